@@ -118,7 +118,8 @@ static void tell_failed(const struct managed_certificate *certificate,
               (long long)(record->next_s - now_s));
 }
 
-/* For the server, which shows it; a disk that is full is told elsewhere. */
+/* Writes how a certificate stands for the server, which shows it. That a disk
+ * is full is told elsewhere. */
 static void tell_server(struct acme_agent *agent,
                         const struct managed_certificate *certificate,
                         const struct acme_standing *standing)

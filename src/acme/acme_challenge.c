@@ -11,7 +11,7 @@
 
 enum { TEXT_MAX = ACME_TOKEN_MAX + 128 };
 
-/* In base64url (RFC 8555 8.1), which makes it the name of a file, too. */
+/* Whether token is base64url (RFC 8555 8.1), and so may name a file, too. */
 static bool is_token(const char *token)
 {
     return token[strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

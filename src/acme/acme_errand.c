@@ -44,7 +44,7 @@ static int open_errand(struct errand *errand, const struct options *options)
     return EX_NOINPUT;
 }
 
-/* With the account that there is at that directory. */
+/* Asks the authority with the account that there is at its directory. */
 static enum acme_result ask(struct errand *errand, errand_fn *fn,
                             struct acme_problem *problem)
 {

@@ -141,7 +141,7 @@ void acme_issue_judge(struct bytes chain, struct bytes key,
     tls_certificate_release(&certificate);
 }
 
-/* In one file, so that nobody finds one without the other. */
+/* Keeps chain and key in one file: nobody finds one without the other. */
 static int keep(const struct acme_job *job, struct bytes chain,
                 struct bytes key)
 {

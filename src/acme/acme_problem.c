@@ -38,7 +38,7 @@ bool acme_text(const struct json_value *value, char *to, size_t size)
     return is_done;
 }
 
-/* As much of it as there is room for, for people. */
+/* Puts as much of what is told for people as there is room for. */
 static void put_detail(struct acme_problem *problem,
                        const struct json_value *json)
 {

@@ -144,7 +144,7 @@ static void finish_job(struct password_check *check, struct password_job *job,
 
 /* --- The threads ---------------------------------------------------------- */
 
-/* From the moment a note is sent its job may be anybody's. */
+/* Tells each asker. From the moment it is told its job may be anybody's. */
 static void send_notes(struct list *done)
 {
     while (!list_is_empty(done)) {

@@ -134,7 +134,7 @@ void buf_put_html(struct buf *buf, struct bytes text)
     }
 }
 
-/* As JSON escapes it; of three bytes at most. */
+/* Puts a character of three bytes at most as JSON escapes it. */
 static void put_escaped(struct buf *buf, const unsigned char *text, size_t len)
 {
     /* 0xxxxxxx, 110xxxxx or 1110xxxx */

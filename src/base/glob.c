@@ -151,7 +151,7 @@ static bool finish(const struct glob *glob, const struct front *front,
     return true;
 }
 
-/* From the first run on, by all the ways a match can go. */
+/* Matches from the first run on, by all the ways that a match can go. */
 static bool match_ways(const struct glob *glob, unsigned first,
                        struct bytes text, struct bytes *captures)
 {

@@ -59,7 +59,7 @@ void heap_fini(struct heap *heap)
     heap_init(heap);
 }
 
-/* By doubling, and without touching what is not used: most that could wait
+/* The room doubles, and what is not used is not touched: most that could wait
  * never do at once. */
 int heap_reserve(struct heap *heap, size_t capacity)
 {

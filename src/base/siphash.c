@@ -88,7 +88,7 @@ struct siphash siphash_of(const struct siphash_key *key, struct bytes text)
     return hash;
 }
 
-/* With one round a word and three at the end. */
+/* SipHash-1-3: one round a word and three at the end. */
 uint64_t siphash_of_word(const struct siphash_key *key, uint64_t word)
 {
     static const uint64_t last = (uint64_t)sizeof(word) << 56;

@@ -47,7 +47,7 @@ static enum codec_result compress_all(BrotliEncoderState *state,
     }
 }
 
-/* With an encoder of its own, whose memory is given back by the caller. */
+/* Compresses by an encoder of its own; its memory is the caller's to free. */
 static enum codec_result compress(struct codec_order *order,
                                   struct codec_brotli_memory *memory)
 {

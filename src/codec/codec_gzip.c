@@ -49,7 +49,7 @@ enum codec_result codec_gzip(struct codec_order *order)
     return order->out_len > 0 ? CODEC_DONE : CODEC_TOO_LARGE;
 }
 
-/* Before any thread compresses, and the same for all of them. */
+/* The allocator is the program's, and set before any thread compresses. */
 __attribute__((constructor)) static void set_allocator(void)
 {
     libdeflate_set_memory_allocator(allocate, free_memory);

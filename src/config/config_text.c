@@ -119,7 +119,7 @@ static bool begins_variable(const char *at, const char *end)
     return end - at >= 2 && at[0] == '$' && at[1] == '{';
 }
 
-/* Behind a backslash in double quotes. */
+/* What c stands for behind a backslash in double quotes. */
 static char unescape(char c)
 {
     static const char letters[] = "abefnrtv";

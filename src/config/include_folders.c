@@ -51,7 +51,8 @@ static char *join(const char *folder, struct bytes below, const char *end)
     return text;
 }
 
-/* In each directory that is found by the pattern, which a slash ends. */
+/* Notes the ways below each directory that the pattern finds, which a slash
+ * ends. */
 static bool note_ways_below(struct options *options, struct bytes pattern)
 {
     char *text = strndup(pattern.data, pattern.len);

@@ -6,8 +6,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* For owners that no file of users knows: the group of nobody, who owns
- * nothing. The folder's own may be one that its owner is not in. */
+/* The group of nobody, who owns nothing, is the one of owners that no file of
+ * users knows. The folder's group may be one that its owner is not in. */
 enum { NO_GROUP = 65534 };
 
 /* The folder's path from the root on. NULL and errno: the present folder is

@@ -190,8 +190,8 @@ static uint64_t rights_by_rules(const struct landlock_domain *landlock,
     return rights;
 }
 
-/* As the kernel looks: from the file up to the root, each rule on the way
- * giving its rights. */
+/* The kernel looks so, too: from the file up to the root, each rule on the way
+ * gives its rights. */
 bool landlock_domain_allows(const struct landlock_domain *landlock,
                             const char *path, enum path_access access)
 {

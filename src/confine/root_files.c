@@ -82,7 +82,8 @@ static int make_private(const struct safe_path *at,
     return err;
 }
 
-/* By its path, since there is no bindat(2): nobody else can lead it astray. */
+/* Binds by the path, since there is no bindat(2): nobody else can lead that
+ * astray. */
 static int open_socket(const struct safe_path *at, const char *path,
                        const struct identity *owner)
 {

@@ -50,7 +50,8 @@ static bool has_acl(int fd, const struct stat *st)
            (errno != ENODATA && errno != ENOTSUP);
 }
 
-/* By somebody that is neither root nor trusted, if who is NULL. */
+/* Whether who owns it; if who is NULL, anybody that is neither root nor
+ * trusted. */
 static bool is_owned(const struct stat *st, const struct identity *who,
                      uid_t trusted)
 {
@@ -90,7 +91,7 @@ bool safe_path_is_writable(const struct safe_path *at,
 
 /* --- Walking ------------------------------------------------------------- */
 
-/* By the rights of who. 0 or -errno. */
+/* Judges a step of the walk by the rights of who. 0 or -errno. */
 static int judge(struct walk *walk, int fd, const struct stat *st)
 {
     struct statfs system;

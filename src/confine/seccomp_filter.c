@@ -169,7 +169,8 @@ static int allow_value(scmp_filter_ctx filter, struct argument argument)
     return allow(filter, argument.call, 1, &compare);
 }
 
-/* By the protocol's name or by 0, which stands for the type's usual one. */
+/* Allows sockets of that kind, whether the protocol is named or is 0, which
+ * stands for the type's usual one. */
 static int allow_socket(scmp_filter_ctx filter, uint32_t family, uint32_t type,
                         uint32_t protocol)
 {

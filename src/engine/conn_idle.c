@@ -5,7 +5,7 @@
 /* Where all are busy, who knocks costs a look at all of them so often only. */
 enum { IN_VAIN_MS = 100 };
 
-/* Behind those that have waited as long, or longer. */
+/* Notes conn behind those that have waited as long, or longer. */
 static void note(struct conn_idle *idle, struct conn *conn)
 {
     struct conn_idle_note *notes = idle->notes;

@@ -164,7 +164,7 @@ static uint16_t clamp(size_t count)
     return count < UINT16_MAX ? (uint16_t)count : UINT16_MAX;
 }
 
-/* With --server-timing: what stands before it. */
+/* Notes for --server-timing what stands before an answer. */
 static void note_position(struct conn *conn, uint64_t bytes)
 {
     const struct sched *sched = &conn_shared_of(conn)->sched;

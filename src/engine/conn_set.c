@@ -111,8 +111,8 @@ static struct conn *find_above(struct conn_set *set)
     return NULL;
 }
 
-/* For a connection of that ticket. False: there is no room, and it has been
- * turned away. */
+/* Makes room for a connection of that ticket. False: there is none, and it has
+ * been turned away. */
 static bool make_room(struct conn_set *set, const struct mail *mail,
                       uint32_t ticket)
 {

@@ -21,7 +21,7 @@ static struct bytes find_in_request(const struct request *request,
     return BYTES("");
 }
 
-/* In lines; the first is the status line, which has no such colon. */
+/* Looks at each line; the status line, the first, has no such colon. */
 static struct bytes find_in_head(struct bytes head, struct bytes name)
 {
     const char *end = head.data + head.len;

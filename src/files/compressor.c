@@ -151,8 +151,8 @@ static struct compressor_job *start_job(struct compressor *compressor,
                : NULL;
 }
 
-/* Until there is something to do, or it is to be looked again whether what is
- * slow may begin. */
+/* Waits until there is something to do, or it is time to look again whether
+ * what is slow may begin. */
 static void await_job(struct compressor *compressor)
 {
     struct timespec until;
@@ -174,8 +174,8 @@ static bool is_stopping(const struct compressor *compressor)
     return atomic_load_explicit(&compressor->stops, memory_order_relaxed);
 }
 
-/* With the mutex held, but not while it is done. What becomes of a job is known
- * to its thread alone, till it is settled. */
+/* The caller holds the mutex; while the job is done nobody does. What becomes
+ * of a job is known to its thread alone, till it is settled. */
 static void do_job(struct compressor *compressor, struct compressor_job *job,
                    bool counts, uint64_t *noted_ns)
 {

@@ -214,7 +214,7 @@ static struct dictionary *take_unchecked(struct dictionary_store *store)
     return NULL;
 }
 
-/* With the mutex. */
+/* The caller holds the mutex. */
 static void sort_out(struct dictionary_store *store)
 {
     store->has_damaged = false;

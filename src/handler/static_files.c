@@ -75,7 +75,7 @@ static void add_whole_body(const struct static_files *files,
                             entry->stamp.bytes);
 }
 
-/* With a head of its own, since that one is like no other. */
+/* Sends a file with a head that is made for this answer alone. */
 static void send_special(const struct static_files *files,
                          struct exchange *exchange,
                          const struct file_entry *entry, struct bytes head,

@@ -13,7 +13,7 @@ enum {
     GROWTH_MAX = 4
 };
 
-/* In the format of /etc/mime.types: type, then extensions. */
+/* The format is that of /etc/mime.types: type, then extensions. */
 static const char built_in[] =
     "text/html html htm\n"
     "text/css css\n"

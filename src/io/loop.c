@@ -32,7 +32,7 @@ static void give_back(struct loop_block *block)
         free(block);
 }
 
-/* To or from a mapping. */
+/* Moves a block that becomes a mapping, or is one no more. */
 static struct loop_block *move(struct loop_block *block, size_t bytes)
 {
     struct loop_block *moved = is_mapped(bytes) ? map(bytes) : malloc(bytes);

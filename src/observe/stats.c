@@ -45,8 +45,8 @@ static size_t shared_bytes(size_t worker_count)
     return sizeof(struct stats_shared) + worker_count * sizeof(struct stats);
 }
 
-/* From the kernel and not from malloc(): zeroed without being touched, and
- * on whole cache lines. */
+/* The memory is the kernel's and not malloc()'s: zeroed without being touched,
+ * and on whole cache lines. */
 struct stats_shared *stats_shared_create(const struct stats_options *options,
                                          const struct now *now)
 {

@@ -42,7 +42,7 @@ struct sched_attributes {
 
 static const double pause_s = 0.1;
 
-/* Where it listens. */
+/* A socket that clients are accepted from. */
 struct accepting_socket {
     struct listener listener; /* a copy: the socket is borrowed */
     ev_io io;

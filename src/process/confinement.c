@@ -208,7 +208,7 @@ bool confinement_keeps(const struct server *server,
            judge_files(server, options, expect_out_of_reach, errors) == EX_OK;
 }
 
-/* In the broker's process, which reads what only others can change. */
+/* Runs in the broker's process, which reads what only others can change. */
 static bool is_configured(void *context, const char *path)
 {
     const struct server *server = context;
@@ -275,7 +275,7 @@ static int enter_sandbox(struct server *server,
     return status == EX_OK ? check_upgrade(server) : status;
 }
 
-/* Without it the server shows what it has. */
+/* Without a steward the server goes on showing the certificates it has. */
 static void start_steward(struct server *server)
 {
     int err;

@@ -270,8 +270,8 @@ static void turn(struct server *server, int64_t max_ms)
         control_handle(server->control, fds + CONTROL, read_now_ms());
 }
 
-/* Until all workers have ended: true; or until it was asked to hurry, or
- * timeout_ms have passed (-1: any time may). */
+/* Waits until all workers have ended: true; or until the end is to come soon,
+ * or timeout_ms have passed (-1: any time may). */
 static bool wait_ended(struct server *server, int64_t timeout_ms)
 {
     uint64_t end_ms = read_now_ms() + (uint64_t)timeout_ms;

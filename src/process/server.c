@@ -212,7 +212,7 @@ static int open_insides(struct server *server)
     return count_addresses(server);
 }
 
-/* Before any file that the options name is used. */
+/* What comes before any file that the options name is used. */
 static int prepare(struct server *server)
 {
     int status;

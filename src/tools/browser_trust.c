@@ -15,7 +15,7 @@
 #include "confine/safe_path.h"
 #include "tools/subprocess.h"
 
-/* By which one finds it in a browser's settings, and it is found again. */
+/* The name that people see in a browser's settings, and we find it by again. */
 #define NICKNAME "sprintd local authority"
 
 /* Several certificates may have one nickname, as of hosts that share a home. */
@@ -52,7 +52,8 @@ struct round {
 
 /* --- Changing ------------------------------------------------------------ */
 
-/* In the folder and not by its name, which may be another's by then. */
+/* Runs certutil in the folder, and not by its name, which may be another's by
+ * then. */
 static int run_certutil(const char *what, int folder, const char *trust,
                         struct bytes input, bool is_quiet)
 {

@@ -53,8 +53,8 @@ static int connect_to(const char *path, time_t answer_s)
     return err;
 }
 
-/* Until there is more of the answer, or end_ns (0: never) has come: an answer
- * that trickles in has no more time than any. 0 or -errno. */
+/* Waits until there is more of the answer, or end_ns (0: never) has come: an
+ * answer that trickles in has no more time than any. 0 or -errno. */
 static int wait_for(int fd, uint64_t end_ns)
 {
     struct pollfd ready = {.fd = fd, .events = POLLIN};

@@ -87,9 +87,8 @@ static int pass_on(int from, int to)
     return 1;
 }
 
-/* Until the reader has ended, and what it has written has been passed on: it
- * may have left the pipe to others, who are not waited for. EX_OK: that was
- * all. */
+/* Passes on what the reader writes until it has ended: it may have left the
+ * pipe to others, who are not waited for. EX_OK: that was all. */
 static int pass_all(const struct kv_reader *reader, int from, int to, int pidfd)
 {
     struct pollfd fds[] = {{.fd = from, .events = POLLIN},

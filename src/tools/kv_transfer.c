@@ -242,8 +242,8 @@ static int take_line(struct import *import, struct bytes text)
     return err;
 }
 
-/* Without its end. False: there is none any more. What is longer than a line
- * may be has failed. */
+/* Reads a line without its end. False: there is none any more. A line that is
+ * longer than one may be has failed. */
 static bool read_line(FILE *in, struct buf *line)
 {
     int c = getc_unlocked(in);

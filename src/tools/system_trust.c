@@ -17,9 +17,9 @@
 static const char update_program[] = "/usr/sbin/update-ca-certificates";
 static const char trusted_path[] = MACHINE_TRUST_ADDED_PATH;
 
-/* Where it is from when it is trusted no longer until the programs have heard
- * of that: the next update takes no note of this name, and the next untrust
- * does. */
+/* The certificate is here when it is trusted no longer, until the programs have
+ * heard of that: the next update takes no note of this name, and the next
+ * untrust does. */
 static const char ending_path[] = MACHINE_TRUST_ADDED_PATH ".untrusted";
 
 enum { TRUSTED_MODE = 0644 /* everybody shall be able to check */ };

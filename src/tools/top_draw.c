@@ -266,7 +266,7 @@ static void put_row(struct screen *screen, const struct stats_row *row,
     }
 }
 
-/* For how long each certificate is still good; nothing where there are none. */
+/* Draws for how long each certificate is still good, if there are any. */
 static void draw_certificates(struct screen *screen,
                               const struct json_value *document)
 {

@@ -40,8 +40,7 @@ uint64_t balance_find_up(const struct balance *balance, uint64_t now_ms)
     return up != 0 ? up : ejected;
 }
 
-/* For how many ms the server has been back; UINT64_MAX: it has never been away.
- */
+/* The ms for which a server has been back; UINT64_MAX: it was never away. */
 static uint64_t back_for_ms(const struct balance_server_shared *shared,
                             uint64_t now_ms)
 {

@@ -207,7 +207,7 @@ int certificate_files_read_pair(struct certificate_files *files,
 
 /* --- Managed ones -------------------------------------------------------- */
 
-/* By an authority that nobody will hear of again. */
+/* Makes a pair for names, signed by an authority that is then forgotten. */
 static int make_placeholder(struct certificate_pair *pair,
                             const struct tls_names *names)
 {

@@ -245,7 +245,8 @@ static void try_table(struct certificate_reading *reading)
     tls_context_destroy(context);
 }
 
-/* Where none is told, and none comes by itself. */
+/* Says that a certificate is missing where none is told, and none comes by
+ * itself. */
 static void expect_certificates(struct certificate_reading *reading)
 {
     const struct options *options = reading->options;

@@ -65,7 +65,7 @@ static bool has_names_of(const struct tls_certificate *one,
     return !*names;
 }
 
-/* In whatever order: authorities differ in that. */
+/* Whether both have the same names, whose order authorities differ in. */
 static bool have_same_names(const struct tls_certificate *one,
                             const struct tls_certificate *other)
 {

@@ -245,7 +245,7 @@ static void take_hosts(struct options *options, struct location_options *told,
         faults_add(faults, 0, "out of memory");
 }
 
-/* Where a site that is asked for keeps them. */
+/* Finds the folder where certificates of authorities are kept. */
 static bool find_folder(struct options *options, struct faults *faults)
 {
     char folder[PATH_MAX];

@@ -82,7 +82,7 @@ static void name_request(struct transfer *transfer)
     transfer->traceparent_len = TRACE_PARENT_LEN;
 }
 
-/* With one reference, the response's. NULL: no memory. */
+/* A transfer with one reference, the response's. NULL: no memory. */
 static struct transfer *make_transfer(struct proxy *proxy,
                                       struct exchange *exchange)
 {

@@ -5,7 +5,7 @@
 
 enum { COMPLAIN_MS = 1000 };
 
-/* As clients are told, and the log; token: of Proxy-Status (RFC 9209 2.3). */
+/* What clients and the log are told; token: of Proxy-Status (RFC 9209 2.3). */
 static const struct {
     unsigned status;
     const char *token;

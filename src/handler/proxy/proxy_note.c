@@ -1,6 +1,6 @@
 #include "handler/proxy/proxy_priv.h"
 
-/* Where it is kept, if the log wants to know. */
+/* The place for what the log is to know of the upstream; NULL: it is not. */
 static struct exchange_upstream *noted(const struct transfer *transfer)
 {
     return transfer->exchange && transfer->exchange->wants_upstream

@@ -40,7 +40,7 @@ static void decode(struct transfer *transfer, size_t from)
 
 /* --- Heads --------------------------------------------------------------- */
 
-/* For how long its server keeps an idle connection, as far as it says. */
+/* The ms for which a server keeps an idle connection, as far as it says. */
 static uint64_t read_kept_ms(const struct reply *reply)
 {
     for (size_t i = 0; i < reply->field_count; i++) {

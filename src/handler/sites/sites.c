@@ -317,7 +317,7 @@ static void resume(void *context, struct exchange *exchange,
     sites->admission = (struct admission){0};
 }
 
-/* As far as trusted proxies say. */
+/* Finds who the client is, as far as trusted proxies say. */
 static __attribute__((noinline)) void find_client(const struct sites *sites,
                                                   struct exchange *exchange)
 {
@@ -376,8 +376,8 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
     response_put_error_body(&exchange->response);
 }
 
-/* Before all else that a site may say: nobody but the authority knows the
- * token. */
+/* A challenge goes before all else that a site may say: nobody but the
+ * authority knows the token. */
 static bool answer_challenge(const struct sites *sites,
                              struct exchange *exchange)
 {

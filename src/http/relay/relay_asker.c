@@ -116,7 +116,7 @@ static void put_client(const struct relay *relay, const struct relay_from *from,
     head_field(out, BYTES(FINGERPRINT_FIELD), from->client_fingerprint);
 }
 
-/* By which logs and traces find it. */
+/* Puts the names by which logs and traces find the request. */
 static void put_ids(const struct relay *relay, struct buf *out)
 {
     if (relay->request_id.len > 0)

@@ -13,7 +13,7 @@ static struct bytes bytes_of_val(MDB_val val)
     return (struct bytes){val.mv_data, val.mv_size};
 }
 
-/* To be called for each key before it is changed. */
+/* Tells the cache of values of a key that is about to be changed. */
 static void tell_cache(struct kv_change *change, struct bytes key)
 {
     if (change->cache)
@@ -22,7 +22,7 @@ static void tell_cache(struct kv_change *change, struct bytes key)
 
 /* --- The index of ends ---------------------------------------------------- */
 
-/* When stands in the key, and the key in the data: both together would be
+/* The time is the record's key, and the key its data: both together would be
  * longer than a key may be. */
 static int put_expiry(struct kv_change *change, struct bytes key,
                       int64_t expires_ms)

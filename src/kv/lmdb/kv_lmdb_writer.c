@@ -229,7 +229,7 @@ static int sleep_until(struct kv_lmdb *store, uint64_t until_ns)
                                   &until);
 }
 
-/* Until those who were answered last are back, or long enough. */
+/* Waits until those who were answered last are back, or long enough. */
 static void gather(struct kv_lmdb *store)
 {
     size_t wanted = store->gather.wanted;
@@ -246,7 +246,7 @@ static void gather(struct kv_lmdb *store)
     store->signal_at = 1;
 }
 
-/* Until something is queued, the end has come, or there is a duty. */
+/* Waits until something is queued, the end has come, or there is a duty. */
 static void wait_for_work(struct kv_lmdb *store)
 {
     uint64_t until_ms = next_duty_ms(store);

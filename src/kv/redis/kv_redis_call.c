@@ -167,7 +167,8 @@ static bool begins(struct bytes text, const char *word)
     return text.len >= len && memcmp(text.data, word, len) == 0;
 }
 
-/* Before 7, what a command says in a script stands in what that says. */
+/* Before Redis 7, the error of a command in a script stands within the
+ * script's own. */
 static struct bytes find_reason(struct bytes text)
 {
     const char *at = begins(text, "ERR Error running script")

@@ -176,7 +176,7 @@ static bool open_stats(struct credentials *credentials)
 
 /* --- Coming and going ---------------------------------------------------- */
 
-/* Before certificates are read: this makes one. */
+/* Opens what --https stands for, before certificates are read: it makes one. */
 static int open_https(struct credentials *credentials, struct options *options,
                       const struct credentials *before, FILE *errors)
 {

@@ -39,7 +39,7 @@ static bool add(const struct local_https *https, struct options *options,
            texts_add(&told->certificate, &options->arena, https->path);
 }
 
-/* Where only some names are this machine's own. */
+/* Adds the certificate to all sites; only some names are this machine's own. */
 static bool add_all(const struct local_https *https, struct options *options)
 {
     bool is_done = add(https, options, &options->location);

@@ -81,8 +81,8 @@ static uint64_t read_ms(void)
     return now_read_ns() / NS_PER_MS;
 }
 
-/* Until the program has died or says something, or the server wants something,
- * or pause_ms are over. */
+/* Waits until the program has died or says something, or the server wants
+ * something, or pause_ms are over. */
 static void wait_for(struct kept *kept, int pause_ms)
 {
     int pidfd = kept->pid > 0 ? pidfd_open(kept->pid, 0) : -1;
