@@ -13,9 +13,6 @@ set -u
 BUILD=${BUILD:-build}
 PATH=$PATH:/usr/sbin:/sbin
 export BUILD PATH
-place=$(mktemp -d)
-trap 'rm -rf --one-file-system "$place"' EXIT
-trap 'exit 130' INT TERM
 . tests/e2e/ok.sh
 . tests/pebble.sh
 

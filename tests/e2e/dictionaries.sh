@@ -7,9 +7,6 @@ set -u
 
 PATH=$PATH:/usr/sbin:/sbin
 SPRINTD=${SPRINTD:-build/release/sprintd}
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-trap 'exit 130' INT TERM
 . tests/e2e/ok.sh
 . tests/e2e/h2_server.sh
 

@@ -14,9 +14,6 @@ set -u
 BUILD=${BUILD:-build}
 SPRINTD=${SPRINTD:-$BUILD/release/sprintd}
 PATH=$PATH:$BUILD/tools:/usr/local/go/bin
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-trap 'exit 130' INT TERM
 . tests/e2e/ok.sh
 . tests/e2e/h2_server.sh
 

@@ -7,9 +7,6 @@ set -u
 
 BUILD=${BUILD:-build}
 export BUILD
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-trap 'exit 130' INT TERM
 . tests/e2e/ok.sh
 
 # at FOLDER COMMAND: (un)installs there, to be found in /opt/s later.

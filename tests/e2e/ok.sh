@@ -1,7 +1,11 @@
 # ok.sh - what test programs of the shell share; they print what cmocka prints.
 #
-# To be sourced; $place is a folder of the program's own.
+# To be sourced; $place is a folder of the program's own, until it ends.
 # shellcheck shell=sh
+place=$(mktemp -d)
+trap 'rm -rf --one-file-system "$place"' EXIT
+trap 'exit 130' INT TERM
+
 passed=0
 failed=0
 skipped=0

@@ -9,9 +9,6 @@ set -u
 BUILD=${BUILD:-build}
 SPRINTD=${SPRINTD:-$PWD/$BUILD/release/sprintd}
 export SPRINTD
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-trap 'exit 130' INT TERM
 . tests/e2e/ok.sh
 
 PAGES='README.md CHANGELOG.md docs/*.md'

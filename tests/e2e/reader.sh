@@ -12,9 +12,6 @@ set -u
 BUILD=${BUILD:-build}
 PATH=$PATH:/usr/sbin:/sbin
 export BUILD PATH
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-trap 'exit 130' INT TERM
 . tests/e2e/ok.sh
 
 # As the program says it of every case: first paint, largest paint, load.

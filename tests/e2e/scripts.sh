@@ -3,9 +3,6 @@
 # them (scripts.js). Prints what cmocka prints.
 set -u
 
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-trap 'exit 130' INT TERM
 . tests/e2e/ok.sh
 
 a_get_that_fails_leaves_no_old_value()

@@ -6,9 +6,6 @@
 # Environment: SPRINTD, the server. Prints what cmocka prints.
 set -u
 
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-trap 'exit 130' INT TERM
 . tests/e2e/ok.sh
 
 # start: the server, with all that it can tell of; $port is its.
