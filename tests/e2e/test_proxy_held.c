@@ -12,6 +12,25 @@ static void send_some(struct client *client, size_t len)
     assert_true(client_send(client, block, len));
 }
 
+/* Begins a body of that length. */
+static void post(struct client *client, size_t length)
+{
+    client_say(client,
+               "POST / HTTP/1.1\r\nHost: a\r\n"
+               "Content-Length: %zu\r\n\r\n",
+               length);
+}
+
+/* Nobody is asked before the last of those bytes is there. */
+static void expect_held(const struct upstream *upstream, struct client *client,
+                        size_t len)
+{
+    send_some(client, len - 1);
+    assert_false(upstream_hears(upstream, 200));
+    send_some(client, 1);
+    hear_head(upstream_accept(upstream));
+}
+
 static const struct held {
     const char *first; /* nobody is asked for that */
     const char *rest;
@@ -79,24 +98,15 @@ TEST(more_than_is_kept_is_asked_for_before_it_ends)
     struct server *small = PROXY(upstream, "--proxy-request-buffer=1000");
     struct client *client = client_open(server);
 
-    client_say(client, "POST / HTTP/1.1\r\nHost: a\r\n"
-                       "Content-Length: 65537\r\n\r\n");
+    post(client, 65537);
     send_some(client, 65536);
     hear_head(upstream_accept(upstream));
     client = client_open(server);
-    client_say(client, "POST / HTTP/1.1\r\nHost: a\r\n"
-                       "Content-Length: 65536\r\n\r\n");
-    send_some(client, 65535);
-    assert_false(upstream_hears(upstream, 200));
-    client_say(client, "x");
-    hear_head(upstream_accept(upstream));
+    post(client, 65536);
+    expect_held(upstream, client, 65536);
     client = client_open(small);
-    client_say(client, "POST / HTTP/1.1\r\nHost: a\r\n"
-                       "Content-Length: 1001\r\n\r\n");
-    send_some(client, 999);
-    assert_false(upstream_hears(upstream, 200));
-    client_say(client, "x");
-    hear_head(upstream_accept(upstream));
+    post(client, 1001);
+    expect_held(upstream, client, 1000);
     client = client_open(server);
     client_say(client, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n"
                        "Expect: 100-continue\r\n\r\n");
@@ -120,8 +130,7 @@ TEST(all_that_is_kept_is_waited_for)
     struct client *client = client_open(server);
     struct client *peer;
 
-    client_say(client, "POST / HTTP/1.1\r\nHost: a\r\n"
-                       "Content-Length: 100000\r\n\r\n");
+    post(client, 100000);
     send_some(client, 60000);
     assert_false(upstream_hears(upstream, 200));
     send_some(client, 5535);
@@ -153,8 +162,7 @@ TEST(a_full_buffer_is_enough)
     struct client *client = client_open(server);
     struct client *peer;
 
-    client_say(client, "POST / HTTP/1.1\r\nHost: a\r\n"
-                       "Content-Length: 1000000\r\n\r\n");
+    post(client, 1000000);
     send_some(client, 65535);
     assert_false(upstream_hears(upstream, 200));
     send_some(client, 1000000 - 65535);
@@ -175,15 +183,13 @@ TEST(many_that_wait_are_passed_on_in_the_end)
 
     for (size_t i = 0; i < CROWD; i++) {
         crowd[i] = client_open(server);
-        client_say(crowd[i], "POST / HTTP/1.1\r\nHost: a\r\n"
-                             "Content-Length: 10000000\r\n\r\n");
+        post(crowd[i], 10000000);
         send_some(crowd[i], KEPT);
     }
     assert_false(upstream_hears(upstream, 200));
     for (size_t i = 0; i < 2; i++) {
         client = client_open(server);
-        client_say(client, "POST / HTTP/1.1\r\nHost: a\r\n"
-                           "Content-Length: 10000000\r\n\r\n");
+        post(client, 10000000);
         send_some(client, KEPT);
         hear_head(upstream_accept(upstream));
     }

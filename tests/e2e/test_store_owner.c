@@ -21,13 +21,40 @@ static uid_t owner_of(const char *name)
     return st.st_uid;
 }
 
-/* A store of the user's, which root has filled. */
-static void make_store(void)
+/* The statuses of the commands, which root runs on the store at path. */
+
+static int export(const char *path)
+{
+    return STORE_COMMAND(NULL, NULL, "export", path);
+}
+
+static int import(const char *path)
+{
+    return STORE_COMMAND(at("roots/lines"), NULL, "import", path);
+}
+
+static int backup(const char *path, const char *to)
+{
+    return STORE_COMMAND(NULL, NULL, "backup", path, to);
+}
+
+/* Root fills a store there. */
+static void make_store_at(const char *path)
 {
     site_text("../roots/lines", lines);
-    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
-                                   at("theirs/store")),
-                     0);
+    assert_int_equal(import(path), 0);
+}
+
+/* A store of the user's. */
+static void make_store(void)
+{
+    make_store_at(at("theirs/store"));
+}
+
+static void expect_lines(const char *path)
+{
+    assert_int_equal(STORE_COMMAND(NULL, at("roots/out"), "export", path), 0);
+    assert_non_null(strstr(read_text(at("roots/out"), NULL), "\"key\":\"a\""));
 }
 
 static void drop_folder(const char *name)
@@ -67,14 +94,9 @@ TEST(root_works_on_a_store_as_its_owner)
     assert_int_equal(owner_of("theirs/store/lock.mdb"), NOBODY);
     assert_non_null(strstr(read_text(at("roots/out"), NULL), "\"key\":\"a\""));
     /* What is written is root's, wherever its owner could not write. */
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "backup", at("theirs/store"),
-                                   at("private/copy")),
-                     0);
+    assert_int_equal(backup(at("theirs/store"), at("private/copy")), 0);
     assert_int_equal(owner_of("private/copy/data.mdb"), 0);
-    assert_int_equal(STORE_COMMAND(NULL, at("roots/out"), "export",
-                                   at("private/copy")),
-                     0);
-    assert_non_null(strstr(read_text(at("roots/out"), NULL), "\"key\":\"a\""));
+    expect_lines(at("private/copy"));
     drop_folder("private/copy");
     drop_folder("theirs/store");
 }
@@ -85,10 +107,7 @@ TEST(a_store_that_only_root_can_walk_to_is_its_owners)
         skip();
     make_store();
     assert_int_equal(rename(at("theirs/store"), at("private/store")), 0);
-    assert_int_equal(STORE_COMMAND(NULL, at("roots/out"), "export",
-                                   at("private/store")),
-                     0);
-    assert_non_null(strstr(read_text(at("roots/out"), NULL), "\"key\":\"a\""));
+    expect_lines(at("private/store"));
     drop_folder("private/store");
 }
 
@@ -105,11 +124,9 @@ TEST(links_in_a_store_lead_root_nowhere)
         for (size_t k = 0; k < sizeof(targets) / sizeof(*targets); k++) {
             make_store();
             lead(link, targets[k]);
-            STORE_COMMAND(NULL, NULL, "export", at("theirs/store"));
-            STORE_COMMAND(at("roots/lines"), NULL, "import",
-                          at("theirs/store"));
-            STORE_COMMAND(NULL, NULL, "backup", at("theirs/store"),
-                          at("private/copy"));
+            export(at("theirs/store"));
+            import(at("theirs/store"));
+            backup(at("theirs/store"), at("private/copy"));
             expect_secret();
             assert_int_equal(access(at("roots/new"), F_OK), -1);
             if (access(at("private/copy"), F_OK) == 0)
@@ -123,31 +140,21 @@ TEST(roots_own_store_is_not_one_that_others_write_in)
 {
     if (geteuid() != 0)
         skip();
-    site_text("../roots/lines", lines);
-    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
-                                   at("roots/store")),
-                     0);
+    make_store_at(at("roots/store"));
     assert_int_equal(owner_of("roots/store/data.mdb"), 0);
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "export", at("roots/store")), 0);
+    assert_int_equal(export(at("roots/store")), 0);
     /* By a way that the user can change at any time. */
     lead("theirs/way", at("roots"));
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "export",
-                                   at("theirs/way/store")),
-                     EX_NOPERM);
-    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
-                                   at("theirs/way/new")),
-                     EX_NOPERM);
+    assert_int_equal(export(at("theirs/way/store")), EX_NOPERM);
+    assert_int_equal(import(at("theirs/way/new")), EX_NOPERM);
     assert_int_equal(access(at("roots/new"), F_OK), -1);
     assert_int_equal(chown(at("roots/store"), 0, OTHER), 0);
     assert_int_equal(chmod(at("roots/store"), 0770), 0);
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "export", at("roots/store")),
-                     EX_NOPERM);
+    assert_int_equal(export(at("roots/store")), EX_NOPERM);
     drop_folder("roots/store");
     assert_int_equal(chown(at("roots"), 0, OTHER), 0);
     assert_int_equal(chmod(at("roots"), 0775), 0);
-    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
-                                   at("roots/store")),
-                     EX_NOPERM);
+    assert_int_equal(import(at("roots/store")), EX_NOPERM);
     assert_int_equal(chown(at("roots"), 0, 0), 0);
     assert_int_equal(chmod(at("roots"), 0755), 0);
     assert_int_equal(access(at("roots/store"), F_OK), -1);
@@ -163,18 +170,9 @@ static void expect_no_way(const char *store)
     assert_string_equal(outcome.out, "");
     if (!strstr(outcome.err, store) || !strstr(outcome.err, "lead root"))
         flunk("'%s'", outcome.err);
-    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import", store),
-                     EX_NOPERM);
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "backup", store,
-                                   at("private/copy")),
-                     EX_NOPERM);
+    assert_int_equal(import(store), EX_NOPERM);
+    assert_int_equal(backup(store, at("private/copy")), EX_NOPERM);
     assert_int_equal(access(at("private/copy"), F_OK), -1);
-}
-
-static void expect_way(const char *store)
-{
-    assert_int_equal(STORE_COMMAND(NULL, at("roots/out"), "export", store), 0);
-    assert_non_null(strstr(read_text(at("roots/out"), NULL), "\"key\":\"a\""));
 }
 
 /* LMDB trusts what it reads, and would be root. */
@@ -185,10 +183,7 @@ TEST(roots_own_store_is_not_one_whose_files_others_write)
 
     if (geteuid() != 0)
         skip();
-    site_text("../roots/lines", lines);
-    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
-                                   at("roots/store")),
-                     0);
+    make_store_at(at("roots/store"));
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         const char *file = printed("roots/store/%s", names[i]);
 
@@ -202,7 +197,7 @@ TEST(roots_own_store_is_not_one_whose_files_others_write)
         assert_int_equal(outcome.status, EX_NOPERM);
         assert_int_equal(chmod(at(file), 0600), 0);
     }
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "export", at("roots/store")), 0);
+    assert_int_equal(export(at("roots/store")), 0);
     drop_folder("roots/store");
 }
 
@@ -217,9 +212,9 @@ TEST(only_root_and_its_owner_lead_root_to_a_store)
     assert_int_equal(symlink(at("others/store"), at("roots/by-others")), 0);
     assert_int_equal(symlink(at("theirs/store"), at("roots/direct")), 0);
     lead("theirs/own", at("theirs/store"));
-    expect_way(at("roots/direct"));
-    expect_way(at("theirs/own"));
-    expect_way(at("theirs/store/."));
+    expect_lines(at("roots/direct"));
+    expect_lines(at("theirs/own"));
+    expect_lines(at("theirs/store/."));
     expect_no_way(at("others/store"));
     expect_no_way(at("others/store/"));
     expect_no_way(at("roots/by-others"));
@@ -227,7 +222,7 @@ TEST(only_root_and_its_owner_lead_root_to_a_store)
     assert_int_equal(chmod(at("theirs"), 0775), 0);
     expect_no_way(at("theirs/store"));
     assert_int_equal(chmod(at("theirs"), 01777), 0);
-    expect_way(at("theirs/store"));
+    expect_lines(at("theirs/store"));
     assert_int_equal(chmod(at("theirs"), 0755), 0);
     assert_int_equal(chmod(at("theirs/store"), 0770), 0);
     expect_no_way(at("theirs/store"));
@@ -243,17 +238,12 @@ TEST(only_files_of_the_folders_owner_are_opened)
 {
     if (geteuid() != 0)
         skip();
-    site_text("../roots/lines", lines);
-    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
-                                   at("roots/store")),
-                     0);
+    make_store_at(at("roots/store"));
     assert_int_equal(chown(at("roots/store/data.mdb"), NOBODY, NOBODY), 0);
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "export", at("roots/store")),
-                     EX_NOPERM);
+    assert_int_equal(export(at("roots/store")), EX_NOPERM);
     assert_int_equal(unlink(at("roots/store/data.mdb")), 0);
     assert_int_equal(mkfifo(at("roots/store/data.mdb"), 0600), 0);
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "export", at("roots/store")),
-                     EX_DATAERR);
+    assert_int_equal(export(at("roots/store")), EX_DATAERR);
     drop_folder("roots/store");
 }
 
@@ -268,20 +258,12 @@ TEST(a_copy_goes_where_no_other_user_leads)
     assert_int_equal(symlink(at("roots/kept"), at("open/link")), 0);
     assert_int_equal(lchown(at("open/link"), OTHER, OTHER), 0);
     make_folder("open/theirs", OTHER);
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "backup", at("theirs/store"),
-                                   at("open/link")),
-                     EX_NOPERM);
+    assert_int_equal(backup(at("theirs/store"), at("open/link")), EX_NOPERM);
     assert_int_equal(access(at("roots/kept/data.mdb"), F_OK), -1);
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "backup", at("theirs/store"),
-                                   at("open/theirs")),
-                     EX_NOPERM);
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "backup", at("theirs/store"),
-                                   at("open/own/")),
-                     0);
+    assert_int_equal(backup(at("theirs/store"), at("open/theirs")), EX_NOPERM);
+    assert_int_equal(backup(at("theirs/store"), at("open/own/")), 0);
     drop_folder("open/own");
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "backup", at("theirs/store"),
-                                   ""),
-                     EX_IOERR);
+    assert_int_equal(backup(at("theirs/store"), ""), EX_IOERR);
     assert_int_equal(unlink(at("open/link")), 0);
     assert_int_equal(rmdir(at("open/theirs")), 0);
     drop_folder("theirs/store");
@@ -297,20 +279,14 @@ TEST(owners_lead_a_copy_to_folders_of_their_own)
     make_folder("roots/held", 0);
     lead("theirs/link", at("roots/held"));
     lead("theirs/up", at("roots"));
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "backup", at("theirs/store"),
-                                   at("theirs/link")),
+    assert_int_equal(backup(at("theirs/store"), at("theirs/link")), EX_NOPERM);
+    assert_int_equal(backup(at("theirs/store"), at("theirs/up/held")),
                      EX_NOPERM);
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "backup", at("theirs/store"),
-                                   at("theirs/up/held")),
-                     EX_NOPERM);
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "backup", at("theirs/store"),
-                                   at("theirs/up/new")),
+    assert_int_equal(backup(at("theirs/store"), at("theirs/up/new")),
                      EX_NOPERM);
     assert_int_equal(access(at("roots/new"), F_OK), -1);
     assert_int_equal(rmdir(at("roots/held")), 0); /* nothing is in it */
-    assert_int_equal(STORE_COMMAND(NULL, NULL, "backup", at("theirs/store"),
-                                   at("theirs/copy/")),
-                     0);
+    assert_int_equal(backup(at("theirs/store"), at("theirs/copy/")), 0);
     assert_int_equal(owner_of("theirs/copy/data.mdb"), 0);
     drop_folder("theirs/copy");
     unlink(at("theirs/link"));
@@ -380,9 +356,7 @@ TEST(only_root_and_its_owner_have_root_make_a_store)
     RUN(&outcome, "kv", "import", at("others/sticky/new"));
     assert_int_equal(outcome.status, EX_NOPERM);
     assert_int_equal(access(at("sticky/new"), F_OK), -1);
-    assert_int_equal(STORE_COMMAND(at("roots/lines"), NULL, "import",
-                                   at("sticky/new")),
-                     0);
+    assert_int_equal(import(at("sticky/new")), 0);
     assert_int_equal(owner_of("sticky/new/data.mdb"), 0);
     drop_folder("sticky/new");
     /* There the store would be made by its name, which others can take first.

@@ -29,6 +29,27 @@ static int end(void **given)
     return system(command) == 0 ? 0 : -1;
 }
 
+static void open_state(struct acme_state *kept)
+{
+    char fault[ACME_STATE_FAULT_MAX];
+
+    assert_int_equal(acme_state_open(kept, folder, fault), 0);
+}
+
+static void write_file(const struct acme_state *kept, enum acme_folder where,
+                       const char *name)
+{
+    assert_int_equal(acme_state_write(kept, where, name, BYTES("text")), 0);
+}
+
+static void expect_none(const struct acme_state *kept, enum acme_folder where,
+                        const char *name)
+{
+    struct small_file file;
+
+    assert_int_equal(acme_state_read(kept, where, name, &file), -ENOENT);
+}
+
 static mode_t mode_of(const char *name)
 {
     struct stat st;
@@ -44,20 +65,13 @@ static mode_t mode_of(const char *name)
 TEST(a_folder_that_says_so_shows_its_group_what_is_live)
 {
     struct acme_state kept;
-    char fault[ACME_STATE_FAULT_MAX];
     mode_t before = umask(077);
 
     assert_int_equal(chmod(folder, 02750), 0);
-    assert_int_equal(acme_state_open(&kept, folder, fault), 0);
-    assert_int_equal(acme_state_write(&kept, ACME_FOLDER_LIVE, "a.pem",
-                                      BYTES("text")),
-                     0);
-    assert_int_equal(acme_state_write(&kept, ACME_FOLDER_CHALLENGES, "token",
-                                      BYTES("text")),
-                     0);
-    assert_int_equal(acme_state_write(&kept, ACME_FOLDER_ORDERS, "a",
-                                      BYTES("text")),
-                     0);
+    open_state(&kept);
+    write_file(&kept, ACME_FOLDER_LIVE, "a.pem");
+    write_file(&kept, ACME_FOLDER_CHALLENGES, "token");
+    write_file(&kept, ACME_FOLDER_ORDERS, "a");
     assert_int_equal(acme_state_write_account(&kept, "id", "key.pem",
                                               BYTES("text")),
                      0);
@@ -90,14 +104,11 @@ TEST(folders_that_others_may_look_into_are_refused)
 TEST(what_is_written_is_read_and_private)
 {
     struct acme_state kept;
-    char fault[ACME_STATE_FAULT_MAX];
     struct small_file file;
     struct stat st;
 
-    assert_int_equal(acme_state_open(&kept, folder, fault), 0);
-    assert_int_equal(acme_state_write(&kept, ACME_FOLDER_LIVE, "a.pem",
-                                      BYTES("text")),
-                     0);
+    open_state(&kept);
+    write_file(&kept, ACME_FOLDER_LIVE, "a.pem");
     assert_int_equal(acme_state_read(&kept, ACME_FOLDER_LIVE, "a.pem", &file),
                      0);
     assert_string_equal(file.text, "text");
@@ -132,27 +143,20 @@ TEST(a_folder_that_others_look_into_is_refused)
 TEST(challenges_that_were_left_are_swept)
 {
     struct acme_state kept;
-    char fault[ACME_STATE_FAULT_MAX];
-    struct small_file file;
 
-    assert_int_equal(acme_state_open(&kept, folder, fault), 0);
-    assert_int_equal(acme_state_write(&kept, ACME_FOLDER_CHALLENGES, "token",
-                                      BYTES("x")),
-                     0);
+    open_state(&kept);
+    write_file(&kept, ACME_FOLDER_CHALLENGES, "token");
     acme_state_sweep(&kept);
-    assert_int_equal(acme_state_read(&kept, ACME_FOLDER_CHALLENGES, "token",
-                                     &file),
-                     -ENOENT);
+    expect_none(&kept, ACME_FOLDER_CHALLENGES, "token");
     acme_state_close(&kept);
 }
 
 TEST(one_is_at_work_and_another_takes_over)
 {
     struct acme_state kept, other;
-    char fault[ACME_STATE_FAULT_MAX];
 
-    assert_int_equal(acme_state_open(&kept, folder, fault), 0);
-    assert_int_equal(acme_state_open(&other, folder, fault), 0);
+    open_state(&kept);
+    open_state(&other);
     assert_int_equal(acme_state_lock(&kept, 100), 0);
     assert_int_equal(acme_state_lock(&kept, 101), 0);
     assert_int_equal(acme_state_lock(&other, 101), -EAGAIN);
@@ -180,9 +184,8 @@ static void write_lock(const char *text, int64_t age_s)
 TEST(the_lock_of_another_machine_has_an_end)
 {
     struct acme_state kept;
-    char fault[ACME_STATE_FAULT_MAX];
 
-    assert_int_equal(acme_state_open(&kept, folder, fault), 0);
+    open_state(&kept);
     write_lock("another-boot 17\n", ACME_LOCK_S - 100);
     assert_int_equal(acme_state_lock(&kept, 100), -EAGAIN);
     write_lock("another-boot 17\n", ACME_LOCK_S + 100);
@@ -207,7 +210,7 @@ TEST(the_lock_of_a_dead_process_of_this_machine_is_none)
     }
     waitpid(pid, &status, 0);
     assert_int_equal(status, 0);
-    assert_int_equal(acme_state_open(&kept, folder, fault), 0);
+    open_state(&kept);
     assert_int_equal(acme_state_lock(&kept, 100), 0);
     acme_state_close(&kept);
 }
@@ -216,20 +219,13 @@ TEST(the_lock_of_a_dead_process_of_this_machine_is_none)
 TEST(files_that_never_were_whole_are_swept)
 {
     struct acme_state kept;
-    char fault[ACME_STATE_FAULT_MAX];
     struct small_file file;
 
-    assert_int_equal(acme_state_open(&kept, folder, fault), 0);
-    assert_int_equal(acme_state_write(&kept, ACME_FOLDER_LIVE, ".a.pem.17",
-                                      BYTES("hal")),
-                     0);
-    assert_int_equal(acme_state_write(&kept, ACME_FOLDER_LIVE, "a.pem",
-                                      BYTES("text")),
-                     0);
+    open_state(&kept);
+    write_file(&kept, ACME_FOLDER_LIVE, ".a.pem.17");
+    write_file(&kept, ACME_FOLDER_LIVE, "a.pem");
     acme_state_sweep(&kept);
-    assert_int_equal(acme_state_read(&kept, ACME_FOLDER_LIVE, ".a.pem.17",
-                                     &file),
-                     -ENOENT);
+    expect_none(&kept, ACME_FOLDER_LIVE, ".a.pem.17");
     assert_int_equal(acme_state_read(&kept, ACME_FOLDER_LIVE, "a.pem", &file),
                      0);
     small_file_fini(&file);
@@ -242,13 +238,12 @@ TEST(another_folder_in_its_place_is_seen)
     static const char *const moves[] = {
         "mv orders away && mkdir orders", "rm -r live",
         "cd / && rm -r $OLDPWD && mkdir -m 700 $OLDPWD"};
-    char fault[ACME_STATE_FAULT_MAX];
 
     for (size_t i = 0; i < sizeof(moves) / sizeof(*moves); i++) {
         struct acme_state kept;
         char command[512];
 
-        assert_int_equal(acme_state_open(&kept, folder, fault), 0);
+        open_state(&kept);
         assert_true(acme_state_is_there(&kept));
         snprintf(command, sizeof(command), "cd %s && %s", folder, moves[i]);
         assert_int_equal(system(command), 0);

@@ -348,6 +348,15 @@ TEST(what_does_not_shrink_is_not_asked_for_again)
     file_entry_release(entry);
 }
 
+/* A file of that many letters, as often as they are in texts. */
+static void write_letters(const char *name, char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        text[i] = "eeeetaoin shrdlu\n"[draw(17)];
+    text[len] = '\0';
+    write_file(name, text);
+}
+
 TEST(what_is_used_much_is_made_smaller_once_more)
 {
     struct file_entry *entry, *variant = NULL;
@@ -355,10 +364,7 @@ TEST(what_is_used_much_is_made_smaller_once_more)
     char quick_etag[FILE_CACHE_ETAG_MAX];
     char text[20001];
 
-    for (int i = 0; i < 20000; i++)
-        text[i] = "eeeetaoin shrdlu\n"[draw(17)];
-    text[20000] = '\0';
-    write_file("a.txt", text);
+    write_letters("a.txt", text, 20000);
     entry = acquire("/a.txt");
     assert_null(variant_of(entry, CODING_BR));
     variant = await_variant(entry, CODING_BR);
@@ -389,10 +395,7 @@ TEST(two_dozen_uses_are_enough_for_that)
     struct file_entry *entry, *variant;
     char text[8001];
 
-    for (int i = 0; i < 8000; i++)
-        text[i] = "eeeetaoin shrdlu\n"[draw(17)];
-    text[8000] = '\0';
-    write_file("a.txt", text);
+    write_letters("a.txt", text, 8000);
     entry = acquire("/a.txt");
     assert_null(variant_of(entry, CODING_BR));
     variant = await_variant(entry, CODING_BR);

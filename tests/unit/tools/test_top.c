@@ -372,20 +372,27 @@ static unsigned count_lines(size_t from, size_t *end_out)
     return lines;
 }
 
-TEST(follows_the_size_of_the_window)
+/* Frames behind the first `from` bytes get as small as the window does. */
+static void expect_to_shrink(size_t from)
 {
     const struct winsize smaller = {.ws_col = 30, .ws_row = 4};
+    unsigned lines;
+
+    assert_int_equal(ioctl(terminal.fd, TIOCSWINSZ, &smaller), 0);
+    while ((lines = count_lines(from, &from)) == 24)
+        ; /* drawn before it heard of that */
+    assert_int_equal(lines, 4);
+}
+
+TEST(follows_the_size_of_the_window)
+{
     struct answering answering = answering_open(ANSWERING_ONCE,
                                                 ANSWER(TOP_STATUS));
     size_t at = 0;
-    unsigned lines;
 
     start(answering_url(answering.port, ""), false, 80, 24);
     assert_int_equal(count_lines(0, &at), 24);
-    assert_int_equal(ioctl(terminal.fd, TIOCSWINSZ, &smaller), 0);
-    while ((lines = count_lines(at, &at)) == 24)
-        ; /* drawn before it heard of that */
-    assert_int_equal(lines, 4);
+    expect_to_shrink(at);
     type("q");
     assert_int_equal(end(), EX_OK);
     answering_close(&answering);
@@ -409,19 +416,13 @@ static void await_requests(const struct answering *answering, unsigned count)
 
 TEST(keys_act_while_an_answer_is_waited_for)
 {
-    const struct winsize smaller = {.ws_col = 30, .ws_row = 4};
     struct answering answering = answering_open(ANSWERING_FIRST,
                                                 ANSWER(TOP_STATUS));
-    size_t at = 0;
-    unsigned lines;
 
     start(answering_url(answering.port, ""), false, 80, 24);
     await_requests(&answering, 2);
     type("x");
-    assert_int_equal(ioctl(terminal.fd, TIOCSWINSZ, &smaller), 0);
-    while ((lines = count_lines(at, &at)) == 24)
-        ; /* drawn before it heard of that */
-    assert_int_equal(lines, 4);
+    expect_to_shrink(0);
     type("q");
     assert_int_equal(end(), EX_OK);
     assert_restored();
