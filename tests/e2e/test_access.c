@@ -135,12 +135,26 @@ TEST(whoever_comes_by_a_unix_socket_is_trusted_if_anybody_is)
     assert_int_equal(client_status_unix(path, "/but/f", fields), 200);
 }
 
+struct told_case {
+    const char *fields; /* that tell who the client is */
+    unsigned status;
+};
+
+static void check_told(const struct server *one, const char *target,
+                       const struct told_case *cases, size_t count)
+{
+    struct client *client = client_open(one);
+
+    for (size_t i = 0; i < count; i++) {
+        going_on("%s", cases[i].fields);
+        expect_status(client_ask(client, "GET", target, cases[i].fields),
+                      cases[i].status);
+    }
+}
+
 TEST(the_last_one_that_is_not_trusted_is_the_client)
 {
-    static const struct {
-        const char *fields;
-        unsigned status;
-    } cases[] = {
+    static const struct told_case cases[] = {
         {"", 403},
         {"X-Forwarded-For:\r\n", 403},
         {"X-Forwarded-For: 203.0.113.1\r\n", 200},
@@ -158,21 +172,13 @@ TEST(the_last_one_that_is_not_trusted_is_the_client)
     };
     struct server *one =
         start_with("trusted-proxies = {127.0.0.1, \"10.0.0.0/8\"}\n");
-    struct client *client = client_open(one);
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        going_on("%s", cases[i].fields);
-        expect_status(client_ask(client, "GET", "/both/f", cases[i].fields),
-                      cases[i].status);
-    }
+    check_told(one, "/both/f", cases, sizeof(cases) / sizeof(*cases));
 }
 
 TEST(forwarded_is_read_when_it_is_chosen)
 {
-    static const struct {
-        const char *fields;
-        unsigned status;
-    } cases[] = {
+    static const struct told_case cases[] = {
         {"Forwarded: for=203.0.113.1\r\n", 200},
         {"Forwarded: For=\"203.0.113.1:80\";proto=https;by=_x\r\n", 200},
         {"Forwarded: for=\"[2001:db8::1]:80\"\r\n", 200},
@@ -186,13 +192,8 @@ TEST(forwarded_is_read_when_it_is_chosen)
     struct server *one =
         start_with("trusted-proxies = {127.0.0.1, \"10.0.0.0/8\"}\n"
                    "client-address = forwarded\n");
-    struct client *client = client_open(one);
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        going_on("%s", cases[i].fields);
-        expect_status(client_ask(client, "GET", "/only/f", cases[i].fields),
-                      cases[i].status);
-    }
+    check_told(one, "/only/f", cases, sizeof(cases) / sizeof(*cases));
 }
 
 /* --- Rates ---------------------------------------------------------------- */

@@ -200,6 +200,13 @@ static void leave_small_disk(struct server *one, const char *place)
     assert_int_equal(rmdir(place), 0);
 }
 
+static struct server *start_again(struct server *one, const char *data)
+{
+    clients_close();
+    server_stop(one);
+    return START_STORE(data, NULL);
+}
+
 TEST(a_store_that_is_full_says_so)
 {
     expect_full_but_sound(START_STORE(store_folder(), "--kv-max-size=1M"));
@@ -212,9 +219,7 @@ TEST(a_disk_that_is_full_is_no_disaster)
     struct server *one = START_STORE(data, NULL);
 
     expect_full_but_sound(one);
-    clients_close();
-    server_stop(one);
-    one = START_STORE(data, NULL);
+    one = start_again(one, data);
     expect_status(get(one, "/kv/after"), 200);
     leave_small_disk(one, place);
 }
@@ -232,9 +237,7 @@ TEST(a_full_disk_keeps_its_word_under_load)
     struct server *one = START_STORE(data, NULL);
 
     expect_full_but_sound_under_load(one);
-    clients_close();
-    server_stop(one);
-    one = START_STORE(data, NULL);
+    one = start_again(one, data);
     expect_all_held(client_open(one));
     leave_small_disk(one, place);
 }

@@ -60,28 +60,30 @@ TEST(no_option_leads_root_through_the_users_links)
     assert_int_equal(unlink(at("theirs/hard")), 0);
 }
 
+static void refuse_dictionaries(const char *folder, const char *why)
+{
+    struct outcome outcome;
+
+    RUN(&outcome, "--port=0", "--dictionary=/app.*.js", "--state-directory",
+        folder, site());
+    assert_int_equal(outcome.status, EX_NOPERM);
+    assert_non_null(strstr(outcome.err, why));
+}
+
 /* Whose files are served could choose what root writes there. */
 TEST(root_keeps_dictionaries_where_nobody_else_leads)
 {
     struct launch launch = {.is_bare = true, .root = ""};
-    struct outcome outcome;
 
     if (geteuid() != 0)
         skip();
     lead("theirs/dictionaries", at("roots"));
-    RUN(&outcome, "--port=0", "--dictionary=/app.*.js", "--state-directory",
-        at("theirs"), site());
-    assert_int_equal(outcome.status, EX_NOPERM);
-    assert_non_null(strstr(outcome.err, "lead root elsewhere"));
+    refuse_dictionaries(at("theirs"), "lead root elsewhere");
     lead("theirs/way", at("roots"));
-    RUN(&outcome, "--port=0", "--dictionary=/app.*.js", "--state-directory",
-        at("theirs/way/made/deep"), site());
-    assert_int_equal(outcome.status, EX_NOPERM);
+    refuse_dictionaries(at("theirs/way/made/deep"), "");
     assert_int_equal(access(at("roots/made"), F_OK), -1);
     unlink(at("theirs/dictionaries"));
-    RUN(&outcome, "--port=0", "--dictionary=/app.*.js", "--state-directory",
-        at("theirs"), site());
-    assert_int_equal(outcome.status, EX_NOPERM);
+    refuse_dictionaries(at("theirs"), "");
     (void)rmdir(at("theirs/dictionaries"));
     server_stop(server_start(&launch, (const char *const[]){
                                           "--port=0", "--dictionary=/app.*.js",
@@ -90,41 +92,44 @@ TEST(root_keeps_dictionaries_where_nobody_else_leads)
     assert_int_equal(rmdir(at("roots/dictionaries")), 0);
 }
 
-TEST(root_keeps_a_cache_where_nobody_else_leads)
+static void refuse_cache(const char *folder, const char *why)
 {
-    struct launch launch = {.is_bare = true, .root = ""};
     struct outcome outcome;
 
+    RUN(&outcome, "--port=0", "--proxy=/=http://127.0.0.1:9", "--proxy-cache",
+        folder);
+    assert_int_equal(outcome.status, EX_NOPERM);
+    assert_non_null(strstr(outcome.err, why));
+}
+
+static void accept_cache(const char *folder)
+{
+    struct launch launch = {.is_bare = true, .root = ""};
+
+    server_stop(server_start(&launch,
+                             (const char *const[]){
+                                 "--port=0", "--proxy=/=http://127.0.0.1:9",
+                                 "--proxy-cache", folder, NULL}));
+}
+
+TEST(root_keeps_a_cache_where_nobody_else_leads)
+{
     if (geteuid() != 0)
         skip();
     lead("theirs/cache", at("roots"));
-    RUN(&outcome, "--port=0", "--proxy=/=http://127.0.0.1:9", "--proxy-cache",
-        at("theirs/cache"));
-    assert_int_equal(outcome.status, EX_NOPERM);
-    assert_non_null(strstr(outcome.err, "on the way"));
+    refuse_cache(at("theirs/cache"), "on the way");
     unlink(at("theirs/cache"));
     lead("theirs/way", at("roots"));
-    RUN(&outcome, "--port=0", "--proxy=/=http://127.0.0.1:9", "--proxy-cache",
-        at("theirs/way/made"));
-    assert_int_equal(outcome.status, EX_NOPERM);
+    refuse_cache(at("theirs/way/made"), "");
     assert_int_equal(access(at("roots/made"), F_OK), -1);
-    server_stop(server_start(&launch,
-                             (const char *const[]){
-                                 "--port=0", "--proxy=/=http://127.0.0.1:9",
-                                 "--proxy-cache", at("roots/cache"), NULL}));
+    accept_cache(at("roots/cache"));
     assert_int_equal(rmdir(at("roots/cache")), 0);
     make_folder("roots/cache", 0);
     assert_int_equal(chmod(at("roots/cache"), 0777), 0);
-    RUN(&outcome, "--port=0", "--proxy=/=http://127.0.0.1:9", "--proxy-cache",
-        at("roots/cache"));
-    assert_int_equal(outcome.status, EX_NOPERM);
-    assert_non_null(strstr(outcome.err, "chmod go-w"));
+    refuse_cache(at("roots/cache"), "chmod go-w");
     /* Root's own group is root. */
     assert_int_equal(chmod(at("roots/cache"), 0775), 0);
-    server_stop(server_start(&launch,
-                             (const char *const[]){
-                                 "--port=0", "--proxy=/=http://127.0.0.1:9",
-                                 "--proxy-cache", at("roots/cache"), NULL}));
+    accept_cache(at("roots/cache"));
 }
 
 static void refuse_store(const char *folder, const char *why)

@@ -35,6 +35,13 @@ static const char *told(const struct server *server,
             flunk("'%s' instead of '%s'", value, wanted);           \
     } while (0)
 
+/* Of each line, and of what becomes of its value. */
+#define EXPECT_ALL_TOLD(server, upstream, cases)                         \
+    do {                                                                 \
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*(cases)); i++)    \
+            expect_told(server, upstream, (cases)[i][0], (cases)[i][1]); \
+    } while (0)
+
 static struct server *start_with(const struct upstream *upstream,
                                  const char *prefix, const char *path,
                                  const char *option)
@@ -76,8 +83,7 @@ TEST(locations_get_the_prefix_back)
     struct upstream *upstream = upstream_open();
     struct server *server = start_with(upstream, "/app", "/", NULL);
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-        expect_told(server, upstream, cases[i][0], cases[i][1]);
+    EXPECT_ALL_TOLD(server, upstream, cases);
     expect_told(server, upstream, itself(upstream, "Location: ", "/x"),
                 "/app/x");
     expect_told(server, upstream, itself(upstream, "Location: ", ""), "/app");
@@ -105,8 +111,7 @@ TEST(cookies_get_the_prefix_back)
     struct upstream *upstream = upstream_open();
     struct server *server = start_with(upstream, "/app", "/", NULL);
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-        expect_told(server, upstream, cases[i][0], cases[i][1]);
+    EXPECT_ALL_TOLD(server, upstream, cases);
 }
 
 TEST(a_path_of_the_upstream_gives_way)
@@ -121,8 +126,7 @@ TEST(a_path_of_the_upstream_gives_way)
     struct upstream *upstream = upstream_open();
     struct server *server = start_with(upstream, "/app", "/app/v1/", NULL);
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-        expect_told(server, upstream, cases[i][0], cases[i][1]);
+    EXPECT_ALL_TOLD(server, upstream, cases);
 }
 
 /* "//evil.example" would be another host. */
@@ -146,8 +150,7 @@ TEST(no_name_of_a_host_is_made_of_a_path)
                           itself(upstream, "Location: ", "\\evil.example/"),
                           itself(upstream, "Location: ", "\\/evil.example/")};
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-        expect_told(server, upstream, cases[i][0], cases[i][1]);
+    EXPECT_ALL_TOLD(server, upstream, cases);
     for (size_t i = 0; i < sizeof(evil) / sizeof(*evil); i++)
         expect_told(server, upstream, evil[i], evil[i] + strlen("Location: "));
 }

@@ -145,20 +145,27 @@ TEST(unix_sockets_are_handed_over_too)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-TEST(sigusr2_upgrades_where_there_is_a_configuration)
+/* A server whose file may be another one later. */
+static struct server *start_by_file(void)
 {
     struct launch launch = {.is_bare = true, .root = ""};
     const char *const arguments[] = {"--config",   config_path(),
                                      "--control",  control_path(),
                                      "--pid-file", pid_path(),
                                      NULL};
-    const struct server *place;
-    struct server *one;
 
     install_text(config_path(),
                  printed("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site()),
                  0644);
-    one = server_start(&launch, arguments);
+    return server_start(&launch, arguments);
+}
+
+TEST(sigusr2_upgrades_where_there_is_a_configuration)
+{
+    const struct server *place;
+    struct server *one;
+
+    one = start_by_file();
     place = place_of(one);
     server_signal(one, SIGUSR2);
     assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
@@ -218,17 +225,9 @@ TEST(a_program_that_fails_leaves_the_old_one)
 
 TEST(a_faulty_configuration_leaves_the_old_one)
 {
-    struct launch launch = {.is_bare = true, .root = ""};
-    const char *const arguments[] = {"--config",   config_path(),
-                                     "--control",  control_path(),
-                                     "--pid-file", pid_path(),
-                                     NULL};
     struct server *one;
 
-    install_text(config_path(),
-                 printed("listen = {\"127.0.0.1:0\"}\nroot = \"%s\"\n", site()),
-                 0644);
-    one = server_start(&launch, arguments);
+    one = start_by_file();
     install_text(config_path(), "wrokers = 2\n", 0644);
     expect_refusal(one, "ended with status 78");
     assert_true(server_has_said(one, "wrokers"));

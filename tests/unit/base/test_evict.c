@@ -24,81 +24,83 @@ static const char *cache_letters(void)
     return letters;
 }
 
+/* What follows is done with a cache of each policy. */
+#define EACH_POLICY(bytes_max, entries_max)                              \
+    for (int policy = 0;                                                 \
+         policy < POLICIES &&                                            \
+         (cache_open((enum evict_policy)policy, bytes_max, entries_max), \
+          true);                                                         \
+         cache_close(), policy++)
+
 /* --- By hand: every policy ---------------------------------------------- */
 
 TEST(what_fits_stays)
 {
-    for (int policy = 0; policy < POLICIES; policy++) {
-        cache_open((enum evict_policy)policy, 300, 3);
+    EACH_POLICY(300, 3)
+    {
         cache_request_all("abcabcbacab");
         assert_string_equal(cache_letters(), "abc");
         assert_int_equal(evict_bytes(cache.evict), 300);
         assert_int_equal(evict_entries(cache.evict), 3);
-        cache_close();
     }
 }
 
 TEST(an_entry_larger_than_the_cache_leaves_and_nobody_else)
 {
-    for (int policy = 0; policy < POLICIES; policy++) {
-        cache_open((enum evict_policy)policy, 300, 10);
+    EACH_POLICY(300, 10)
+    {
         cache_request_all("abc");
         cache_request('x', 301);
         assert_int_equal(cache.victim_count, 1);
         assert_int_equal(cache.victims[0], 'x');
         assert_string_equal(cache_letters(), "abc");
-        cache_close();
     }
 }
 
 TEST(an_entry_as_large_as_the_cache_may_have_it_all)
 {
-    for (int policy = 0; policy < POLICIES; policy++) {
-        cache_open((enum evict_policy)policy, 300, 10);
+    EACH_POLICY(300, 10)
+    {
         cache_request('x', 300);
         assert_string_equal(cache_letters(), "x");
-        cache_close();
     }
 }
 
 TEST(one_entry_at_most_is_the_newest)
 {
-    for (int policy = 0; policy < POLICIES; policy++) {
-        cache_open((enum evict_policy)policy, 300, 1);
+    EACH_POLICY(300, 1)
+    {
         cache_request_all("abcde");
         assert_string_equal(cache_letters(), "e");
-        cache_close();
     }
 }
 
 TEST(entries_without_bytes_count_as_entries)
 {
-    for (int policy = 0; policy < POLICIES; policy++) {
-        cache_open((enum evict_policy)policy, 1, 3);
+    EACH_POLICY(1, 3)
+    {
         for (int id = 'a'; id <= 'j'; id++)
             cache_request(id, 0);
         assert_int_equal(evict_entries(cache.evict), 3);
-        cache_close();
     }
 }
 
 TEST(removing_makes_room)
 {
-    for (int policy = 0; policy < POLICIES; policy++) {
-        cache_open((enum evict_policy)policy, 300, 3);
+    EACH_POLICY(300, 3)
+    {
         cache_request_all("abc");
         cache_remove('b');
         assert_int_equal(evict_bytes(cache.evict), 200);
         cache_request_all("d");
         assert_string_equal(cache_letters(), "acd");
-        cache_close();
     }
 }
 
 TEST(a_newcomer_may_be_used_or_removed_before_there_is_room)
 {
-    for (int policy = 0; policy < POLICIES; policy++) {
-        cache_open((enum evict_policy)policy, 300, 3);
+    EACH_POLICY(300, 3)
+    {
         cache_request_all("abc");
         cache_insert('d', 100);
         evict_hit(cache.evict, &cache.nodes['d']);
@@ -109,14 +111,13 @@ TEST(a_newcomer_may_be_used_or_removed_before_there_is_room)
         assert_int_equal(evict_entries(cache.evict), 3);
         cache_request('z', 300); /* all must go, or it */
         assert_int_equal(evict_bytes(cache.evict), 300);
-        cache_close();
     }
 }
 
 TEST(victims_may_wait_for_several_newcomers)
 {
-    for (int policy = 0; policy < POLICIES; policy++) {
-        cache_open((enum evict_policy)policy, 300, 3);
+    EACH_POLICY(300, 3)
+    {
         for (int id = 'a'; id <= 'h'; id++)
             cache_insert(id, 100);
         cache_insert('x', 1000);
@@ -126,17 +127,15 @@ TEST(victims_may_wait_for_several_newcomers)
         assert_false(cache.inside['x']);
         cache_request_all("abc");
         assert_int_equal(evict_entries(cache.evict), 3);
-        cache_close();
     }
 }
 
 TEST(limits_may_be_as_high_as_they_come)
 {
-    for (int policy = 0; policy < POLICIES; policy++) {
-        cache_open((enum evict_policy)policy, UINT64_MAX, SIZE_MAX);
+    EACH_POLICY(UINT64_MAX, SIZE_MAX)
+    {
         cache_request_all("abcdea");
         assert_string_equal(cache_letters(), "abcde");
-        cache_close();
     }
 }
 

@@ -156,16 +156,23 @@ TEST(versions_codings_and_efforts_are_orders_of_their_own)
     assert_int_equal(TOLD(made), 6);
 }
 
+/* The beginning of the text, which nothing makes smaller. */
+static void fill_at_random(size_t len)
+{
+    uint32_t seed = 7;
+
+    for (size_t i = 0; i < len; i++) {
+        seed = seed * 1664525 + 1013904223;
+        text[i] = (char)(seed >> 24);
+    }
+}
+
 TEST(what_does_not_get_smaller_is_remembered)
 {
     struct compress_order order = order_of(1, 600);
     struct coded_body *body;
-    uint32_t seed = 7;
 
-    for (size_t i = 0; i < 600; i++) {
-        seed = seed * 1664525 + 1013904223;
-        text[i] = (char)(seed >> 24);
-    }
+    fill_at_random(600);
     for (int i = 0; i < 5; i++)
         assert_int_equal(await(&order, &body), COMPRESSOR_HOPELESS);
     assert_int_equal(TOLD(hopeless), 1);
@@ -176,12 +183,9 @@ TEST(what_gets_smaller_by_less_than_a_twentieth_is_hopeless)
 {
     struct compress_order order = order_of(1, 4000);
     struct coded_body *body;
-    uint32_t seed = 7;
 
-    for (size_t i = 0; i < 4000; i++) {
-        seed = seed * 1664525 + 1013904223;
-        text[i] = i < 3900 ? (char)(seed >> 24) : 'a';
-    }
+    memset(text, 'a', 4000);
+    fill_at_random(3900);
     assert_int_equal(await(&order, &body), COMPRESSOR_HOPELESS);
 }
 

@@ -146,13 +146,18 @@ TEST(a_failure_leaves_the_old_addresses)
     assert_int_equal(told, 1);
 }
 
-TEST(a_server_that_never_answers_is_given_up)
+static void find_in_vain(void)
 {
-    zone.is_silent = true;
     options.try_ms = SHORT_TRY_MS;
     create_anew();
     find_name("www.test");
     assert_int_equal(resolver_name_state(name), RESOLVER_FAILED);
+}
+
+TEST(a_server_that_never_answers_is_given_up)
+{
+    zone.is_silent = true;
+    find_in_vain();
     AWAIT(server.asked == 2 * RESOLVER_TRIES);
     assert_int_equal(told, 1);
     assert_int_equal(place_count_fds(), fds_before);
@@ -277,10 +282,7 @@ static void hang_up(const struct dns_question *question,
 TEST(a_server_that_hangs_up_is_a_failure)
 {
     server.answer = hang_up;
-    options.try_ms = SHORT_TRY_MS;
-    create_anew();
-    find_name("www.test");
-    assert_int_equal(resolver_name_state(name), RESOLVER_FAILED);
+    find_in_vain();
     assert_int_equal(place_count_fds(), fds_before);
 }
 

@@ -117,14 +117,21 @@ TEST(any_port_takes_each_socket_once)
     assert_false(activation_take(&activation, &taken, "127.0.0.1", 0));
 }
 
-TEST(what_is_left_is_closed_when_the_server_serves)
+/* A socket was handed over, which nobody takes. */
+static void open_with_one(const char *path)
 {
-    const char *path = place_path(&place, "socket");
     struct listener left;
 
     assert_int_equal(listener_open_unix(&left, path), 0);
     hand_over(&left);
     assert_int_equal(activation_open(&activation), EX_OK);
+}
+
+TEST(what_is_left_is_closed_when_the_server_serves)
+{
+    const char *path = place_path(&place, "socket");
+
+    open_with_one(path);
     activation_close(&activation, true);
     assert_int_equal(access(path, F_OK), -1);
 }
@@ -132,11 +139,8 @@ TEST(what_is_left_is_closed_when_the_server_serves)
 TEST(a_server_that_fails_leaves_files_to_its_predecessor)
 {
     const char *path = place_path(&place, "socket");
-    struct listener left;
 
-    assert_int_equal(listener_open_unix(&left, path), 0);
-    hand_over(&left);
-    assert_int_equal(activation_open(&activation), EX_OK);
+    open_with_one(path);
     activation_close(&activation, false);
     assert_int_equal(access(path, F_OK), 0);
 }

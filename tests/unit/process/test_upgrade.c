@@ -197,6 +197,12 @@ static void assert_fails(const char *why)
     assert_int_equal(news.pid, 0);
 }
 
+static void assert_succeeds(int pid_file_fd, struct launcher_news *news)
+{
+    assert_int_equal(begin(pid_file_fd), 0);
+    assert_int_equal(wait_for_news(news), UPGRADE_DONE);
+}
+
 /* --- Upgrades that work -------------------------------------------------- */
 
 TEST(the_successor_serves_on_the_same_socket)
@@ -205,8 +211,7 @@ TEST(the_successor_serves_on_the_same_socket)
     struct greeting greeting;
 
     create(SERVE, "", PATIENCE_MS);
-    assert_int_equal(begin(-1), 0);
-    assert_int_equal(wait_for_news(&news), UPGRADE_DONE);
+    assert_succeeds(-1, &news);
     listener_leave(&listener);
     assert_int_equal(fetch(&greeting), 0);
     assert_int_equal(greeting.pid, news.pid);
@@ -222,8 +227,7 @@ TEST(once_it_serves_the_launcher_is_gone)
     struct greeting greeting;
 
     create(SERVE, "", PATIENCE_MS);
-    assert_int_equal(begin(-1), 0);
-    assert_int_equal(wait_for_news(&news), UPGRADE_DONE);
+    assert_succeeds(-1, &news);
     assert_int_equal(upgrade.fd, -1);
     assert_int_equal(begin(-1), -ENOTCONN);
     assert_int_equal(upgrade_handle(&upgrade, &news), UPGRADE_PENDING);
@@ -243,8 +247,7 @@ TEST(clients_that_wait_are_the_successors)
     if (client == 0)
         _exit(fetch(&greeting) == 0 ? 0 : 1);
     create(SERVE, "", PATIENCE_MS);
-    assert_int_equal(begin(-1), 0);
-    assert_int_equal(wait_for_news(&news), UPGRADE_DONE);
+    assert_succeeds(-1, &news);
     listener_leave(&listener);
     assert_ends(client);
     assert_ends(news.pid);
@@ -263,8 +266,7 @@ TEST(the_pid_file_goes_along)
     assert_int_equal(pid_file_open(&file, path, &holder), 0);
     assert_int_equal(pid_file_write(&file), 0);
     create(SERVE, path, PATIENCE_MS);
-    assert_int_equal(begin(file.fd), 0);
-    assert_int_equal(wait_for_news(&news), UPGRADE_DONE);
+    assert_succeeds(file.fd, &news);
     pid_file_close(&file);
     assert_int_equal(pid_file_open(&file, path, &holder), -EWOULDBLOCK);
     assert_int_equal(holder, news.pid);
@@ -286,8 +288,7 @@ TEST(the_watchdog_goes_on_with_the_successor)
     create(SERVE, "", PATIENCE_MS);
     unsetenv("WATCHDOG_PID");
     unsetenv("LISTEN_FDS");
-    assert_int_equal(begin(-1), 0);
-    assert_int_equal(wait_for_news(&news), UPGRADE_DONE);
+    assert_succeeds(-1, &news);
     assert_int_equal(fetch(&greeting), 0);
     assert_int_equal(strtol(greeting.watchdog, NULL, 10), news.pid);
     assert_false(greeting.is_confused);
@@ -302,8 +303,7 @@ TEST(the_program_is_known_by_its_path)
     struct greeting greeting;
 
     assert_int_equal(upgrade_create(&upgrade, arguments), 0);
-    assert_int_equal(begin(-1), 0);
-    assert_int_equal(wait_for_news(&news), UPGRADE_DONE);
+    assert_succeeds(-1, &news);
     assert_int_equal(fetch(&greeting), 0);
     assert_ends(news.pid);
 }

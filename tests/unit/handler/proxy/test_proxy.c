@@ -9,6 +9,21 @@ static void ask(const char *request)
     hear();
 }
 
+/* A reply of one byte, which the client gets. */
+#define SERVE(byte)                               \
+    do {                                          \
+        say(OK("Content-Length: 1\r\n", byte));   \
+        assert_answer(await(&client), 200, byte); \
+    } while (0)
+
+/* The upstream has served once when it returns, and its connection is kept. */
+static void serve_once(void)
+{
+    ask(GET("/p/1"));
+    SERVE("1");
+    forget(&client);
+}
+
 /* --- Requests and replies ------------------------------------------------ */
 
 TEST(a_request_goes_on_and_its_reply_comes_back)
@@ -30,14 +45,10 @@ TEST(a_request_goes_on_and_its_reply_comes_back)
 
 TEST(connections_are_used_again)
 {
-    ask(GET("/p/1"));
-    say(OK("Content-Length: 1\r\n", "1"));
-    assert_answer(await(&client), 200, "1");
-    forget(&client);
+    serve_once();
     client_send(&client, GET("/p/2"));
     assert_has(hear(), "GET /p/2 ");
-    say(OK("Content-Length: 1\r\n", "2"));
-    assert_answer(await(&client), 200, "2");
+    SERVE("2");
     assert_int_equal(server_counts.connects, 1);
     assert_int_equal(server_counts.reuses, 1);
     client_close(&client);
@@ -45,15 +56,11 @@ TEST(connections_are_used_again)
 
 TEST(a_kept_connection_that_was_closed_costs_no_request)
 {
-    ask(GET("/p/1"));
-    say(OK("Content-Length: 1\r\n", "1"));
-    assert_answer(await(&client), 200, "1");
-    forget(&client);
+    serve_once();
     client_send(&client, GET("/p/2"));
     hang_up(); /* while the request is on its way */
     assert_has(hear(), "GET /p/2 ");
-    say(OK("Content-Length: 1\r\n", "2"));
-    assert_answer(await(&client), 200, "2");
+    SERVE("2");
     client_close(&client);
 }
 
@@ -312,10 +319,7 @@ TEST(only_what_may_be_repeated_is_tried_again)
 /* Begins a body over a connection that is used for the second time. */
 static void begin_over_kept(void)
 {
-    ask(GET("/p"));
-    say(OK("Content-Length: 1\r\n", "1"));
-    assert_answer(await(&client), 200, "1");
-    forget(&client);
+    serve_once();
     client_send(&client, "PUT /p HTTP/1.1\r\nHost: h\r\n"
                          "Transfer-Encoding: chunked\r\n\r\n"
                          "3\r\nabc\r\n");
