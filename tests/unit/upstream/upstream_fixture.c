@@ -517,3 +517,16 @@ int open_one(struct asker *asker)
     start_open(asker);
     return accept_at(0);
 }
+
+void exchange(struct asker *asker, int fd)
+{
+    char byte = 'q';
+
+    assert_int_equal(send(upstream_fd(asker->lease.upstream), &byte, 1, 0), 1);
+    assert_int_equal(recv(fd, &byte, 1, 0), 1);
+    assert_int_equal(send(fd, "r", 1, 0), 1);
+    asker->readable = 0;
+    AWAIT(asker->readable > 0);
+    assert_int_equal(recv(upstream_fd(asker->lease.upstream), &byte, 1, 0), 1);
+    assert_int_equal(byte, 'r');
+}

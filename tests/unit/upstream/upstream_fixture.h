@@ -148,6 +148,9 @@ void expect_failed(const struct asker *asker, enum upstream_error error);
 void release(struct asker *asker);
 unsigned idle_count(unsigned server);
 
+/* Sends a byte to asker's server, whose end is fd, and one back. */
+void exchange(struct asker *asker, int fd);
+
 /* --- Set-up -------------------------------------------------------------- */
 
 int set_up(void **state);
