@@ -1,6 +1,7 @@
 #include "privileged.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 
 static const char secret_text[] = "only root knows\n";
@@ -78,4 +79,30 @@ long terminal_of(pid_t pid)
     assert_non_null(name_end);
     assert_int_equal(sscanf(name_end, ") %*c %*d %*d %*d %ld", &number), 1);
     return number;
+}
+
+unsigned count_open(pid_t pid, const char *path, bool *writes_out)
+{
+    unsigned count = 0;
+
+    *writes_out = false;
+    for (int fd = 0; fd < 100; fd++) {
+        char target[PATH_MAX];
+        ssize_t len = readlink(printed("/proc/%d/fd/%d", (int)pid, fd), target,
+                               sizeof(target) - 1);
+
+        if (len == -1)
+            continue;
+        target[len] = '\0';
+        if (strcmp(target, path) != 0)
+            continue;
+        *writes_out |= access_of(pid, fd) != O_RDONLY;
+        count++;
+    }
+    return count;
+}
+
+pid_t number_in(const char *path)
+{
+    return (pid_t)strtol(read_text(path, NULL), NULL, 10);
 }

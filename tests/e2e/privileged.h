@@ -36,4 +36,10 @@ unsigned long access_of(pid_t pid, int fd);
 /* Of the process's controlling terminal; 0: it has none. */
 long terminal_of(pid_t pid);
 
+/* Counts what the process has open of that file; whether any of it writes. */
+unsigned count_open(pid_t pid, const char *path, bool *writes_out);
+
+/* The number that a pid file holds. */
+pid_t number_in(const char *path);
+
 #endif
