@@ -1,22 +1,8 @@
-/*
- * chunked_model - the grammar of RFC 9112 7.1 by descent over a whole buffer:
- * what chunked_next() must come to, however it is fed.
- */
-#ifndef UNIT_CHUNKED_MODEL_H
-#define UNIT_CHUNKED_MODEL_H
+#include "unit/http/chunked_fixture.h"
 
-#include <stdlib.h>
+#include "unit/draw.h"
 
-#include "http/chunked.h"
-
-enum { WIRE_MAX = 32768 };
-
-struct outcome {
-    enum chunked_event event; /* END, BAD, or AGAIN: all used up */
-    size_t used;              /* for END */
-    size_t body_len;
-    char body[WIRE_MAX];
-};
+/* --- The model ------------------------------------------------------------ */
 
 struct model {
     const char *at;
@@ -27,19 +13,19 @@ struct model {
     enum chunked_event event;
 };
 
-static inline bool stop(struct model *model, enum chunked_event event)
+static bool stop(struct model *model, enum chunked_event event)
 {
     model->event = event;
     return false;
 }
 
 /* The next byte, 0 to 255; -1: none. */
-static inline int peek(const struct model *model)
+static int peek(const struct model *model)
 {
     return model->at < model->end ? (unsigned char)*model->at : -1;
 }
 
-static inline bool eat(struct model *model)
+static bool eat(struct model *model)
 {
     if (model->at == model->end)
         return stop(model, CHUNKED_AGAIN);
@@ -49,14 +35,14 @@ static inline bool eat(struct model *model)
     return true;
 }
 
-static inline bool expect(struct model *model, char c)
+static bool expect(struct model *model, char c)
 {
     if (model->at < model->end && *model->at != c)
         return stop(model, CHUNKED_BAD);
     return eat(model);
 }
 
-static inline bool is_tchar(int c)
+static bool is_tchar(int c)
 {
     return c > 0 && strchr("!#$%&'*+-.^_`|~0123456789"
                            "abcdefghijklmnopqrstuvwxyz"
@@ -64,12 +50,12 @@ static inline bool is_tchar(int c)
                            c);
 }
 
-static inline bool is_text(int c)
+static bool is_text(int c)
 {
     return c == '\t' || (c >= ' ' && c != 0x7f);
 }
 
-static inline bool eat_token(struct model *model)
+static bool eat_token(struct model *model)
 {
     if (peek(model) >= 0 && !is_tchar(peek(model)))
         return stop(model, CHUNKED_BAD);
@@ -80,7 +66,7 @@ static inline bool eat_token(struct model *model)
     return true;
 }
 
-static inline bool eat_blanks(struct model *model)
+static bool eat_blanks(struct model *model)
 {
     while (peek(model) == ' ' || peek(model) == '\t')
         if (!eat(model))
@@ -88,7 +74,7 @@ static inline bool eat_blanks(struct model *model)
     return true;
 }
 
-static inline bool eat_quoted(struct model *model)
+static bool eat_quoted(struct model *model)
 {
     if (!expect(model, '"'))
         return false;
@@ -104,7 +90,7 @@ static inline bool eat_quoted(struct model *model)
 }
 
 /* *( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] ) */
-static inline bool eat_extensions(struct model *model)
+static bool eat_extensions(struct model *model)
 {
     while (peek(model) >= 0 && strchr("; \t", peek(model)) && peek(model)) {
         if (!eat_blanks(model) || !expect(model, ';') || !eat_blanks(model) ||
@@ -128,12 +114,12 @@ static inline bool eat_extensions(struct model *model)
     return true;
 }
 
-static inline bool eat_line_end(struct model *model)
+static bool eat_line_end(struct model *model)
 {
     return expect(model, '\r') && expect(model, '\n');
 }
 
-static inline bool eat_size_line(struct model *model, uint64_t *size_out)
+static bool eat_size_line(struct model *model, uint64_t *size_out)
 {
     static const char digits[] = "0123456789abcdefABCDEF";
     char text[17] = "";
@@ -159,7 +145,7 @@ static inline bool eat_size_line(struct model *model, uint64_t *size_out)
     return eat_line_end(model);
 }
 
-static inline bool eat_trailers(struct model *model)
+static bool eat_trailers(struct model *model)
 {
     model->left = &model->trailer_left;
     while (peek(model) != '\r') {
@@ -174,7 +160,7 @@ static inline bool eat_trailers(struct model *model)
     return eat_line_end(model) && !stop(model, CHUNKED_END);
 }
 
-static inline void run_model(struct bytes wire, struct outcome *outcome)
+void run_model(struct bytes wire, struct outcome *outcome)
 {
     struct model model = {.at = wire.data,
                           .end = wire.data + wire.len,
@@ -205,4 +191,88 @@ static inline void run_model(struct bytes wire, struct outcome *outcome)
     outcome->used = (size_t)(model.at - wire.data);
 }
 
-#endif
+/* --- Decoding ------------------------------------------------------------- */
+
+/* Feeds one input that lies in memory of exactly its size. */
+static enum chunked_event feed(struct chunked *chunked, struct bytes piece,
+                               struct outcome *outcome)
+{
+    char *copy = malloc(piece.len + 1);
+    struct bytes input = {copy + 1, piece.len};
+    struct bytes data;
+    enum chunked_event event;
+
+    if (piece.len > 0)
+        memcpy(copy + 1, piece.data, piece.len);
+    while ((event = chunked_next(chunked, &input, &data)) == CHUNKED_DATA) {
+        assert_true(data.len > 0);
+        assert_true(data.data > copy && data.data + data.len == input.data);
+        memcpy(outcome->body + outcome->body_len, data.data, data.len);
+        outcome->body_len += data.len;
+    }
+    assert_true(event != CHUNKED_AGAIN || input.len == 0);
+    if (event == CHUNKED_END)
+        outcome->used += piece.len - input.len;
+    else
+        outcome->used += piece.len;
+    free(copy);
+    return event;
+}
+
+void decode(struct bytes wire, size_t first, size_t step,
+            struct outcome *outcome)
+{
+    struct chunked chunked;
+    size_t len = first < wire.len ? first : wire.len;
+
+    chunked_init(&chunked);
+    outcome->used = outcome->body_len = 0;
+    for (;;) {
+        outcome->event = feed(&chunked, (struct bytes){wire.data, len},
+                              outcome);
+        wire.data += len;
+        wire.len -= len;
+        if (outcome->event != CHUNKED_AGAIN || wire.len == 0)
+            return;
+        len = step > 0 ? step : draw(20);
+        if (len > wire.len)
+            len = wire.len;
+    }
+}
+
+void assert_same(struct bytes wire, const struct outcome *outcome,
+                 const struct outcome *expected)
+{
+    if (outcome->event != expected->event ||
+        (outcome->event == CHUNKED_END && outcome->used != expected->used) ||
+        outcome->body_len != expected->body_len ||
+        memcmp(outcome->body, expected->body, expected->body_len) != 0) {
+        print_error("%.*s\n", (int)wire.len, wire.data);
+        fail_msg("event %d after %zu bytes, body of %zu; "
+                 "expected %d after %zu, body of %zu",
+                 outcome->event, outcome->used, outcome->body_len,
+                 expected->event, expected->used, expected->body_len);
+    }
+}
+
+void check(struct bytes wire, const struct outcome *expected)
+{
+    static struct outcome outcome;
+
+    for (size_t split = 0; split <= wire.len; split++) {
+        decode(wire, split, WIRE_MAX, &outcome);
+        assert_same(wire, &outcome, expected);
+    }
+    decode(wire, 1, 1, &outcome);
+    assert_same(wire, &outcome, expected);
+}
+
+/* --- Bodies --------------------------------------------------------------- */
+
+char wire_text[WIRE_MAX];
+
+void append(size_t *len, const char *text)
+{
+    *len += (size_t)snprintf(wire_text + *len, sizeof(wire_text) - *len, "%s",
+                             text);
+}
