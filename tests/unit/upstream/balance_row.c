@@ -55,3 +55,23 @@ void count_takes(unsigned times, unsigned *counts_out, uint64_t now_ms)
         assert_false(give(server, BALANCE_SUCCESS, now_ms));
     }
 }
+
+void set_active(size_t server, uint32_t active)
+{
+    atomic_store(&row.shared[server].active, active);
+}
+
+void assert_shares(unsigned times)
+{
+    unsigned counts[BALANCE_SERVERS_MAX];
+    unsigned sum = 0;
+
+    for (size_t i = 0; i < row.count; i++)
+        sum += row.servers[i].weight;
+    count_takes(times, counts, START_MS);
+    for (size_t i = 0; i < row.count; i++) {
+        unsigned share = times / sum * row.servers[i].weight;
+
+        assert_in_range(counts[i], share - share / 20, share + share / 20);
+    }
+}

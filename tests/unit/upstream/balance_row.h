@@ -34,4 +34,11 @@ bool give(int server, enum balance_result result, uint64_t now_ms);
 /* Takes and gives back times times; how often each was taken. */
 void count_takes(unsigned times, unsigned *counts_out, uint64_t now_ms);
 
+/* That many requests are with a server. */
+void set_active(size_t server, uint32_t active);
+
+/* Fails unless each gets its share by weight of that many takes, 5 % more or
+ * less. */
+void assert_shares(unsigned times);
+
 #endif
