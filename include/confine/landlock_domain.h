@@ -11,7 +11,7 @@
  * or readlink(2), connecting to a unix socket by its path, and attributes
  * (chmod, chown, times), which seccomp_filter refuses.
  *
- * Thread: the main thread's. The fence holds for the calling thread and for
+ * Thread: the main thread's. The domain holds for the calling thread and for
  *         what that starts later, so enter before there is a second one.
  * Owns:   the ruleset's descriptor until it is entered, and a list of rules.
  */
@@ -65,7 +65,7 @@ MUST_USE int landlock_domain_permit(struct landlock_domain *landlock,
  * no_new_privs. 0 or -errno. */
 MUST_USE int landlock_domain_enter(struct landlock_domain *landlock);
 
-/* Whether the fence would let path be used so; also before it is entered.
+/* Whether the domain would let path be used so; also before it is entered.
  * Where path does not exist, its directory is asked. */
 bool landlock_domain_allows(const struct landlock_domain *landlock,
                             const char *path, enum path_access access);

@@ -70,7 +70,7 @@ static void release_health(struct shared_health *health)
         free(health);
 }
 
-/* Takes a reference to standing over. False: no memory, all is as it was. */
+/* Takes over a reference to health. False: no memory, all is as it was. */
 static bool share(struct proxies *proxies, size_t number,
                   struct shared_health *health)
 {

@@ -2,7 +2,7 @@
 
 #include "engine/conn.h"
 
-/* Where all are busy, who knocks costs a look at all of them so often only. */
+/* Where all are busy, who comes costs a look at all of them so often only. */
 enum { IN_VAIN_MS = 100 };
 
 /* Notes conn behind those that have waited as long, or longer. */

@@ -72,7 +72,7 @@ struct upstream {
 
 /* Happy eyeballs (RFC 8305): one lease, while addresses are tried. */
 struct upstream_connecting {
-    struct list list_node; /* of those that wait or knock */
+    struct list list_node; /* of those that wait, or try again */
     struct upstream_lease *lease;
     struct upstream_server *server;
     struct upstream_alarm limit; /* of all of it */
