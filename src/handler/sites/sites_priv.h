@@ -1,10 +1,11 @@
 /*
  * sites_priv - what the files of sites share. Each calls only those below it:
  *
- *   sites.c        answers
- *   sites_make.c   makes the places
- *   sites_pages.c  their pages for errors
- *   sites_admit.c  who may come
+ *   sites.c          answers
+ *   sites_make.c     makes the places
+ *   sites_proxied.c  which proxy answers where
+ *   sites_pages.c    their pages for errors
+ *   sites_admit.c    who may come
  */
 #ifndef HANDLER_SITES_SITES_PRIV_H
 #define HANDLER_SITES_SITES_PRIV_H
@@ -104,6 +105,27 @@ static inline struct place *site_find(struct site *site, struct bytes clean,
  * password; see guard.h. */
 MUST_USE struct sites *sites_make(const struct sites_options *options,
                                   guard_fn resume);
+
+/* --- sites_proxied.c ----------------------------------------------------- */
+
+/* Whether the list is the one that the proxy is told in. */
+bool sites_names_proxied(const struct proxied *proxied,
+                         const struct texts *list);
+
+/* How many proxies the site itself has. */
+size_t sites_count_proxied(const struct sites *sites,
+                           const struct site_options *site);
+
+/* The location with the longest path that path lies in, of all or of those that
+ * say a proxy; or NULL. */
+const struct site_location *sites_find_around(const struct site_options *site,
+                                              struct bytes path,
+                                              bool has_proxy);
+
+/* The proxy that answers at a location; NULL: none does. */
+const struct proxied *sites_proxied_of(const struct sites *sites,
+                                       const struct site_options *site,
+                                       const struct site_location *location);
 
 /* --- sites_pages.c ------------------------------------------------------- */
 
