@@ -108,6 +108,16 @@ TEST(a_client_that_ended_its_side_still_gets_all)
 
 /* --- To the server ------------------------------------------------------- */
 
+/* So that it comes in two reads, the first of them of `first` bytes, if any. */
+static void send_in_two(struct client *client, const char *body, size_t first,
+                        size_t len)
+{
+    client_send(client, body, first);
+    if (first > 0)
+        pause_ms(5);
+    client_send(client, body, len - first);
+}
+
 TEST(bodies_of_get_are_read_and_dropped)
 {
     static const size_t lengths[] = {1, 100, 5000, 20000, 30000, 60000};
@@ -124,19 +134,13 @@ TEST(bodies_of_get_are_read_and_dropped)
                        "GET /f HTTP/1.1\r\nHost: a\r\nContent-Length: %zu\r\n"
                        "\r\n",
                        lengths[i]);
-            client_send(client, body, half);
-            if (half > 0)
-                pause_ms(5); /* so that it comes in two reads */
-            client_send(client, body, lengths[i] - half);
+            send_in_two(client, body, half, lengths[i]);
             expect_body(client_reply(client), "file f\n");
             client_say(client,
                        "GET /f HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: "
                        "chunked\r\n\r\n%zx\r\n",
                        lengths[i]);
-            client_send(client, body, half);
-            if (half > 0)
-                pause_ms(5);
-            client_send(client, body, lengths[i] - half);
+            send_in_two(client, body, half, lengths[i]);
             client_say(client, "\r\n0\r\n\r\n");
             expect_body(client_reply(client), "file f\n");
         }

@@ -240,6 +240,14 @@ static void start_each(void)
         each[m] = START("--workers=1", methods[m]);
 }
 
+/* Each server has begun to send that file when it returns. */
+static void begin_each(struct client *clients[METHODS], const char *name)
+{
+    site_seeded(name, 1, LARGE);
+    for (size_t m = 0; m < METHODS; m++)
+        clients[m] = begin_large(each[m], name);
+}
+
 TEST(a_file_cut_while_it_is_sent_ends_the_connection)
 {
     static const size_t cuts[] = {0, 1, 1048576, LARGE - 1};
@@ -249,9 +257,7 @@ TEST(a_file_cut_while_it_is_sent_ends_the_connection)
     for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
         const char *name = printed("cut%zu", cuts[i]);
 
-        site_seeded(name, 1, LARGE);
-        for (size_t m = 0; m < METHODS; m++)
-            clients[m] = begin_large(each[m], name);
+        begin_each(clients, name);
         cut(name, cuts[i]);
         for (size_t m = 0; m < METHODS; m++) {
             going_on("%s, cut to %zu", methods[m], cuts[i]);
@@ -293,9 +299,7 @@ TEST(a_file_that_grows_while_it_is_sent_keeps_its_length)
     struct client *clients[METHODS];
 
     start_each();
-    site_seeded("grows", 1, LARGE);
-    for (size_t m = 0; m < METHODS; m++)
-        clients[m] = begin_large(each[m], "grows");
+    begin_each(clients, "grows");
     cut("grows", LARGE + 1000); /* appends NULs */
     for (size_t m = 0; m < METHODS; m++) {
         going_on("%s", methods[m]);
@@ -311,9 +315,7 @@ TEST(a_file_overwritten_while_it_is_sent_ends_the_connection)
     struct client *clients[METHODS];
 
     start_each();
-    site_seeded("over", 1, LARGE);
-    for (size_t m = 0; m < METHODS; m++)
-        clients[m] = begin_large(each[m], "over");
+    begin_each(clients, "over");
     overwrite_in_place("over", 2, LARGE); /* nothing but bytes and date */
     for (size_t m = 0; m < METHODS; m++) {
         going_on("%s", methods[m]);

@@ -192,19 +192,33 @@ static const char *small_disk(void)
     return place;
 }
 
-static void leave_small_disk(struct server *one, const char *place)
+/* Fills a store there, starts the server again, and looks at what it has. */
+static void fill_small_disk(void (*fill)(const struct server *one),
+                            void (*look)(const struct server *one))
 {
+    const char *place = small_disk();
+    const char *data = printed("%s/data", place);
+    struct server *one = START_STORE(data, NULL);
+
+    fill(one);
+    clients_close();
+    server_stop(one);
+    one = START_STORE(data, NULL);
+    look(one);
     clients_close();
     server_stop(one);
     assert_int_equal(umount(place), 0);
     assert_int_equal(rmdir(place), 0);
 }
 
-static struct server *start_again(struct server *one, const char *data)
+static void expect_after(const struct server *one)
 {
-    clients_close();
-    server_stop(one);
-    return START_STORE(data, NULL);
+    expect_status(get(one, "/kv/after"), 200);
+}
+
+static void expect_all_there(const struct server *one)
+{
+    expect_all_held(client_open(one));
 }
 
 TEST(a_store_that_is_full_says_so)
@@ -214,14 +228,7 @@ TEST(a_store_that_is_full_says_so)
 
 TEST(a_disk_that_is_full_is_no_disaster)
 {
-    const char *place = small_disk();
-    const char *data = printed("%s/data", place);
-    struct server *one = START_STORE(data, NULL);
-
-    expect_full_but_sound(one);
-    one = start_again(one, data);
-    expect_status(get(one, "/kv/after"), 200);
-    leave_small_disk(one, place);
+    fill_small_disk(expect_full_but_sound, expect_after);
 }
 
 TEST(a_full_store_keeps_its_word_under_load)
@@ -232,14 +239,7 @@ TEST(a_full_store_keeps_its_word_under_load)
 
 TEST(a_full_disk_keeps_its_word_under_load)
 {
-    const char *place = small_disk();
-    const char *data = printed("%s/data", place);
-    struct server *one = START_STORE(data, NULL);
-
-    expect_full_but_sound_under_load(one);
-    one = start_again(one, data);
-    expect_all_held(client_open(one));
-    leave_small_disk(one, place);
+    fill_small_disk(expect_full_but_sound_under_load, expect_all_there);
 }
 
 E2E_SUITE(harness_begin);

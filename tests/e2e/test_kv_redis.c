@@ -217,6 +217,16 @@ TEST(a_password_is_used_and_never_told)
     assert_null(strstr(read_text(wrong->errors, NULL), "barley"));
 }
 
+/* Puts a value where the key has that revision yet. */
+static struct reply *put_if(struct client *client, uint64_t revision,
+                            const char *value)
+{
+    return store_ask(client, "PUT", "a",
+                     printed("If-Match: \"%llu\"\r\n",
+                             (unsigned long long)revision),
+                     value);
+}
+
 TEST(servers_share_what_is_there)
 {
     struct redis *redis = redis_make(NULL);
@@ -232,16 +242,8 @@ TEST(servers_share_what_is_there)
     assert_true(eventually(is_put(other, "b", "b"), SOON_MS));
     revision = store_put(other, "a", "new");
     store_holds(one, "a", "new");
-    expect_status(store_ask(one, "PUT", "a",
-                            printed("If-Match: \"%llu\"\r\n",
-                                    (unsigned long long)revision),
-                            "newer"),
-                  204);
-    expect_status(store_ask(other, "PUT", "a",
-                            printed("If-Match: \"%llu\"\r\n",
-                                    (unsigned long long)revision),
-                            "lost"),
-                  412);
+    expect_status(put_if(one, revision, "newer"), 204);
+    expect_status(put_if(other, revision, "lost"), 412);
     store_holds(other, "a", "newer");
     assert_true(eventually(is_put(apart, "c", "c"), SOON_MS));
     expect_status(store_ask(apart, "GET", "a", NULL, NULL), 404);
@@ -298,11 +300,7 @@ TEST(an_engine_that_has_lost_all_gives_no_revision_again)
     redis_ask(redis, "FLUSHALL");
     expect_status(store_ask(client, "GET", "a", NULL, NULL), 404);
     assert_true(store_put(client, "a", "new") > revision);
-    expect_status(store_ask(client, "PUT", "a",
-                            printed("If-Match: \"%llu\"\r\n",
-                                    (unsigned long long)revision),
-                            "lost"),
-                  412);
+    expect_status(put_if(client, revision, "lost"), 412);
     store_holds(client, "a", "new");
 }
 
