@@ -20,7 +20,7 @@ struct acme_key; /* opaque */
 /* NULL: no memory, or no randomness. */
 MUST_USE struct acme_key *acme_key_create(enum acme_key_kind kind);
 
-/* From PEM without a password; NULL: there is none of those kinds. */
+/* Loads a key from PEM without a password; NULL: there is none of our kinds. */
 MUST_USE struct acme_key *acme_key_load(struct bytes pem);
 void acme_key_destroy(struct acme_key *key);
 

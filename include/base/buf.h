@@ -59,7 +59,7 @@ static inline void buf_put(struct buf *buf, struct bytes text)
 /* Decimal. */
 void buf_put_number(struct buf *buf, uint64_t number);
 
-/* For the cold path. */
+/* Appends as printf() does; slow, and so for the cold path. */
 __attribute__((format(printf, 2, 3))) void buf_printf(struct buf *buf,
                                                       const char *format, ...);
 
@@ -77,8 +77,8 @@ void buf_put_html(struct buf *buf, struct bytes text);
  * the result is valid. */
 void buf_put_json(struct buf *buf, struct bytes text);
 
-/* For a log line: bytes outside of visible ASCII and space, quotes and
- * backslashes as \xHH, so that nobody can forge a line. */
+/* Appends text for a log line: bytes outside of visible ASCII and space, quotes
+ * and backslashes as \xHH, so that nobody can forge a line. */
 void buf_put_log(struct buf *buf, struct bytes text);
 
 #endif

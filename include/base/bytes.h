@@ -68,7 +68,7 @@ static inline bool bytes_ieq(struct bytes a, struct bytes b)
     return a.len == b.len && bytes_are_ieq(a.data, b.data, a.len);
 }
 
-/* Without optional white space (SP, HTAB) at both ends: RFC 9110 5.6.3. */
+/* The text without white space (SP, HTAB) at its ends (RFC 9110 5.6.3, OWS). */
 static inline struct bytes bytes_trim(struct bytes text)
 {
     while (text.len > 0 && (*text.data == ' ' || *text.data == '\t')) {

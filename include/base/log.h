@@ -49,8 +49,8 @@ MUST_USE bool log_find_level(struct bytes name, enum log_level *level_out);
 /* Writes a text as it is. What stderr does not take for wait_ms is lost. */
 void log_put_text(const char *text, size_t len, int wait_ms);
 
-/* For faults that may come in floods: lets one through every interval_ms and
- * counts the rest. One per kind of fault; one thread each. */
+/* Faults may come in floods: this lets one through every interval_ms and counts
+ * the rest. There is one for each kind of fault, and for each thread. */
 struct log_limit {
     uint64_t next_ms;
     uint64_t held_back;

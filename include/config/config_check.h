@@ -18,7 +18,7 @@ typedef void (*config_check_fn)(const struct options *options,
 
 void config_check(const struct options *options, struct faults *faults);
 
-/* Where the value of an option that all share is from. */
+/* The origin (options.h) of the value of an option that all share. */
 int config_origin(const struct options *options, const char *name);
 
 #endif

@@ -178,7 +178,7 @@ struct candidate {
                                        NULL: the connection's own */
 };
 
-/* For what a limit is asked. */
+/* What a limit of time is asked for. */
 enum session_wait { SESSION_WAIT_READ, SESSION_WAIT_SEND, SESSION_WAIT_ANSWER };
 
 struct protocol {

@@ -63,8 +63,8 @@ MUST_USE bool cors_answer_preflight(const struct cors *cors,
                                     struct exchange *exchange,
                                     const struct server_defaults *defaults);
 
-/* For every other request, before it is answered: gives the response what its
- * head gets besides. Origin is borrowed from the request. */
+/* Gives the response what its head gets besides, before any other request is
+ * answered. Origin is borrowed from the request. */
 void cors_describe(const struct cors *cors, const struct request *request,
                    struct response *response);
 

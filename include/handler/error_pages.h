@@ -43,8 +43,8 @@ MUST_USE const char *error_pages_add(struct error_pages *pages,
 /* The path of the page for a status; empty: none. */
 struct bytes error_pages_find(const struct error_pages *pages, unsigned status);
 
-/* For a response that is_error, of which nothing has been sent: gives it the
- * page as its body, when there is one and the space has it. */
+/* Gives a response that is_error, of which nothing has been sent, the page as
+ * its body, when there is one and the space has it. */
 void error_pages_apply(const struct error_pages *pages,
                        struct file_cache *cache, const struct file_space *space,
                        struct response *response);

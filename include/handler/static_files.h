@@ -57,7 +57,7 @@ void static_files_destroy(struct static_files *files);
 
 struct handler static_files_handler(struct static_files *files);
 
-/* For what is served besides, such as error pages. */
+/* What is served besides, such as error pages, is looked up there. */
 const struct file_space *static_files_space(const struct static_files *files);
 
 #endif

@@ -49,7 +49,7 @@ struct try_step {
     const struct head_edits *edits;
 };
 
-/* Where a path's candidates have been tried up to. All zero to begin with. */
+/* How far a path's candidates have been tried. All zero to begin with. */
 struct try_progress {
     size_t at;
     bool accept_decided; /* private */

@@ -10,8 +10,8 @@
 #include "base/bytes.h"
 #include "http/request.h"
 
-/* In rising order of preference among siblings when a client likes several the
- * same. */
+/* The codings in rising order: of siblings that a client likes the same, the
+ * last is sent. */
 enum coding {
     CODING_IDENTITY,
     CODING_GZIP,

@@ -20,8 +20,8 @@
 #include "http/request.h"
 #include "http/response.h"
 
-/* When the exchange came to what, in nanoseconds of the monotonic clock; 0: not
- * yet. */
+/* The times at which an exchange came to its stages, in nanoseconds of the
+ * monotonic clock; 0: not yet. */
 struct exchange_times {
     uint64_t read_ns;  /* its first byte was read */
     uint64_t ready_ns; /* its last byte was, body included */
@@ -53,7 +53,7 @@ struct pending {
     void (*destroy)(struct pending *pending);
 };
 
-/* Where the body of a request goes while it comes. */
+/* Takes the body of a request while it comes. */
 struct sink {
     /* Takes some more of the body; data is a view for the call. False: no, and
      * the response has been made, which says why: nothing more is read. */

@@ -41,7 +41,7 @@ enum {
     RESPONSE_TIMING_BYTES = 80 /* of a Server-Timing field, see below */
 };
 
-/* Where borrowed parts come from: kept until the response is done. */
+/* What borrowed parts come from, which is kept until the response is done. */
 struct origin {
     /* False when what is being sent is no longer what the head announced. */
     bool (*is_intact)(void *object);

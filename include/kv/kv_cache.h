@@ -81,8 +81,8 @@ void kv_cache_fill(struct kv_cache *cache, struct bytes key,
                    const struct kv_cache_ticket *ticket,
                    struct kv_value *value);
 
-/* To be called before a transaction that changes the key is committed; calling
- * it more than once does no harm, nor does a transaction that comes to nothing.
+/* Takes the key out before a transaction that changes it is committed; calling
+ * this twice does no harm, nor does a transaction that comes to nothing.
  */
 void kv_cache_begin_write(struct kv_cache *cache, struct bytes key);
 

@@ -19,8 +19,8 @@
 
 #include "kv/kv_record.h"
 
-/* Where a copy goes: its names are looked up in folders that are open, so that
- * nobody leads it elsewhere while it is made. */
+/* The place that a copy goes to: its names are looked up in folders that are
+ * open, so that nobody leads it elsewhere while it is made. */
 struct kv_target {
     const char *to;         /* as people call it */
     int folder;             /* the copy's; of a new one that which it is in */

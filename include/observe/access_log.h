@@ -73,11 +73,11 @@ static inline bool access_log_tells(const struct access_log_buffer *buffer,
     return buffer->ring && log_format_tells(buffer->format, event);
 }
 
-/* Only what access_log_tells(). */
+/* Puts an entry that access_log_tells() wants, and no other. */
 void access_log_put(struct access_log_buffer *buffer,
                     const struct log_entry *entry);
 
-/* To be called once a second: hands over what has come since. */
+/* Hands over what has come since the last call, which was a second ago. */
 void access_log_tick(struct access_log_buffer *buffer);
 
 #endif

@@ -25,7 +25,7 @@ enum metrics_format { METRICS_PROMETHEUS, METRICS_OPENMETRICS };
  * 256 upstreams with no number or name short. */
 enum { METRICS_BYTES_MAX = 6 * 1024 * 1024 };
 
-/* For Content-Type. */
+/* The value of Content-Type. */
 const char *metrics_media_type(enum metrics_format format);
 
 void metrics_put(struct buf *out, const struct stats_snapshot *snapshot,

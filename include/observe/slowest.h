@@ -65,7 +65,7 @@ struct slowest {
     struct slowest_slot slots[2][SLOWEST_COUNT];
 };
 
-/* Only what took longer enters. */
+/* The least time that enters: only what took longer does. */
 static inline uint64_t slowest_threshold_ns(const struct slowest *slowest)
 {
     return slowest->threshold_ns;

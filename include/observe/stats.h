@@ -110,7 +110,7 @@ static inline unsigned stats_size(uint64_t body_bytes)
 
 /* --- What is written ------------------------------------------------------ */
 
-/* By size of body; all sizes together are their sum. */
+/* Times by size of body; those of all sizes together are their sum. */
 struct stats_times {
     struct histogram wait;
     struct histogram total;

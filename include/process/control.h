@@ -83,8 +83,8 @@ int control_listener_fd(const struct control *control);
 void control_fds(const struct control *control,
                  struct pollfd fds[CONTROL_FDS_MAX]);
 
-/* In how many ms control_handle() has to be called in any case; INT_MAX: in
- * none. */
+/* The ms after which control_handle() has to be called in any case; INT_MAX: it
+ * need not be. */
 int control_pause_ms(const struct control *control, uint64_t now_ms);
 
 /* Does what there is to do, after poll, with the same fds. Commands are called

@@ -43,7 +43,7 @@ const struct proxies *generation_proxies(const struct generation *generation);
 /* The credentials that clients which speak TLS are shown; the main thread's. */
 struct credentials *generation_credentials(struct generation *generation);
 
-/* Where https-redirect leads; before workers serve it. */
+/* Says where https-redirect leads, before workers serve the generation. */
 void generation_lead_to(struct generation *generation, uint16_t https_port);
 
 /* What workers are to serve. Each of them holds a reference of its own, which

@@ -33,8 +33,8 @@ MUST_USE int listeners_open(struct listener listeners[OPTIONS_LISTEN_MAX],
 MUST_USE int listeners_check(const struct listener *listeners, size_t count,
                              bool has_certificate, FILE *errors);
 
-/* Where https-redirect leads: to the port that is said, or else to the one that
- * TLS is spoken on; to 443 where there are several, or none. */
+/* The port that https-redirect leads to: the one that is said, or else the one
+ * that TLS is spoken on; 443 where there are several, or none. */
 uint16_t listeners_https_port(const struct listener *listeners, size_t count,
                               const struct options *options);
 

@@ -30,7 +30,7 @@ struct notify {
  * that no child takes them for its own. */
 void notify_open(struct notify *notify);
 
-/* To be called without another message, too: after an upgrade the new server
+/* Closes without another message, too: after an upgrade the new server
  * speaks. */
 void notify_close(struct notify *notify);
 

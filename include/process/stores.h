@@ -41,7 +41,7 @@ void stores_count(const struct stores *stores, struct stats_store *to);
 void stores_pause(struct stores *stores);
 bool stores_resume(struct stores *stores);
 
-/* Before workers are freed, and after. */
+/* Stop stores before workers are freed, and close them after. */
 void stores_stop(struct stores *stores);
 void stores_close(struct stores *stores);
 

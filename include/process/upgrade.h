@@ -25,7 +25,7 @@ struct upgrade {
     pid_t launcher; /* private */
 };
 
-/* Where the program that runs lies, or the one that has taken its place. 0 or
+/* Finds the program that runs, or the one that has taken its place. 0 or
  * -errno. */
 MUST_USE int upgrade_find_program(char path[PATH_MAX]);
 

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* For man(7). */
+/* Print the pages of the manual as man(7) wants them. */
 void manual_print_program(FILE *to);
 void manual_print_file(FILE *to);
 

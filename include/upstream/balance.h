@@ -121,7 +121,7 @@ enum balance_state { BALANCE_UP, BALANCE_SLOW, BALANCE_EJECTED, BALANCE_DOWN };
 enum balance_state balance_state_of(const struct balance *balance, int server,
                                     uint64_t now_ms);
 
-/* When somebody may be asked again, for Retry-After: in seconds, 1 at least. */
+/* The seconds until somebody may be asked again (Retry-After), 1 at least. */
 unsigned balance_retry_after_s(const struct balance *balance, uint64_t now_ms);
 
 #endif

@@ -56,7 +56,7 @@ MUST_USE struct upstream_probe *upstream_probe_create(
 MUST_USE int upstream_probe_start(struct upstream_probe *probe,
                                   const struct upstream_loop *loop);
 
-/* Before the resolver and the balance. NULL is accepted. */
+/* Goes before the resolver and the balance do. NULL is accepted. */
 void upstream_probe_destroy(struct upstream_probe *probe);
 
 #endif

@@ -21,7 +21,7 @@
 
 #include "auth/password_check_priv.h"
 
-/* For how many networks it is remembered that their passwords were wrong. */
+/* The networks that are remembered as having had wrong passwords. */
 enum { PASSWORD_FAILED_SETS = 256, PASSWORD_FAILED_WAYS = 4 };
 
 struct password_order {

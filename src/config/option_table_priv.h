@@ -32,7 +32,7 @@ extern const struct option_group proxy_options;
 extern const struct option_group service_options;
 
 extern const struct option_choice option_on_off[];
-/* For what lies in something that has it. */
+/* The word that takes back what was said above. */
 extern const struct option_choice option_off[];
 extern const struct option_choice option_schedules[];
 extern const struct option_choice option_cache_policies[];

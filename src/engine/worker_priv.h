@@ -92,7 +92,7 @@ int worker_take_change(struct worker *worker);
 MUST_USE struct worker_proxies *worker_proxies_create(
     struct worker *worker, struct worker_service *service);
 
-/* On the worker's thread, or before that runs. 0 or -errno. */
+/* Starts proxies on the worker's thread, or before that runs. 0 or -errno. */
 MUST_USE int worker_proxies_start(struct worker *worker,
                                   struct worker_proxies *proxies);
 

@@ -71,7 +71,7 @@ void resolver_ares_ask(struct resolver_name *name);
 /* Sees to look-ups that have waited long enough. */
 void resolver_ares_mind_time(struct resolver *resolver);
 
-/* In how many ms there is something to mind; UINT64_MAX: never. */
+/* The ms after which there is something to mind; UINT64_MAX: never. */
 uint64_t resolver_ares_left_ms(struct resolver *resolver);
 
 #endif

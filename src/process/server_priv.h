@@ -143,7 +143,7 @@ void worker_pool_free(struct server *server);
 /* EX_OK, or a status after one line on stderr. */
 MUST_USE int main_loop_open_signals(struct server *server);
 
-/* Until it is to end, and then until all has ended. */
+/* Runs until the server is to end, and then until all has ended. */
 void main_loop_run(struct server *server);
 
 /* Wishes it to end; the second time, at once. */

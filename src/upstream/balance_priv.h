@@ -25,7 +25,7 @@ struct balance {
  * each that is not down. */
 uint64_t balance_find_up(const struct balance *balance, uint64_t now_ms);
 
-/* In thousandths: less than configured while it starts slowly; never 0. */
+/* The weight in thousandths: less than is said while it starts; never 0. */
 uint64_t balance_weight(const struct balance *balance, size_t server,
                         uint64_t now_ms);
 

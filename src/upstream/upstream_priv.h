@@ -173,7 +173,7 @@ MUST_USE int upstream_attempt(struct upstream_connecting *connecting,
 void upstream_connecting_start(struct upstream_server *server,
                                struct upstream_lease *lease);
 
-/* Without a word. */
+/* Stops connecting, and tells nobody. */
 void upstream_connecting_stop(struct upstream_connecting *connecting);
 
 /* Something has happened to its socket, or it has failed. */

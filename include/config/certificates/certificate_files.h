@@ -79,9 +79,9 @@ MUST_USE int certificate_files_read_tickets(
     struct certificate_files *files, const struct certificate_files *before,
     const char *path, char fault[TLS_FAULT_MAX]);
 
-/* The same of a file that is managed (managed.h), with its key: what is not
- * there, or is damaged, stays as it was before; else a placeholder for names,
- * which nobody has reason to trust, stands for it, until the file has changed.
+/* Reads a file that is managed (managed.h), with its key: what is not there, or
+ * is damaged, stays as it was before; else a placeholder for names, which no
+ * client has reason to trust, stands for it, until the file has changed.
  * fault says what is wrong with a file that is there; "": nothing. 0 or
  * -ENOMEM. */
 MUST_USE int certificate_files_read_managed(

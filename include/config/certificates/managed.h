@@ -50,7 +50,7 @@ void managed_read_https(struct options *options, struct faults *faults);
  * sites. */
 void managed_find(struct options *options, struct faults *faults);
 
-/* Where what authorities look for lies; there is a folder for it. */
+/* The path of what authorities look for, where there is a folder. */
 void managed_challenges(const struct options *options, char path[PATH_MAX]);
 
 /* Whether an authority that is told by nobody could answer for the name. */

@@ -282,8 +282,8 @@ void link_tell_clients(struct link *link, const struct client_share *clients,
  * and of what all send. Who waits here alone, and there alone, is one. */
 void link_hear_clients(const struct link *link, struct client_share *clients);
 
-/* At how many other workers a client with that mark waits, by what they have
- * told: client_share's count_elsewhere, the context is the link. */
+/* Counts the other workers at which a client with that mark waits, by what they
+ * have told: client_share's count_elsewhere, the context is the link. */
 uint32_t link_count_elsewhere(const void *of_link, uint32_t mark);
 
 /* Bytes of responses that the others have told of. */

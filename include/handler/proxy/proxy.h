@@ -89,8 +89,8 @@ struct proxy; /* opaque */
 /* Memory only. NULL: there is none. */
 MUST_USE struct proxy *proxy_create(const struct proxy_options *options);
 
-/* To be called on the worker's thread, before its first request. Returns what
- * upstream_pool_start() does. */
+/* Starts the pool, on the worker's thread and before its first request. Returns
+ * what upstream_pool_start() does. */
 MUST_USE int proxy_start(struct proxy *proxy, const struct upstream_loop *loop);
 
 /* Destroys the proxy, all of whose exchanges are done. NULL is accepted. */
@@ -105,7 +105,7 @@ void proxy_report(struct proxy *proxy,
                                const struct reply *reply),
                   void *context);
 
-/* For probes and statistics. */
+/* The pool, which probes and statistics look at. */
 struct upstream_pool *proxy_pool(const struct proxy *proxy);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "io/tls/tls_authority.h"
 
-/* Where Debian's programs find what the machine's owner trusts besides. */
+/* Debian's programs find here what the machine's owner trusts besides. */
 #define MACHINE_TRUST_ADDED_PATH \
     "/usr/local/share/ca-certificates/sprintd-local.crt"
 

@@ -28,7 +28,7 @@ struct steward {
     pid_t pid;
 };
 
-/* Where the program lies: beside this one. 0 or -errno. */
+/* Finds the program, which lies beside this one. 0 or -errno. */
 MUST_USE int steward_find_program(char path[PATH_MAX]);
 
 /* arguments: the server's, ended by NULL. To be done after rights are given up,

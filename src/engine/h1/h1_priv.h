@@ -83,7 +83,7 @@ static inline bool h1_is_input_empty(const struct h1 *h1)
 
 /* --- h1_answer.c --------------------------------------------------------- */
 
-/* For a request that is about to be parsed. NULL: no memory. */
+/* An exchange for a request that is about to be parsed. NULL: no memory. */
 struct exchange *h1_take_exchange(struct h1 *h1);
 void h1_give_exchange(struct h1 *h1, struct exchange *exchange);
 
@@ -163,7 +163,7 @@ enum h1_taken h1_take_body(struct h1 *h1);
 /* Whether it is longer than whoever takes it wants it. */
 bool h1_has_too_much(const struct h1 *h1);
 
-/* When more of it has to have come, if somebody wants it. */
+/* The time by which more of a body has to have come, if somebody wants it. */
 uint64_t h1_limit_body(const struct h1 *h1);
 
 /* --- h1_upload.c --------------------------------------------------------- */
@@ -175,7 +175,7 @@ enum session_step h1_begin_tunnel(struct h1 *h1);
 enum session_step h1_take_upload(struct h1 *h1);
 enum session_step h1_meet_upload_end(struct h1 *h1);
 
-/* When an upload that is not beside a full socket has to have gone on. */
+/* The time by which an upload has to have gone on, unless a socket is full. */
 uint64_t h1_limit_upload(const struct h1 *h1);
 
 /* The time for the upload has come to its end. */

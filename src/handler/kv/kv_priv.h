@@ -158,11 +158,11 @@ void kv_list(struct kv *kv, struct exchange *exchange);
 void kv_watch(struct kv *kv, struct exchange *exchange, struct bytes prefix,
               struct bytes since);
 
-/* When a body is about to come: makes the sink, or answers. */
+/* Makes the sink for a body that is about to come, or answers. */
 void kv_write_begin(struct kv *kv, struct exchange *exchange,
                     enum kv_key_verdict verdict, struct bytes key);
 
-/* When all of it has come, or there is no body: asks the store. */
+/* Asks the store, when all of the body has come or there is none. */
 void kv_write_end(struct kv *kv, struct exchange *exchange,
                   enum kv_key_verdict verdict, struct bytes key);
 

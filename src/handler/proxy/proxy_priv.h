@@ -196,7 +196,7 @@ void proxy_ease(struct sink *sink);
 
 /* --- proxy_upload.c ------------------------------------------------------ */
 
-/* Where memory is short, no copy of what was sent is kept for another try. */
+/* Keeps no copy of what was sent for another try, where memory is short. */
 void transfer_keep_no_copy(struct transfer *transfer);
 
 /* Whether len more fit into out, up to so many bytes in all. */
@@ -316,14 +316,14 @@ enum proxy_fault proxy_fault_of(enum upstream_error error);
 void proxy_log_fault(struct proxy *proxy, const struct upstream_lease *lease,
                      enum proxy_fault fault);
 
-/* In the place of whatever the response was to be. */
+/* Makes a fault the response, in the place of whatever that was to be. */
 void proxy_answer_fault(const struct proxy *proxy, struct exchange *exchange,
                         enum proxy_fault fault);
 
-/* With the status that the reply had, and the fields that head has of it. */
+/* Makes the response one of ours, with the reply's status and head's fields. */
 void proxy_answer_intercepted(struct transfer *transfer);
 
-/* To a request that is not passed on. */
+/* Answers a request that is not passed on. */
 void proxy_answer_verdict(const struct proxy *proxy, struct exchange *exchange,
                           enum relay_verdict verdict);
 

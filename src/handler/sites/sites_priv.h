@@ -148,7 +148,7 @@ bool place_is_overfull(const struct place *place,
 /* Whether it is not; else it has been answered. */
 bool place_takes_body(const struct place *place, struct exchange *exchange);
 
-/* For what is sent by place, and is below the path of another, perhaps. */
+/* Judges what is sent by place, and may be below the path of another. */
 struct file_judge place_judge(struct place *place);
 
 /* Whether exchange's address may have what place sends by that path unasked,

@@ -16,7 +16,7 @@
 
 struct redisAsyncContext;
 
-/* As the library has them. */
+/* The library's own type of callback. */
 typedef void (*kv_connection_reply_fn)(struct redisAsyncContext *context,
                                        void *reply, void *about);
 

@@ -115,8 +115,8 @@ MUST_USE bool kv_slot_map_read(struct kv_slot_map *map,
                                const struct kv_reply *reply,
                                const struct address *asked);
 
-/* Where "MOVED 3999 192.0.2.1:6381" leads, or ASK. False: nowhere that could
- * be understood. */
+/* Reads where "MOVED 3999 192.0.2.1:6381" leads, or ASK. False: nowhere that
+ * could be understood. */
 MUST_USE bool kv_redis_read_redirect(struct bytes text,
                                      const struct address *asked,
                                      struct address *node_out);
