@@ -6,8 +6,6 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,27 +15,14 @@
 #include "io/loop.h"
 #include "observe/profile.h"
 #include "process/dispatch.h"
+#include "process/short_runs.h"
 
 enum {
     BATCH_MAX = 64,
     LAST_BATCH_MAX = 65536, /* when stopping: what the backlog can hold */
     MOMENTS_MAX = 1000,     /* a batch waits for full mailboxes: a second */
     MOMENT_NS = 1000000,
-    COMPLAIN_MS = 10000,
-    RUN_NS = 100000 /* the least that the kernel grants */
-};
-
-/* What sched_setattr(2) takes (struct sched_attr of linux/sched/types.h, which
- * no header of glibc goes with). */
-struct sched_attributes {
-    uint32_t size;
-    uint32_t policy; /* 0: SCHED_OTHER */
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime_ns;
-    uint64_t deadline_ns;
-    uint64_t period_ns;
+    COMPLAIN_MS = 10000
 };
 
 static const double pause_s = 0.1;
@@ -298,25 +283,11 @@ static void on_stop(struct ev_loop *loop, ev_async *stop, int events)
     ev_break(loop, EVBREAK_ALL);
 }
 
-/* On a CPU that a worker keeps busy the kernel runs another thread when the
- * worker has had its slice, which may take some milliseconds. Who says that it
- * needs little at a time (Linux 6.12 and later) need not wait for that, and has
- * no more of the CPU than before. */
-static void ask_for_short_runs(void)
-{
-    const struct sched_attributes attributes = {
-        .size = sizeof(attributes),
-        .nice = getpriority(PRIO_PROCESS, 0),
-        .runtime_ns = RUN_NS};
-
-    (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
-}
-
 static void *run(void *context)
 {
     struct acceptor *acceptor = context;
 
-    ask_for_short_runs();
+    short_runs_ask();
     if (acceptor->options.is_profiled) {
         int err = profile_start(&acceptor->options.stats->profile);
 
