@@ -28,7 +28,7 @@ struct password_cache {
     } entries[PASSWORD_CACHE_SETS][PASSWORD_CACHE_WAYS];
 };
 
-/* Empty: all zero. */
+/* An empty cache is all zero. */
 
 void password_cache_put(struct password_cache *cache, struct siphash digest,
                         uint64_t now_ms);

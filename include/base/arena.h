@@ -14,7 +14,7 @@
 
 struct arena_block;
 
-/* Zeroed is empty. */
+/* A zeroed arena is empty. */
 struct arena {
     struct arena_block *last; /* private */
 };

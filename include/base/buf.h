@@ -56,7 +56,7 @@ static inline void buf_put(struct buf *buf, struct bytes text)
 
 #define buf_put_literal(buf, literal) buf_put((buf), BYTES(literal))
 
-/* Decimal. */
+/* Appends number in decimal. */
 void buf_put_number(struct buf *buf, uint64_t number);
 
 /* Appends as printf() does; slow, and so for the cold path. */

@@ -49,7 +49,7 @@ static inline char byte_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* An ASCII digit, likewise. */
+/* Whether c is an ASCII digit, whatever the locale. */
 static inline bool byte_is_digit(char c)
 {
     return c >= '0' && c <= '9';

@@ -31,7 +31,7 @@ enum log_level {
  * thread's, at start; before it errors, warnings and notices are told. */
 void log_open(enum log_level lightest);
 
-/* What is told from now on. */
+/* From now on only what is that severe, or more, is told. */
 void log_set_lightest(enum log_level lightest);
 
 __attribute__((format(printf, 2, 3))) void log_write(enum log_level level,

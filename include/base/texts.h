@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 
-/* Zeroed is empty. */
+/* A zeroed list is empty. */
 struct texts {
     const char **items;
     size_t count;

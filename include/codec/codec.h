@@ -47,7 +47,7 @@ struct codec_order {
 
 typedef enum codec_result (*codec_fn)(struct codec_order *order);
 
-/* Between two looks at stops. */
+/* Bytes that are compressed between two looks at stops. */
 enum { CODEC_STEP_BYTES = 131072 };
 
 static inline bool codec_is_stopped(const struct codec_order *order)

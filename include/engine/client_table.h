@@ -33,7 +33,7 @@ struct client_entry {
 
 enum { CLIENT_SLOPE_BITS = 8 };
 
-/* Private, all of it. */
+/* All members are private. */
 struct client_table {
     struct client_entry **buckets; /* by client, capacity of them */
     uint32_t capacity;
@@ -48,7 +48,7 @@ void client_table_fini(struct client_table *table);
 /* Makes room for so many in all. 0 or -ENOMEM. */
 MUST_USE int client_table_reserve(struct client_table *table, size_t capacity);
 
-/* NULL: he is not there. */
+/* The entry of a client; NULL: there is none. */
 struct client_entry *client_table_find(const struct client_table *table,
                                        uint64_t client);
 

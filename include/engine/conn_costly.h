@@ -28,7 +28,7 @@ struct conn_costly_note {
     uint64_t number; /* of conn, which may be another by now */
 };
 
-/* A ring; all zero to begin with. */
+/* A ring of notes, which is all zero to begin with. */
 struct conn_costly {
     struct conn_costly_note notes[CONN_COSTLY_MAX];
     unsigned first;

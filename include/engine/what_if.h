@@ -57,7 +57,7 @@ struct what_if {
     struct heap heap;
 };
 
-/* Inside whatever is noted. */
+/* A mark lies inside of whatever is noted. */
 struct what_if_mark {
     uint32_t sample;
     uint32_t at;

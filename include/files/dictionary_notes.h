@@ -52,7 +52,7 @@ void dictionary_notes_fini(struct dictionary_notes *notes);
 MUST_USE bool dictionary_notes_put(struct dictionary_notes *notes,
                                    const struct dictionary_note *note);
 
-/* The caller's; NULL: none waits. */
+/* Takes a note, which is the caller's then; NULL: none waits. */
 struct dictionary_noted *dictionary_notes_take(struct dictionary_notes *notes);
 
 /* Lets a note that was taken be put again. */

@@ -37,7 +37,7 @@ void dictionary_store_close(struct dictionary_store
 bool dictionary_store_note(struct dictionary_store *store,
                            const struct dictionary_note *note);
 
-/* One reference, the caller's; NULL: it is not kept. */
+/* Finds a dictionary; the reference is the caller's. NULL: it is not kept. */
 MUST_USE struct dictionary *dictionary_store_find(
     struct dictionary_store *store, uint64_t rule,
     const uint8_t hash[DICTIONARY_HASH_BYTES]);

@@ -16,7 +16,7 @@ struct docroots_item {
     struct docroot *root;
 };
 
-/* Zeroed is empty. */
+/* A zeroed set of roots is empty. */
 struct docroots {
     struct docroots_item *items;
     size_t count;

@@ -21,7 +21,7 @@ struct host {
     void *site;
 };
 
-/* Zeroed is empty. */
+/* A zeroed table is empty. */
 struct hosts {
     struct host *items; /* in order */
     size_t count;

@@ -33,7 +33,7 @@ struct stream_seat {
 /* max: how many there are, with nobody above a share, at most
  * ADDRESS_COUNT_ENTRIES_MAX. 0 or -errno. */
 MUST_USE int stream_seats_init(struct stream_seats *seats, size_t max);
-/* All seats have been left. Zeroed is fine. */
+/* Frees seats, all of which have been left. Zeroed ones are fine. */
 void stream_seats_fini(struct stream_seats *seats);
 
 /* Takes a seat. False: there is none for that address now. *leaver_out is the

@@ -95,7 +95,7 @@ static void hear(void *context, const struct exchange *exchange,
     cached_note_reply(context, exchange, reply);
 }
 
-/* What stands before the proxy at that place, if what it answers is kept. */
+/* Adds what stands before a proxy whose answers are kept. */
 static bool add_cached(struct worker_proxies *proxies, struct worker *worker,
                        const struct worker_proxy *wanted, size_t at)
 {

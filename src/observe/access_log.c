@@ -71,7 +71,7 @@ void access_log_buffer_fini(struct access_log_buffer *buffer)
     buffer->ring = NULL;
 }
 
-/* Whether the line fits. */
+/* Puts a line, if it fits. */
 static bool put_line(struct access_log_buffer *buffer, struct buf *lines,
                      const struct log_entry *entry)
 {

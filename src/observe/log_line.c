@@ -11,7 +11,7 @@ void log_dates_init(struct log_dates *dates)
     *dates = (struct log_dates){.second = INT64_MIN};
 }
 
-/* The last two digits. */
+/* Writes the last two digits of number. */
 static inline void put_pair(char *at, unsigned number)
 {
     at[0] = (char)('0' + number / 10 % 10);
@@ -215,7 +215,7 @@ static struct bytes find_text(const struct log_entry *entry,
                        : BYTES("");
 }
 
-/* One of the server's own, which needs no escapes; or none. */
+/* Puts a word of the server's own, which needs no escapes; or none. */
 static char *put_word(char *at, struct bytes word, bool is_json)
 {
     return word.len == 0 && !is_json ? put(at, "-", 1)
@@ -265,7 +265,7 @@ static char *put_step(char *at, const struct log_step *step,
     return at;
 }
 
-/* What the line takes at most. */
+/* The bytes that the line takes at most. */
 static size_t bound(const struct log_format *format,
                     const struct log_template *template,
                     const struct log_entry *entry)

@@ -158,7 +158,7 @@ static void reopen(struct log_writer *writer)
     log_info("access log '%s': reopened", writer->name);
 }
 
-/* Each ring has its turn. False: all have been written. */
+/* Chooses a block: each ring has its turn. False: all have been written. */
 static bool choose_block(struct log_writer *writer)
 {
     for (size_t i = 0; i < writer->ring_count && !writer->ring; i++) {

@@ -192,7 +192,7 @@ static uint64_t number_of(const struct stats_row *row,
                       0.5);
 }
 
-/* What a row says of an object. */
+/* Puts what a row says of an object. */
 static void put_row(struct metrics *metrics, const struct stats_row *row,
                     const struct stats_object *object)
 {

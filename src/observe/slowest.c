@@ -2,7 +2,7 @@
 
 enum { TRIES_MAX = 64 };
 
-/* NULL empties the slot. */
+/* Writes request into the slot; NULL empties it. */
 static void write_slot(struct slowest_slot *slot,
                        const struct slow_request *request)
 {
@@ -18,7 +18,7 @@ static void write_slot(struct slowest_slot *slot,
     atomic_store_explicit(&slot->sequence, sequence + 2, memory_order_release);
 }
 
-/* False when it is empty, or written too often to be read. */
+/* Reads a slot. False: it is empty, or written too often to be read. */
 static bool read_slot(const struct slowest_slot *slot, struct slow_request *out)
 {
     uint64_t words[SLOWEST_WORDS];
@@ -42,7 +42,7 @@ static bool read_slot(const struct slowest_slot *slot, struct slow_request *out)
     return false;
 }
 
-/* An empty slot counts as 0. */
+/* Finds the slot with the least time, which is 0 of an empty one. */
 static unsigned find_least(const struct slowest *slowest)
 {
     unsigned least = 0;

@@ -90,7 +90,7 @@ bool stats_object_has(const struct stats_object *object,
 
 /* --- Vectors ------------------------------------------------------------- */
 
-/* NULL: there are no so many. */
+/* The name of an item; NULL: there are not so many. */
 static const char *name_item(const struct stats_row *row,
                              const struct stats_snapshot *snapshot,
                              unsigned number, char code[4])

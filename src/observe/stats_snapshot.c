@@ -153,7 +153,7 @@ static void add_what_if(struct stats_snapshot *snapshot,
         add(&snapshot->sizes[size].what_if_count, &times->counts[size]);
 }
 
-/* Sums become means. */
+/* Makes means of sums. */
 static void share_what_if(struct stats_snapshot *snapshot)
 {
     for (unsigned i = 0; i < STATS_WHAT_IF_COUNT; i++) {
@@ -268,7 +268,7 @@ static void share_time(struct stats_snapshot *snapshot)
                             (double)samples;
 }
 
-/* What follows from the sums. */
+/* Derives what follows from the sums. */
 static void derive(struct stats_snapshot *snapshot)
 {
     const struct stats_cache *cache = &snapshot->cache;

@@ -296,7 +296,7 @@ static void put_slowest(struct json_writer *json,
     put_close(json, "]");
 }
 
-/* All up to the history. */
+/* Puts all that stands before the history. */
 static void put_present(struct json_writer *json,
                         const struct stats_snapshot *snapshot)
 {

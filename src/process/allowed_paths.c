@@ -53,7 +53,7 @@ static void broker(struct allowed_paths *allowed, const char *path,
                                                             .path = path};
 }
 
-/* Takes path over. */
+/* Adds path, which is taken over. */
 static void add_taken(struct allowed_paths *allowed, char *path,
                       enum path_access access)
 {

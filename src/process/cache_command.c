@@ -39,7 +39,7 @@ static void read_address(struct bytes word, struct buf *storage,
     meant->address = buf_bytes(storage);
 }
 
-/* NULL, or why not. */
+/* Reads what is meant. NULL, or why it cannot be understood. */
 static const char *read_meant(struct bytes words, struct buf *storage,
                               struct cache_purge *meant)
 {

@@ -51,7 +51,7 @@ static enum control_result on_status(void *context, struct buf *answer)
     return CONTROL_OK;
 }
 
-/* Answered when it has ended. */
+/* Stops the server; the answer comes when it has ended. */
 static enum control_result on_stop(void *context, struct buf *answer)
 {
     (void)answer;

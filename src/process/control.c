@@ -68,7 +68,7 @@ static void send_some(struct client *client)
     drop(client);
 }
 
-/* A whole answer of these lines. */
+/* Answers a client with these lines, and no more. */
 static void answer(struct client *client, enum control_result result,
                    struct bytes text, uint64_t now_ms)
 {

@@ -9,7 +9,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* The command's rest of life. */
+/* The command does nothing else until it ends. */
 static _Noreturn void wait_for_server(pid_t leader, int fd)
 {
     int status = EX_SOFTWARE;

@@ -64,7 +64,7 @@ static struct worker_slot *find_fewest(struct dispatch *dispatch)
     return fewest;
 }
 
-/* False: its mailbox is full. */
+/* Gives mail to a worker. False: its mailbox is full. */
 static bool give(struct worker_slot *slot, const struct mail *mail)
 {
     if (!worker_give(slot->worker, mail)) {

@@ -49,7 +49,7 @@ static int want_port(struct wanted *wanted, const struct options *options,
     return 0;
 }
 
-/* 0 or -EINVAL; what messages need is there either way. */
+/* Finds where to listen. 0 or -EINVAL; messages have what they need anyhow. */
 static int find_wanted(struct wanted *wanted, const struct options *options,
                        size_t i)
 {
@@ -213,7 +213,7 @@ static bool has(const struct listeners_change *change, int fd)
     return false;
 }
 
-/* One that is open there and has not been taken for another. */
+/* Finds a listener that is open there and has not been taken for another. */
 static const struct listener *find_open(const struct listeners_change *change,
                                         const struct listener *listeners,
                                         size_t count,

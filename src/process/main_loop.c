@@ -127,7 +127,8 @@ static const char *explain_upgrade(int err)
     }
 }
 
-/* One process at a time writes: until the other one serves, nobody. */
+/* Hands stores over: one process at a time writes, and until the other one
+ * serves, none. */
 static int hand_over(struct server *server)
 {
     int fds[OPTIONS_LISTEN_MAX + 1];

@@ -146,7 +146,7 @@ static int create_launcher(struct server *server)
     return EX_OSERR;
 }
 
-/* All that has a name outside. */
+/* Opens all that has a name outside. */
 static int open_places(struct server *server)
 {
     const struct options *options = server->options;

@@ -122,7 +122,7 @@ MUST_USE bool confinement_keeps(const struct server *server,
 MUST_USE int worker_pool_start(struct server *server);
 void worker_pool_command(const struct server *server, unsigned commands);
 
-/* All workers serve the generation from their next turn on, or none. 0 or
+/* Has all workers serve the generation from their next turn on, or none. 0 or
  * -errno. */
 MUST_USE int worker_pool_change(struct server *server,
                                 struct generation *generation);

@@ -142,7 +142,7 @@ int stores_open(struct stores *stores, const struct options *options)
 
 /* --- Statistics ---------------------------------------------------------- */
 
-/* The numbers from first to last. */
+/* A bit for each of the numbers from first to last. */
 static uint32_t numbers(enum stats_store_number first,
                         enum stats_store_number last)
 {

@@ -5,7 +5,8 @@
 
 #include "base/log.h"
 
-/* Workers note once a second; a busy machine is late, not stuck. */
+/* Workers note once a second that they live; a busy machine is late, not
+ * stuck. */
 enum { STALE_MS_MIN = 3000, LOOKS_A_PERIOD = 4 };
 
 struct watched {

@@ -37,7 +37,7 @@ static void on_changed(void *context)
     sem_post(&server->changed);
 }
 
-/* Each has to be given to a worker, which releases what it holds. */
+/* A service has to be given to a worker, which releases what it holds. */
 static struct worker_service service_of(const struct server *server,
                                         struct generation *generation)
 {
@@ -73,7 +73,7 @@ static int prepare_compressor(struct server *server,
                              server->statistics.shared->compress);
 }
 
-/* All the threads that workers need for a generation. */
+/* Makes all the threads that workers need for a generation. */
 static int prepare(struct server *server, const struct generation *generation)
 {
     int err = prepare_passwords(server, generation);

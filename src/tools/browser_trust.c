@@ -82,7 +82,8 @@ static int remove_all(int folder, struct bytes certificate,
     return 0;
 }
 
-/* One from before is as good as another's: it goes. */
+/* Adds the certificate. One of that name from before is as good as another's:
+ * it goes. */
 static int add(int folder, struct bytes certificate, bool *is_changed_out)
 {
     int result = remove_all(folder, certificate, is_changed_out);

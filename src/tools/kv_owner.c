@@ -90,7 +90,8 @@ static int become(uid_t uid, bool reads)
     return err == 0 ? folder_owner_become(uid) : complain("the terminal", -err);
 }
 
-/* Nobody can move what root makes, be it by the sticky bit. */
+/* Makes the folder as root, where nobody can move it, be it by the sticky
+ * bit. */
 static int make_as_root(const char *path, const char *name)
 {
     int status = EX_OK;

@@ -69,7 +69,7 @@ static int give_up(const struct kv_reader *reader)
     return EX_TEMPFAIL;
 }
 
-/* One piece. 1; 0: there is none; or -errno. */
+/* Passes one piece on. 1; 0: there is none; or -errno. */
 static int pass_on(int from, int to)
 {
     char chunk[CHUNK_BYTES];

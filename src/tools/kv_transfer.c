@@ -19,7 +19,7 @@ enum {
     LINE_REST_BYTES = 16384 /* all of a line but the value */
 };
 
-/* Six bytes for one, at worst. */
+/* At worst six bytes stand for one. */
 #define LINE_BYTES_MAX (6 * KV_VALUE_BYTES_MAX + LINE_REST_BYTES)
 
 /* A double counts so far without a gap. */

@@ -37,7 +37,7 @@ struct top {
     int err; /* of writing */
 };
 
-/* What it minds; -1: it does not. */
+/* What top waits for; -1: it does not. */
 enum top_fd {
     END_FD,    /* signals that end it */
     CHANGE_FD, /* signals that do not */

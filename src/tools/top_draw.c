@@ -23,7 +23,7 @@ static void put_name(struct screen *screen, const struct json_value *member)
     screen_put_foreign(screen, member->name);
 }
 
-/* The text of a member of object. */
+/* Puts the text of a member of object. */
 static void put_text(struct screen *screen, const struct json_value *object,
                      const char *name)
 {
@@ -227,7 +227,7 @@ static void draw_slowest(struct screen *screen,
 
 /* --- Totals -------------------------------------------------------------- */
 
-/* All members of an object in one line: their names, their counts. */
+/* Puts all members of an object into one line: their names, their counts. */
 static void put_counts(struct screen *screen, const struct json_value *counts)
 {
     const struct json_value *count = NULL;
@@ -296,7 +296,7 @@ static void draw_certificates(struct screen *screen,
     screen_end_line(screen);
 }
 
-/* Nothing unless the server samples. */
+/* Draws shares of the CPU, if the server samples them. */
 static void draw_profile(struct screen *screen,
                          const struct json_value *document)
 {

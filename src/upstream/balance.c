@@ -6,8 +6,8 @@
 
 #include "upstream/balance_priv.h"
 
-/* One that may be chosen, as it was when the choice began: what other workers
- * change meanwhile must not make sums and parts disagree. */
+/* A server that may be chosen, as it was when the choice began: what other
+ * workers change meanwhile must not make sums and parts disagree. */
 struct server_choice {
     size_t server;
     uint64_t weight; /* see balance_weight(): 20 bits */
@@ -196,7 +196,7 @@ static size_t choose(struct balance *balance, uint64_t set, uint64_t hash,
 
 /* --- Taking and giving ---------------------------------------------------- */
 
-/* False: it is at its limit. */
+/* Takes a place at a server. False: the server is at its limit. */
 static bool take_place(const struct balance *balance, size_t server)
 {
     _Atomic uint32_t *active = &balance->shared[server].active;

@@ -117,7 +117,7 @@ static uint64_t eject_for_ms(struct balance *balance, uint32_t ejections)
     return ms + balance_draw(balance) % (ms / 4 + 1);
 }
 
-/* True: it is this failure that ejects it. */
+/* Notes a failure. True: it is this one that ejects the server. */
 static bool note_failure(struct balance *balance,
                          struct balance_server_shared *shared, uint64_t now_ms)
 {

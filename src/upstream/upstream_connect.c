@@ -156,7 +156,7 @@ static void note_failure(struct upstream_connecting *connecting, int err)
     connecting->err = err;
 }
 
-/* One that listens, and is not who it should be, says most. */
+/* Notes why TLS failed: who listens, and is not who it should be, says most. */
 static void note_tls_failure(struct upstream_connecting *connecting,
                              const struct tls *tls)
 {
@@ -215,8 +215,8 @@ static void shake(struct upstream *upstream)
     connecting_go_on(connecting);
 }
 
-/* One is connected; others are given up, as the first to be connected is the
- * best there is (RFC 8305 5). Only when TLS fails the next address is tried. */
+/* Settles for the attempt that is connected first, the best there is (RFC 8305
+ * 5); others are given up. Only when TLS fails the next address is tried. */
 static void connecting_settle(struct upstream_connecting *connecting,
                               struct upstream *upstream)
 {
@@ -245,7 +245,7 @@ static void connecting_settle(struct upstream_connecting *connecting,
 
 /* --- One after the other ------------------------------------------------- */
 
-/* All addresses are being tried. */
+/* Waits, as all addresses are being tried. */
 static void connecting_linger(struct upstream_connecting *connecting)
 {
     struct upstream_server *server = connecting->server;

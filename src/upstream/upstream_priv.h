@@ -141,7 +141,7 @@ void upstream_close(struct upstream *upstream);
 /* Connected, or idle so far: it is this lease's. */
 void upstream_give_to(struct upstream *upstream, struct upstream_lease *lease);
 
-/* Nobody's any more: idle, or closed where that may not be. */
+/* Keeps an upstream that is nobody's any more: idle, or else closed. */
 void upstream_keep(struct upstream *upstream, uint64_t idle_ms);
 
 /* The newest idle one that is not known to be closed, or NULL. */
@@ -169,7 +169,7 @@ MUST_USE int upstream_attempt(struct upstream_connecting *connecting,
 
 /* --- upstream_connect.c -------------------------------------------------- */
 
-/* Ends in on_won or on_lost, maybe at once. */
+/* Starts connecting, which ends in on_won or on_lost, maybe at once. */
 void upstream_connecting_start(struct upstream_server *server,
                                struct upstream_lease *lease);
 
@@ -182,7 +182,7 @@ void upstream_connecting_note(struct upstream *upstream, bool has_failed);
 /* A connection to it has ended: there may be a place for another. */
 void upstream_connecting_retry_backlog(struct upstream_server *server);
 
-/* The timer's. */
+/* What the timer of retries calls. */
 void upstream_on_backlog_retry(struct ev_loop *loop, ev_timer *backlog_retries,
                                int events);
 

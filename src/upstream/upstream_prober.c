@@ -25,7 +25,7 @@ static void judge_status(struct upstream_prober *prober, unsigned status)
                       why);
 }
 
-/* False: more is to be read. */
+/* Takes the head of a reply. False: more is to be read. */
 static bool take_head(struct upstream_prober *prober)
 {
     struct reply reply;
@@ -137,7 +137,7 @@ static void on_writable(struct upstream_prober *prober)
 
 /* --- TLS ------------------------------------------------------------------ */
 
-/* 0, or what has become of connecting. */
+/* What has become of connecting: 0 or an errno. */
 static int find_error(const struct upstream_prober *prober)
 {
     int err = 0;
@@ -149,7 +149,7 @@ static int find_error(const struct upstream_prober *prober)
                : err;
 }
 
-/* False: there is none to go on with. */
+/* Begins TLS. False: there is none to go on with. */
 static bool begin_tls(struct upstream_prober *prober)
 {
     const struct upstream_probe *probe = prober->probe;

@@ -102,7 +102,7 @@ MUST_USE enum kv_leave kv_access_judge(const struct kv_access *access,
                                        const struct exchange *exchange,
                                        struct kv_pass *pass_out);
 
-/* False: 403. */
+/* Whether key may be written; else the answer is 403. */
 MUST_USE bool kv_pass_has(const struct kv_pass *pass, struct bytes key);
 
 #endif

@@ -47,7 +47,7 @@ static void reclaim(struct transfer *transfer)
 
 /* --- The body ------------------------------------------------------------ */
 
-/* The state of a piece behind which nothing lies here. */
+/* The state of a piece with which all that lies here is given. */
 static enum piece_state state_behind(const struct transfer *transfer)
 {
     return transfer->is_reply_done ? PIECE_END : PIECE_MORE;

@@ -12,7 +12,7 @@ static int on_url(http_parser *parser, const char *at, size_t len)
     return 0;
 }
 
-/* False: there are none. */
+/* Takes the room for many fields. False: there is none. */
 static bool use_many(struct request *request)
 {
     if (request->many && request->fields == request->few) {

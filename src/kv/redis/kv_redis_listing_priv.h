@@ -14,7 +14,7 @@
 #include "kv/kv_page.h"
 #include "kv/redis/kv_redis_priv.h"
 
-/* What one partition has next. */
+/* The keys that one partition has next. */
 struct kv_redis_run {
     struct kv_redis_call call;
     struct bytes *keys; /* in the round's arena */
@@ -72,7 +72,7 @@ bool kv_redis_listing_sift(struct kv_redis_listing *listing);
 void kv_redis_listing_start(struct kv_redis_listing *listing,
                             struct kv_redis_call *call);
 
-/* One of the calls is over. */
+/* Notes that one of the calls is over. */
 void kv_redis_listing_settle(struct kv_redis_listing *listing,
                              enum kv_outcome outcome);
 

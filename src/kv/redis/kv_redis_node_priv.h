@@ -127,7 +127,7 @@ void kv_command_begin(struct buf *out, size_t arguments);
 void kv_command_put(struct buf *out, struct bytes argument);
 void kv_command_put_number(struct buf *out, uint64_t number);
 
-/* One argument of three pieces. */
+/* Puts one argument, of three pieces. */
 void kv_command_put_joined(struct buf *out, struct bytes a, struct bytes b,
                            struct bytes c);
 
@@ -192,7 +192,7 @@ struct kv_connection_options {
 MUST_USE struct kv_connection *kv_connection_create(
     const struct kv_connection_options *options, const struct address *address);
 
-/* Requests are forgotten. */
+/* Destroys a connection; its requests are forgotten. */
 void kv_connection_destroy(struct kv_connection *connection);
 
 enum kv_connection_state kv_connection_state(const struct kv_connection

@@ -20,7 +20,7 @@
  * is ahead. So it rises even if r is lost, by a fail-over or for want of
  * memory: or an ETag would come again, for another value.
  */
-/* What stands before the next. */
+/* The text that stands before the next script. */
 static const char integers_text[] =
     "local function text(x) return string.format('%.0f', x) end\n"
     "local function beyond(hi, lo)\n"

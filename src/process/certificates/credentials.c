@@ -45,7 +45,7 @@ static int read_certificates(const struct credentials *credentials,
 
 /* --- Keys of tickets ----------------------------------------------------- */
 
-/* A pipe has room for them. */
+/* Writes the keys into a pipe, which has room for them. */
 int credentials_hand_on(const struct credentials *credentials)
 {
     char state[TLS_TICKETS_STATE_MAX];
@@ -108,7 +108,7 @@ static const struct managed_certificate *find_managed(
     return NULL;
 }
 
-/* Cut where there are too many. */
+/* Adds a name; the list is cut where there are too many. */
 static void add_name(struct stats_certificate_facts *facts, const char *name)
 {
     size_t len = strlen(facts->names);

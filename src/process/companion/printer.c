@@ -74,8 +74,8 @@ void printer_run(int input, int output)
     put(output, text, begun);
 }
 
-/* Nobody's child, since the server may end before it; and nobody of that user
- * gets at what it has open. */
+/* The printer is nobody's child, since the server may end before it; and nobody
+ * of that user gets at what it has open. */
 static _Noreturn void be_printer(int input, int terminal,
                                  const struct identity *identity)
 {
