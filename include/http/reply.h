@@ -51,7 +51,7 @@ enum http1_verdict http1_parse_reply(struct http1_progress *progress,
  * HTTP ends here, by 101 or by success of CONNECT. For a body_reader. */
 enum body_framing reply_framing(const struct reply *reply, enum method asked);
 
-/* 100 to 199 but 101: another reply to the same request follows. */
+/* Whether another reply to the same request follows: 100 to 199 but 101. */
 static inline bool reply_is_interim(const struct reply *reply)
 {
     return reply->status < 200 && reply->status != 101;

@@ -18,7 +18,7 @@ enum { KV_INTEGER_BYTES_MAX = 20 }; /* -2^63; without a line end */
 /* Reads a number. False: text is none, or beyond 64 bits. */
 MUST_USE bool kv_integer_read(struct bytes text, int64_t *number_out);
 
-/* The text, in out. */
+/* Writes the number's text into out, and returns it. */
 struct bytes kv_integer_write(int64_t number, char out[KV_INTEGER_BYTES_MAX]);
 
 #endif

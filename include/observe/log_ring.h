@@ -85,7 +85,7 @@ void log_ring_fini(struct log_ring *ring);
  * counted. When it does not fit, log_ring_flush() makes room for it. */
 struct buf *log_ring_begin(struct log_ring *ring);
 
-/* Ends the line, which is there. */
+/* Ends the line that was begun, which is whole. */
 static inline void log_ring_end(struct log_ring *ring)
 {
     uint64_t lines = atomic_load_explicit(&ring->put_lines,
@@ -99,7 +99,7 @@ void log_ring_flush(struct log_ring *ring);
 
 /* The oldest block in the ring, which stays there. False: there is none. */
 bool log_ring_peek(struct log_ring *ring, struct log_block *block_out);
-/* Gives it back. */
+/* Gives the block back. */
 void log_ring_give_back(struct log_ring *ring);
 
 static inline uint64_t log_ring_put_lines(const struct log_ring *ring)

@@ -47,7 +47,7 @@ void log_writer_destroy(struct log_writer *writer);
 
 struct log_ring *log_writer_ring(struct log_writer *writer, size_t number);
 
-/* The sink is opened anew, soon. */
+/* Has the sink opened anew, soon. */
 void log_writer_reopen(struct log_writer *writer);
 
 /* A stop has begun: workers wait LOG_END_MS from now at most, in all. */

@@ -37,8 +37,8 @@ struct stats_certificates {
     } * items;
 };
 
-/* Has room for count of them, without facts. False: no memory, and there is
- * nothing to close. */
+/* Makes room for count certificates, without facts. False: no memory, and there
+ * is nothing to close. */
 MUST_USE bool stats_certificates_open(struct stats_certificates *certificates,
                                       size_t count);
 void stats_certificates_close(struct stats_certificates *certificates);

@@ -61,7 +61,7 @@ enum stats_store_number {
 #define STATS_STORE_NUMBER(number) ((uint32_t)1 << (number))
 #define STATS_STORE_ALL_COUNTED (STATS_STORE_NUMBER(STATS_STORE_COUNTED) - 1)
 
-/* Which store it is. */
+/* What tells a store from others. */
 struct stats_store_options {
     char prefix[STATS_STORE_PREFIX_MAX]; /* "/kv" */
     const char *engine;                  /* "lmdb" or "redis" */

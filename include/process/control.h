@@ -72,7 +72,7 @@ MUST_USE struct control *control_create(
  * it; to the others that is an error. */
 void control_destroy(struct control *control);
 
-/* Nobody new is heard here: another process is now at the other end of the
+/* Hears nobody new from now on: another process is at the other end of the
  * socket. The clients stay. */
 void control_leave(struct control *control);
 

@@ -26,10 +26,10 @@ struct program_command {
 extern const struct program_command program_commands[];
 extern const size_t program_command_count;
 
-/* NULL: word is none. */
+/* The command that word names; NULL: it names none. */
 const struct program_command *program_command_find(const char *word);
 
-/* One line for each usage, "sprintd" and all, indented. */
+/* Prints one line for each usage, "sprintd" and all, indented. */
 void program_command_print_usages(FILE *to,
                                   const struct program_command *command,
                                   int indent);

@@ -71,7 +71,7 @@ struct balance_server {
     uint64_t name_hash; /* of what it is called: the same after a restart */
 };
 
-/* All zero at first, and whoever is new is up. */
+/* Is all zero at first, which says that the server is up. */
 struct balance_server_shared {
     _Atomic uint32_t active; /* exchanges under way */
     _Atomic uint32_t fails;  /* in the window */

@@ -147,8 +147,8 @@ MUST_USE struct upstream_pool *upstream_pool_create(
 MUST_USE int upstream_pool_start(struct upstream_pool *pool,
                                  const struct upstream_loop *loop);
 
-/* Nobody asks any more, and it is not within a callback of a lease. NULL is
- * accepted. */
+/* Destroys a pool that nobody asks any more, but not within a callback of a
+ * lease. NULL is accepted. */
 void upstream_pool_destroy(struct upstream_pool *pool);
 
 /* Wants a connection to one of the servers. Tries one server only: on_failed

@@ -29,7 +29,7 @@ static uint32_t any_chance(void)
 
 /* --- A try --------------------------------------------------------------- */
 
-/* One authority, each challenge after the other. */
+/* Asks one authority, by each challenge after the other. */
 static enum acme_result try_challenges(struct acme_agent *agent,
                                        struct acme_job *job,
                                        struct acme_problem *problem)

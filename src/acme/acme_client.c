@@ -43,7 +43,7 @@ static bool is_json(const char *type)
            bytes_ieq(text, BYTES("application/problem+json"));
 }
 
-/* What an answer means. */
+/* Judges what an answer means. */
 static enum acme_result judge(const char *url, struct acme_reply *reply,
                               struct acme_problem *problem)
 {

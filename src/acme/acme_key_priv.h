@@ -8,7 +8,7 @@
 
 struct evp_pkey_st;
 
-/* Borrowed. */
+/* The library's key, which is borrowed. */
 struct evp_pkey_st *acme_key_evp(const struct acme_key *key);
 
 #endif

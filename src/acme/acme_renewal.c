@@ -33,7 +33,7 @@ static bool read_digits(const char **text, int count, int *number_out)
     return true;
 }
 
-/* One of these, and moves text behind it. */
+/* Takes one of these, and moves text behind it. */
 static bool read_one_of(const char **text, const char *these)
 {
     return **text != '\0' && strchr(these, *(*text)++) != NULL;

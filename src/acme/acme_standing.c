@@ -47,7 +47,7 @@ static void judge(struct bytes text,
     tls_certificate_release(&read);
 }
 
-/* Nobody pauses for longer, so a clock has been wrong that is right now, or the
+/* Pauses are never longer: a clock has been wrong that is right now, or the
  * other way round. */
 static void mend_times(struct acme_record *record, int64_t now_s)
 {

@@ -286,7 +286,7 @@ void acme_state_promote(const struct acme_state *state, const char *id,
     close(fd);
 }
 
-/* What begins so, and is a file. */
+/* Removes files whose names begin so. */
 static void sweep(const struct acme_state *state, enum acme_folder in,
                   const char *begin)
 {

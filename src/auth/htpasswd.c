@@ -68,7 +68,8 @@ static int read_users(struct password_file *content,
     return 0;
 }
 
-/* Less than all when it is being written just now: then it changes again. */
+/* Reads the file, or less than all of it while it is being written: then it
+ * changes again. */
 static int content_read(struct password_file *content, const char *path,
                         struct htpasswd_fault *fault_out)
 {

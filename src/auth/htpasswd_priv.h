@@ -11,7 +11,7 @@
 /* "$6$rounds=1000000$", a salt of 16, "$", 86 characters. */
 enum { HTPASSWD_HASH_BYTES_MAX = 123 };
 
-/* Views into the file's text. */
+/* A user of the file; name and hash are views into its text. */
 struct htpasswd_user {
     struct bytes name;
     struct bytes hash;

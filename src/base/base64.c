@@ -32,7 +32,7 @@ void base64_put(struct buf *buf, struct bytes data)
     }
 }
 
-/* 0 to 63, or -1. */
+/* The value of a digit, 0 to 63; -1: it is none. */
 static int read_digit(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -44,8 +44,8 @@ static int read_digit(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* One group, the last one with up to two '=' in it. Returns how many bytes it
- * makes; 0: it is none. Bits that no byte takes must be 0, or the same bytes
+/* Reads a group, the last one with up to two '=' in it. Returns how many bytes
+ * it makes; 0: it is none. Bits that no byte takes must be 0, or the same bytes
  * would have several texts (RFC 4648 3.5). */
 static size_t decode_group(const char *group, bool is_last, char *out)
 {

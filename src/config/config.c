@@ -107,7 +107,7 @@ static void read_keys(struct reading *reading,
 
 /* --- Sites ---------------------------------------------------------------- */
 
-/* All of these are false for want of memory. */
+/* The functions below are false for want of memory, and for nothing else. */
 
 static bool init_origins(struct option_origins *origins,
                          const struct config_section *section,

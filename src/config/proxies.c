@@ -26,7 +26,7 @@ struct proxies_item {
     struct balance *balance; /* to look at states with, never to take from */
 };
 
-/* A server of an item. */
+/* A server of an item, as reports have it. */
 struct proxies_row {
     unsigned item;
     unsigned server;

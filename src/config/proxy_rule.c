@@ -27,7 +27,7 @@ static struct bytes take_before(struct bytes *text, char c)
     return taken;
 }
 
-/* A number from min to max. */
+/* Reads a number from min to max. */
 static bool read_number(struct bytes text, unsigned min, unsigned max,
                         unsigned *number_out)
 {

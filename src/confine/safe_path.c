@@ -218,7 +218,7 @@ static int step(struct walk *walk, struct safe_path *at)
     return S_ISLNK(at->st.st_mode) ? follow(walk, at->name) : 1;
 }
 
-/* All of path. 0, and at is open; or -errno. */
+/* Walks all of path. 0, and at is open; or -errno. */
 static int go(struct walk *walk, struct safe_path *at, const char *path)
 {
     size_t len = strlen(path);

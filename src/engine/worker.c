@@ -82,7 +82,7 @@ static void tell_cpu(const struct worker *worker)
                       now_read_ns() - worker->started_ns);
 }
 
-/* What is not told as it happens. */
+/* Tells what is not told as it happens. */
 static void tell(const struct worker *worker)
 {
     stats_tick(worker->options.stats, worker->now.mono_ms);
@@ -147,7 +147,7 @@ static void on_mail(void *context, const struct mail *mail)
     conn_set_open(&worker->conns, mail);
 }
 
-/* What would never end by itself. */
+/* Ends what would never end by itself. */
 static void drain_streams(struct worker *worker)
 {
     if (worker->status)

@@ -80,7 +80,7 @@ struct worker {
     bool is_stopping;
 };
 
-/* Each second: samples and what they tell. */
+/* Takes samples, each second, and tells what they say. */
 void worker_tick_what_if(struct worker *worker);
 
 /* Serves what was applied last, from now on: the worker's. What was begun keeps

@@ -135,7 +135,7 @@ static struct compressor_job *take_job(struct compressor *compressor,
     return job;
 }
 
-/* *counts_out: its time is the share's to know. */
+/* Takes a job that may start. *counts_out: its time counts for the share. */
 static struct compressor_job *start_job(struct compressor *compressor,
                                         bool *counts_out)
 {

@@ -48,7 +48,7 @@ void compressor_share_look(struct compressor_share *share, uint64_t now_ns,
  * is to be ended by compressor_share_end(). */
 bool compressor_share_begin(struct compressor_share *share, bool *counts_out);
 
-/* One that counts has taken so much processor time. */
+/* Ends a job that counts, which has taken so much processor time. */
 void compressor_share_end(struct compressor_share *share, uint64_t used_ns);
 
 #endif

@@ -146,7 +146,7 @@ static void tell(struct dictionary_store *store, int err)
     }
 }
 
-/* Takes item over. */
+/* Keeps item, which is taken over, as a file. */
 static void keep(struct dictionary_store *store,
                  const struct dictionary_noted *note, struct dictionary *item,
                  const char *text)
@@ -199,7 +199,8 @@ static void check(struct dictionary_store *store, struct dictionary *item)
     close(fd);
 }
 
-/* One that has not been checked, held; NULL: all have. With the mutex. */
+/* Finds a dictionary that has not been checked, and holds it; NULL: all have
+ * been. The caller holds the mutex. */
 static struct dictionary *take_unchecked(struct dictionary_store *store)
 {
     for (size_t i = 0; i < store->shelf.count; i++) {

@@ -114,7 +114,7 @@ static void make_room(struct file_cache *cache, struct evict *evict)
     }
 }
 
-/* One request for an entry that lies in memory. */
+/* Notes a request for an entry that lies in memory. */
 static void note_asked(struct file_cache *cache, const struct file_entry *entry)
 {
     cache->asked.requests++;
@@ -123,7 +123,7 @@ static void note_asked(struct file_cache *cache, const struct file_entry *entry)
         miniature_ask(cache->miniature, entry->hash, entry->node.bytes);
 }
 
-/* The first request for an entry, which is not kept yet. */
+/* Notes the first request for an entry, which is not kept yet. */
 static void note_new(struct file_cache *cache, struct file_entry *entry)
 {
     if (entry->fd >= 0 || !cache->miniature)

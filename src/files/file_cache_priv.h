@@ -30,7 +30,7 @@ struct file_cache {
 /* As many as there may be dictionaries of a rule. */
 enum { FILE_DELTAS_MAX = DICTIONARY_VERSIONS_MAX + 1 };
 
-/* One variant, which may be there or come to be. */
+/* A variant, which is there or may come to be. */
 struct file_variant {
     struct file_entry *entry; /* a cached one, borrowed; NULL: none */
     uint64_t asked_ms;        /* when the compressor was asked last */

@@ -78,7 +78,7 @@ static bool take_part(struct coded_source *coded, const struct part *part)
     return false;
 }
 
-/* False: inner has failed, or what it gives cannot be read. */
+/* Takes what inner gives. False: it has failed, or cannot be read. */
 static bool pull_inner(struct coded_source *coded)
 {
     struct piece piece = coded->inner->next(coded->inner, IN_BYTES);

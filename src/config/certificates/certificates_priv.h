@@ -29,7 +29,7 @@ struct certificates {
     size_t site_count;
 };
 
-/* While it is read. */
+/* What is at hand while certificates are read. */
 struct certificate_reading {
     struct certificates *certificates;
     const struct certificates *before;

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "io/small_file.h"
 
-/* How the options are called. */
+/* The names of the options. */
 struct trust_words {
     const char *who, *ca, *certificate, *certificate_key;
 };
@@ -19,7 +19,7 @@ static const struct trust_words proxy_words = {"proxy", "proxy-tls-ca",
 static const struct trust_words kv_words = {
     "kv", "kv-tls-ca", "kv-tls-certificate", "kv-tls-certificate-key"};
 
-/* What they say. */
+/* What the options say. */
 struct trust_told {
     const struct trust_words *words;
     const char *ca, *certificate, *certificate_key;
@@ -118,7 +118,7 @@ static bool make_trust(struct tls_trust **trust_out,
     return false;
 }
 
-/* *err_out: why a file could not be read; 0: all were. */
+/* Reads all files. *err_out: why one could not be read; 0: all were. */
 static bool read_all(struct tls_trust **trust_out,
                      const struct trust_told *told,
                      const struct tls_trust *before, int *err_out,

@@ -186,7 +186,7 @@ static enum h1_ahead go_on_with_body(struct h1 *h1)
     return H1_AHEAD_CLOSED;
 }
 
-/* One request from the buffer into the pipeline. */
+/* Takes one request from the buffer into the pipeline. */
 static enum h1_ahead take_next(struct h1 *h1)
 {
     if (h1->is_closing)

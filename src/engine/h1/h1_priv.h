@@ -100,7 +100,7 @@ void h1_ask(struct h1 *h1, struct exchange *exchange);
 /* Puts the exchange into the pipeline, and has the handler answer it. */
 void h1_answer(struct h1 *h1, struct exchange *exchange);
 
-/* Puts a refusal there. */
+/* Puts a refusal into the pipeline. */
 void h1_answer_refusal(struct h1 *h1, struct exchange *exchange,
                        enum reason reason);
 

@@ -72,7 +72,7 @@ static bool keep_text(struct kv_batch *batch, const struct json_value *value,
     return true;
 }
 
-/* One of two members, the second in base64. */
+/* Reads one of two members, the second of which is in base64. */
 static bool keep_either(struct kv_batch *batch, const struct members *members,
                         enum member plain, struct bytes *text_out)
 {
@@ -218,7 +218,7 @@ static bool read_by(struct kv_batch *batch, const struct json_value *value,
     return true;
 }
 
-/* What not all operations have. */
+/* The members that not all operations have. */
 static const struct {
     enum member member;
     bool of_add; /* else of a put only; by: of an add only */

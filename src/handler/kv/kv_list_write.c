@@ -42,7 +42,7 @@ static void keep_prefix(struct kv_listing *listing, struct bytes prefix)
     buf_put(&listing->prefixes, prefix);
 }
 
-/* All of an entry but its value, and what ends it. */
+/* Writes all of an entry but its value, and what ends it. */
 static void begin_entry(struct kv_listing *listing, struct buf *out,
                         const struct kv_entry *entry)
 {
