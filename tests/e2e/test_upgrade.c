@@ -162,11 +162,9 @@ static struct server *start_by_file(void)
 
 TEST(sigusr2_upgrades_where_there_is_a_configuration)
 {
-    const struct server *place;
-    struct server *one;
+    struct server *one = start_by_file();
+    const struct server *place = place_of(one);
 
-    one = start_by_file();
-    place = place_of(one);
     server_signal(one, SIGUSR2);
     assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
     assert_true(server_has_said(place, "Server Statistic Report"));
@@ -225,9 +223,8 @@ TEST(a_program_that_fails_leaves_the_old_one)
 
 TEST(a_faulty_configuration_leaves_the_old_one)
 {
-    struct server *one;
+    struct server *one = start_by_file();
 
-    one = start_by_file();
     install_text(config_path(), "wrokers = 2\n", 0644);
     expect_refusal(one, "ended with status 78");
     assert_true(server_has_said(one, "wrokers"));
