@@ -1,7 +1,5 @@
 #include "unit/http/chunked_fixture.h"
 
-#include "unit/draw.h"
-
 /* --- The model ------------------------------------------------------------ */
 
 struct model {

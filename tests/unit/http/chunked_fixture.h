@@ -7,6 +7,7 @@
 
 #include "http/chunked.h"
 #include "suite.h"
+#include "unit/draw.h" /* which the fixture wants */
 
 enum { WIRE_MAX = 32768 };
 

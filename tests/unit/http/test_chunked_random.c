@@ -1,7 +1,5 @@
 #include "unit/http/chunked_fixture.h"
 
-#include "unit/draw.h"
-
 static const char *pick(const char *const *texts, unsigned count)
 {
     return texts[draw(count)];
