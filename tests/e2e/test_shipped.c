@@ -159,4 +159,4 @@ TEST(what_is_shipped_serves)
     expect_shipped(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-E2E_SUITE(harness_begin);
+E2E_SUITE(harness_begin_site);
