@@ -34,6 +34,13 @@ MUST_USE bool cache_key_put(const struct cache_key_rules *rules,
                             const struct cache_key_asker *asker,
                             struct buf *out);
 
+/* The same whatever other address the request may mean to some servers: for
+ * what it has made invalid. */
+MUST_USE bool cache_key_put_target(const struct cache_key_rules *rules,
+                                   const struct request *request,
+                                   const struct cache_key_asker *asker,
+                                   struct buf *out);
+
 /* "host/path?query" of a key of that place (data is NULL: of any); data is NULL
  * for that of another. */
 struct bytes cache_key_address(struct bytes place, struct bytes key);

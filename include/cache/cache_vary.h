@@ -26,8 +26,8 @@ enum {
  * proxies say of who asks: nobody can tell for whom it is. */
 MUST_USE bool cache_vary_names(struct bytes lines, struct buf *out);
 
-/* Puts the values that a request has for these names. False: they are too long.
- */
+/* Puts the values that a request has for these names. False: they are too long,
+ * or one stands beside a field that some take for it ("X_A" for "X-A"). */
 MUST_USE bool cache_vary_put(struct bytes names, const struct request *request,
                              struct buf *out);
 

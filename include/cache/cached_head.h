@@ -52,7 +52,8 @@ void cached_head_put_own(struct bytes fresh, struct bytes private_fields,
                          bool is_update, struct buf *out);
 
 /* The lines of a 304 (RFC 9110 15.4.5). */
-void cached_head_put_not_modified(struct bytes lines, struct buf *out);
+void cached_head_put_not_modified(struct bytes lines, struct bytes but,
+                                  struct buf *out);
 
 /* Puts all lines but those that the list names, which must not be used without
  * asking (no-cache="..."), and but those that describe a part. */

@@ -58,6 +58,10 @@ struct field {
 /* The field that a name stands for, in any case. */
 enum field_id field_identify(struct bytes name);
 
+/* Whether programs that read names as CGI does, which makes '_' of all but
+ * letters and digits (RFC 3875 4.1.18), take name for wanted. */
+bool field_is_called(struct bytes name, struct bytes wanted);
+
 /* The only one of that name, in any case; NULL: there is none, or more than
  * one. */
 const struct field *field_find_only(const struct field *fields, size_t count,

@@ -47,6 +47,20 @@ static struct bytes take_until(struct bytes *text, char c)
     return bytes_between(begin, at);
 }
 
+/* Whether a quote in text does not end: then nobody knows what else is said. */
+static bool is_open(struct bytes text)
+{
+    bool is_quoted = false;
+
+    for (size_t i = 0; i < text.len; i++) {
+        if (is_quoted && text.data[i] == '\\')
+            i++;
+        else if (text.data[i] == '"')
+            is_quoted = !is_quoted;
+    }
+    return is_quoted;
+}
+
 /* What is between quotes, which stand at both ends; or text as it is. */
 static struct bytes without_quotes(struct bytes text)
 {
@@ -167,8 +181,11 @@ void cache_control_read(struct cache_control *control, struct bytes value,
 {
     while (value.len > 0) {
         struct bytes member = bytes_trim(take_until(&value, ','));
-        struct bytes directive = bytes_trim(take_until(&member, ';'));
+        struct bytes directive;
 
+        if (is_open(member)) /* what is behind it may be "no-store" */
+            control->said |= CACHE_PRIVATE;
+        directive = bytes_trim(take_until(&member, ';'));
         if (is_for(member, surrogate))
             read_directive(control, directive);
     }

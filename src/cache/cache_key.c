@@ -2,20 +2,6 @@
 
 /* --- What has no key ----------------------------------------------------- */
 
-/* As CGI and what follows its ways read names: '_' for '-'. */
-static bool is_called(struct bytes name, struct bytes wanted)
-{
-    if (name.len != wanted.len)
-        return false;
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.data[i] == '_' ? '-' : byte_lower(name.data[i]);
-
-        if (c != byte_lower(wanted.data[i]))
-            return false;
-    }
-    return true;
-}
-
 /* Some servers and frameworks take these for the address, the scheme or the
  * method: all begin with an X, but for one. */
 static bool redirects_origin(struct bytes name)
@@ -42,6 +28,10 @@ static bool redirects_origin(struct bytes name)
         {"X-Scheme", 8},
         {"X-URL-Scheme", 12},
         {"X-Forwarded", 11},
+        {"X-Original-Scheme", 17},
+        {"X-Original-Proto", 16},
+        {"X-Forward-Scheme", 16},
+        {"X-HTTP-Host", 11},
         {"Front-End-HTTPS", 15},
     };
 
@@ -49,7 +39,7 @@ static bool redirects_origin(struct bytes name)
         (byte_lower(*name.data) != 'x' && byte_lower(*name.data) != 'f'))
         return false; /* as most */
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (is_called(name, names[i]))
+        if (field_is_called(name, names[i]))
             return true;
     return false;
 }
@@ -77,10 +67,13 @@ static void put_origin(const struct cache_key_rules *rules,
     put_lower(out, request->host);
 }
 
-static bool says_host(const struct field *field)
+/* Whether a trusted proxy says by it what is asked for, or in which form. */
+static bool counts(const struct field *field)
 {
     static const struct bytes begin = {"X-Forwarded-", 12};
 
+    if (bytes_ieq(field->name, BYTES("Surrogate-Capability")))
+        return true;
     if (field->id == FIELD_X_FORWARDED_FOR || field->name.len < begin.len ||
         bytes_ieq(field->name, BYTES("X-Forwarded-By")))
         return field->id == FIELD_FORWARDED;
@@ -116,7 +109,7 @@ static void put_trusted(const struct request *request, struct buf *out)
     for (unsigned i = 0; i < request->field_count; i++) {
         const struct field *field = &request->fields[i];
 
-        if (!says_host(field))
+        if (!counts(field))
             continue;
         buf_put_literal(out, "\n");
         put_lower(out, field->name);
@@ -137,12 +130,19 @@ bool cache_key_put(const struct cache_key_rules *rules,
                    const struct request *request,
                    const struct cache_key_asker *asker, struct buf *out)
 {
-    size_t begin = out->len;
-
     for (unsigned i = 0; i < request->field_count; i++)
         if (request->fields[i].id == FIELD_OTHER &&
             redirects_origin(request->fields[i].name))
             return false;
+    return cache_key_put_target(rules, request, asker, out);
+}
+
+bool cache_key_put_target(const struct cache_key_rules *rules,
+                          const struct request *request,
+                          const struct cache_key_asker *asker, struct buf *out)
+{
+    size_t begin = out->len;
+
     put_origin(rules, request, asker, out);
     buf_put(out, request->path);
     cache_parts_put_query(&rules->parts, request->query, out);

@@ -84,17 +84,48 @@ static bool each_field(const struct cache_part *part,
     for (unsigned i = 0; i < request->field_count; i++) {
         const struct field *field = &request->fields[i];
 
-        if (!bytes_ieq(field->name, part->name))
+        if (!field_is_called(field->name, part->name))
             continue;
         has = true;
         if (!out)
             break;
         buf_put_literal(out, "\n");
-        buf_put(out, part->name);
+        buf_put(out,
+                bytes_ieq(field->name, part->name) ? part->name : field->name);
         buf_put_literal(out, ": ");
         buf_put(out, field->value);
     }
     return has;
+}
+
+/* What no name has at its ends, and is taken off by many; a white space may be
+ * more than one byte. */
+static bool is_around(char byte)
+{
+    return byte <= ' ' || byte >= 0x7f;
+}
+
+/* PHP makes '_' of these. */
+static char byte_of_cookie(char byte)
+{
+    return byte == '.' || byte == ' ' || byte == '[' ? '_' : byte_lower(byte);
+}
+
+/* Whether some origin finds the cookie by that name. */
+static bool is_cookie_called(struct bytes name, struct bytes wanted)
+{
+    while (name.len > 0 && is_around(*name.data)) {
+        name.data++;
+        name.len--;
+    }
+    while (name.len > 0 && is_around(name.data[name.len - 1]))
+        name.len--;
+    if (name.len != wanted.len)
+        return false;
+    for (size_t i = 0; i < name.len; i++)
+        if (byte_of_cookie(name.data[i]) != byte_of_cookie(wanted.data[i]))
+            return false;
+    return true;
 }
 
 static bool each_cookie(const struct cache_part *part,
@@ -109,7 +140,7 @@ static bool each_cookie(const struct cache_part *part,
             continue;
         while (next_of(&list, ';', &pair)) {
             pair = bytes_trim(pair);
-            if (!bytes_eq(name_of(pair), part->name))
+            if (!is_cookie_called(name_of(pair), part->name))
                 continue;
             has = true;
             if (!out)

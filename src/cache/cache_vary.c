@@ -13,6 +13,7 @@ static bool is_told_here(struct bytes name)
 {
     static const struct bytes names[] = {{"Forwarded", 9},
                                          {"X-Forwarded-For", 15},
+                                         {"X-Real-IP", 9},
                                          {"X-Request-Id", 12},
                                          {"traceparent", 11}};
 
@@ -25,6 +26,9 @@ static bool is_told_here(struct bytes name)
 static bool put_name(struct buf *out, struct bytes name, unsigned *count)
 {
     if (name.len == 0 || cached_head_is_listed(buf_bytes(out), name))
+        return true;
+    /* What is said there is ours, or in the key (cache_key.c). */
+    if (bytes_ieq(name, BYTES("Surrogate-Capability")))
         return true;
     if (bytes_eq(name, BYTES("*")) || is_told_here(name) ||
         ++*count > CACHE_VARY_NAMES_MAX)
@@ -240,6 +244,17 @@ static void put_value(struct buf *out, const struct request *request,
     buf_put_literal(out, "\n");
 }
 
+/* Whether the request has a field that some origins take for the one of that
+ * name, though it is another. What they make of both nobody knows. */
+static bool has_twin(const struct request *request, struct bytes name)
+{
+    for (unsigned i = 0; i < request->field_count; i++)
+        if (field_is_called(request->fields[i].name, name) &&
+            !bytes_ieq(request->fields[i].name, name))
+            return true;
+    return false;
+}
+
 bool cache_vary_put(struct bytes names, const struct request *request,
                     struct buf *out)
 {
@@ -248,8 +263,11 @@ bool cache_vary_put(struct bytes names, const struct request *request,
 
     if (names.len == 0)
         return true;
-    while (field_next_member(&names, &name))
+    while (field_next_member(&names, &name)) {
+        if (has_twin(request, name))
+            return false;
         put_value(out, request, name);
+    }
     return !out->failed && out->len - begin <= CACHE_VARIANT_BYTES_MAX;
 }
 

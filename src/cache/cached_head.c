@@ -221,12 +221,14 @@ void cached_head_put_own(struct bytes fresh, struct bytes private_fields,
             buf_put(out, line.line);
 }
 
-void cached_head_put_not_modified(struct bytes lines, struct buf *out)
+void cached_head_put_not_modified(struct bytes lines, struct bytes but,
+                                  struct buf *out)
 {
     struct cached_line line;
 
     while (cached_head_next(&lines, &line))
-        if (is_of_not_modified(line.name))
+        if (is_of_not_modified(line.name) &&
+            !cached_head_is_listed(but, line.name))
             buf_put(out, line.line);
 }
 

@@ -120,14 +120,14 @@ static void list_entry(void *context, const struct cache_entry *entry,
     buf_printf(listing->out, "%10lld %3u %12llu ",
                (long long)cache_facts_ttl(&entry->facts, listing->now_s),
                entry->facts.status, (unsigned long long)bytes);
-    buf_put(listing->out, url);
+    buf_put_log(listing->out, url); /* terminals obey some bytes */
     if (entry->ranges)
         buf_printf(listing->out, " (%u parts of %llu bytes)",
                    entry->ranges->count,
                    (unsigned long long)entry->ranges->length);
     if (entry->names.len > 0) {
         buf_put_literal(listing->out, " [");
-        buf_put(listing->out, entry->names);
+        buf_put_log(listing->out, entry->names);
         buf_put_literal(listing->out, "]");
     }
     if (atomic_load_explicit(&entry->is_purged, memory_order_relaxed))

@@ -88,6 +88,19 @@ TEST(an_operator_sees_what_is_kept)
     assert_null(strstr(CACHE_OK("ls", "example.org/A?x=1"), "org"));
 }
 
+/* A query may have any byte that is none of HTTP's; terminals obey some. */
+TEST(nobody_speaks_to_an_operators_terminal)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, "--proxy-cache=memory");
+    const char *text;
+
+    fetch(server, upstream, "/a?\xc2\x9bK", "",
+          REPLY("Vary: Foo\xc2\x9bK\r\n" LEN(1), "a"));
+    text = CACHE_OK("ls");
+    expect_in(text, "/a?\\xc2\\x9bK [foo\\xc2\\x9bk]\n");
+}
+
 TEST(an_operator_purges_an_address_a_prefix_tags_or_all)
 {
     struct upstream *upstream = upstream_open();

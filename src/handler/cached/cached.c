@@ -261,16 +261,20 @@ static bool is_safe(const struct request *request)
            request->method == METHOD_OPTIONS || request->method == METHOD_TRACE;
 }
 
+/* reference: another address than the request's own; NULL: that. */
 static void invalidate(struct cached *cached, const struct exchange *exchange,
-                       struct bytes reference)
+                       const struct bytes *reference)
 {
+    const struct cache_key_rules *rules = &cached->options.key;
     struct cache_key_asker asker = asker_of(cached, exchange);
     char storage[KEY_STORAGE];
     struct buf key;
 
     buf_init(&key, storage, sizeof(storage), CACHE_KEY_BYTES_MAX);
-    if (cache_key_put_other(&cached->options.key, &exchange->request, &asker,
-                            reference, &key))
+    if (reference
+            ? cache_key_put_other(rules, &exchange->request, &asker, *reference,
+                                  &key)
+            : cache_key_put_target(rules, &exchange->request, &asker, &key))
         (void)cache_store_invalidate(cached->options.store, buf_bytes(&key));
     buf_fini(&key);
 }
@@ -281,11 +285,11 @@ void cached_note_reply(struct cached *cached, const struct exchange *exchange,
     if (is_safe(&exchange->request) || reply->status < 200 ||
         reply->status >= 400)
         return;
-    invalidate(cached, exchange, exchange->request.target);
+    invalidate(cached, exchange, NULL);
     for (unsigned i = 0; i < reply->field_count; i++)
         if (bytes_ieq(reply->fields[i].name, BYTES("Location")) ||
             bytes_ieq(reply->fields[i].name, BYTES("Content-Location")))
-            invalidate(cached, exchange, reply->fields[i].value);
+            invalidate(cached, exchange, &reply->fields[i].value);
 }
 
 /* --- Coming and going ---------------------------------------------------- */

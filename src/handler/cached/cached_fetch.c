@@ -132,10 +132,9 @@ bool fetch_begin(struct cached *cached, const struct fetch_order *order)
         return false;
     }
     *order->earlier = (struct cache_found){.entry = NULL};
-    fetch->request = cached_request_make(&fetch->exchange, order->from,
+    fetch->request = cached_request_make(cached, &fetch->exchange, order->from,
                                          fetch->earlier.entry,
-                                         fetch->mends ? &fetch->gap : NULL,
-                                         cached->options.name);
+                                         fetch->mends ? &fetch->gap : NULL);
     if (!fetch->request) {
         fetch->asker = NULL;
         fetch_destroy(fetch);

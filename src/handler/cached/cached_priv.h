@@ -122,10 +122,11 @@ void cached_answer_none(struct cached *cached, struct exchange *exchange);
  * that is NULL, is still good; or, with a gap, for that of it. The copy points
  * into the block that is returned, which the caller frees by free(3). NULL: no
  * memory. */
-MUST_USE void *cached_request_make(struct exchange *to,
+MUST_USE void *cached_request_make(const struct cached *cached,
+                                   struct exchange *to,
                                    const struct exchange *from,
                                    const struct cache_entry *earlier,
-                                   const struct range *gap, struct bytes name);
+                                   const struct range *gap);
 
 /* The fields of an answer that a fetch has got, without its request's id: each
  * client's answer has its own. */

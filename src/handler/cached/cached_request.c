@@ -59,6 +59,13 @@ static bool is_left_out(enum field_id id, bool is_condition_ours)
     }
 }
 
+/* What a client says that it understands is unsaid, and ours said: what is kept
+ * goes to all. A trusted proxy's is in the key. */
+static bool is_capability(const struct field *field)
+{
+    return field_is_called(field->name, BYTES("Surrogate-Capability"));
+}
+
 static size_t bytes_of_request(const struct request *request)
 {
     size_t bytes = request->line.len + request->method_name.len +
@@ -118,14 +125,16 @@ static bool put_languages(struct request *to, const struct request *from,
 }
 
 static void copy_fields(struct request *to, const struct request *from,
-                        bool is_condition_ours, struct copier *copier)
+                        bool is_condition_ours, bool is_trusted,
+                        struct copier *copier)
 {
     bool has_languages = put_languages(to, from, copier);
 
     for (unsigned i = 0; i < from->field_count; i++) {
         const struct field *field = &from->fields[i];
 
-        if (has_languages && is_languages(field))
+        if ((has_languages && is_languages(field)) ||
+            (!is_trusted && is_capability(field)))
             continue;
         if (!is_left_out(field->id, is_condition_ours))
             put_field(to, copy(copier, field->name),
@@ -187,10 +196,12 @@ static void copy_texts(struct request *to, const struct request *from,
     to->host = copy_lower(copier, from->host);
 }
 
-void *cached_request_make(struct exchange *to, const struct exchange *from,
+void *cached_request_make(const struct cached *cached, struct exchange *to,
+                          const struct exchange *from,
                           const struct cache_entry *earlier,
-                          const struct range *gap, struct bytes name)
+                          const struct range *gap)
 {
+    const struct forwarded_trust *trust = cached->options.trust;
     const struct request *asked = &from->request;
     const struct cache_facts *facts = earlier ? &earlier->facts : NULL;
     size_t fields = asked->field_count + (size_t)ADDED_MAX;
@@ -209,12 +220,13 @@ void *cached_request_make(struct exchange *to, const struct exchange *from,
                                 .keep_alive = true,
                                 .fields = block};
     copy_texts(request, asked, &copier);
-    copy_fields(request, asked, earlier, &copier);
+    copy_fields(request, asked, earlier,
+                trust && forwarded_is_trusted(trust, from->neighbour), &copier);
     if (facts && gap)
         put_gap(request, facts, gap, &copier);
     else if (facts)
         put_conditions(request, facts, &copier);
-    put_capability(request, name, &copier);
+    put_capability(request, cached->options.name, &copier);
     index_fields(request);
     return block;
 }

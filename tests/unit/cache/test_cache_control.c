@@ -83,6 +83,9 @@ TEST(what_is_private_or_unsure_may_be_some_fields_only)
     assert_true(read_it("no-cache").said & CACHE_NO_CACHE);
     /* Of two lists one would be lost: all is meant. */
     assert_true(read_it("private=\"a\", private=\"b\"").said & CACHE_PRIVATE);
+    assert_true(read_it("max-age=9, x=\"a, no-store").said & CACHE_PRIVATE);
+    assert_true(read_it("private=\"a\\\", no-store").said & CACHE_PRIVATE);
+    assert_false(read_it("x=\"a\\\"b, c\", max-age=9").said & CACHE_PRIVATE);
     assert_true(read_it("no-cache=\"\"").said & CACHE_NO_CACHE);
 }
 

@@ -88,6 +88,26 @@ TEST(a_request_that_names_another_address_has_no_key)
     }
 }
 
+TEST(what_a_trusted_surrogate_understands_counts)
+{
+    ask("a", "/", NULL);
+    add("Surrogate-Capability", "b=\"ESI/1.0\"");
+    assert_key("p\nhttp://a/");
+    asker.is_trusted = true;
+    assert_key("p\nhttp://a/\nsurrogate-capability:b=\"ESI/1.0\"");
+}
+
+/* "//b" would be another host as a reference. */
+TEST(what_a_write_makes_invalid_has_the_key_that_a_read_has)
+{
+    ask("a", "//b/../c", "d");
+    assert_key("p\nhttp://a//b/../c?d");
+    add("X-Original-URL", "/e");
+    out.len = 0;
+    assert_true(cache_key_put_target(&rules, &request, &asker, &out));
+    assert_true(bytes_eq(buf_bytes(&out), BYTES("p\nhttp://a//b/../c?d")));
+}
+
 TEST(a_key_has_a_limit)
 {
     static char path[CACHE_KEY_BYTES_MAX + 1];

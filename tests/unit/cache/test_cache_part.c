@@ -69,6 +69,42 @@ TEST(fields_and_cookies_are_found_by_their_whole_names)
     assert_false(cache_parts_has(&parts, &request));
 }
 
+/* The parsers of Express, Django, PHP and ASP.NET take these for the cookie;
+ * what they find there is in the key, or goes past. */
+TEST(a_cookie_or_field_is_found_by_each_name_that_some_origin_finds_it_by)
+{
+    static const char *const texts[] = {"header:X-A", "cookie:the_tier"};
+    static const struct {
+        const char *name;
+        const char *value;
+        const char *key;
+    } cases[] = {
+        {"Cookie", "a; the_tier =gold", "\ncookie the_tier =gold"},
+        {"Cookie", "THE_tier=gold", "\ncookie THE_tier=gold"},
+        {"Cookie", "the.tier=gold", "\ncookie the.tier=gold"},
+        {"Cookie", "the_tier\xc2\xa0=gold", "\ncookie the_tier\xc2\xa0=gold"},
+        {"Cookie", "the_tie=gold; the_tierr=1;=", ""},
+        {"X_A", "1", "\nX_A: 1"},
+        {"x.a", "1", "\nx.a: 1"},
+        {"X-AA", "1", ""},
+    };
+    struct cache_parts parts = parts_of(texts, 2);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct field field = {.name = bytes_of(cases[i].name),
+                              .value = bytes_of(cases[i].value)};
+        struct request request = {.fields = &field, .field_count = 1};
+        char storage[100];
+        struct buf out;
+
+        buf_init(&out, storage, sizeof(storage), sizeof(storage));
+        cache_parts_put(&parts, &request, &out);
+        if (!bytes_eq(buf_bytes(&out), bytes_of(cases[i].key)) ||
+            cache_parts_has(&parts, &request) != (*cases[i].key != '\0'))
+            fail_msg("case %zu: '%.*s'", i, (int)out.len, out.data);
+    }
+}
+
 TEST(what_names_nothing_is_refused)
 {
     static const char *const wrong[] = {"",           "-",         "header:",

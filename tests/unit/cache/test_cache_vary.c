@@ -132,6 +132,39 @@ TEST(what_selects_an_answer_is_normalised)
     }
 }
 
+/* An origin that makes '_' of '-' takes both for one, and answers for all who
+ * have the one. */
+TEST(a_field_beside_one_that_is_taken_for_it_selects_nothing)
+{
+    static const struct {
+        const char *names;
+        const char *lines[FIELDS_MAX];
+        bool selects;
+    } cases[] = {
+        {"accept-language",
+         {"Accept-Language: en", "Accept_Language: de"},
+         false},
+        {"accept-language", {"accept_language: de"}, false},
+        {"foo,x-a", {"Foo: 1", "X.A: 1"}, false},
+        {"x_a", {"X-A: 1"}, false},
+        {"x_a", {"X_A: 1"}, true},
+        {"foo", {"Foo: 1", "X_A: 1", "Fo_: 1"}, true},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct field fields[FIELDS_MAX];
+        struct request request;
+        struct buf out;
+
+        read_request(&request, fields, cases[i].lines);
+        buf_init(&out, NULL, 0, 4096);
+        if (cache_vary_put(bytes_of(cases[i].names), &request, &out) !=
+            cases[i].selects)
+            fail_msg("case %zu", i);
+        buf_fini(&out);
+    }
+}
+
 TEST(languages_go_on_as_their_key_has_them_written_as_tags_are)
 {
     static const struct {
@@ -194,6 +227,8 @@ TEST(names_are_gathered_of_all_lines_once_each)
     assert_true(names_are("Vary: a, x-forwarded-for\r\n", NULL));
     assert_true(names_are("Vary: Forwarded\r\n", NULL));
     assert_true(names_are("Vary: X-Request-ID\r\n", NULL));
+    assert_true(names_are("Vary: X-Real-Ip\r\n", NULL));
+    assert_true(names_are("Vary: surrogate-capability, a\r\n", "a"));
     assert_true(names_are("Vary: X-Forwarded-Proto\r\n", "x-forwarded-proto"));
     buf_init(&many, NULL, 0, 4096);
     buf_put_literal(&many, "Vary: ");

@@ -86,8 +86,16 @@ TEST(a_304_has_what_it_must_and_nothing_about_the_body)
 {
     cached_head_put_not_modified(BYTES("Content-Type: a/b\r\nETag: \"a\"\r\n"
                                        "Set-Cookie: a=b\r\nvary: c\r\n"),
-                                 &out);
+                                 BYTES(""), &out);
     assert_says(&out, "ETag: \"a\"\r\nvary: c\r\n");
+}
+
+TEST(a_304_lacks_the_fields_that_must_be_asked_for)
+{
+    cached_head_put_not_modified(
+        BYTES("ETag: \"a\"\r\nAccess-Control-Allow-Origin: b\r\n"),
+        BYTES("x, access-control-allow-origin"), &out);
+    assert_says(&out, "ETag: \"a\"\r\n");
 }
 
 TEST(fields_that_must_be_asked_for_are_left_out)

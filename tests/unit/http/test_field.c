@@ -29,6 +29,28 @@ TEST(a_name_is_known_by_all_of_it_in_any_case)
         assert_int_equal(field_identify(bytes_of(cases[i].name)), cases[i].id);
 }
 
+TEST(a_name_is_called_as_cgi_reads_it)
+{
+    static const struct {
+        const char *name;
+        const char *wanted;
+        bool is_so;
+    } cases[] = {
+        {"Accept-Language", "accept-language", true},
+        {"ACCEPT_LANGUAGE", "Accept-Language", true},
+        {"Accept.Language", "Accept_Language", true},
+        {"Accept-Languag", "Accept-Language", false},
+        {"AcceptxLanguage", "Accept-Language", false},
+        {"X-1", "x_2", false},
+        {"X-1", "x~1", true},
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(field_is_called(bytes_of(cases[i].name),
+                                         bytes_of(cases[i].wanted)),
+                         cases[i].is_so);
+}
+
 TEST(a_list_is_taken_apart_at_its_commas)
 {
     static const struct {
