@@ -31,6 +31,8 @@
 enum {
     CACHE_VARIANTS_MAX = 32, /* of one key */
     CACHE_ALONE_S = 10,      /* so long nobody waits for what was not for all */
+    CACHE_LATE_S = 10,  /* so long all wait for one; then one more asks, too */
+    CACHE_LONG_S = 600, /* so long what was too long is begun for nobody else */
     CACHE_AWAKE_BYTES_MAX =
         134217728, /* memory of bodies that lie on disk, too */
     CACHE_HEADS_BYTES_MAX = 268435456 /* of all else about them */
@@ -112,6 +114,11 @@ void cache_flight_end(struct cache_store *store,
                       struct cache_flight **flight_ref,
                       enum cache_outcome outcome, int64_t now_s);
 
+/* Tells those who wait for what was begun CACHE_LATE_S ago: the first of them
+ * leads another flight, for which the others wait. Looks at all that is under
+ * way; to be called now and then. */
+void cache_store_end_late(struct cache_store *store, int64_t now_s);
+
 /* How the flight ended, for who waits; CACHE_OUTCOME_NONE while it goes on. */
 enum cache_outcome cache_flight_peek(struct cache_store *store,
                                      const struct cache_flight *flight);
@@ -130,6 +137,13 @@ bool cache_store_has_room(struct cache_store *store, uint64_t length);
  * or has been given up and is still read, there is twice what may be kept. */
 bool cache_store_is_full(const struct cache_store *store);
 
+/* That variant of a key's answer, which did not say how long it is, was longer
+ * than may be kept. Whether that was so lately. Of many some are forgotten. */
+void cache_store_note_long(struct cache_store *store, struct bytes key,
+                           struct bytes variant, int64_t now_s);
+bool cache_store_was_long(struct cache_store *store, struct bytes key,
+                          struct bytes variant, int64_t now_s);
+
 /* NULL: no memory or descriptors. */
 MUST_USE struct cache_body *cache_store_make_body(struct cache_store *store,
                                                   uint64_t length);
@@ -147,8 +161,9 @@ struct cache_epoch cache_store_epoch(struct cache_store *store,
 /* Lets the entry in, in the place of the same variant's. The store takes a
  * reference of its own. Its body may still be filled: cache_store_settle().
  * earlier: the one that an answer has made it of, which has the same body; or
- * NULL. False: it was made invalid, or purged, since that epoch, and stays out;
- * what was purged softly is let in, to be asked about. */
+ * NULL. False: it was made invalid, or purged, since that epoch, or earlier has
+ * given way to another meanwhile, and it stays out; what was purged softly is
+ * let in, to be asked about. */
 MUST_USE bool cache_store_put(struct cache_store *store,
                               struct cache_entry *entry,
                               const struct cache_entry *earlier,

@@ -7,6 +7,7 @@ struct cache_flight {
     struct list waits;
     unsigned refs;
     enum cache_outcome outcome;
+    int64_t begun_s;
     uint64_t hash;
     uint64_t variant;
     size_t key_len;
@@ -33,14 +34,17 @@ static struct cache_flight *find_flight(struct cache_shard *shard,
 
 static struct cache_flight *begin_flight(struct cache_shard *shard,
                                          uint64_t hash, uint64_t variant,
-                                         struct bytes key)
+                                         struct bytes key, int64_t now_s)
 {
     struct cache_flight *flight = malloc(sizeof(*flight) + key.len);
 
     if (!flight)
         return NULL;
-    *flight = (struct cache_flight){
-        .refs = 1, .hash = hash, .variant = variant, .key_len = key.len};
+    *flight = (struct cache_flight){.refs = 1,
+                                    .begun_s = now_s,
+                                    .hash = hash,
+                                    .variant = variant,
+                                    .key_len = key.len};
     memcpy(flight->key, key.data, key.len);
     list_init(&flight->waits);
     list_put_first(&shard->flights, &flight->list_node);
@@ -68,7 +72,8 @@ enum cache_join cache_store_join(struct cache_store *store, struct bytes key,
     } else if (shard->version != found->version) {
         join = CACHE_LOOK;
     } else if ((mark->hash == hash && mark->until_s > now_s) ||
-               !(flight = begin_flight(shard, hash, found->variant, key))) {
+               !(flight = begin_flight(shard, hash, found->variant, key,
+                                       now_s))) {
         join = CACHE_ALONE;
     }
     *flight_out = flight;
@@ -94,6 +99,26 @@ static struct cache_flight *drop_flight(struct cache_flight *flight)
     return --flight->refs == 0 ? flight : NULL;
 }
 
+/* Who waits looks again; its shard is locked. Whoever leads it ends it yet. */
+static void let_go_on(struct cache_flight *flight, enum cache_outcome outcome)
+{
+    list_drop(&flight->list_node);
+    flight->outcome = outcome;
+    cache_wait_tell(&flight->waits);
+}
+
+/* One that others did not wait for any longer has ended all the same: whoever
+ * waits for the next of the kind need not. Its shard is locked. */
+static void end_next(struct cache_shard *shard, const struct cache_flight *late)
+{
+    struct cache_flight *next = find_flight(shard, late->hash, late->variant,
+                                            (struct bytes){late->key,
+                                                           late->key_len});
+
+    if (next)
+        let_go_on(next, CACHE_OUTCOME_STORED);
+}
+
 void cache_flight_end(struct cache_store *store,
                       struct cache_flight **flight_ref,
                       enum cache_outcome outcome, int64_t now_s)
@@ -106,15 +131,35 @@ void cache_flight_end(struct cache_store *store,
         return;
     shard = cache_shard_of(store, flight->hash);
     pthread_mutex_lock(&shard->mutex);
-    list_drop(&flight->list_node);
-    flight->outcome = outcome;
+    if (outcome == CACHE_OUTCOME_STORED && list_is_empty(&flight->list_node))
+        end_next(shard, flight);
+    let_go_on(flight, outcome);
     if (outcome == CACHE_OUTCOME_ALONE)
-        *cache_mark_of(shard, flight->hash) = (struct cache_mark){
-            flight->hash, now_s + CACHE_ALONE_S};
-    cache_wait_tell(&flight->waits);
+        cache_mark_anew(shard, flight->hash)->until_s = now_s + CACHE_ALONE_S;
     flight = drop_flight(flight);
     pthread_mutex_unlock(&shard->mutex);
     free(flight);
+}
+
+static void end_late(struct cache_shard *shard, int64_t now_s)
+{
+    for (struct list *at = shard->flights.next; at != &shard->flights;) {
+        struct cache_flight *flight = OWNER_OF(at, struct cache_flight,
+                                               list_node);
+
+        at = at->next;
+        if (flight->refs > 1 && now_s - flight->begun_s >= CACHE_LATE_S)
+            let_go_on(flight, CACHE_OUTCOME_AGAIN);
+    }
+}
+
+void cache_store_end_late(struct cache_store *store, int64_t now_s)
+{
+    for (size_t i = 0; i < CACHE_SHARDS; i++) {
+        pthread_mutex_lock(&store->shards[i].mutex);
+        end_late(&store->shards[i], now_s);
+        pthread_mutex_unlock(&store->shards[i].mutex);
+    }
 }
 
 enum cache_outcome cache_flight_peek(struct cache_store *store,
@@ -145,4 +190,39 @@ enum cache_outcome cache_flight_leave(struct cache_store *store,
     pthread_mutex_unlock(&shard->mutex);
     free(flight);
     return outcome;
+}
+
+/* --- What is not waited for ---------------------------------------------- */
+
+static uint64_t hash_of_long(const struct cache_store *store, struct bytes key,
+                             struct bytes variant)
+{
+    uint64_t hash = cache_hash_of(store, key);
+
+    return variant.len > 0 ? hash ^ cache_hash_of(store, variant) : hash;
+}
+
+void cache_store_note_long(struct cache_store *store, struct bytes key,
+                           struct bytes variant, int64_t now_s)
+{
+    uint64_t hash = hash_of_long(store, key, variant);
+    struct cache_shard *shard = cache_shard_of(store, hash);
+
+    pthread_mutex_lock(&shard->mutex);
+    cache_mark_anew(shard, hash)->long_until_s = now_s + CACHE_LONG_S;
+    pthread_mutex_unlock(&shard->mutex);
+}
+
+bool cache_store_was_long(struct cache_store *store, struct bytes key,
+                          struct bytes variant, int64_t now_s)
+{
+    uint64_t hash = hash_of_long(store, key, variant);
+    struct cache_shard *shard = cache_shard_of(store, hash);
+    const struct cache_mark *mark = cache_mark_of(shard, hash);
+    bool was_long;
+
+    pthread_mutex_lock(&shard->mutex);
+    was_long = mark->hash == hash && mark->long_until_s > now_s;
+    pthread_mutex_unlock(&shard->mutex);
+    return was_long;
 }

@@ -264,17 +264,31 @@ static uint64_t footprint(const struct cache_entry *entry,
            (!body && entry->file ? entry->file->length : bytes);
 }
 
+/* A reference to the body of an entry that is not settled yet: others may put it
+ * asleep meanwhile. NULL: it has none, or is. */
+static struct cache_body *acquire_unsettled(struct cache_shard *shard,
+                                            const struct cache_entry *entry)
+{
+    struct cache_body *body = NULL;
+
+    pthread_mutex_lock(&shard->mutex);
+    if (entry->is_indexed && !entry->is_settled && entry->body)
+        body = cache_body_acquire(entry->body);
+    pthread_mutex_unlock(&shard->mutex);
+    return body;
+}
+
 /* All of it is there: it counts. */
 void cache_index_settle(struct cache_store *store, struct cache_entry *entry)
 {
     struct cache_shard *shard = cache_shard_of(store, entry->hash);
-    struct cache_body *compact = entry->body ? cache_body_compact(entry->body)
-                                             : NULL;
+    struct cache_body *body = acquire_unsettled(shard, entry);
+    struct cache_body *compact = body ? cache_body_compact(body) : NULL;
     struct cache_body *other = NULL;
 
     pthread_mutex_lock(&shard->mutex);
     if (entry->is_indexed && !entry->is_settled) {
-        if (compact) {
+        if (compact && entry->body == body) {
             other = entry->body;
             entry->body = compact;
             compact = NULL;
@@ -290,6 +304,7 @@ void cache_index_settle(struct cache_store *store, struct cache_entry *entry)
     pthread_mutex_unlock(&shard->mutex);
     cache_body_release(&other);
     cache_body_release(&compact);
+    cache_body_release(&body);
     cache_index_make_room(store);
 }
 

@@ -327,7 +327,8 @@ bool cache_store_put(struct cache_store *store, struct cache_entry *entry,
     entry->hash = cache_hash_of(store, entry->key);
     shard = cache_shard_of(store, entry->hash);
     pthread_mutex_lock(&shard->mutex);
-    is_in = is_current(store, shard, entry, epoch);
+    is_in = (!earlier || earlier->is_indexed) &&
+            is_current(store, shard, entry, epoch);
     if (is_in)
         gone = cache_index_insert(store, shard, entry, earlier);
     if (is_in && entry->file) {
@@ -341,7 +342,8 @@ bool cache_store_put(struct cache_store *store, struct cache_entry *entry,
     return is_in;
 }
 
-/* Whether the entry is; and a reference to its body. */
+/* Whether the entry is, or is not to be, for it has gone meanwhile: a process
+ * that ends now leaves nothing of it. And a reference to its body. */
 static bool is_on_disk(struct cache_store *store, struct cache_entry *entry,
                        struct cache_body **body_out)
 {
@@ -349,7 +351,7 @@ static bool is_on_disk(struct cache_store *store, struct cache_entry *entry,
     bool is_there;
 
     pthread_mutex_lock(&shard->mutex);
-    is_there = entry->file;
+    is_there = entry->file || !entry->is_indexed;
     *body_out = entry->body ? cache_body_acquire(entry->body) : NULL;
     pthread_mutex_unlock(&shard->mutex);
     return is_there;

@@ -3,7 +3,7 @@
  * above it:
  *
  *   cache_index.c       which entries there are, and which of them go
- *   cache_flight.c      who is fetching what
+ *   cache_flight.c      who is fetching what, and what nobody waits for
  *   cache_purge.c       what somebody has named goes
  *   cache_store_disk.c  word of the disk
  *   cache_store.c       finding, keeping
@@ -21,10 +21,11 @@ enum {
     CACHE_EPOCHS = 256    /* of each */
 };
 
-/* A key whose last answer was not for all. */
+/* What is remembered of a key of which nothing is kept. */
 struct cache_mark {
     uint64_t hash;
-    int64_t until_s;
+    int64_t until_s;      /* its last answer was not for all */
+    int64_t long_until_s; /* one turned out to be longer than may be kept */
 };
 
 struct cache_shard {
@@ -102,6 +103,17 @@ static inline struct cache_mark *cache_mark_of(struct cache_shard *shard,
                                                uint64_t hash)
 {
     return &shard->marks[hash / CACHE_SHARDS % CACHE_MARKS];
+}
+
+/* The same, for what is to be remembered of that hash. */
+static inline struct cache_mark *cache_mark_anew(struct cache_shard *shard,
+                                                 uint64_t hash)
+{
+    struct cache_mark *mark = cache_mark_of(shard, hash);
+
+    if (mark->hash != hash)
+        *mark = (struct cache_mark){.hash = hash};
+    return mark;
 }
 
 /* --- cache_purge.c ------------------------------------------------------- */

@@ -1,9 +1,15 @@
 #include "cache/cache_store.h"
 
+#include <dirent.h>
 #include <ev.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "cache/cache_vary.h"
 #include "suite.h"
+#include "unit/tree.h"
 
 enum { KEYS = 40, VARIANTS = 3, STEPS = 20000, BYTES_MAX = 40000 };
 
@@ -237,6 +243,46 @@ TEST(one_leads_the_others_wait_and_look_again)
                      CACHE_LOOK);
 }
 
+TEST(who_waits_too_long_for_the_first_leads_another)
+{
+    struct bytes key = BYTES("p\nhttp://a/");
+    struct cache_found found = find(key.data, "1");
+    struct cache_flight *lead, *follow[2], *second;
+    struct cache_wait waits[2];
+
+    told = 0;
+    assert_int_equal(cache_store_join(store, key, &found, 5, NULL, &lead),
+                     CACHE_LEAD);
+    cache_store_end_late(store, 5 + CACHE_LATE_S); /* for nobody's sake */
+    for (size_t i = 0; i < 2; i++) {
+        cache_wait_init(&waits[i], &port, on_ready);
+        assert_int_equal(cache_store_join(store, key, &found, 6, &waits[i],
+                                          &follow[i]),
+                         CACHE_WAIT);
+    }
+    cache_store_end_late(store, 4 + CACHE_LATE_S);
+    assert_int_equal(cache_flight_peek(store, follow[0]), CACHE_OUTCOME_NONE);
+    cache_store_end_late(store, 5 + CACHE_LATE_S);
+    ev_run(loop, EVRUN_NOWAIT);
+    assert_int_equal(told, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(cache_flight_leave(store, &follow[i], &waits[i]),
+                         CACHE_OUTCOME_AGAIN);
+    assert_int_equal(cache_store_join(store, key, &found, 5 + CACHE_LATE_S,
+                                      &waits[0], &second),
+                     CACHE_LEAD);
+    assert_int_equal(cache_store_join(store, key, &found, 5 + CACHE_LATE_S,
+                                      &waits[1], &follow[1]),
+                     CACHE_WAIT);
+    /* The first comes after all, and nobody has to wait for the second. */
+    cache_flight_end(store, &lead, CACHE_OUTCOME_STORED, 5 + CACHE_LATE_S);
+    ev_run(loop, EVRUN_NOWAIT);
+    assert_int_equal(told, 3);
+    assert_int_equal(cache_flight_leave(store, &follow[1], &waits[1]),
+                     CACHE_OUTCOME_STORED);
+    cache_flight_end(store, &second, CACHE_OUTCOME_STORED, 5 + CACHE_LATE_S);
+}
+
 TEST(what_was_for_one_alone_is_waited_for_by_nobody_for_a_while)
 {
     struct bytes key = BYTES("p\nhttp://a/");
@@ -255,6 +301,25 @@ TEST(what_was_for_one_alone_is_waited_for_by_nobody_for_a_while)
     cache_flight_end(store, &lead, CACHE_OUTCOME_AGAIN, CACHE_ALONE_S);
 }
 
+TEST(what_was_too_long_is_remembered_for_a_while)
+{
+    struct bytes key = BYTES("p\nhttp://a/"), other = BYTES("p\nhttp://b/");
+    struct bytes none = BYTES(""), variant = BYTES("=1\n");
+    struct cache_found found = find(key.data, "1");
+    struct cache_flight *lead;
+
+    cache_store_note_long(store, key, none, 0);
+    assert_int_equal(cache_store_join(store, key, &found, 0, NULL, &lead),
+                     CACHE_LEAD);
+    cache_flight_end(store, &lead, CACHE_OUTCOME_ALONE, 0);
+    assert_true(cache_store_was_long(store, key, none, CACHE_LONG_S - 1));
+    assert_false(cache_store_was_long(store, key, none, CACHE_LONG_S));
+    assert_false(cache_store_was_long(store, other, none, 0));
+    assert_false(cache_store_was_long(store, key, variant, 0));
+    cache_store_note_long(store, other, variant, 0);
+    assert_true(cache_store_was_long(store, other, variant, 0));
+}
+
 TEST(what_was_made_invalid_while_it_was_fetched_stays_out)
 {
     static const char key[] = "p\nhttp://a/";
@@ -269,6 +334,23 @@ TEST(what_was_made_invalid_while_it_was_fetched_stays_out)
     cache_store_settle(store, entry);
     assert_true(has(key, "1", "old"));
     cache_entry_release(&entry);
+}
+
+/* A 304 about it may come later than another answer. */
+TEST(what_another_has_replaced_is_not_brought_up_to_date)
+{
+    static const char key[] = "p\nhttp://a/";
+    struct cache_epoch epoch = cache_store_epoch(store, bytes_of(key));
+    struct cache_entry *same = make_entry(key, "1", "old");
+    struct cache_found earlier;
+
+    put(key, "1", "old");
+    earlier = find(key, "1");
+    put(key, "1", "new");
+    assert_false(cache_store_put(store, same, earlier.entry, epoch));
+    assert_true(has(key, "1", "new"));
+    cache_entry_release(&same);
+    cache_found_release(&earlier);
 }
 
 static void put_late(struct cache_epoch epoch, bool is_in)
@@ -325,4 +407,108 @@ TEST(there_is_room_for_no_longer_body_than_was_told)
 {
     assert_true(cache_store_has_room(store, 10000));
     assert_false(cache_store_has_room(store, 10001));
+}
+
+/* --- With a folder ------------------------------------------------------- */
+
+static struct cache_store *open_in(const char *path, bool is_awaited)
+{
+    const struct cache_store_options options = {
+        .policy = EVICT_SIEVE,
+        .bytes_max = BYTES_MAX,
+        .object_max = 10000,
+        .files_max = 10,
+        .disk = {.folder = path, .is_awaited = is_awaited}};
+    struct cache_store *opened = NULL;
+
+    assert_int_equal(cache_store_create(&opened, &options), 0);
+    return opened;
+}
+
+static void reopen(const char *path, bool is_awaited)
+{
+    cache_store_destroy(store);
+    store = open_in(path, is_awaited);
+}
+
+/* Until the thread has looked at all files: then it has written, or come to,
+ * what was put. */
+static void await_entries(uint64_t count)
+{
+    for (int tries = 0; cache_store_count(store).entries != count; tries++) {
+        assert_true(tries < 60000);
+        usleep(1000);
+    }
+}
+
+/* The process before has the folder still, so it is looked through later. */
+TEST(what_is_purged_before_it_is_found_in_the_folder_is_not_let_in)
+{
+    const struct cache_purge hard = {.address = BYTES("a/x")};
+    const struct cache_purge soft = {.address = BYTES("a/y"), .is_soft = true};
+    char path[] = "/tmp/sprintd-cache-store-XXXXXX";
+    struct cache_found found;
+    int folder;
+
+    assert_non_null(mkdtemp(path));
+    reopen(path, false);
+    put("p\nhttp://a/x", "1", "x");
+    put("p\nhttp://a/y", "1", "y");
+    put("p\nhttp://a/z", "1", "z");
+    cache_store_stop(store); /* all is written then */
+    cache_store_destroy(store);
+    store = NULL;
+    folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(flock(folder, LOCK_EX | LOCK_NB), 0);
+    store = open_in(path, true);
+    assert_int_equal(cache_store_purge(store, &hard), 0);
+    assert_int_equal(cache_store_purge(store, &soft), 0);
+    close(folder);
+    await_entries(2);
+    assert_false(has("p\nhttp://a/x", "1", "x"));
+    assert_true(has("p\nhttp://a/z", "1", "z"));
+    found = find("p\nhttp://a/y", "1");
+    assert_true(atomic_load(&found.entry->is_purged));
+    cache_found_release(&found);
+    /* Nor by the next. */
+    reopen(path, false);
+    await_entries(2);
+    assert_false(has("p\nhttp://a/x", "1", "x"));
+    found = find("p\nhttp://a/y", "1");
+    assert_true(atomic_load(&found.entry->is_purged));
+    cache_found_release(&found);
+    tree_remove(path);
+}
+
+static unsigned count_files(const char *path)
+{
+    DIR *names = opendir(path);
+    struct dirent *entry;
+    unsigned count = 0;
+
+    while ((entry = readdir(names)))
+        count += entry->d_name[0] != '.';
+    closedir(names);
+    return count;
+}
+
+/* A process that is killed then would leave it to the next. */
+TEST(what_was_purged_while_it_came_is_never_written)
+{
+    const struct cache_purge purge = {.address = BYTES("a/x")};
+    char path[] = "/tmp/sprintd-cache-store-XXXXXX";
+    struct cache_entry *entry;
+
+    assert_non_null(mkdtemp(path));
+    reopen(path, false);
+    entry = make_entry("p\nhttp://a/x", "1", "x");
+    assert_true(cache_store_put(store, entry, NULL,
+                                cache_store_epoch(store, entry->key)));
+    assert_int_equal(cache_store_purge(store, &purge), 1);
+    cache_store_settle(store, entry);
+    cache_entry_release(&entry);
+    cache_store_stop(store);
+    assert_int_equal(cache_store_count(store).disk.written, 0);
+    assert_int_equal(count_files(path), 0);
+    tree_remove(path);
 }
