@@ -292,7 +292,8 @@ static bool add(struct proxies *proxies, const struct worker_proxy *preset,
         .trust = worker->options.relay.trust,
         .purgers = worker->cached.purgers,
         .names_requests = told->options->request_id,
-        .tells_client = worker->options.relay.tells_client};
+        .tells_client = worker->options.relay.tells_client,
+        .intercepts_errors = worker->options.intercepts_errors};
     worker->cached.default_s = (int64_t)(place_of(told)->cache_default_ms /
                                          MS_PER_S);
     worker->cached.unreachable_s = (int64_t)(place_of(told)->cache_stale_ms /

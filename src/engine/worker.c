@@ -109,6 +109,7 @@ static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
         conn_set_wake(&worker->conns);
     for (size_t i = 0; i < worker->options.store_count; i++)
         kv_tick(worker->kvs[i].kv);
+    worker_proxies_tick(worker);
     if (worker->options.cache && worker->options.number == 0)
         cache_store_end_late(worker->options.cache, worker->now.wall_s);
 }

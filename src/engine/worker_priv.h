@@ -99,6 +99,9 @@ MUST_USE int worker_proxies_start(struct worker *worker,
 /* Ends what only those in force do. NULL is accepted, and below. */
 void worker_proxies_retire(struct worker_proxies *proxies);
 
+/* Each second: ends what of them, and of those that leave, nobody waits for. */
+void worker_proxies_tick(const struct worker *worker);
+
 /* Whether any of them, or of those that leave, fetches what others want. */
 bool worker_proxies_are_needed(const struct worker *worker);
 

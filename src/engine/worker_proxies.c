@@ -51,6 +51,21 @@ bool worker_proxies_are_needed(const struct worker *worker)
     return leaving || are_needed(worker->proxies);
 }
 
+static void tick(const struct worker_proxies *proxies)
+{
+    for (size_t i = 0; proxies && i < proxies->count; i++)
+        if (proxies->cached[i])
+            cached_tick(proxies->cached[i]);
+}
+
+void worker_proxies_tick(const struct worker *worker)
+{
+    for (const struct worker_proxies *leaving = worker->leaving; leaving;
+         leaving = leaving->next_leaving)
+        tick(leaving);
+    tick(worker->proxies);
+}
+
 void worker_proxies_end_leaving(struct worker *worker)
 {
     while (worker->leaving) {

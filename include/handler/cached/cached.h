@@ -47,6 +47,8 @@ struct cached_options {
     bool names_requests;    /* X-Request-Id, as the proxy does */
     bool tells_client;      /* the proxy tells who has shown a certificate: what
                               comes by https is for one alone then */
+    bool intercepts_errors; /* the proxy has the place's pages stand for errors
+                                of the origin's */
     /* Called in the port's loop when a fetch has ended; NULL: nobody waits. */
     void (*on_fetch_over)(void *context);
     void *context;
@@ -64,6 +66,10 @@ void cached_destroy(struct cached *cached);
 bool cached_is_needed(const struct cached *cached);
 
 struct handler cached_handler(struct cached *cached);
+
+/* Ends what is asked for though nobody waits for it any more; to be called each
+ * second or so. */
+void cached_tick(struct cached *cached);
 
 /* The proxy has been answered so: what that makes invalid goes (RFC 9111
  * 4.4). */

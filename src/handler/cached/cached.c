@@ -92,6 +92,7 @@ static void refresh_later(struct cached *cached, struct exchange *exchange,
     bool is_begun = false;
 
     if (exchange->request.method == METHOD_GET &&
+        cached->unasked_count < FETCH_UNASKED_MAX &&
         !cache_entry_is_left_alone(found->entry, cached_now(cached)->wall_s) &&
         cache_store_join(cached->options.store, key, found,
                          cached_now(cached)->wall_s, NULL,
@@ -118,7 +119,7 @@ static bool answer_found(struct cached *cached, struct exchange *exchange,
     struct cached_note note = {.way = CACHED_HIT, .has_ttl = true};
 
     if (!found->entry || !is_open_to(found, &exchange->request) ||
-        !cached_has(cached, exchange, found->entry))
+        !cached_has(cached, exchange, found))
         return false;
     note.ttl_s = cache_facts_ttl(&found->entry->facts, now_s);
     switch (cache_entry_use(found->entry, control, now_s)) {
@@ -299,6 +300,11 @@ static void on_over(struct cache_wait *wait)
     struct cached *cached = OWNER_OF(wait, struct cached, over);
 
     cached->options.on_fetch_over(cached->options.context);
+}
+
+void cached_tick(struct cached *cached)
+{
+    fetch_end_unawaited(cached);
 }
 
 bool cached_is_needed(const struct cached *cached)

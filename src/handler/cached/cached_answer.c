@@ -257,10 +257,13 @@ static void answer_ranges(struct cached *cached, struct exchange *exchange,
 }
 
 bool cached_has(const struct cached *cached, const struct exchange *exchange,
-                const struct cache_entry *entry)
+                const struct cache_found *found)
 {
+    const struct cache_entry *entry = found->entry;
     struct range range;
 
+    if (found->body && cache_body_state_of(found->body) == CACHE_BODY_BROKEN)
+        return false;
     if (!entry->ranges || is_known(cached, exchange, entry))
         return true;
     if (exchange->request.method != METHOD_GET)

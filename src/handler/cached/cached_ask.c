@@ -162,7 +162,7 @@ static bool serves(struct ask *ask)
     int64_t now_s = cached_now(cached)->wall_s;
     enum cache_use use;
 
-    if (!entry || !cached_has(cached, ask->asker.exchange, entry))
+    if (!entry || !cached_has(cached, ask->asker.exchange, &ask->found))
         return false;
     use = cache_entry_use(entry, &ask->control, now_s);
     ask->note = (struct cached_note){.way = CACHED_HIT,

@@ -100,6 +100,8 @@ static struct fetch *make(struct cached *cached,
     fetch->flight = order->flight;
     fetch->way = order->way;
     fetch->is_passing = fetch->is_overtaken = false;
+    fetch->has_no_variant = false;
+    fetch->is_unasked = !order->asker;
     fetch->is_part = false;
     fetch->mends = order->earlier->entry && order->earlier->entry->ranges;
     fetch->held_at = fetch->mended = 0;
@@ -116,6 +118,8 @@ static struct fetch *make(struct cached *cached,
     init_exchange(fetch, order);
     list_init(&fetch->list_node);
     list_put_last(&cached->fetches, &fetch->list_node);
+    cached->fetch_count++;
+    cached->unasked_count += fetch->is_unasked;
     return fetch;
 }
 
@@ -123,8 +127,10 @@ bool fetch_begin(struct cached *cached, const struct fetch_order *order)
 {
     const struct handler *inner = &cached->options.inner;
     struct cache_flight *flight = order->flight;
-    struct fetch *fetch = make(cached, order);
+    struct fetch *fetch;
 
+    fetch_end_unread(cached);
+    fetch = make(cached, order);
     if (!fetch) {
         cache_found_release(order->earlier);
         cache_flight_end(cached->options.store, &flight, CACHE_OUTCOME_AGAIN,

@@ -50,6 +50,8 @@ struct fetch {
     uint64_t mended;          /* bytes of the gap that have come */
     struct cache_epoch epoch; /* of the key, when it was asked for */
     bool is_overtaken;        /* it was made invalid since */
+    bool has_no_variant;      /* what it varies by is not clear of this one */
+    bool is_unasked;          /* nobody has ever waited for it */
     size_t key_len;
     char key[];
 };
@@ -57,6 +59,10 @@ struct fetch {
 /* --- cached_fetches.c ---------------------------------------------------- */
 
 void fetch_end_flight(struct fetch *fetch, enum cache_outcome outcome);
+
+/* Ends some of those that nobody reads any more, where there are many. Who
+ * begins another calls it. */
+void fetch_end_unread(struct cached *cached);
 
 /* What the body of the answer will be; CACHE_LENGTH_UNKNOWN perhaps. */
 uint64_t fetch_body_length(const struct fetch *fetch);

@@ -2,7 +2,11 @@
 
 #include "handler/cached/cached_fetch_priv.h"
 
-enum { MS_PER_S = 1000 };
+enum {
+    MS_PER_S = 1000,
+    MANY = 64,    /* so many go on for those who come later */
+    LOOKED_AT = 4 /* for each that begins, so that none has to wait for many */
+};
 
 /* --- Coming and going ---------------------------------------------------- */
 
@@ -57,6 +61,8 @@ void fetch_destroy(struct fetch *fetch)
     cache_found_release(&fetch->earlier);
     exchange_fini(&fetch->exchange);
     list_drop(&fetch->list_node);
+    fetch->cached->fetch_count--;
+    fetch->cached->unasked_count -= fetch->is_unasked;
     if (fetch->cached->options.on_fetch_over)
         cache_wait_later(&fetch->cached->over);
     free(fetch->request);
@@ -160,6 +166,36 @@ bool fetch_is_any_needed(const struct cached *cached)
     return false;
 }
 
+/* Clients that ask and leave at once would have as many answers fetched as they
+ * like, with nothing of theirs to show for it. */
+void fetch_end_unread(struct cached *cached)
+{
+    for (int i = 0; i < LOOKED_AT && cached->fetch_count > MANY; i++) {
+        struct fetch *fetch = OWNER_OF(cached->fetches.next, struct fetch,
+                                       list_node);
+
+        if (fetch->state == FETCH_FILLING && !is_needed(fetch)) {
+            fetch_destroy(fetch);
+        } else {
+            list_drop(&fetch->list_node);
+            list_put_last(&cached->fetches, &fetch->list_node);
+        }
+    }
+}
+
+/* The last who waited was perhaps no asker, and of another worker. */
+void fetch_end_unawaited(struct cached *cached)
+{
+    for (struct list *at = cached->fetches.next; at != &cached->fetches;) {
+        struct fetch *fetch = OWNER_OF(at, struct fetch, list_node);
+
+        at = at->next;
+        if (fetch->state == FETCH_ASKING && !fetch->asker &&
+            !fetch->is_unasked && !is_needed(fetch))
+            fetch_destroy(fetch);
+    }
+}
+
 void fetch_destroy_all(struct cached *cached)
 {
     while (!list_is_empty(&cached->fetches))
@@ -181,6 +217,7 @@ void fetch_forsake(struct fetch_asker *asker)
         return;
     fetch->asker = NULL;
     fetch->exchange.response.errors = NULL;
-    if (!fetch->flight)
+    if (!fetch->flight ||
+        !cache_flight_has_waits(fetch->cached->options.store, fetch->flight))
         fetch_destroy(fetch);
 }

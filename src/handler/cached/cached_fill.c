@@ -27,8 +27,15 @@ static bool put_part(struct fetch *fetch, struct part part)
 /* Nothing more is kept of it than its readers need, from now on. */
 static void stop_keeping(struct fetch *fetch)
 {
+    struct cache_store *store = fetch->cached->options.store;
+
     fetch->is_passing = true;
-    cache_store_drop(fetch->cached->options.store, fetch->entry);
+    if (cache_body_filled(fetch->body) >
+        cache_store_options_of(store)->object_max)
+        cache_store_note_long(store, (struct bytes){fetch->key, fetch->key_len},
+                              fetch->entry->variant,
+                              cached_now(fetch->cached)->wall_s);
+    cache_store_drop(store, fetch->entry);
     cache_body_pass(fetch->body);
 }
 

@@ -68,6 +68,7 @@ static void copy_head(struct response *to, const struct response *from)
     to->has_phrase = from->has_phrase;
     to->has_date = from->has_date;
     to->is_error = from->is_error;
+    to->reason = from->reason;
     buf_put(&to->head, fetched_lines(from));
 }
 

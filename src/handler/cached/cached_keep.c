@@ -8,11 +8,19 @@ enum {
 
 /* --- Stale all the same -------------------------------------------------- */
 
+/* One of ours has such a status, too. What a page of the place's has replaced
+ * is an answer like others: what is gone is gone. */
 static bool is_failure(const struct response *response)
 {
-    return response->is_error || response->status == 500 ||
-           response->status == 502 || response->status == 503 ||
-           response->status == 504;
+    return response->status == 500 || response->status == 502 ||
+           response->status == 503 || response->status == 504;
+}
+
+/* Whether the request was refused here: nobody has asked the origin, and
+ * nothing is known. */
+static bool is_refusal(const struct response *response)
+{
+    return response->reason != REASON_NONE;
 }
 
 /* What is kept serves once more. */
@@ -110,6 +118,14 @@ static bool read_answer(struct fetch *fetch, struct keeping *kept,
     return true;
 }
 
+/* Whether a page of the place's is to stand for it, wherever that is known: who
+ * asked has left, or nobody did. */
+static bool is_bare_error(const struct fetch *fetch, const struct keeping *kept)
+{
+    return fetch->cached->options.intercepts_errors && kept->status >= 400 &&
+           !fetch->exchange.response.errors;
+}
+
 static bool may_keep(const struct fetch *fetch, const struct keeping *kept)
 {
     const struct response *response = &fetch->exchange.response;
@@ -123,6 +139,7 @@ static bool may_keep(const struct fetch *fetch, const struct keeping *kept)
 
     cache_facts_read(&facts, kept->status, kept->lines, &circumstances);
     return !response->is_error && !response->head.failed &&
+           !is_refusal(response) && !is_bare_error(fetch, kept) &&
            cache_facts_judge(&facts, &asked) == CACHE_KEPT &&
            cache_store_has_room(fetch->cached->options.store, kept->bytes);
 }
@@ -153,8 +170,19 @@ static struct cache_entry *create_entry(struct fetch *fetch,
     return entry;
 }
 
-/* Makes the entry and the room for its body. False: there is no memory, or what
- * it varies by cannot be told. */
+/* Whether it will be too long, as it was: then those who read it would all go at
+ * the pace of the slowest of them. */
+static bool will_be_long(const struct fetch *fetch, const struct keeping *kept,
+                         struct bytes variant)
+{
+    return kept->bytes == CACHE_LENGTH_UNKNOWN &&
+           cache_store_was_long(fetch->cached->options.store,
+                                (struct bytes){fetch->key, fetch->key_len},
+                                variant, cached_now(fetch->cached)->wall_s);
+}
+
+/* Makes the entry and the room for its body. False: there is no memory, what it
+ * varies by cannot be told, or it will be too long. */
 static bool make_entry(struct fetch *fetch, const struct keeping *kept)
 {
     struct cached *cached = fetch->cached;
@@ -171,8 +199,13 @@ static bool make_entry(struct fetch *fetch, const struct keeping *kept)
              CACHE_VARY_BYTES_MAX);
     buf_init(&variant, variant_storage, sizeof(variant_storage),
              CACHE_VARIANT_BYTES_MAX);
-    if (cache_vary_names(kept->lines, &names) &&
-        cache_vary_put(buf_bytes(&names), &fetch->exchange.request, &variant)) {
+    if (!cache_vary_names(kept->lines, &names))
+        names.failed = true;
+    else if (!cache_vary_put(buf_bytes(&names), &fetch->exchange.request,
+                             &variant))
+        fetch->has_no_variant = true;
+    if (!names.failed && !fetch->has_no_variant &&
+        !will_be_long(fetch, kept, buf_bytes(&variant))) {
         parts.names = buf_bytes(&names);
         parts.variant = buf_bytes(&variant);
         if (has_body(kept->status))
@@ -235,16 +268,18 @@ static void forget_earlier(struct fetch *fetch)
 {
     const struct response *response = &fetch->exchange.response;
 
-    if (fetch->earlier.entry && !is_failure(response))
+    if (fetch->earlier.entry && !is_failure(response) && !is_refusal(response))
         cache_store_drop(fetch->cached->options.store, fetch->earlier.entry);
 }
 
 /* It may be that another request would get an answer for all. */
 static bool is_of_one_request(const struct fetch *fetch)
 {
-    unsigned status = fetch->exchange.response.status;
+    const struct response *response = &fetch->exchange.response;
+    unsigned status = response->status;
 
-    return fetch->is_overtaken || status == 304 || status == 206 ||
+    return fetch->is_overtaken || fetch->has_no_variant ||
+           is_refusal(response) || status == 304 || status == 206 ||
            status == 416 || status == 412;
 }
 

@@ -38,7 +38,9 @@ struct cached {
     struct cached_options options;
     struct trace trace;
     struct list fetches;
-    struct cache_wait over;                    /* a fetch is */
+    size_t fetch_count;
+    size_t unasked_count;   /* of these nobody has ever waited for */
+    struct cache_wait over; /* a fetch is */
     char past[CACHED_WAYS][CACHED_NOTE_BYTES]; /* lines of what goes past */
 };
 
@@ -102,9 +104,10 @@ void cached_add_body(struct cached *cached, struct exchange *exchange,
 
 /* --- cached_answer.c ----------------------------------------------------- */
 
-/* Whether an entry has what a request is for: one that has parts may not. */
+/* Whether what was found has what a request is for: one that has parts may not,
+ * and a body may just have broken off. */
 bool cached_has(const struct cached *cached, const struct exchange *exchange,
-                const struct cache_entry *entry);
+                const struct cache_found *found);
 
 /* Makes the response of an entry, which has what the request is for; or of the
  * only part of one, which has just come instead. found's references stay the
@@ -169,18 +172,22 @@ struct fetch_order {
     enum cached_way way;
 };
 
+enum { FETCH_UNASKED_MAX = 64 /* of one place and worker */ };
+
 /* False: no memory; the flight has ended, and what was found is released. */
 MUST_USE bool fetch_begin(struct cached *cached,
                           const struct fetch_order *order);
 
-/* The asker is gone: nobody is told when its fetch ends. */
+/* The asker is gone: its fetch goes on only if others wait for it. */
 void fetch_forsake(struct fetch_asker *asker);
 
 /* Ends a fetch in whatever state it is. */
 void fetch_destroy(struct fetch *fetch);
 
-/* Ends all of them. */
+/* Ends all of them; or those that are asked for though all who waited have
+ * left. */
 void fetch_destroy_all(struct cached *cached);
+void fetch_end_unawaited(struct cached *cached);
 
 /* Whether somebody besides the askers wants what any fetch brings. */
 bool fetch_is_any_needed(const struct cached *cached);

@@ -1,0 +1,192 @@
+/*
+ * --proxy-cache: what one client says does not decide what others get.
+ */
+#include "upstream.h"
+
+#define KEEP "Cache-Control: max-age=600\r\n"
+#define LEN(n) "Content-Length: " #n "\r\n"
+#define REPLY(fields, body) \
+    "HTTP/1.1 200 OK\r\nConnection: close\r\n" fields "\r\n" body
+
+#define START_CACHE(upstream, ...)                                        \
+    START("--workers=1", printed("--proxy=/=%s", (upstream)->at),         \
+          "--proxy-cache=memory", "--proxy-retries=0", "--proxy-fails=0", \
+          __VA_ARGS__)
+
+static void say(struct client *client, const char *method, const char *path,
+                const char *fields)
+{
+    client_say(client, "%s %s HTTP/1.1\r\nHost: a\r\n%s\r\n", method, path,
+               fields);
+}
+
+/* Asks with these fields; the upstream answers. What came there is
+ * *head_out. */
+static struct reply *fetch(const struct server *server,
+                           const struct upstream *upstream, const char *method,
+                           const char *path, const char *fields,
+                           const char *text, const char **head_out)
+{
+    struct client *client = client_open(server), *peer;
+    const char *head;
+
+    say(client, method, path, fields);
+    peer = upstream_accept(upstream);
+    head = hear_head(peer);
+    if (head_out)
+        *head_out = head;
+    client_say(peer, "%s", text);
+    return client_reply(client);
+}
+
+/* Fails unless it is kept for such a request, or is not. */
+static void expect_kept(const struct server *server, const char *path,
+                        const char *fields, const char *body)
+{
+    struct client *client = client_open(server);
+    struct reply *reply;
+
+    say(client, "GET", path,
+        printed("%sCache-Control: only-if-cached\r\n", fields));
+    reply = client_reply(client);
+    expect_status(reply, body ? 200 : 504);
+    if (body)
+        expect_body(reply, body);
+}
+
+/* Many origins make '_' of '-', or of both. */
+TEST(a_field_that_the_origin_may_take_for_another_leaves_nothing)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    const char *const english = "Accept-Language: en\r\n";
+
+    fetch(server, upstream, "GET", "/a",
+          "Accept-Language: en\r\nAccept_Language: de\r\n",
+          REPLY(KEEP "Vary: Accept-Language\r\n" LEN(2), "de"), NULL);
+    expect_kept(server, "/a", english, NULL);
+    fetch(server, upstream, "GET", "/a", english,
+          REPLY(KEEP "Vary: Accept-Language\r\n" LEN(2), "en"), NULL);
+    expect_kept(server, "/a", english, "en");
+    expect_kept(server, "/a", "Accept-Language: en\r\nAccept_Language: de\r\n",
+                NULL);
+}
+
+TEST(what_a_key_has_in_it_may_be_written_as_the_origin_reads_it)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, "--cache-key=cookie:lang",
+                                        "--cache-key=header:X-Tier",
+                                        "--cache-bypass=cookie:session");
+
+    fetch(server, upstream, "GET", "/a", "Cookie: lang =de\r\n",
+          REPLY(KEEP LEN(2), "de"), NULL);
+    fetch(server, upstream, "GET", "/a", "X_Tier: gold\r\n",
+          REPLY(KEEP LEN(4), "gold"), NULL);
+    fetch(server, upstream, "GET", "/a", "Cookie: a=b; session =1\r\n",
+          REPLY(KEEP LEN(4), "mine"), NULL);
+    expect_kept(server, "/a", "", NULL);
+}
+
+/* One that understands ESI would leave its tags to those that do not. */
+TEST(what_a_client_understands_as_a_surrogate_is_not_passed_on)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    const char *head;
+
+    fetch(server, upstream, "GET", "/a",
+          "Surrogate-Capability: a=\"ESI/1.0\"\r\n"
+          "surrogate_capability: b=\"ESI/1.0\"\r\n",
+          REPLY(KEEP "Vary: Surrogate-Capability\r\n" LEN(2), "hi"), &head);
+    if (strstr(head, "ESI"))
+        flunk("it is passed on: %s", head);
+    expect_kept(server, "/a", "", "hi");
+}
+
+/* As a reference, "//b" would be another host. */
+TEST(a_write_makes_invalid_what_its_very_address_has)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+
+    fetch(server, upstream, "GET", "//b/c", "", REPLY(KEEP LEN(3), "old"),
+          NULL);
+    expect_kept(server, "//b/c", "", "old");
+    fetch(server, upstream, "POST", "//b/c",
+          "X-Original-URL: /x\r\nContent-Length: 0\r\n", REPLY(LEN(0), ""),
+          NULL);
+    expect_kept(server, "//b/c", "", NULL);
+}
+
+/* --- Pages for errors ---------------------------------------------------- */
+
+#define STALE "Cache-Control: max-age=0, stale-while-revalidate=600\r\n"
+#define NOT_FOUND \
+    "HTTP/1.1 404 Not Found\r\nConnection: close\r\n" KEEP LEN(3) "\r\nraw"
+
+static const char *await_asked(const struct upstream *upstream,
+                               const char *text)
+{
+    struct client *peer = upstream_accept(upstream);
+    const char *head = hear_head(peer);
+
+    client_say(peer, "%s", text);
+    return head;
+}
+
+/* What is asked for behind the clients' backs has no place whose page it could
+ * be. */
+TEST(an_error_that_a_page_is_to_stand_for_is_never_kept)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server;
+
+    site_text("e.html", "page");
+    server = START_CACHE(upstream, "--error-page=404 /e.html",
+                         "--proxy-intercept-errors");
+    fetch(server, upstream, "GET", "/a", "",
+          REPLY(STALE "ETag: \"a\"\r\n" LEN(3), "old"), NULL);
+    expect_body(client_ask_host(client_open(server), "GET", "a", "/a", NULL),
+                "old");
+    (void)await_asked(upstream, NOT_FOUND);
+    pause_ms(50);
+    expect_body(fetch(server, upstream, "GET", "/a", "", NOT_FOUND, NULL),
+                "page");
+    expect_kept(server, "/a", "", NULL);
+}
+
+/* It is an answer, and no failure that what is kept would stand in for. */
+TEST(what_is_gone_is_not_kept_on_because_a_page_says_so)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server;
+
+    site_text("e.html", "page");
+    server = START_CACHE(upstream, "--error-page=404 /e.html",
+                         "--proxy-intercept-errors");
+    fetch(server, upstream, "GET", "/a", "",
+          REPLY("Cache-Control: max-age=0\r\nETag: \"a\"\r\n" LEN(3), "old"),
+          NULL);
+    expect_body(fetch(server, upstream, "GET", "/a", "", NOT_FOUND, NULL),
+                "page");
+    expect_kept(server, "/a", "Cache-Control: max-stale\r\n", NULL);
+}
+
+/* Whoever is refused here has not heard of the origin that anything changed. */
+TEST(a_request_that_is_refused_makes_nothing_go)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    const char *own = "1.1 sprintd, 1.1 sprintd, 1.1 sprintd, 1.1 sprintd";
+    struct client *client = client_open(server);
+
+    fetch(server, upstream, "GET", "/a", "", REPLY(KEEP LEN(2), "hi"), NULL);
+    say(client, "GET", "/a",
+        printed("Cache-Control: no-cache\r\nVia: %s, %s, %s\r\n", own, own,
+                own));
+    expect_status(client_reply(client), 508);
+    expect_kept(server, "/a", "", "hi");
+}
+
+E2E_SUITE(harness_begin);
