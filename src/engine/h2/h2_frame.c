@@ -6,7 +6,12 @@
 #include "engine/session_log.h"
 #include "http/date.h"
 
-enum { SMALL_WINDOW = 256 /* which takes less is counted */ };
+enum {
+    SMALL_WINDOW = 256, /* which takes less is counted */
+    /* Of a file: a shorter frame is dearer to send by a call of its own than to
+     * read, and to send with its head and other frames. */
+    SENDFILE_BYTES_MIN = 4096
+};
 
 /* --- Segments ------------------------------------------------------------ */
 
@@ -326,10 +331,17 @@ static bool add_read(struct h2_plan *plan, struct h2_stream *stream,
     return true;
 }
 
+/* Whether the kernel takes the next bytes from the file itself. */
+static bool is_sent_by_kernel(const struct h2 *h2, const struct part *part,
+                              uint32_t len)
+{
+    return part->kind == PART_SENDFILE && len >= SENDFILE_BYTES_MIN &&
+           transport_can_sendfile(&h2->session->transport);
+}
+
 static bool add_part(struct h2_plan *plan, struct h2_stream *stream,
                      const struct part *part, uint32_t len, uint64_t room)
 {
-    const struct transport *transport = &stream->h2->session->transport;
     struct h2_segment segment = {.stream = stream,
                                  .fd = part->fd,
                                  .len = len,
@@ -340,7 +352,8 @@ static bool add_part(struct h2_plan *plan, struct h2_stream *stream,
         segment.memory = part->at.memory;
     } else {
         segment.offset = part->at.offset;
-        if (part->kind == PART_READ || !transport_can_sendfile(transport))
+        if (part->kind != PART_PIPE &&
+            !is_sent_by_kernel(stream->h2, part, len))
             return add_read(plan, stream, part, len, room);
     }
     add_segment(plan, segment);
@@ -360,11 +373,10 @@ bool h2_is_intact(const struct response *response)
  * more, before the stream ends. What has been read by then is not. */
 static bool is_looked_at_later(const struct h2 *h2,
                                const struct response *response,
-                               const struct part *part)
+                               const struct part *part, uint32_t len)
 {
     return response->origin.object && response->origin.is_intact &&
-           part->kind == PART_SENDFILE &&
-           transport_can_sendfile(&h2->session->transport);
+           is_sent_by_kernel(h2, part, len);
 }
 
 /* Frames from there on are not sent after all. */
@@ -390,7 +402,7 @@ bool h2_frame_body(struct h2_stream *stream, uint64_t room)
     uint32_t len = frame_bytes(stream, &part, room);
     bool is_last = len == response->bytes_left &&
                    !response_has_more(response) && response->trailer.len == 0;
-    bool is_checked = is_last && !is_looked_at_later(h2, response, &part);
+    bool is_checked = is_last && !is_looked_at_later(h2, response, &part, len);
     size_t head_at = plan->text_len;
     unsigned segment_at = plan->count;
     struct http2_frame frame = {
