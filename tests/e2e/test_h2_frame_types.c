@@ -163,6 +163,34 @@ TEST(settings_may_not_make_windows_too_large)
     h2_expect_refused(h2, stream, NGHTTP2_FLOW_CONTROL_ERROR);
 }
 
+/* RFC 9113 6.5.3: one by one; the last counts, and none may be too much. */
+TEST(settings_may_say_windows_again_and_again)
+{
+    static const struct h2_setting said[] = {
+        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 100000},
+        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0},
+        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 5}};
+    static const struct h2_setting too_much[] = {
+        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, INT32_MAX},
+        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0}};
+    struct h2 *h2 = H2_OPEN_WITH(server,
+                                 {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0});
+    uint32_t stream = h2_ask(h2, "GET", "/large", NULL, false);
+    struct h2_reply *reply = h2_wait_head(h2, stream);
+
+    h2->is_stingy = true;
+    h2_settings(h2, said, 3);
+    h2_settle(h2, 50);
+    assert_int_equal(reply->body_len, 5);
+    h2_window(h2, stream, 20);
+    h2_settle(h2, 50);
+    assert_int_equal(reply->body_len, 25);
+    stream = h2_ask(h2, "PUT", "/kv/k", NULL, true);
+    h2_window(h2, stream, 6); /* one more than the larger one leaves room for */
+    h2_settings(h2, too_much, 2);
+    h2_expect_refused(h2, stream, NGHTTP2_FLOW_CONTROL_ERROR);
+}
+
 /* A window of nothing lets heads through, and bodies of nothing. */
 TEST(a_shut_window_holds_bodies_back)
 {

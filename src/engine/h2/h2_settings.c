@@ -5,29 +5,38 @@ enum { UPDATE_PAYLOAD = 256 };
 
 /* --- SETTINGS ------------------------------------------------------------ */
 
-/* RFC 9113 6.9.2: windows of open streams move by the difference. */
-static void move_windows(struct h2 *h2, uint32_t value)
-{
-    int64_t difference = (int64_t)value - h2->client.window;
+/* What a frame says of the window that streams begin with. */
+struct window_said {
+    bool is_said;
+    uint32_t last; /* which counts (RFC 9113 6.5.3) */
+    uint32_t most; /* which must not be too much, either */
+};
 
-    h2->client.window = (int32_t)value;
+/* RFC 9113 6.9.2: windows of open streams move by the difference. A frame has
+ * room to say it 2,730 times; that is done once. */
+static void move_windows(struct h2 *h2, struct window_said said)
+{
+    int64_t most = (int64_t)said.most - h2->client.window;
+    int64_t difference = (int64_t)said.last - h2->client.window;
+
+    h2->client.window = (int32_t)said.last;
     for (struct list *node = h2->streams.next; node != &h2->streams;
          node = node->next) {
         struct h2_stream *stream = OWNER_OF(node, struct h2_stream, list_node);
-        int64_t window = stream->window + difference;
 
-        if (window > HTTP2_WINDOW_MAX) {
+        if (stream->window + most > HTTP2_WINDOW_MAX) {
             h2_fail(h2, HTTP2_FLOW_CONTROL_ERROR);
             return;
         }
-        stream->window = (int32_t)window;
+        stream->window = (int32_t)(stream->window + difference);
         if (heap_has(&stream->ready)) /* it may be shut now */
             h2_stream_ready(stream);
     }
     h2_stream_reopen_all(h2);
 }
 
-static void apply(struct h2 *h2, unsigned setting, uint32_t value)
+static void apply(struct h2 *h2, unsigned setting, uint32_t value,
+                  struct window_said *said)
 {
     switch (setting) {
     case HTTP2_SETTING_ENABLE_PUSH:
@@ -36,10 +45,14 @@ static void apply(struct h2 *h2, unsigned setting, uint32_t value)
             h2_fail(h2, HTTP2_PROTOCOL_ERROR);
         break;
     case HTTP2_SETTING_INITIAL_WINDOW_SIZE:
-        if (value > HTTP2_WINDOW_MAX)
+        if (value > HTTP2_WINDOW_MAX) {
             h2_fail(h2, HTTP2_FLOW_CONTROL_ERROR);
-        else
-            move_windows(h2, value);
+            break;
+        }
+        said->is_said = true;
+        said->last = value;
+        if (said->most < value)
+            said->most = value;
         break;
     case HTTP2_SETTING_MAX_FRAME_SIZE:
         if (value < HTTP2_FRAME_BYTES_MAX || value > 0xFFFFFF)
@@ -55,6 +68,7 @@ void h2_take_settings(struct h2 *h2, const struct http2_frame *frame,
 {
     enum { SETTING_BYTES = 6 };
     bool is_ack = frame->flags & HTTP2_FLAG_ACK;
+    struct window_said said = {.is_said = false};
 
     if (frame->stream != 0) {
         h2_fail(h2, HTTP2_PROTOCOL_ERROR);
@@ -70,7 +84,9 @@ void h2_take_settings(struct h2 *h2, const struct http2_frame *frame,
         apply(h2,
               (unsigned)(unsigned char)payload.data[at] << 8 |
                   (unsigned char)payload.data[at + 1],
-              http2_read32(payload.data + at + 2));
+              http2_read32(payload.data + at + 2), &said);
+    if (said.is_said && !h2->is_over)
+        move_windows(h2, said);
     if (!h2->is_over)
         h2_put_frame(h2,
                      &(struct http2_frame){.type = HTTP2_SETTINGS,
@@ -82,14 +98,17 @@ void h2_take_settings(struct h2 *h2, const struct http2_frame *frame,
 
 static void open_connection(struct h2 *h2, uint32_t increment)
 {
+    bool was_shut;
+
     if (increment == 0) {
         h2_fail(h2, HTTP2_PROTOCOL_ERROR);
         return;
     }
+    was_shut = h2->window <= 0;
     h2->window += increment;
     if (h2->window > HTTP2_WINDOW_MAX)
         h2_fail(h2, HTTP2_FLOW_CONTROL_ERROR);
-    else
+    else if (was_shut) /* else those that are shut wait for their own */
         h2_stream_reopen_all(h2);
 }
 
