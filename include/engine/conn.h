@@ -76,7 +76,9 @@ struct conn_shared {
     struct list unread;  /* those of which something was read that nobody has
                             asked for, by their TLS's work */
     struct list shaking; /* those whose handshake may go on, likewise */
-    struct conn_costly costly;       /* connections that may be read from */
+    struct conn_costly costly; /* connections that are costly to read from */
+    struct conn_costly held;   /* those that hold what the next turn reads */
+    unsigned held_before;      /* of these, how many since before this turn */
     struct tls_buffers *tls_buffers; /* NULL: no connection needed them */
     struct tls_context *tls;         /* for new ones; NULL: there are none */
     const struct protocol *http2;    /* that clients agree upon by ALPN */
@@ -93,7 +95,7 @@ struct conn {
     uint8_t state;          /* enum conn_state */
     uint8_t ignored_events; /* since it is QUEUED */
     bool waits;             /* for a request: counted in reading_count */
-    bool is_put_off;        /* it is in shared->costly */
+    bool is_put_off;        /* it is in shared->costly, or ->held */
     uint32_t linger_bytes;  /* that may still be thrown away */
     struct sched_item item; /* its place is in shared->waiting while it is
                                WAITING */

@@ -140,8 +140,7 @@ struct session {
     bool is_introduced; /* it has: peer is whom it named */
     bool overlaps;      /* requests come while answers are still sent */
     bool is_costly;     /* what its client says costs more than it brings */
-    bool holds_input;   /* receive() can go on though nothing more comes; only
-                           where is_costly */
+    bool holds_input;   /* receive() can go on though nothing more comes */
     uint32_t requests;
     uint32_t finished;   /* of these, those that are done with */
     uint16_t position;   /* in the scheduler, as its candidate came; */

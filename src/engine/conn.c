@@ -210,21 +210,32 @@ void conn_feed_unread(struct conn_shared *shared)
 
 /* --- Events -------------------------------------------------------------- */
 
-/* The end of a turn reads from it, when those before it have been read from. */
-static void put_off(struct conn *conn)
+/* Where it waits to be read from. */
+static struct conn_costly *ring_of(const struct conn *conn)
 {
     struct conn_shared *shared = conn_shared_of(conn);
-    int events = ev_is_active(&conn->io) ? conn->io.events & EV_WRITE : 0;
 
-    if (!conn_costly_put(&shared->costly, conn)) {
-        conn_close(conn, CONN_END_LIMIT);
-        return;
-    }
-    shared->has_work = true;
-    conn_watch(conn, events);
+    return conn->session.is_costly ? &shared->costly : &shared->held;
 }
 
-static void on_readable(struct conn *conn)
+/* The end of a turn reads from it, when those before it have been read from.
+ * False: there is no room, and it may go on. */
+static bool put_off(struct conn *conn)
+{
+    int events = ev_is_active(&conn->io) ? conn->io.events & EV_WRITE : 0;
+
+    if (conn_costly_put(ring_of(conn), conn)) {
+        conn_shared_of(conn)->has_work = true;
+        if (conn->session.is_costly) /* it may take many turns */
+            conn_watch(conn, events);
+        return true;
+    }
+    if (conn->session.is_costly)
+        conn_close(conn, CONN_END_LIMIT);
+    return conn->session.is_costly;
+}
+
+static void read_once(struct conn *conn)
 {
     struct session *session = &conn->session;
     enum session_step step = session->protocol->receive(session);
@@ -236,9 +247,14 @@ static void on_readable(struct conn *conn)
                          session->transport.fd);
     }
     proceed(conn, step);
-    if (__builtin_expect(session->is_costly, 0) && session->holds_input &&
-        conn_reads(conn))
-        put_off(conn);
+}
+
+static void on_readable(struct conn *conn)
+{
+    do {
+        read_once(conn);
+    } while (__builtin_expect(conn->session.holds_input, 0) &&
+             conn_reads(conn) && !put_off(conn));
 }
 
 void conn_read_on(struct conn *conn)
@@ -250,8 +266,8 @@ void conn_read_on(struct conn *conn)
 /* Something has come. */
 static void take_input(struct conn *conn)
 {
-    if (__builtin_expect(conn->session.is_costly, 0))
-        put_off(conn);
+    if (__builtin_expect(conn->session.is_costly || conn->is_put_off, 0))
+        (void)put_off(conn);
     else
         on_readable(conn);
 }
@@ -376,11 +392,13 @@ static void on_change(struct session *session, bool has_more)
     struct conn *conn = conn_of(session);
 
     conn_watch_beside(conn);
-    /* Without room it goes on when more comes: to close it while its session is
-     * at work would be too early. */
-    if (session->holds_input && conn_reads(conn) &&
-        conn_costly_put(&conn_shared_of(conn)->costly, conn))
+    /* Without room it goes on as others do: to close it while its session is at
+     * work would be too early. */
+    if (session->holds_input && conn_reads(conn)) {
         conn_shared_of(conn)->has_work = true;
+        if (!conn_costly_put(ring_of(conn), conn))
+            ev_feed_event(conn_shared_of(conn)->loop, &conn->io, EV_READ);
+    }
     if (has_more && conn->state == CONN_WAITING)
         conn_wake(conn);
 }

@@ -18,7 +18,7 @@ enum {
     TURN_BYTES = 524288,
     TURN_RUNS = 256,
     TURN_SHAKES = 2, /* steps of handshakes, most of them of 0.5 ms */
-    TURN_COSTLY = 2, /* connections of which something costly is read */
+    TURN_COSTLY = 1, /* connections of which something costly is read */
     /* Connections of which one above its address's share is looked for. */
     LOOKED_AT_MAX = 1024
 };
@@ -228,7 +228,8 @@ static void tell_others(struct conn_shared *shared)
 }
 
 /* What is ready has been sent, and what has come is looked at before the next
- * handshakes, and before the next of those that cost more than they bring. */
+ * handshakes, before the next of those that cost more than they bring, and
+ * before those go on that have asked for much at once. */
 static __attribute__((noinline)) void work_late(struct conn_set *set)
 {
     struct conn_shared *shared = &set->shared;
@@ -240,8 +241,14 @@ static __attribute__((noinline)) void work_late(struct conn_set *set)
     for (int i = 0;
          i < TURN_COSTLY && (conn = conn_costly_take(&shared->costly)); i++)
         conn_read_on(conn);
+    for (unsigned i = 0;
+         i < shared->held_before && (conn = conn_costly_take(&shared->held));
+         i++)
+        conn_read_on(conn);
+    shared->held_before = shared->held.count;
     shared->has_work = !list_is_empty(&shared->unread) ||
-                       !list_is_empty(shaking) || shared->costly.count > 0;
+                       !list_is_empty(shaking) || shared->costly.count > 0 ||
+                       shared->held.count > 0;
     conn_feed_unread(shared);
 }
 
@@ -365,7 +372,8 @@ static int init_shared(struct conn_shared *shared, enum sched_policy policy,
     list_init(&shared->waiting);
     list_init(&shared->unread);
     list_init(&shared->shaking);
-    shared->costly = (struct conn_costly){0};
+    shared->costly = shared->held = (struct conn_costly){0};
+    shared->held_before = 0;
     shared->tls_buffers = NULL;
     shared->is_held = false;
     shared->has_work = false;

@@ -208,6 +208,7 @@ static enum session_step receive(struct session *session)
         return session_close(session, CONN_END_ERROR);
     if (session->holds_input) {
         parse(h2);
+        h2_settle_windows(h2);
         return go_on(h2);
     }
     switch (fill_input(h2)) {

@@ -10,26 +10,39 @@ enum {
     UNIT = 1024,
     /* Whoever has used up such a part of a budget is read more slowly, where
      * others want something, too. */
-    COSTLY_PART = 8
+    COSTLY_PART = 8,
+    /* In half microseconds, roughly: what is done of a connection in one go
+     * before others have their turn; what a stream takes to begin; and what it
+     * takes besides to ask an upstream server, perhaps by a new connection. */
+    WORK_MAX = 64,
+    WORK_OF_STREAM = 4,
+    WORK_OF_PENDING = 24,
+    WORK_OF_SMALL = 1,
+    LIST_BYTES_OF_WORK = 4096,
+    /* Streams that may begin without being counted as work: so many for each
+     * that was answered to its end, and in all. */
+    TRUST_OF_ANSWER = 2,
+    TRUST_MAX = 2 * H2_STREAMS_MAX
 };
 
 static const struct {
     uint32_t burst;
     uint32_t per_second;
+    uint32_t work;
 } rules[STATS_HTTP2_ABUSE_COUNT] = {
     /* Streams that are given up, by the client, or by us because of something
      * that it did (CVE-2023-44487, CVE-2025-8671). */
-    [STATS_HTTP2_RESETS] = {400, 40},
-    [STATS_HTTP2_SETTINGS] = {32, 2},
-    [STATS_HTTP2_PINGS] = {100, 10},
-    [STATS_HTTP2_PRIORITIES] = {1000, 200},
+    [STATS_HTTP2_RESETS] = {400, 40, 4},
+    [STATS_HTTP2_SETTINGS] = {32, 2, 8},
+    [STATS_HTTP2_PINGS] = {100, 10, 2},
+    [STATS_HTTP2_PRIORITIES] = {1000, 200, 2},
     /* Beyond those for what the client has got: h2_take_window(). */
-    [STATS_HTTP2_WINDOWS] = {2000, 200},
-    [STATS_HTTP2_SMALL_WINDOWS] = {500, 50},
-    [STATS_HTTP2_EMPTY_FRAMES] = {64, 8},
-    [STATS_HTTP2_UNKNOWN_FRAMES] = {100, 10},
-    [STATS_HTTP2_STREAMS_OVER] = {400, 40},
-    [STATS_HTTP2_MEMORY] = {400, 40},
+    [STATS_HTTP2_WINDOWS] = {2000, 200, 2},
+    [STATS_HTTP2_SMALL_WINDOWS] = {500, 50, 4},
+    [STATS_HTTP2_EMPTY_FRAMES] = {64, 8, 2},
+    [STATS_HTTP2_UNKNOWN_FRAMES] = {100, 10, 2},
+    [STATS_HTTP2_STREAMS_OVER] = {400, 40, 4},
+    [STATS_HTTP2_MEMORY] = {400, 40, 4},
 };
 
 enum {
@@ -45,9 +58,13 @@ static void note_cost(struct h2 *h2, enum stats_http2_abuse kind)
     uint32_t free = rules[kind].burst * UNIT / COSTLY_PART;
     uint64_t until_ms;
 
-    h2->charged++;
+    h2->work += rules[kind].work;
+    h2->charged += rules[kind].work;
+    if (kind == STATS_HTTP2_RESETS)
+        h2->trust /= 2;
     if (level <= free)
         return;
+    h2->trust = 0;
     until_ms = h2_now_ms(h2) +
                (uint64_t)(level - free) * 1000 / UNIT / rules[kind].per_second;
     if (h2->costly_until_ms < until_ms)
@@ -80,4 +97,46 @@ bool h2_is_worth_it(struct h2 *h2)
         return true;
     h2_lose_calm(h2, STATS_HTTP2_OVERHEAD);
     return false;
+}
+
+bool h2_has_had_turn(const struct h2 *h2)
+{
+    return h2->work >= WORK_MAX;
+}
+
+bool h2_was_charged(const struct h2 *h2)
+{
+    return h2->charged >= WORK_MAX / 2;
+}
+
+void h2_note_stream(struct h2 *h2)
+{
+    h2->is_trusted = h2->trust > 0;
+    if (h2->is_trusted)
+        h2->trust--;
+    else
+        h2->work += WORK_OF_STREAM;
+}
+
+void h2_note_pending(struct h2 *h2)
+{
+    if (!h2->is_trusted)
+        h2->work += WORK_OF_PENDING;
+}
+
+void h2_note_list(struct h2 *h2, uint64_t bytes)
+{
+    h2->work += (uint32_t)(bytes / LIST_BYTES_OF_WORK);
+}
+
+void h2_note_small(struct h2 *h2)
+{
+    h2->work += WORK_OF_SMALL;
+}
+
+void h2_note_answer(struct h2 *h2, const struct response *response)
+{
+    if (response->status >= 400 || h2->trust > TRUST_MAX - TRUST_OF_ANSWER)
+        return;
+    h2->trust += TRUST_OF_ANSWER;
 }

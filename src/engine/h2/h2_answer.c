@@ -57,6 +57,8 @@ void h2_put(struct h2_stream *stream)
         h2_reset(stream, HTTP2_INTERNAL_ERROR); /* there was no memory */
         return;
     }
+    if (stream->exchange->pending)
+        h2_note_pending(stream->h2);
     heed_place(stream);
     stream->is_put = true;
     stream->is_waiting = false;
@@ -351,6 +353,7 @@ void h2_finish(struct h2_stream *stream)
     session->context->hooks->on_answered(session,
                                          stream->exchange->response.bytes_sent,
                                          now_read_ns());
+    h2_note_answer(stream->h2, &stream->exchange->response);
     end_exchange(stream, true);
     h2_bid_pass_on(stream);
     remove_stream(stream);

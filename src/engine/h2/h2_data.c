@@ -4,6 +4,8 @@
 #include "base/units.h"
 #include "engine/h2/h2_priv.h"
 
+enum { SMALL_BYTES = 256 };
+
 /* --- Sinks --------------------------------------------------------------- */
 
 /* Throws away what comes of a body that nobody wants. */
@@ -180,6 +182,8 @@ void h2_begin_data(struct h2 *h2, const struct http2_frame *frame)
 {
     struct h2_stream *stream;
 
+    if (frame->len < SMALL_BYTES)
+        h2_note_small(h2);
     if (frame->stream == 0) {
         h2_fail(h2, HTTP2_PROTOCOL_ERROR);
         return;

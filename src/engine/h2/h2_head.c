@@ -23,9 +23,12 @@ static bool on_field(void *context, struct bytes name, struct bytes value)
 static bool decode(struct h2 *h2, struct bytes block, bool is_trailer)
 {
     struct decoding decoding = {.head = &h2->context->head};
+    bool is_well;
 
     http2_head_begin(decoding.head, is_trailer);
-    if (hpack_decode(h2->decoder, block, on_field, &decoding))
+    is_well = hpack_decode(h2->decoder, block, on_field, &decoding);
+    h2_note_list(h2, decoding.head->list_bytes);
+    if (is_well)
         return true;
     if (decoding.is_excessive)
         h2_lose_calm(h2, STATS_HTTP2_HEADERS);
@@ -129,6 +132,7 @@ static void open_stream(struct h2 *h2, uint32_t id, uint64_t bytes, bool ends)
     stream->bytes_in = bytes;
     stream->read_ns = h2->input->first_ns;
     h2->payload += bytes;
+    h2_note_stream(h2);
     note_begun(h2);
     h2_begin(stream, reason);
 }

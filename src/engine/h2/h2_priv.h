@@ -35,7 +35,7 @@ enum {
     H2_LIVE_MAX = 40,
     H2_LIVE_BYTES_MAX = 163840, /* of them and all heads: fewer, if those are
                                    long */
-    H2_TEXT_BYTES_MAX = 98304,  /* of heads, in all */
+    H2_TEXT_BYTES_MAX = 98304, /* of heads, in all */
     H2_TEXT_INLINE = 512,
     H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* for bodies of requests */
     H2_CONN_WINDOW = 196607, /* and all that bodies have in memory with it */
@@ -209,6 +209,7 @@ struct h2 {
     bool is_over;       /* nothing more is read; what is left is sent */
     bool says_goodbye;  /* the first GOAWAY is on its way */
     bool has_said_last; /* the second is: last_allowed counts */
+    bool is_trusted;    /* its client was, as the last stream began */
     uint32_t last_id;   /* of the streams of the client */
     uint64_t used;      /* of the ids from last_id downwards, which were */
     uint32_t last_allowed;
@@ -244,7 +245,9 @@ struct h2 {
     uint32_t old_reset; /* the last one of a stream before those */
     uint32_t update_at;
     struct h2_update updates[H2_UPDATES_KEPT];
-    uint32_t charged; /* to all budgets, since something was read last */
+    uint32_t work;    /* done since something was read last: h2_abuse.c */
+    uint32_t charged; /* of that, what was counted as an abuse */
+    uint32_t trust;   /* streams that may begin without being counted as work */
     uint64_t costly_until_ms; /* its client has used up much of one */
     struct h2_budget budgets[STATS_HTTP2_ABUSE_COUNT];
 };
@@ -272,6 +275,27 @@ MUST_USE bool h2_spend(struct h2 *h2, enum stats_http2_abuse kind);
 
 /* Whether what went to and fro carried enough. False: as above. */
 MUST_USE bool h2_is_worth_it(struct h2 *h2);
+
+/* Whether so much was done of what has been read that others have their turn
+ * now; and whether much of it cost more than it brought. */
+bool h2_has_had_turn(const struct h2 *h2);
+bool h2_was_charged(const struct h2 *h2);
+
+/* A stream begins. A client that has had answers is trusted to want more: what
+ * it asks for is taken as it comes. */
+void h2_note_stream(struct h2 *h2);
+
+/* Its answer comes later, from somebody else. */
+void h2_note_pending(struct h2 *h2);
+
+/* A list of fields of so many bytes was decoded. */
+void h2_note_list(struct h2 *h2, uint64_t bytes);
+
+/* A frame has come that may be worth little, and is counted as no abuse. */
+void h2_note_small(struct h2 *h2);
+
+/* An answer has been sent to its end. */
+void h2_note_answer(struct h2 *h2, const struct response *response);
 
 /* --- h2_control.c -------------------------------------------------------- */
 

@@ -244,13 +244,10 @@ static void settle(struct h2 *h2)
     }
 }
 
-/* Others have their turn behind so many frames that cost more than they bring,
- * though more of them have come. */
+/* Others have their turn, though more has come. */
 static bool has_had_turn(const struct h2 *h2)
 {
-    enum { CHARGED_MAX = 32 };
-
-    return h2->charged >= CHARGED_MAX && !h2->in_frame;
+    return h2_has_had_turn(h2) && !h2->in_frame;
 }
 
 /* Whether the rest is read as others are, or later; and whether it is there. */
@@ -260,13 +257,13 @@ static void note_cost(struct h2 *h2)
 
     session->holds_input = !h2->is_over && has_had_turn(h2) &&
                            h2->input->begin < h2->input->end;
-    session->is_costly = session->holds_input ||
+    session->is_costly = (session->holds_input && h2_was_charged(h2)) ||
                          h2_now_ms(h2) < h2->costly_until_ms;
 }
 
 void h2_take_input(struct h2 *h2)
 {
-    h2->charged = 0;
+    h2->work = h2->charged = 0;
     if (!h2->has_preface && !take_preface(h2)) {
         settle(h2);
         return;

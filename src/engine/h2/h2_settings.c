@@ -138,6 +138,7 @@ void h2_take_window(struct h2 *h2, const struct http2_frame *frame,
         h2_fail(h2, HTTP2_FRAME_SIZE_ERROR);
         return;
     }
+    h2_note_small(h2);
     /* A fast client with small windows sends many: they are too many when they
      * are not for what it has got. */
     if (++h2->openings * UPDATE_PAYLOAD > h2->payload &&

@@ -1,0 +1,235 @@
+/* link: -Wl,--wrap=sendfile */
+#include <sys/sendfile.h>
+
+#include "engine/h2/h2_priv.h"
+#include "unit/engine/conn_fixture.h"
+
+/* How much of a connection is done in one turn. */
+
+static struct client client;
+
+#define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+enum {
+    BEGUN_AT_ONCE = 16, /* of a client that has had no answer */
+    GET_BYTES = 22,
+    RESET_BYTES = 13
+};
+
+static void say(const struct client *who, const char *bytes, size_t len)
+{
+    assert_int_equal(send(who->fd, bytes, len, MSG_NOSIGNAL), len);
+}
+
+#define SAY(literal) say(&client, literal, sizeof(literal) - 1)
+
+static void open_http2(void)
+{
+    set.shared.context.limits.prior_knowledge = true;
+    client_open(&client);
+    SAY(PREFACE "\0\0\0\4\0\0\0\0\0"
+                "\0\0\0\4\1\0\0\0\0");
+    settle(&client);
+}
+
+/* GET of a path of six letters, of so many streams that follow one another. */
+static void ask_for(const struct client *who, const char *path, uint32_t stream,
+                    uint32_t count)
+{
+    static char text[H2_STREAMS_MAX][GET_BYTES];
+
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(text[i],
+               "\0\0\x0d\1\5\0\0\0\0"
+               "\x82\x86\x04\6/small\x41\1h",
+               GET_BYTES);
+        memcpy(text[i] + 13, path, 6);
+        http2_write32(text[i] + 5, stream + 2 * i);
+    }
+    say(who, text[0], count * (size_t)GET_BYTES);
+}
+
+static void ask(const struct client *who, uint32_t stream, uint32_t count)
+{
+    ask_for(who, "/small", stream, count);
+}
+
+static void give_up(const struct client *who, uint32_t stream, uint32_t count)
+{
+    static char text[H2_STREAMS_MAX][RESET_BYTES];
+
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(text[i], "\0\0\4\3\0\0\0\0\0\0\0\0\x8", RESET_BYTES);
+        http2_write32(text[i] + 5, stream + 2 * i);
+    }
+    say(who, text[0], count * (size_t)RESET_BYTES);
+}
+
+static bool has_bytes(const char *bytes, size_t len)
+{
+    return memmem(client.text, client.len, bytes, len);
+}
+
+static void make_turns(unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        turn();
+        (void)client_receive(&client, RECEIVED_MAX);
+    }
+}
+
+/* --- In one turn --------------------------------------------------------- */
+
+/* All is taken at once of a client that has taken what it asked for. */
+TEST(a_client_is_trusted_when_it_has_had_answers)
+{
+    const struct session *session;
+
+    open_http2();
+    session = &only_conn()->session;
+    ask(&client, 1, H2_STREAMS_MAX);
+    turn();
+    assert_int_equal(session->requests, BEGUN_AT_ONCE);
+    settle(&client);
+    assert_int_equal(session->finished, H2_STREAMS_MAX);
+    ask(&client, 201, H2_STREAMS_MAX);
+    turn();
+    assert_int_equal(session->requests, 2 * H2_STREAMS_MAX);
+    settle(&client);
+    assert_int_equal(session->finished, 2 * H2_STREAMS_MAX);
+    client_close(&client);
+}
+
+TEST(a_client_that_gives_up_too_much_has_to_be_trusted_anew)
+{
+    enum { GIVEN_UP = 60, MORE = 40 };
+    const struct session *session;
+    uint32_t before;
+
+    open_http2();
+    session = &only_conn()->session;
+    ask(&client, 1, H2_STREAMS_MAX);
+    settle(&client);
+    ask(&client, 201, GIVEN_UP);
+    give_up(&client, 201, GIVEN_UP);
+    settle(&client);
+    assert_int_equal(session->finished, H2_STREAMS_MAX + GIVEN_UP);
+    before = session->requests;
+    ask(&client, 401, MORE);
+    turn();
+    assert_int_equal(session->requests, before + BEGUN_AT_ONCE);
+    settle(&client);
+    assert_int_equal(session->finished, before + MORE);
+    client_close(&client);
+}
+
+/* Fifteen times 4,000 bytes that the table has, by a byte each. */
+TEST(few_lists_that_are_long_are_decoded_in_a_turn)
+{
+    enum { VALUE = 4000, TIMES = 15, LISTS = 40, AT_ONCE = 5 };
+    static char text[9 + 6 + 3 + 3 + VALUE + LISTS * (9 + 6 + TIMES)];
+    const struct session *session;
+    char *at = text;
+
+    memcpy(at, "\0\xf\xac\1\5\0\0\0\1\x82\x86\x84\x01\1h\x40\1x\x7f\xa1\x1e",
+           21);
+    memset(at += 21, 'v', VALUE);
+    at += VALUE;
+    for (uint32_t i = 0; i < LISTS; i++, at += 9 + 6 + TIMES) {
+        memcpy(at, "\0\0\x15\1\5\0\0\0\0\x82\x86\x84\x01\1h", 15);
+        http2_write32(at + 5, 2 * i + 3);
+        memset(at + 15, 0xbe, TIMES);
+    }
+    open_http2();
+    session = &only_conn()->session;
+    say(&client, text, sizeof(text));
+    for (uint32_t turns = 1; session->finished < LISTS + 1; turns++) {
+        uint32_t before = session->requests;
+
+        assert_true(turns < 100);
+        make_turns(1);
+        assert_in_range(session->requests - before, 0, AT_ONCE);
+    }
+    client_close(&client);
+}
+
+/* A byte each, of a body that nobody wants. */
+TEST(short_pieces_of_bodies_are_read_by_turns)
+{
+    enum { PIECES = 300, BYTES = 10, AT_ONCE = 64 };
+    static char text[PIECES][BYTES];
+    const struct h2 *h2;
+    int32_t window;
+
+    open_http2();
+    h2 = h2_of(&only_conn()->session);
+    SAY("\0\0\x0d\1\4\0\0\0\1"
+        "\x83\x86\x04\6/small\x41\1h");
+    settle(&client);
+    window = h2->receive_window;
+    for (size_t i = 0; i < PIECES; i++)
+        memcpy(text[i], "\0\0\1\0\0\0\0\0\1x", BYTES);
+    say(&client, text[0], sizeof(text));
+    for (int turns = 1; h2->receive_window > window - PIECES; turns++) {
+        assert_true(turns < PIECES);
+        turn();
+        assert_in_range(window - h2->receive_window, 1, turns * AT_ONCE);
+    }
+    client_close(&client);
+}
+
+/* As after a start: nobody is sent away, nor waits for a turn of his own. */
+TEST(many_new_clients_that_ask_for_much_are_all_answered)
+{
+    enum { CLIENTS = CONN_COSTLY_MAX + 44, EACH = 40, TURNS = 60 };
+    static struct client clients[CLIENTS];
+
+    set.shared.context.limits.prior_knowledge = true;
+    for (size_t i = 0; i < CLIENTS; i++) {
+        client_open(&clients[i]);
+        say(&clients[i], PREFACE "\0\0\0\4\0\0\0\0\0", 33);
+        ask(&clients[i], 1, EACH);
+    }
+    for (unsigned i = 0; i < TURNS; i++)
+        turn();
+    assert_int_equal(set.count, CLIENTS);
+    for (struct list *node = set.open.next; node != &set.open;
+         node = node->next)
+        assert_int_equal(
+            OWNER_OF(node, struct conn, list_node)->session.finished, EACH);
+    for (size_t i = 0; i < CLIENTS; i++)
+        client_close(&clients[i]);
+}
+
+/* --- In one call --------------------------------------------------------- */
+
+static unsigned sendfiles;
+
+ssize_t __real_sendfile(int to, int from, off_t *at, size_t count);
+ssize_t __wrap_sendfile(int to, int from, off_t *at, size_t count);
+ssize_t __wrap_sendfile(int to, int from, off_t *at, size_t count)
+{
+    sendfiles++;
+    return __real_sendfile(to, from, at, count);
+}
+
+/* Windows of a byte over many streams of a large file. */
+TEST(short_frames_of_a_file_take_no_call_each)
+{
+    open_http2();
+    SAY("\0\0\6\4\0\0\0\0\0\0\4\0\0\0\1");
+    ask_for(&client, "/large", 1, BEGUN_AT_ONCE);
+    sendfiles = 0;
+    make_turns(5);
+    assert_true(has_bytes("\0\0\1\0\0\0\0\0\1a", 10));
+    assert_true(has_bytes("\0\0\1\0\0\0\0\0\x1f"
+                          "a",
+                          10));
+    assert_int_equal(sendfiles, 0);
+    SAY("\0\0\4\x8\0\0\0\0\1\0\0\x3f\xff");
+    make_turns(5);
+    assert_int_equal(sendfiles, 1);
+    client_close(&client);
+}
+
+SUITE(.each_begin = set_up, .each_end = tear_down);
