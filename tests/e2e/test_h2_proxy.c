@@ -347,4 +347,22 @@ TEST(a_stream_that_is_reset_ends_its_upstream_connection)
     expect_h2_body(h2_wait(h2, stream), "hi");
 }
 
+/* All of them reach the upstream, which answers none, and the client is answered
+ * what it asks for besides. */
+TEST(a_hundred_that_wait_for_the_upstream_have_nobody_else_wait)
+{
+    enum { WAITING = 99 };
+    struct upstream *upstream = upstream_open();
+    struct server *server = H2_START("--workers=1",
+                                     printed("--proxy=/up/=%s", upstream->at));
+    struct h2 *h2 = h2_open(server);
+
+    for (int i = 0; i < WAITING; i++)
+        (void)h2_ask(h2, "GET", "/up/x", NULL, false);
+    for (int i = 0; i < WAITING; i++)
+        (void)upstream_accept(upstream);
+    expect_h2_body(h2_get(h2, "/canary"), "canary\n");
+    assert_int_equal(h2->goaways, 0);
+}
+
 SUITE(.begin = h2_begin, .end = harness_end, .each_end = harness_after_test);

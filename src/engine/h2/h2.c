@@ -21,6 +21,7 @@ struct h2_context *h2_context_create(void)
     pool_init(&context->streams, sizeof(struct h2_stream), STREAMS_KEPT);
     buf_init(&context->block, NULL, 0, 2 * RESPONSE_HEAD_BYTES_MAX);
     context->grown_bytes = 0;
+    context->extra_count = 0;
     context->date_len = 0;
     context->encoder = hpack_encoder_create();
     if (context->encoder)

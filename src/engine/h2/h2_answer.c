@@ -19,6 +19,7 @@ static void on_wake(struct exchange *exchange)
         return;
     if (stream->is_waiting) {
         stream->is_waiting = false;
+        h2_stream_set_idle(stream, false);
         h2_stream_ready(stream);
     }
     if (stream->held || stream->credit > 0)
@@ -62,6 +63,7 @@ void h2_put(struct h2_stream *stream)
     heed_place(stream);
     stream->is_put = true;
     stream->is_waiting = false;
+    h2_stream_set_idle(stream, false);
     stream->turn = ++stream->h2->turns;
     arrive(stream);
     h2_stream_ready(stream);
@@ -232,7 +234,7 @@ static void init_exchange(struct h2_stream *stream)
     exchange->response.is_head = exchange->request.method == METHOD_HEAD;
 }
 
-static void begin(struct h2_stream *stream, enum reason reason)
+static void begin(struct h2_stream *stream, enum reason reason, bool is_extra)
 {
     struct exchange *exchange = take_exchange(stream);
     struct request *request;
@@ -245,6 +247,8 @@ static void begin(struct h2_stream *stream, enum reason reason)
     stream->exchange = exchange;
     stream->is_live = true;
     stream->h2->live_count++;
+    stream->is_extra = is_extra;
+    stream->h2->context->extra_count += is_extra;
     request = &exchange->request;
     meaning = http2_request_read(request, stream->text);
     if (!stream->has_ended)
@@ -262,23 +266,40 @@ static void begin(struct h2_stream *stream, enum reason reason)
         begin_body(stream);
 }
 
-/* Whether one more stream may have an exchange. */
-static bool has_place(const struct h2 *h2)
+/* Whether one more stream may have an exchange beside so many. */
+static bool has_place_beside(const struct h2 *h2, uint32_t count)
 {
-    return h2->live_count < H2_LIVE_MAX &&
-           h2->text_bytes + h2->live_count * sizeof(struct exchange) <
-               H2_LIVE_BYTES_MAX;
+    return count < H2_LIVE_MAX &&
+           h2->text_bytes + count * sizeof(struct exchange) < H2_LIVE_BYTES_MAX;
+}
+
+enum place { PLACE_NONE, PLACE_OWN, PLACE_EXTRA };
+
+/* Forty that wait for an upstream server for hours would have all others wait,
+ * too. They are passed over as long as there are not too many of them on all
+ * connections. */
+static enum place find_place(const struct h2 *h2)
+{
+    if (has_place_beside(h2, h2->live_count))
+        return PLACE_OWN;
+    return h2->context->extra_count < H2_EXTRA_MAX &&
+                   has_place_beside(h2, h2->live_count - h2->idle_count)
+               ? PLACE_EXTRA
+               : PLACE_NONE;
 }
 
 void h2_begin(struct h2_stream *stream, enum reason reason)
 {
     struct h2 *h2 = stream->h2;
+    enum place place = PLACE_OWN;
 
     h2->session->requests++;
     stats_http2_note(&h2->session->context->stats->http2, STATS_HTTP2_STREAMS);
     /* What is refused is told at once, and needs no memory of a handler's. */
-    if (has_place(h2) || reason != REASON_NONE)
-        begin(stream, reason);
+    if (reason == REASON_NONE)
+        place = find_place(h2);
+    if (place != PLACE_NONE)
+        begin(stream, reason, place == PLACE_EXTRA);
     else
         list_put_last(&h2->parked, &stream->wait_node);
 }
@@ -300,13 +321,16 @@ static struct h2_stream *choose_parked(const struct h2 *h2)
 
 void h2_begin_parked(struct h2 *h2)
 {
-    while (has_place(h2) && !list_is_empty(&h2->parked)) {
+    enum place place;
+
+    while (!list_is_empty(&h2->parked) &&
+           (place = find_place(h2)) != PLACE_NONE) {
         struct h2_stream *stream = choose_parked(h2);
 
         list_drop(&stream->wait_node);
-        begin(stream, REASON_NONE);
-        if (stream->exchange && stream->held)
+        if (stream->held)
             h2->has_room = true;
+        begin(stream, REASON_NONE, place == PLACE_EXTRA);
     }
 }
 
@@ -321,6 +345,9 @@ static void end_exchange(struct h2_stream *stream, bool is_sent)
         return;
     stream->h2->live_count -= stream->is_live;
     stream->is_live = false;
+    stream->h2->context->extra_count -= stream->is_extra;
+    stream->is_extra = false;
+    h2_stream_set_idle(stream, false);
     exchange->bytes_in = stream->bytes_in;
     exchange->body_bytes = stream->received;
     exchange->times.last_ns = is_sent ? now_read_ns() : 0;

@@ -8,6 +8,7 @@ static void wait_for_handler(struct h2_stream *stream)
     struct exchange *exchange = stream->exchange;
 
     stream->is_waiting = true;
+    h2_stream_set_idle(stream, true);
     h2_stream_rest(stream);
     if (!stream->is_tunnel || !exchange->is_half_closed ||
         stream->has_half_ended)

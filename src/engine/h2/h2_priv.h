@@ -35,6 +35,10 @@ enum {
     H2_LIVE_MAX = 40,
     H2_LIVE_BYTES_MAX = 163840, /* of them and all heads: fewer, if those are
                                    long */
+    /* Beyond that all connections of a worker have so many, where those that
+     * have an exchange only wait for an upstream server: else what never ends
+     * would have all places. Each is of some 6 KiB, what waits included. */
+    H2_EXTRA_MAX = 4096,
     H2_TEXT_BYTES_MAX = 98304, /* of heads, in all */
     H2_TEXT_INLINE = 512,
     H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* for bodies of requests */
@@ -107,6 +111,8 @@ struct h2_stream {
     bool has_priority;   /* its client or handler has said what */
     bool is_gone;        /* given up: what is unsent still refers to it */
     bool is_live;        /* it counts as one of H2_LIVE_MAX */
+    bool is_idle;        /* of these: it counts as one that waits */
+    bool is_extra;       /* of these: it counts as one of H2_EXTRA_MAX */
     char text_inline[H2_TEXT_INLINE];
 };
 
@@ -149,6 +155,7 @@ struct h2_context {
     struct hpack_encoder *encoder;
     struct buf block;     /* a header block that is being made */
     uint64_t grown_bytes; /* of windows, see h2_windows.c */
+    uint32_t extra_count; /* of exchanges, see h2_answer.c */
     int64_t date_s;       /* second that date is of */
     size_t date_len;
     char date[96]; /* Date, encoded */
@@ -215,6 +222,7 @@ struct h2 {
     uint32_t last_allowed;
     uint32_t stream_count;
     uint32_t live_count;
+    uint32_t idle_count; /* of these, those that wait for their handlers */
     uint32_t text_bytes; /* of all heads */
     int64_t window;      /* of the connection, for what is sent */
     int64_t window_then; /* with has_ended: at silent_ms; nobody opens it */
@@ -260,6 +268,14 @@ struct h2_session {
 static inline struct h2 *h2_of(const struct session *session)
 {
     return OWNER_OF(session, struct h2_session, session)->h2;
+}
+
+/* Of a stream that has an exchange. */
+static inline void h2_stream_set_idle(struct h2_stream *stream, bool is_idle)
+{
+    stream->h2->idle_count += is_idle;
+    stream->h2->idle_count -= stream->is_idle;
+    stream->is_idle = is_idle;
 }
 
 static inline uint64_t h2_now_ms(const struct h2 *h2)

@@ -297,6 +297,7 @@ static void revive(struct h2 *h2)
         if (!stream->is_waiting || stream->is_gone)
             continue;
         stream->is_waiting = false;
+        h2_stream_set_idle(stream, false);
         h2_stream_ready(stream);
     }
 }

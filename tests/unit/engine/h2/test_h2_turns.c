@@ -4,7 +4,8 @@
 #include "engine/h2/h2_priv.h"
 #include "unit/engine/conn_fixture.h"
 
-/* How much of a connection is done in one turn. */
+/* How much of a connection is done in one turn, and how many of its streams
+ * have an exchange. */
 
 static struct client client;
 
@@ -12,6 +13,7 @@ static struct client client;
 
 enum {
     BEGUN_AT_ONCE = 16, /* of a client that has had no answer */
+    PENDING_AT_ONCE = 3,
     GET_BYTES = 22,
     RESET_BYTES = 13
 };
@@ -230,6 +232,96 @@ TEST(short_frames_of_a_file_take_no_call_each)
     make_turns(5);
     assert_int_equal(sendfiles, 1);
     client_close(&client);
+}
+
+/* --- At a time ----------------------------------------------------------- */
+
+static struct handler files;
+static bool is_late;
+
+static struct answer look_in_vain(struct pending *pending)
+{
+    (void)pending;
+    return (struct answer){.state = ANSWER_LATER};
+}
+
+static void forget(struct pending *pending)
+{
+    (void)pending;
+}
+
+static struct pending never = {.look = look_in_vain, .destroy = forget};
+
+static void answer_late(void *self, struct exchange *exchange,
+                        struct bytes rest)
+{
+    if (is_late)
+        exchange->pending = &never;
+    else
+        files.answer(self, exchange, rest);
+}
+
+static void begin_late(void)
+{
+    files = set.shared.context.handler;
+    set.shared.context.handler.answer = answer_late;
+    is_late = true;
+    open_http2();
+}
+
+/* Whoever waits for an answer may listen on for a while. */
+static void leave(void)
+{
+    client_close(&client);
+    turn();
+    for (int i = 0; i < 3 && set.count > 0; i++)
+        pass(1500);
+    assert_int_equal(set.count, 0);
+}
+
+/* A hundred that an upstream server never answers, as it were. */
+TEST(what_waits_for_others_leaves_room_for_the_rest)
+{
+    const struct h2 *h2;
+
+    begin_late();
+    h2 = h2_of(&only_conn()->session);
+    ask(&client, 1, H2_STREAMS_MAX);
+    make_turns(1);
+    assert_int_equal(h2->session->requests, PENDING_AT_ONCE);
+    make_turns(H2_STREAMS_MAX / PENDING_AT_ONCE + 1);
+    assert_int_equal(h2->live_count, H2_STREAMS_MAX);
+    assert_int_equal(h2->idle_count, H2_STREAMS_MAX);
+    assert_int_equal(h2->context->extra_count, H2_STREAMS_MAX - H2_LIVE_MAX);
+    is_late = false;
+    give_up(&client, 1, 1);
+    ask(&client, 201, 1);
+    make_turns(5);
+    assert_true(has_bytes("small body", 10));
+    assert_int_equal(h2->live_count, H2_STREAMS_MAX - 1);
+    leave();
+    assert_int_equal(set.shared.context.h2->extra_count, 0);
+}
+
+TEST(all_connections_have_so_much_room_for_that_and_no_more)
+{
+    struct h2_context *context = set.shared.context.h2;
+    const struct h2 *h2;
+
+    begin_late();
+    h2 = h2_of(&only_conn()->session);
+    context->extra_count = H2_EXTRA_MAX - 1; /* of others */
+    ask(&client, 1, H2_STREAMS_MAX);
+    make_turns(H2_STREAMS_MAX / PENDING_AT_ONCE + 1);
+    assert_int_equal(h2->live_count, H2_LIVE_MAX + 1);
+    assert_int_equal(context->extra_count, H2_EXTRA_MAX);
+    context->extra_count = 1; /* those are gone */
+    SAY("\0\0\x8\6\0\0\0\0\0"
+        "a change");
+    make_turns(H2_STREAMS_MAX / PENDING_AT_ONCE + 1);
+    assert_int_equal(h2->live_count, H2_STREAMS_MAX);
+    leave();
+    assert_int_equal(context->extra_count, 0);
 }
 
 SUITE(.each_begin = set_up, .each_end = tear_down);
