@@ -15,4 +15,8 @@
  * nothing. */
 void short_runs_ask(void);
 
+/* Takes it back: the thread lets others have their turn, and interrupts none
+ * (sched(7), SCHED_BATCH), until it asks again. */
+void short_runs_give_up(void);
+
 #endif

@@ -15,6 +15,7 @@
 #include "io/loop.h"
 #include "observe/profile.h"
 #include "process/dispatch.h"
+#include "process/handshake_storm.h"
 #include "process/short_runs.h"
 
 enum {
@@ -51,6 +52,7 @@ struct acceptor {
     ev_async stop;
     int spare_fd; /* given up for a moment to refuse a client */
     struct log_limit complaint;
+    struct handshake_storm storm;
     atomic_bool leaves; /* set before stop is sent */
     pthread_t thread;
 };
@@ -194,12 +196,14 @@ static bool replace(struct acceptor *acceptor, const struct mail *mail)
             dispatch_displace(acceptor->dispatch, mail));
 }
 
-static void accept_batch(struct acceptor *acceptor,
-                         const struct listener *listener, unsigned batch_max)
+/* How many have come. */
+static size_t accept_batch(struct acceptor *acceptor,
+                           const struct listener *listener, unsigned batch_max)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_ACCEPT);
     size_t open = dispatch_begin(acceptor->dispatch);
     unsigned moments = MOMENTS_MAX;
+    size_t count = 0;
 
     for (unsigned i = 0; i < batch_max; i++) {
         struct mail mail;
@@ -210,6 +214,7 @@ static void accept_batch(struct acceptor *acceptor,
                 continue;
             break;
         }
+        count++;
         mail.is_tls = listener->is_tls;
         mail.makes_room = open >= acceptor->options.connections_max;
         if (mail.makes_room && replace(acceptor, &mail))
@@ -226,15 +231,28 @@ static void accept_batch(struct acceptor *acceptor,
     }
     dispatch_end(acceptor->dispatch);
     profile_leave(before);
+    return count;
+}
+
+static void follow(const struct handshake_storm *storm)
+{
+    if (storm->blows)
+        short_runs_give_up();
+    else
+        short_runs_ask();
 }
 
 static void on_connection(struct ev_loop *loop, ev_io *io, int events)
 {
     struct accepting_socket *place = OWNER_OF(io, struct accepting_socket, io);
+    struct acceptor *acceptor = io->data;
+    size_t count = accept_batch(acceptor, &place->listener, BATCH_MAX);
 
-    (void)loop;
     (void)events;
-    accept_batch(io->data, &place->listener, BATCH_MAX);
+    if (handshake_storm_note(&acceptor->storm, ev_now(loop),
+                             place->listener.is_tls ? count : 0,
+                             acceptor->options.worker_count))
+        follow(&acceptor->storm);
 }
 
 /* Clients that the kernel has already told they are connected would get a
@@ -242,7 +260,7 @@ static void on_connection(struct ev_loop *loop, ev_io *io, int events)
 static void accept_rest(struct acceptor *acceptor,
                         const struct listener *listener)
 {
-    accept_batch(acceptor, listener, LAST_BATCH_MAX);
+    (void)accept_batch(acceptor, listener, LAST_BATCH_MAX);
 }
 
 static bool has_place(const struct places *places, int fd)

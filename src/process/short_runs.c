@@ -1,5 +1,6 @@
 #include "process/short_runs.h"
 
+#include <sched.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -11,7 +12,7 @@ enum { RUN_NS = 100000 }; /* the least that the kernel grants */
  * no header of glibc goes with). */
 struct sched_attributes {
     uint32_t size;
-    uint32_t policy; /* 0: SCHED_OTHER */
+    uint32_t policy;
     uint64_t flags;
     int32_t nice;
     uint32_t priority;
@@ -20,12 +21,23 @@ struct sched_attributes {
     uint64_t period_ns;
 };
 
-void short_runs_ask(void)
+static void set(uint32_t policy, uint64_t runtime_ns)
 {
     const struct sched_attributes attributes = {
         .size = sizeof(attributes),
+        .policy = policy,
         .nice = getpriority(PRIO_PROCESS, 0),
-        .runtime_ns = RUN_NS};
+        .runtime_ns = runtime_ns};
 
     (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+void short_runs_ask(void)
+{
+    set(SCHED_OTHER, RUN_NS);
+}
+
+void short_runs_give_up(void)
+{
+    set(SCHED_BATCH, 0); /* runs as long as those of others */
 }

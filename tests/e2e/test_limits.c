@@ -383,4 +383,36 @@ TEST(more_workers_than_cpus_let_one_another_finish)
     assert_true(eventually(count_threads(many, SCHED_BATCH) == count, 5000));
 }
 
+/* Connects and closes, in clear text, though the server speaks TLS. */
+static bool knock(const struct server *server, size_t times)
+{
+    struct server port = *server;
+
+    port.is_tls = false;
+    for (size_t i = 0; i < times; i++)
+        client_close(client_open(&port));
+    return true;
+}
+
+/* The thread that accepts interrupts the worker no longer, until it is over. */
+TEST(what_comes_in_a_storm_of_handshakes_waits_for_the_worker)
+{
+    enum { MANY = 300, PASSES_MS = 300 };
+    const struct launch launch = {.is_tls = true};
+    const char *const words[] = {"--workers=1", NULL};
+    struct server *one = server_start(&launch, words);
+
+    assert_true(knock(one, 10));
+    client_expect_usable(client_open(one));
+    assert_int_equal(count_threads(one, SCHED_BATCH), 0);
+    assert_true(eventually(knock(one, MANY) &&
+                               count_threads(one, SCHED_BATCH) == 1,
+                           5000));
+    pause_ms(PASSES_MS);
+    assert_true(eventually(knock(one, 1) &&
+                               count_threads(one, SCHED_BATCH) == 0,
+                           5000));
+    client_expect_usable(client_open(one));
+}
+
 E2E_SUITE(start);
