@@ -73,4 +73,7 @@ struct heap_node *heap_take(struct heap *heap);
 /* Takes out a node wherever it stands; nothing when it is outside. */
 void heap_drop(struct heap *heap, struct heap_node *node);
 
+/* Gives a node that is inside another key. */
+void heap_rekey(struct heap *heap, struct heap_node *node, uint64_t key);
+
 #endif

@@ -52,10 +52,10 @@
  * only is ordered by that alone. A large one has no part in it: what is small
  * would wait for a download of its own client, which takes any time.
  *
- * A level that changes moves all that its client waits for. So the level of a
- * client that waits for many things (CLIENT_SHARE_MANY) only rises, in steps of a
- * quarter: else who lets thousands wait could have them all moved by each request
- * that he makes and gives up. Now that takes as many requests as are moved.
+ * A level that changes moves all that its client waits for. So that of who waits
+ * alone rises when somebody comes: within a client it changes nothing. And that
+ * of who waits for many (CLIENT_SHARE_MANY) only rises, by a quarter: else each
+ * request that he makes and gives up could move thousands. Now it takes as many.
  *
  * Several workers: each knows its own clients, and is told of how many the
  * others have and what they have sent: the shares are of the link. A client that

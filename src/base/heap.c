@@ -48,6 +48,15 @@ static void sift_down(struct heap *heap, uint32_t at, struct heap_item item)
     set(heap, at, item);
 }
 
+/* Fills the hole at `at` by item, moving it to where that fits. */
+static void fill(struct heap *heap, uint32_t at, struct heap_item item)
+{
+    if (at > 0 && is_less(&item, &heap->items[(at - 1) / 2]))
+        sift_up(heap, at, item);
+    else
+        sift_down(heap, at, item);
+}
+
 void heap_init(struct heap *heap)
 {
     *heap = (struct heap){0};
@@ -128,10 +137,14 @@ void heap_drop(struct heap *heap, struct heap_node *node)
     at = node->index - 1;
     node->index = 0;
     last = heap->items[--heap->count];
-    if (at == heap->count)
-        return;
-    if (at > 0 && is_less(&last, &heap->items[(at - 1) / 2]))
-        sift_up(heap, at, last);
-    else
-        sift_down(heap, at, last);
+    if (at < heap->count)
+        fill(heap, at, last);
+}
+
+void heap_rekey(struct heap *heap, struct heap_node *node, uint64_t key)
+{
+    uint32_t at = node->index - 1;
+
+    assert(heap_has(node));
+    fill(heap, at, (struct heap_item){key, heap->items[at].tie, node});
 }

@@ -182,15 +182,20 @@ static void go_among_leaving(struct client_share *share,
  * is an eighth less, or a quarter more: to change it is to move all that wait. */
 static uint64_t level_of(uint64_t level, uint64_t asked)
 {
-    uint64_t step = 1;
+    unsigned shift;
 
     if (asked >= CLIENT_SHARE_LEVEL_MAX)
         return CLIENT_SHARE_LEVEL_MAX;
     if (level - level / 8 <= asked && asked < level + level / 4)
         return level;
-    while (8 * step <= asked)
-        step *= 2;
-    return asked / step * step;
+    shift = asked < 8 ? 0 : 61u - (unsigned)__builtin_clzll(asked);
+    return asked >> shift << shift;
+}
+
+/* Whether anybody else can wait than one client that waits here. */
+static bool waits_among_others(const struct client_share *share)
+{
+    return share->due.count > 1 || share->others.count > 0;
 }
 
 static void set_level(struct client_share *share, struct client_entry *entry)
@@ -198,7 +203,8 @@ static void set_level(struct client_share *share, struct client_entry *entry)
     uint64_t before = entry->level;
     uint64_t level = entry->small > 1 ? level_of(before, entry->asked) : 0;
 
-    if (level < before && entry->places > CLIENT_SHARE_MANY)
+    if (level < before ? entry->places > CLIENT_SHARE_MANY
+                       : !waits_among_others(share))
         return;
     entry->level = level;
     if (level == before || !share->on_level)
@@ -211,7 +217,7 @@ static void set_level(struct client_share *share, struct client_entry *entry)
 static inline void move_level(struct client_share *share,
                               struct client_entry *entry)
 {
-    if (entry->small > 1 || entry->level > 0)
+    if (entry->level > 0 || (entry->small > 1 && waits_among_others(share)))
         set_level(share, entry);
 }
 
@@ -285,6 +291,18 @@ static inline uint32_t look_elsewhere(struct client_share *share,
     return ask_elsewhere(share, entry);
 }
 
+/* Who was the only one that waits has the level now that he has among others. */
+static void go_among_waiting(struct client_share *share,
+                             struct client_entry *entry)
+{
+    struct client_entry *only = share->due.count == 1 ? first_of(&share->due)
+                                                      : NULL;
+
+    heap_put(&share->due, &entry->node, entry->due, 0);
+    if (only)
+        move_level(share, only);
+}
+
 /* Sets when something is due. Who was here just now, and could take no more for
  * a moment, goes on where he was. */
 static void begin(struct client_share *share, struct client_entry *entry,
@@ -307,7 +325,7 @@ static void begin(struct client_share *share, struct client_entry *entry,
     client_marks_put(&share->marks, entry->client);
     (void)look_elsewhere(share, entry);
     if (!share->is_alone)
-        heap_put(&share->due, &entry->node, entry->due, 0);
+        go_among_waiting(share, entry);
 }
 
 /* Who something is put for. What is put back is the only place of who is
@@ -406,12 +424,11 @@ void client_share_charge(struct client_share *share, struct client_place *place,
     had *= 1 + look_elsewhere(share, entry);
     entry->had += had;
     if (entry->is_waiting) {
-        heap_drop(&share->due, &entry->node);
         entry->due = least(entry->due +
                                (had >> CLIENT_SLOPE_BITS) * entry->slope,
                            share->now + virtual(CLIENT_SHARE_AHEAD));
         if (!share->is_alone)
-            heap_put(&share->due, &entry->node, entry->due, 0);
+            heap_rekey(&share->due, &entry->node, entry->due);
         place->due = entry->due;
     } else {
         if (heap_has(&entry->node))
@@ -445,6 +462,8 @@ void client_share_hear(struct client_share *share,
     if (share->is_alone && others->count > 0)
         join(share);
     share->others = *others;
+    if (share->due.count == 1)
+        move_level(share, first_of(&share->due));
     look_again(share);
     if (share->count > 0 && sent > 0)
         advance(share, sent);

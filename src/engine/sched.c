@@ -68,10 +68,9 @@ static void on_level(struct client_share *share, struct client_place *place,
     if (key == UINT64_MAX)
         return; /* behind all others, whatever its level */
     key -= weigh(sched, part_of_level(item, before, item->bytes));
-    heap_drop(&sched->heap, &item->node);
-    heap_put(&sched->heap, &item->node,
-             add_up(key, weigh(sched, part_of_level(item, after, item->bytes))),
-             item->arrival);
+    heap_rekey(&sched->heap, &item->node,
+               add_up(key,
+                      weigh(sched, part_of_level(item, after, item->bytes))));
 }
 
 void sched_init(struct sched *sched, enum sched_policy policy,
@@ -229,8 +228,7 @@ static bool renew(struct sched *sched, const struct heap_item *first)
         return false;
     key = add_up(first->key, weigh(sched, excess - item->excess));
     item->excess = excess;
-    heap_drop(&sched->heap, &item->node);
-    heap_put(&sched->heap, &item->node, key, item->arrival);
+    heap_rekey(&sched->heap, &item->node, key);
     return true;
 }
 

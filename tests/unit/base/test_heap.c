@@ -153,6 +153,24 @@ TEST(the_filler_of_a_hole_may_rise)
     assert_int_equal(take(), 11);
 }
 
+/* Whoever it is, and wherever it goes; it keeps its tie. */
+TEST(a_node_may_have_another_key)
+{
+    for (int moved = 0; moved < 31; moved++) {
+        for (uint64_t key = 0; key < 64; key += 3) {
+            for (int i = 0; i < 31; i++)
+                put(i, (uint64_t)(2 * (i * 17 % 31)), (uint64_t)i);
+            heap_rekey(&heap, &owners[moved].node, key);
+            assert_int_equal(heap_key(&heap, &owners[moved].node), key);
+            assert_int_equal(heap.items[owners[moved].node.index - 1].tie,
+                             moved);
+            assert_invariant();
+            while (heap_first(&heap))
+                (void)take();
+        }
+    }
+}
+
 TEST(room_is_kept_when_there_is_no_more_memory)
 {
     put(0, 1, 0);
@@ -238,6 +256,9 @@ TEST(a_random_run_agrees_with_a_naive_model)
         } else if (!is_growing) {
             heap_drop(&heap, &owners[number].node);
             model[number].is_inside = false;
+        } else {
+            model[number].key = draw(50);
+            heap_rekey(&heap, &owners[number].node, model[number].key);
         }
         assert_invariant();
         assert_int_equal(heap_count_before(&heap, key, arrivals / 2),

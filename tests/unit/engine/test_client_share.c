@@ -154,12 +154,14 @@ static uint64_t count_asked(int client, uint64_t *count_out, uint64_t *all_out)
 }
 
 /* All of a client have the level that its bytes allow, on top of their own. That of
- * many may be left from when there were more. */
+ * many may be left from when there were more, and that of who waits alone from
+ * before he asked for more. */
 static void check_level(int client)
 {
     uint64_t count, all;
     uint64_t asked = count_asked(client, &count, &all);
     bool is_many = all + 1 > CLIENT_SHARE_MANY; /* one may be taken */
+    bool is_alone = client_share_waiting(&sched.clients) == 1;
 
     for (int i = 0; i < ITEMS; i++) {
         const struct sched_item *item = &items[i];
@@ -173,7 +175,7 @@ static void check_level(int client)
             assert_true(level == 0 || is_many);
         else if (asked < CLIENT_SHARE_LEVEL_MAX)
             assert_true((level - level / 8 <= asked || is_many) &&
-                        asked <= level + level / 4);
+                        (asked <= level + level / 4 || is_alone));
         if (jobs[i].is_stream)
             level = 0;
         own += (level < 8 * own ? level : 8 * own) + item->excess;
@@ -454,6 +456,53 @@ TEST(a_request_does_not_move_all_that_its_client_waits_for)
     (void)client_share_first_due(&sched.clients); /* settles */
     assert_in_range(client_share_level(&sched.clients, &items[ITEMS - 3].place),
                     50, 80);
+}
+
+/* One who waits for a dozen, in all for 18,600 bytes. */
+static void let_one_wait(void)
+{
+    use(0, 1024);
+    memset(jobs, 0, sizeof(jobs));
+    memset(&naive, 0, sizeof(naive));
+    move = sched.clients.on_level;
+    sched.clients.on_level = count_moved;
+    moved = 0;
+    for (int i = 0; i < 12; i++)
+        arrive(i, 0, 1000 + 100 * (uint64_t)i, false);
+    assert_int_equal(serve(UINT64_MAX, 0), 0);
+    check_level(0);
+    assert_int_equal(client_share_level(&sched.clients, &items[1].place), 0);
+    assert_int_equal(moved, 0);
+}
+
+/* Within a client a level changes nothing. */
+TEST(who_waits_alone_has_no_level_until_somebody_comes)
+{
+    let_one_wait();
+    arrive(ITEMS - 1, 1, 5000, false);
+    assert_int_equal(moved, 11);
+    check_level(0);
+    assert_in_range(client_share_level(&sched.clients, &items[1].place), 15000,
+                    18000);
+    assert_int_equal(serve(UINT64_MAX, 0), ITEMS - 1);
+    for (int i = 1; i < 12; i++)
+        assert_int_equal(serve(UINT64_MAX, 0), i);
+}
+
+TEST(who_waits_alone_has_no_level_until_somebody_waits_elsewhere)
+{
+    const struct client_others others = {.count = 1,
+                                         .parts = CLIENT_SHARE_WHOLE};
+
+    let_one_wait();
+    client_share_hear(&sched.clients, &others);
+    assert_int_equal(moved, 11);
+    check_level(0);
+    assert_in_range(client_share_level(&sched.clients, &items[1].place), 15000,
+                    18000);
+    arrive(12, 0, 1500, false); /* it goes on from there */
+    assert_in_range(client_share_level(&sched.clients, &items[12].place), 15000,
+                    20000);
 }
 
 TEST(one_client_alone_is_served_shortest_first)
