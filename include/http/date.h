@@ -1,7 +1,8 @@
 /*
  * date - HTTP dates (RFC 9110 5.6.7) and seconds since the epoch.
  *
- * Thread: any; no state, no locale, no time zone.
+ * Thread: any; no locale, no time zone; no state but what date_format_now() keeps
+ *         for each.
  */
 #ifndef HTTP_DATE_H
 #define HTTP_DATE_H
@@ -16,6 +17,9 @@ enum { DATE_LEN = 29 }; /* "Sun, 06 Nov 1994 08:49:37 GMT" */
 /* Writes IMF-fixdate, DATE_LEN bytes and no NUL. Years 0 to 9999; seconds
  * outside are clamped to that span. */
 void date_format(int64_t seconds, char out[DATE_LEN]);
+
+/* The same of the present: a thread writes each second but once. */
+void date_format_now(int64_t seconds, char out[DATE_LEN]);
 
 /* Reads IMF-fixdate, RFC 850 and asctime dates, strictly but for the case of
  * letters (RFC 9111 4.2): names by letter, two-digit fields, a day that the

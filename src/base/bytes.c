@@ -1,11 +1,13 @@
 #include "base/bytes.h"
 
+#include "base/byte_word.h"
+
 /*
  * Every field of every request is compared with names that mean something, so
  * eight bytes are taken at a time. Each keeps to its own eight bits of the
  * word: what is added to it has at most seven, as it has itself by then.
  */
-enum { WORD = sizeof(uint64_t), HALF = sizeof(uint32_t), CASE = 0x20 };
+enum { CASE = 0x20 };
 
 /* The bit by which cases differ, of each byte that is a letter. */
 static uint64_t case_of_letters(uint64_t word)
@@ -28,34 +30,18 @@ static inline bool words_match(uint64_t a, uint64_t b)
                             (differs & ~case_of_letters(a)) == 0);
 }
 
-static uint64_t word_at(const char *at)
-{
-    uint64_t word;
-
-    memcpy(&word, at, sizeof(word));
-    return word;
-}
-
-/* The first four bytes and the last four, of four to eight. */
-static uint64_t ends_of(const char *at, size_t len)
-{
-    uint32_t first, last;
-
-    memcpy(&first, at, sizeof(first));
-    memcpy(&last, at + len - sizeof(last), sizeof(last));
-    return (uint64_t)first << 32 | last;
-}
-
 bool bytes_are_ieq(const char *a, const char *b, size_t len)
 {
-    if (len >= WORD) {
-        for (size_t i = 0; i < len - WORD; i += WORD)
-            if (!words_match(word_at(a + i), word_at(b + i)))
+    if (len >= BYTE_WORD) {
+        for (size_t i = 0; i < len - BYTE_WORD; i += BYTE_WORD)
+            if (!words_match(byte_word(a + i), byte_word(b + i)))
                 return false;
-        return words_match(word_at(a + len - WORD), word_at(b + len - WORD));
+        return words_match(byte_word(a + len - BYTE_WORD),
+                           byte_word(b + len - BYTE_WORD));
     }
-    if (len >= HALF)
-        return words_match(ends_of(a, len), ends_of(b, len));
+    if (len >= BYTE_WORD_HALF)
+        return words_match(byte_word_of_ends(a, len),
+                           byte_word_of_ends(b, len));
     for (size_t i = 0; i < len; i++)
         if (byte_lower(a[i]) != byte_lower(b[i]))
             return false;

@@ -77,7 +77,7 @@ static enum file_kind kind_of_error(int err)
 struct bytes file_entry_head(struct file_entry *entry, const struct now *now)
 {
     if (entry->dated_s != now->wall_s) {
-        date_format(now->wall_s, entry->block + HTTP1_CACHED_DATE_AT);
+        date_format_now(now->wall_s, entry->block + HTTP1_CACHED_DATE_AT);
         entry->dated_s = now->wall_s;
     }
     return (struct bytes){entry->block, entry->head_len};

@@ -204,6 +204,22 @@ void date_format(int64_t seconds, char out[DATE_LEN])
     put_pair(out + 23, moment.second);
 }
 
+void date_format_now(int64_t seconds, char out[DATE_LEN])
+{
+    static _Thread_local struct {
+        bool is_written;
+        int64_t seconds;
+        char text[DATE_LEN];
+    } last;
+
+    if (!last.is_written || last.seconds != seconds) {
+        date_format(seconds, last.text);
+        last.seconds = seconds;
+        last.is_written = true;
+    }
+    memcpy(out, last.text, DATE_LEN);
+}
+
 bool date_parse(struct bytes text, int64_t now, int64_t *seconds_out)
 {
     struct moment moment = {0};

@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 
+#include "base/byte_word.h"
 #include "http/percent.h"
 
 /* What a byte of a raw path means for the usual way through. */
@@ -10,8 +11,8 @@ enum { PLAIN, SLASH, DOT, ODD };
 static const uint8_t kinds[256] = {
     ['\0'] = ODD, ['%'] = ODD, ['/'] = SLASH, ['.'] = DOT};
 
-/* Nothing to decode, and no segment that is empty or begins with a dot. */
-static bool is_usual(struct bytes raw)
+/* Of few bytes, which are looked at one by one. */
+static bool is_usual_short(struct bytes raw)
 {
     unsigned before = PLAIN;
 
@@ -23,6 +24,35 @@ static bool is_usual(struct bytes raw)
         before = kind;
     }
     return true;
+}
+
+/* Eight bytes of it, and of each the next one. A dot is a slash but for its lowest
+ * bit. */
+static bool are_usual(uint64_t bytes, uint64_t next)
+{
+    uint64_t dotted = byte_word_find(next | BYTE_EIGHTFOLD(1), '/');
+
+    return ((byte_word_find(bytes, '/') & dotted) | byte_word_zeros(next) |
+            byte_word_find(next, '%')) == 0;
+}
+
+/* Nothing to decode, and no segment that is empty or begins with a dot: as nearly
+ * all are. Some bytes may be looked at twice. */
+static bool is_usual(struct bytes raw)
+{
+    const size_t width = BYTE_WORD;
+    const char *at = raw.data;
+    const char *end = raw.data + raw.len;
+
+    if (raw.len <= width / 2)
+        return is_usual_short(raw);
+    if (raw.len <= width)
+        return are_usual(byte_word_of_ends(at, raw.len - 1),
+                         byte_word_of_ends(at + 1, raw.len - 1));
+    for (; (size_t)(end - at) > width + 1; at += width)
+        if (!are_usual(byte_word(at), byte_word(at + 1)))
+            return false;
+    return are_usual(byte_word(end - width - 1), byte_word(end - width));
 }
 
 /* Writes the first segment of text to out, decoded, and moves text past it,
@@ -141,17 +171,19 @@ static char take_byte(const char **at, const char *end)
 }
 
 /* What may be, or stand for, a ';' or a '\\'. */
-static const bool may_be_ambiguous[256] = {
-    ['%'] = true, [';'] = true, ['\\'] = true};
+static uint64_t find_ambiguous(uint64_t word)
+{
+    return byte_word_find(word, '%') | byte_word_find(word, ';') |
+           byte_word_find(word, '\\');
+}
 
 bool path_is_ambiguous(struct bytes raw)
 {
     const char *end = raw.data + raw.len;
-    bool may_be = false;
 
-    for (size_t i = 0; i < raw.len; i++)
-        may_be |= may_be_ambiguous[(unsigned char)raw.data[i]];
-    for (const char *at = raw.data; may_be && at < end;) {
+    if (byte_word_lacks(raw, find_ambiguous))
+        return false; /* nearly always */
+    for (const char *at = raw.data; at < end;) {
         char c = take_byte(&at, end);
 
         if (c == ';' || c == '\\')

@@ -9,7 +9,7 @@
  * verdict depends neither on how that library was built nor on how the bytes
  * were split into reads. http1.c alone includes http_parser.h.
  *
- * Thread: the worker that reads; no state but struct http1_progress.
+ * Thread: the worker that reads; state: struct http1_progress, its last Host.
  */
 #ifndef HTTP_HTTP1_HTTP1_H
 #define HTTP_HTTP1_HTTP1_H

@@ -278,6 +278,30 @@ static const struct http1_rules request_rules = {
     .leading_crlf_max = HTTP1_LEADING_CRLF_MAX,
 };
 
+/* The request line, of a head that may be none. */
+static struct bytes line_of(struct bytes head)
+{
+    const char *end = memchr(head.data, '\r', head.len);
+
+    return end ? bytes_between(head.data, end) : head;
+}
+
+static enum reason read_head(struct request *request, struct bytes head)
+{
+    enum reason reason = take_apart(request, head);
+
+    if (reason == REASON_NONE) {
+        const char *target_end = request->target.data + request->target.len;
+
+        request->line = bytes_between(head.data,
+                                      target_end + strlen(" HTTP/1.1"));
+    } else {
+        request->line = line_of(head);
+        reason = take_apart_plainly(request, head);
+    }
+    return reason == REASON_NONE ? http1_read_meaning(request) : reason;
+}
+
 enum http1_verdict http1_parse(struct http1_progress *progress,
                                const char *data, size_t len,
                                struct request *request, size_t *used_out,
@@ -287,25 +311,16 @@ enum http1_verdict http1_parse(struct http1_progress *progress,
                                                 len, used_out, reason_out);
     const char *start = data + (progress->lines > 0 ? progress->start
                                                     : progress->line);
-    const char *end;
 
     if (verdict == HTTP1_MORE)
         return HTTP1_MORE;
-    end = memchr(start, '\r', len - (size_t)(start - data));
-    request->line = bytes_between(start, end ? end : data + len);
     *progress = (struct http1_progress){0};
-    if (verdict == HTTP1_DONE) {
-        struct bytes head = bytes_between(start, data + *used_out);
-
-        *reason_out = take_apart(request, head);
-        if (*reason_out != REASON_NONE)
-            *reason_out = take_apart_plainly(request, head);
-        if (*reason_out == REASON_NONE)
-            *reason_out = http1_read_meaning(request);
-        if (*reason_out != REASON_NONE)
-            verdict = HTTP1_BAD;
+    if (verdict == HTTP1_BAD) {
+        request->line = line_of(bytes_between(start, data + len));
+        return HTTP1_BAD;
     }
-    return verdict;
+    *reason_out = read_head(request, bytes_between(start, data + *used_out));
+    return *reason_out == REASON_NONE ? HTTP1_DONE : HTTP1_BAD;
 }
 
 unsigned long http1_parser_version(void)

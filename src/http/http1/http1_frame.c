@@ -8,9 +8,12 @@
 static void put_status_line(struct buf *out, unsigned status,
                             struct bytes phrase)
 {
-    buf_put_literal(out, "HTTP/1.1 ");
-    buf_put_number(out, status);
-    buf_put_literal(out, " ");
+    char line[] = "HTTP/1.1 000 ";
+
+    line[9] = (char)('0' + status / 100 % 10);
+    line[10] = (char)('0' + status / 10 % 10);
+    line[11] = (char)('0' + status % 10);
+    buf_put(out, (struct bytes){line, sizeof(line) - 1});
     buf_put(out, phrase);
     buf_put_literal(out, "\r\n");
 }
@@ -23,7 +26,7 @@ static void put_date(struct buf *out, const struct now *clock)
     to = buf_reserve(out, DATE_LEN);
     if (!to)
         return;
-    date_format(clock->wall_s, to);
+    date_format_now(clock->wall_s, to);
     out->len += DATE_LEN;
     buf_put_literal(out, "\r\n");
 }

@@ -45,6 +45,27 @@ static bool is_authority(struct bytes text)
     return true;
 }
 
+/* A worker is asked by the same name again and again, and what was an authority a
+ * moment ago is one. */
+static bool is_authority_again(struct bytes text)
+{
+    static _Thread_local struct {
+        size_t len; /* 0: there is none */
+        char text[56];
+    } last;
+
+    if (text.len > 0 && text.len == last.len &&
+        memcmp(text.data, last.text, text.len) == 0)
+        return true;
+    if (!is_authority(text))
+        return false;
+    if (text.len <= sizeof(last.text)) {
+        memcpy(last.text, text.data, text.len);
+        last.len = text.len;
+    }
+    return true;
+}
+
 static enum reason read_host(struct request *request)
 {
     const struct field *host = request_find(request, FIELD_HOST);
@@ -54,7 +75,7 @@ static enum reason read_host(struct request *request)
         return request->minor == 0 ? REASON_NONE : REASON_HOST_MISSING;
     if (request_next(request, host))
         return REASON_HOST_TWICE;
-    if (!is_authority(host->value))
+    if (!is_authority_again(host->value))
         return REASON_HOST_INVALID;
     request->host = host->value;
     return REASON_NONE;

@@ -52,6 +52,24 @@ TEST(corners_of_the_calendar_are_written)
     assert_formats(4107542400, "Mon, 01 Mar 2100 00:00:00 GMT");
 }
 
+TEST(the_present_is_written_as_any_date)
+{
+    static const int64_t seconds[] = {0,   0,   -1,       NOW, NOW,
+                                      NOW, 0,   NOW + 1,  NOW, INT64_MIN,
+                                      NOW, NOW, INT64_MAX};
+
+    for (size_t i = 0; i < sizeof(seconds) / sizeof(*seconds); i++) {
+        char out[DATE_LEN + 1];
+        char expected[DATE_LEN];
+
+        memset(out, '~', sizeof(out));
+        date_format_now(seconds[i], out);
+        date_format(seconds[i], expected);
+        assert_memory_equal(out, expected, DATE_LEN);
+        assert_int_equal(out[DATE_LEN], '~');
+    }
+}
+
 TEST(seconds_outside_of_four_digit_years_are_clamped)
 {
     assert_formats(YEAR_0, "Sat, 01 Jan 0000 00:00:00 GMT");

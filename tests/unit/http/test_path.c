@@ -66,6 +66,43 @@ TEST(the_usual_path_is_borrowed)
     }
 }
 
+static bool is_borrowed(const char *raw, size_t len)
+{
+    return clean((struct bytes){raw, len}).is_borrowed;
+}
+
+TEST(what_is_odd_is_seen_wherever_it_stands)
+{
+    char raw[40];
+
+    for (size_t len = 2; len <= sizeof(raw); len++)
+        for (size_t at = 1; at < len; at++) {
+            bool is_first = at == 1;
+
+            memset(raw, 'a', sizeof(raw));
+            raw[0] = '/';
+            for (int byte = 0; byte < 256; byte++) {
+                bool is_odd = byte == '\0' || byte == '%' ||
+                              (is_first && (byte == '/' || byte == '.'));
+
+                raw[at] = (char)byte;
+                if (is_borrowed(raw, len) == is_odd)
+                    fail_msg("%d at %zu of %zu", byte, at, len);
+            }
+            raw[at] = 'a';
+            if (at + 1 == len)
+                continue;
+            memcpy(raw + at, "//", 2);
+            assert_false(is_borrowed(raw, len));
+            memcpy(raw + at, "/.", 2);
+            assert_false(is_borrowed(raw, len));
+            memcpy(raw + at, "./", 2);
+            assert_int_equal(is_borrowed(raw, len), !is_first);
+            memcpy(raw + at, "..", 2);
+            assert_int_equal(is_borrowed(raw, len), !is_first);
+        }
+}
+
 TEST(escapes_dots_and_slashes_are_cleaned)
 {
     static const char *const cases[][2] = {

@@ -83,6 +83,27 @@ TEST(only_some_bytes_are_ambiguous)
         assert_false(path_is_ambiguous(bytes_of(plain[i])));
 }
 
+TEST(an_ambiguous_byte_is_seen_wherever_it_stands)
+{
+    static const char escapes[][4] = {"%3b", "%3B", "%5c", "%5C", "%3a"};
+    char raw[30];
+
+    for (size_t len = 2; len <= sizeof(raw); len++)
+        for (size_t at = 1; at < len; at++) {
+            memset(raw, 'a', sizeof(raw));
+            for (int byte = 0; byte < 256; byte++) {
+                raw[at] = (char)byte;
+                assert_int_equal(path_is_ambiguous((struct bytes){raw, len}),
+                                 byte == ';' || byte == '\\');
+            }
+            for (size_t i = 0; i < 5 && at + 3 <= len; i++) {
+                memcpy(raw + at, escapes[i], 3);
+                assert_int_equal(path_is_ambiguous((struct bytes){raw, len}),
+                                 i < 4);
+            }
+        }
+}
+
 /* What is not ambiguous is the same in every reading. */
 TEST(random_paths_agree_where_they_must)
 {

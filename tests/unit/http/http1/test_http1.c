@@ -154,6 +154,70 @@ TEST(a_target_takes_visible_ascii)
                          byte > 0x20 && byte < 0x7F && byte != '#');
 }
 
+/* "/a...a", so many bytes, with one of them in a place. */
+static void check_target(size_t len, size_t at)
+{
+    char head[60];
+    char target[30];
+
+    memset(target, 'a', len);
+    target[0] = '/';
+    target[at] = '?';
+    (void)snprintf(head, sizeof(head), "GET %.*s HTTP/1.0\r\n\r\n", (int)len,
+                   target);
+    for (unsigned byte = 0; byte < 256; byte++) {
+        bool is_good = byte > 0x20 && byte < 0x7F && byte != '#' &&
+                       (byte != '%' || at + 2 < len); /* "%aa" */
+
+        if (is_taken(head, byte) != is_good)
+            fail_msg("%u at %zu of %zu", byte, at, len);
+    }
+}
+
+TEST(a_target_takes_it_wherever_it_stands)
+{
+    for (size_t len = 2; len <= 26; len++)
+        for (size_t at = 1; at < len; at++)
+            check_target(len, at);
+}
+
+TEST(one_good_host_makes_no_other_good)
+{
+    static const struct {
+        const char *host;
+        bool is_good;
+    } cases[] = {
+        {"a.example:80", true},
+        {"a.example:80", true},
+        {"a.example:8x", false},
+        {"a example:80", false},
+        {"a.example:80", true},
+        {"", false},
+        {"a.example:8", true},
+        {"a.example:80 ", true},
+        {"a.example:80:", false},
+        {"a123456789b123456789c123456789d123456789e123456789f12345", true},
+        {"a123456789b123456789c123456789d123456789e123456789f1234 ", true},
+        {"a123456789b123456789c123456789d123456789e123456789f1234[", false},
+        {"a123456789b123456789c123456789d123456789e123456789f123456789", true},
+        {"a123456789b123456789c123456789d123456789e123456789f12345678[", false},
+        {"[::1]", true},
+        {"[::g]", false},
+        {"[::1]", true}};
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char head[120];
+        struct outcome outcome;
+
+        (void)snprintf(head, sizeof(head), "GET / HTTP/1.1\r\nHost: %s\r\n\r\n",
+                       cases[i].host);
+        read_whole(&outcome, bytes_of(head));
+        if ((outcome.verdict == HTTP1_DONE) != cases[i].is_good)
+            fail_msg("%zu: %s", i, cases[i].host);
+        outcome_fini(&outcome);
+    }
+}
+
 /* --- Fields -------------------------------------------------------------- */
 
 static void read_fields(struct outcome *outcome, const char *head)
