@@ -32,9 +32,13 @@
  * long one. That is pre-emption, and it costs at most one limit of waiting.
  *
  * All workers share one limit, one window, or one bucket. Each publishes what
- * it has in the kernel on a cache line of its own; nothing is locked. A worker
- * whose next response is not the very next of all sends only to keep the link
- * busy.
+ * it has in the kernel on cache lines of its own; nothing is locked. Who adapts
+ * the limit or the pace asks the kernel about two flows of each of the others,
+ * which may not look for a while: a queue that one worker has no part in would
+ * seem to be empty, and the pace would rise for ever. (By then the descriptor
+ * may be that of something else: it is only asked how much lies there.) A
+ * worker whose next response is not the very next of all sends only to keep the
+ * link busy.
  *
  * Thread: struct link is one worker's; struct link_shared is shared, by
  *         atomics, relaxed: its numbers steer, nothing else depends on them.
@@ -84,6 +88,13 @@ struct link_line {
     _Atomic uint64_t looked_ns;           /* when it looked at these two */
     _Atomic uint64_t handed;              /* bytes on the wire since ever,
                                              without what sockets keep */
+    _Atomic uint64_t last_fd;             /* of the flow that was handed
+                                             something last, */
+    _Atomic uint64_t most_fd;             /* and of the one that had most in
+                                             the queue; UINT64_MAX: none */
+    _Atomic uint64_t news;                /* times it looked or handed over */
+    _Atomic uint64_t gone;                /* these, when another worker found
+                                             nothing of it in the queue */
     _Atomic uint64_t waiting_rank;        /* of its next; UINT64_MAX: none */
     _Atomic uint64_t sent;                /* bytes of responses since ever */
     _Atomic uint64_t clients;             /* that wait */
@@ -104,7 +115,6 @@ struct link_shared {
     _Atomic uint64_t since_ns;           /* that was then */
     _Atomic uint64_t judged_ns;          /* when it was looked at */
     _Atomic uint64_t least;              /* seen in the queue since */
-    _Atomic uint64_t found_ns;           /* when a look found anything */
     _Atomic uint64_t limit;              /* of the local queue */
     _Atomic uint64_t limit_ns;           /* when it was moved */
     _Atomic uint64_t base;        /* of the window, see link_delay_window.c;
@@ -171,11 +181,14 @@ struct link {
     uint64_t handed;    /* bytes on the wire since the start, */
     uint64_t unsent;    /* and of these in sockets, when that was counted */
     uint64_t counted_ns;
-    uint64_t due_ns;      /* the next tick; 0: none */
-    uint64_t late_ns;     /* that ticks have been lately */
-    uint64_t unheld;      /* bytes sent since any were held */
-    uint64_t unprobed;    /* bytes sent since the last probe */
-    uint64_t probe_bytes; /* that are sent until the next */
+    uint64_t news;          /* see link_line */
+    struct link_flow *last; /* that was handed something */
+    struct link_flow *most; /* that has most in the queue */
+    uint64_t due_ns;        /* the next tick; 0: none */
+    uint64_t late_ns;       /* that ticks have been lately */
+    uint64_t unheld;        /* bytes sent since any were held */
+    uint64_t unprobed;      /* bytes sent since the last probe */
+    uint64_t probe_bytes;   /* that are sent until the next */
     uint64_t probe_bytes_max;
     struct link_flow *probe;
     uint64_t probe_ms;

@@ -175,6 +175,10 @@ void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
         link_pacer_pay(link, link_wire_bytes(bytes));
         flow->queued += (uint32_t)bytes;
         flow->is_fresh = true;
+        link->news++;
+        link->last = flow;
+        if (!link->most || link->most->queued < flow->queued)
+            link->most = flow;
         link->queued += bytes;
         link->unheld += bytes;
         if (link->unheld >= LINK_UNHELD_BYTES)

@@ -43,7 +43,7 @@ enum {
     UP_SHARE_FAR = 16,    /* the same, far below the rate or the crest */
     CREST_SHARE = 16,     /* the crest is so much below where the queue stood */
     DOWN_SHARE = 32,
-    FAR_SHARE = 4,       /* so far above what leaves: down at once */
+    FAR_SHARE = 4,       /* so far above what leaves: down at once, not up */
     FALL_SHARE = 8,      /* of a known rate, in a window at most */
     STEADY_WINDOWS = 64, /* up in a row; then quicker and quicker, */
     QUICKER_MAX = 5      /* up to 2^5 times */
@@ -186,8 +186,10 @@ static uint64_t move(struct link_shared *shared, uint64_t pacer,
         link_store(&shared->rises, 0);
         return move_down(pacer, rate);
     }
-    if (!link_load(&shared->paced))
-        return pacer; /* something else kept the queue short */
+    /* Something else kept the queue short, or others had the CPU; and what no
+     * queue was seen of is no reason to go far beyond what leaves. */
+    if (!link_load(&shared->paced) || window->seen < pacer - pacer / FAR_SHARE)
+        return pacer;
     link_store(&shared->rises, rises);
     rate -= rate / UP_SHARE_FAR;
     return move_up(pacer, crest > rate ? crest : rate, rises);
@@ -251,8 +253,8 @@ void link_pacer_adapt(struct link *link, uint64_t queued, uint64_t now_ns)
         return;
     if (link_has_passed(now_ns, link->counted_ns, COUNT_NS))
         count_unsent(link, now_ns);
-    left = link->handed - link->unsent +
-           link_ask_others(link, 0, now_ns).handed - queued;
+    left = link->handed - link->unsent - link->queued +
+           link_ask_others(link, 0, now_ns).left;
     more = (int64_t)(left - link_load(&shared->left));
     if (was_gap) {
         link_store(&shared->since_ns, now_ns);

@@ -18,6 +18,7 @@
  * nothing any more after that. */
 enum {
     LINK_FRESH_NS = 2 * LINK_TICK_NS,
+    LINK_QUEUED_FRESH_NS = 8 * LINK_TICK_NS,
     LINK_FLIGHT_FRESH_NS = 200 * LINK_TICK_NS
 };
 
@@ -43,13 +44,17 @@ struct link_others {
     uint64_t queued;
     uint64_t flight;
     uint64_t standing;
-    uint64_t handed;
+    uint64_t left; /* since ever, when each looked last */
     bool is_after; /* none of them has anything waiting that comes before */
 };
 
 /* What the others have, and whether what stands at key goes before it. */
 struct link_others link_ask_others(const struct link *link, uint64_t key,
                                    uint64_t now_ns);
+
+/* What all have in the queue, when this worker has just looked at its own; or
+ * as much of it as is enough. */
+uint64_t link_count_queued(struct link *link, uint64_t enough, uint64_t now_ns);
 
 /* Room below the limit for one that has ahead bytes before it. */
 uint64_t link_room(uint64_t limit, uint64_t ahead, uint64_t want);

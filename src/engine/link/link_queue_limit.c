@@ -2,8 +2,7 @@
 #include "io/socket_state.h"
 
 enum {
-    MEASURE_NS = 100000,        /* looking more often tells nothing new */
-    FOUND_NS = 4 * LINK_TICK_NS /* without a find: there is no queue */
+    MEASURE_NS = 100000 /* looking more often tells nothing new */
 };
 
 /* What flow has between socket and wire. Bytes not sent for want of room
@@ -30,6 +29,8 @@ static void look(struct link *link, uint64_t now_ns)
 {
     struct list *at = link->flows.next;
 
+    link->news++;
+    link->most = NULL;
     while (at != &link->flows) {
         struct link_flow *flow = OWNER_OF(at, struct link_flow, link);
 
@@ -37,6 +38,8 @@ static void look(struct link *link, uint64_t now_ns)
         link->queued -= flow->queued;
         flow->queued = link_queue_limit_measure(link, flow);
         link->queued += flow->queued;
+        if (!link->most || link->most->queued < flow->queued)
+            link->most = flow;
         if (flow->queued == 0 && !may_come(flow))
             link_drop_idle(link, flow);
     }
@@ -134,21 +137,6 @@ static uint64_t move(uint64_t limit, uint64_t queued)
     return limit > LINK_LIMIT_MIN ? limit : LINK_LIMIT_MIN;
 }
 
-/* What lies in the queue, when this worker has just looked. What others say of
- * theirs includes what they have handed over since they looked, and may be gone:
- * of many workers some have always just done so, and a fast link never seems
- * empty. So they count only where a look has found anything lately. */
-static uint64_t count_all(const struct link *link, uint64_t now_ns)
-{
-    struct link_shared *shared = link->shared;
-
-    if (link->queued > 0)
-        link_store(&shared->found_ns, now_ns);
-    else if (link_has_passed(now_ns, link_load(&shared->found_ns), FOUND_NS))
-        return 0;
-    return link->queued + link_ask_others(link, 0, now_ns).queued;
-}
-
 void link_queue_limit_loosen(struct link *link)
 {
     struct link_shared *shared = link->shared;
@@ -156,7 +144,7 @@ void link_queue_limit_loosen(struct link *link)
     uint64_t now_ns = now_read_ns();
 
     look(link, now_ns);
-    if (count_all(link, now_ns) >= limit / 8)
+    if (link_count_queued(link, limit / 8, now_ns) >= limit / 8)
         return;
     limit += limit / 4;
     link_store(&shared->limit, limit);
@@ -171,7 +159,7 @@ void link_queue_limit_adapt(struct link *link, uint64_t now_ns)
     uint64_t queued;
 
     look(link, now_ns);
-    queued = count_all(link, now_ns);
+    queued = link_count_queued(link, LINK_LIMIT_MAX, now_ns);
     link_pacer_adapt(link, queued, now_ns);
     if (!link->was_held)
         return;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "engine/link/link_priv.h"
+#include "io/socket_state.h"
 
 /* --- Numbers that all workers steer by ------------------------------------ */
 
@@ -20,6 +21,8 @@ int link_shared_init(struct link_shared *shared, enum link_mode mode,
     for (size_t i = 0; i < worker_count; i++) {
         memset(&shared->lines[i], 0, sizeof(shared->lines[i]));
         atomic_init(&shared->lines[i].waiting_rank, UINT64_MAX);
+        atomic_init(&shared->lines[i].last_fd, UINT64_MAX);
+        atomic_init(&shared->lines[i].most_fd, UINT64_MAX);
     }
     return 0;
 }
@@ -42,6 +45,20 @@ static uint64_t rank_of(const struct link *link, uint64_t key)
     return link->base - key < middle ? middle - (link->base - key) : 0;
 }
 
+/* Whether others have found that all has left that the line's worker has handed
+ * over. */
+static bool is_gone(const struct link_line *line)
+{
+    return link_load(&line->gone) == link_load(&line->news);
+}
+
+/* Bytes that had left when the line's worker looked last. */
+static uint64_t count_left(const struct link_line *line)
+{
+    return link_load(&line->handed) -
+           (is_gone(line) ? 0 : link_load(&line->queued));
+}
+
 struct link_others link_ask_others(const struct link *link, uint64_t key,
                                    uint64_t now_ns)
 {
@@ -61,11 +78,57 @@ struct link_others link_ask_others(const struct link *link, uint64_t key,
             others.flight += link_load(&line->flight);
             others.standing += link_load(&line->standing);
         }
-        others.handed += link_load(&line->handed);
+        others.left += count_left(line);
         if (link_load(&line->waiting_rank) < rank)
             others.is_after = false;
     }
     return others;
+}
+
+static uint64_t look_at_flow(struct link *link, uint64_t fd)
+{
+    if (fd == UINT64_MAX)
+        return 0;
+    link->counters.measured++;
+    return socket_count_queued((int)fd);
+}
+
+/* What the line's worker has in the queue. It says how much it found when it
+ * looked, and has handed over since; but it may not look again for a while,
+ * without a CPU or with nothing that is held. So its flows are looked at, the
+ * one that was handed something last, and the one that had most: once they have
+ * left, so has the rest, of a queue in the order of arrival or in turns. */
+static uint64_t look_at(struct link *link, struct link_line *line,
+                        uint64_t now_ns)
+{
+    uint64_t queued = link_load(&line->queued);
+    uint64_t news = link_load(&line->news);
+    uint64_t last_fd = link_load(&line->last_fd);
+    uint64_t most_fd = link_load(&line->most_fd);
+    uint64_t found;
+
+    if (queued == 0 || is_gone(line))
+        return 0;
+    found = look_at_flow(link, last_fd);
+    if (found == 0 && most_fd != last_fd)
+        found = look_at_flow(link, most_fd);
+    if (found == 0 && (last_fd & most_fd) != UINT64_MAX)
+        link_store(&line->gone, news);
+    else if (!link_has_passed(now_ns, link_load(&line->seen_ns),
+                              LINK_QUEUED_FRESH_NS))
+        return queued;
+    return found;
+}
+
+uint64_t link_count_queued(struct link *link, uint64_t enough, uint64_t now_ns)
+{
+    const struct link_shared *shared = link->shared;
+    uint64_t queued = link->queued;
+
+    for (size_t i = 0; i < shared->worker_count && queued < enough; i++)
+        if (&shared->lines[i] != link->line)
+            queued += look_at(link, &shared->lines[i], now_ns);
+    return queued;
 }
 
 bool link_may_move(_Atomic uint64_t *moved_ns, uint64_t now_ns,
@@ -86,6 +149,9 @@ void link_publish(struct link *link, uint64_t waiting_key)
     link_store(&link->line->flight, link->flight);
     link_store(&link->line->standing, link->standing);
     link_store(&link->line->looked_ns, link->looked_ns);
+    link_store(&link->line->last_fd, link->last ? link->last->fd : UINT64_MAX);
+    link_store(&link->line->most_fd, link->most ? link->most->fd : UINT64_MAX);
+    link_store(&link->line->news, link->news);
     link_store(&link->line->handed, link->handed - link->unsent);
     link_store(&link->line->waiting_rank, rank_of(link, waiting_key));
 }
@@ -172,6 +238,10 @@ void link_drop(struct link *link, struct link_flow *flow)
 {
     if (link->probe == flow)
         link->probe = NULL;
+    if (link->last == flow)
+        link->last = NULL;
+    if (link->most == flow)
+        link->most = NULL;
     if (list_is_empty(&flow->link))
         return;
     link->queued -= flow->queued;

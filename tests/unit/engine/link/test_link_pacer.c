@@ -340,6 +340,64 @@ TEST(what_a_moment_has_taken_of_the_pace_comes_back)
         }
 }
 
+/* One tick of each worker that has a CPU: some have none for a while, again and
+ * again, with bytes in the queue. */
+static void pass_tick_late(uint64_t rate)
+{
+    static uint64_t away_ns[WORKERS];
+
+    for (size_t i = 0; i < workers; i++) {
+        drain(rate, LINK_TICK_NS / workers + draw(LINK_TICK_NS / 10));
+        ask_anew();
+        if (clock_ns < away_ns[i])
+            continue;
+        if (draw(2) == 0)
+            away_ns[i] = clock_ns + (2 + draw(6)) * LINK_TICK_NS;
+        link_tick(&links[i]);
+        turn(i);
+    }
+}
+
+TEST(the_pace_does_not_run_away_while_workers_come_late)
+{
+    const uint64_t rate = 10000000;
+
+    for (size_t count = 2; count <= WORKERS; count *= 2) {
+        uint64_t end_ns;
+
+        begin_link(count);
+        pass_s(rate, 3);
+        end_ns = clock_ns + 30 * S_NS;
+        while (clock_ns < end_ns) {
+            pass_tick_late(rate);
+            assert_true(pace_share(rate) < 1.35); /* see FAR_SHARE */
+        }
+        pass_s(rate, 0.5);
+        assert_link_is_kept(rate);
+    }
+}
+
+/* So much leaves, and nothing stays in the queue though the bucket holds
+ * something back. */
+static uint64_t pace_when_so_much_leaves(uint64_t rate)
+{
+    begin(LINK_AUTO, 0, 1);
+    atomic_store(&shared.pacer, 10000000);
+    for (int i = 0; i < 500; i++) {
+        pass_ns(4 * MS_NS);
+        links[0].handed += rate / 250;
+        links[0].was_paced = true;
+        link_pacer_adapt(&links[0], 0, clock_ns);
+    }
+    return atomic_load(&shared.pacer);
+}
+
+TEST(the_pace_rises_only_while_as_much_leaves)
+{
+    assert_int_equal(pace_when_so_much_leaves(5000000), 10000000);
+    assert_true(pace_when_so_much_leaves(9900000) > 10500000);
+}
+
 /* Less than the link takes is wanted, so that nothing is held. */
 TEST(the_pace_stays_when_it_holds_nothing)
 {

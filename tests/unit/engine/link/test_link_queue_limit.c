@@ -153,6 +153,62 @@ TEST(the_limit_moves_once_in_a_tick_for_all_workers)
     assert_int_equal(limit(), before + before / 4);
 }
 
+/* --- A worker that does not look ----------------------------------------- */
+
+/* The other worker hands bytes over, and so many of them stay in the kernel. */
+static void hand_elsewhere(int number, uint32_t bytes, uint32_t stay)
+{
+    in_kernel[number] = stay;
+    link_handed(&links[1], &flows[number], bytes, 0, clock_ns / MS_NS);
+    link_publish(&links[1], UINT64_MAX);
+}
+
+TEST(the_limit_does_not_grow_while_another_has_a_queue)
+{
+    uint64_t before = limit();
+
+    hand_elsewhere(1, LINK_LIMIT_START / 4, LINK_LIMIT_START / 4);
+    pass_ns(20 * MS_NS);
+    tick_with(0);
+    assert_int_equal(limit(), before);
+    in_kernel[1] = 0;
+    tick_with(0);
+    assert_int_equal(limit(), before + before / 4);
+}
+
+/* As in a queue that serves flows in turns. */
+TEST(nor_while_it_has_one_of_what_was_not_the_last)
+{
+    uint64_t before = limit();
+
+    hand_elsewhere(1, LINK_LIMIT_START / 4, LINK_LIMIT_START / 4);
+    hand_elsewhere(3, 100, 0);
+    pass_ns(20 * MS_NS);
+    tick_with(0);
+    assert_int_equal(limit(), before);
+}
+
+static unsigned count_looks_of_tick(void)
+{
+    looks_local = 0;
+    tick_with(0);
+    return looks_local;
+}
+
+TEST(what_was_found_to_be_gone_is_looked_at_once)
+{
+    unsigned own;
+
+    count_looks_of_tick();
+    own = count_looks_of_tick();
+    hand_elsewhere(1, 1000, 0);
+    assert_int_equal(count_looks_of_tick(), own + 1);
+    assert_int_equal(count_looks_of_tick(), own);
+    hand_elsewhere(1, 1000, 1000);
+    assert_int_equal(count_looks_of_tick(), own + 1);
+    assert_int_equal(count_looks_of_tick(), own + 1);
+}
+
 /* --- A fast link --------------------------------------------------------- */
 
 static bool is_held[WORKERS];
