@@ -311,9 +311,11 @@ static void print_download(const struct order *order)
     replies[0].is_loop = false;
     for (uint32_t i = 1; i <= 8; i++)
         add_loop(i, 1e5);
+    order_rate /= 10;
     run(order, 9, 8000000, 10000);
     got = replies[0].size - replies[0].left;
     run(order, 9, 90000000, 10000);
+    order_rate *= 10;
     printf(" %.0f |", (double)got / 1e3);
     if (replies[0].done)
         printf(" %.0f s |", (double)replies[0].done / 1e6);

@@ -41,6 +41,9 @@ struct order {
     void (*idle)(uint64_t bytes); /* the link was, for so long; may be NULL */
 };
 
+/* What the link carries, in bytes a second. */
+extern uint64_t order_rate;
+
 /* The first of sprintd's own is what others are compared with; the first of the
  * candidates is fair sharing among clients. */
 extern const struct order order_own[];

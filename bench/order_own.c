@@ -3,6 +3,8 @@
 
 #include "order.h"
 
+uint64_t order_rate = 10000000;
+
 static struct sched sched;
 
 static void begin_sched(enum sched_policy policy, uint64_t bound,
@@ -16,6 +18,7 @@ static void begin_sched(enum sched_policy policy, uint64_t bound,
     sched_init(&sched, policy, (struct sched_bounds){bound, factor});
     if (sched_reserve(&sched, ORDER_WAITING_MAX) != 0)
         exit(1);
+    client_share_set_rate(&sched.clients, order_rate);
 }
 
 #define BEGIN(name, ...)             \

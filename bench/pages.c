@@ -286,6 +286,7 @@ int main(int argc, char **argv)
     double seconds = argc > 1 ? strtod(argv[1], NULL) : 300;
     unsigned seeds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 3;
 
+    order_rate = (uint64_t)link_rate;
     for (size_t load = 0; load < sizeof(loads) / sizeof(*loads); load++) {
         printf("\n%.2f of the link in pages, %.2f in single files; means in "
                "ms\n\n| order | painted | page | single | below 10 KB | above "

@@ -19,7 +19,8 @@ struct client_entry {
     uint64_t client;
     struct client_entry *next; /* private: of the bucket, or of the free ones */
     struct heap_node node;     /* in due or leaving */
-    uint32_t slope;            /* s, with CLIENT_SLOPE_BITS binary places */
+    uint32_t slope;            /* s, with CLIENT_SLOPE_BITS binary places, */
+    uint64_t sloped;           /* of so much more of V that he is sent */
     uint32_t places;           /* that wait */
     bool is_waiting;           /* he is in due, unless he is alone */
     uint32_t elsewhere;        /* workers at which he waits, too */

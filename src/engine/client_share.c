@@ -5,8 +5,19 @@
 enum {
     PER_PLACE = 2,     /* clients for each place: those that wait, and others */
     PLACES_MIN = 8192, /* room that nobody uses is never touched */
-    LOOKS = 4
+    LOOKS = 4,
+    SLOPE_WIDTH = 19 /* of CLIENT_SHARE_FACTOR_MAX << CLIENT_SLOPE_BITS */
 };
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
 
 static uint64_t virtual(uint64_t bytes)
 {
@@ -17,7 +28,9 @@ static uint64_t virtual(uint64_t bytes)
 
 void client_share_init(struct client_share *share, uint64_t factor)
 {
-    *share = (struct client_share){.factor = factor};
+    *share = (struct client_share){.factor = factor,
+                                   .grace = CLIENT_SHARE_GRACE,
+                                   .ahead = CLIENT_SHARE_AHEAD};
     heap_init(&share->due);
     heap_init(&share->leaving);
     client_table_init(&share->table);
@@ -29,6 +42,15 @@ void client_share_fini(struct client_share *share)
     heap_fini(&share->leaving);
     client_table_fini(&share->table);
     client_share_init(share, share->factor);
+}
+
+void client_share_set_rate(struct client_share *share, uint64_t rate)
+{
+    uint64_t grace = least(rate / CLIENT_SHARE_GRACES, CLIENT_SHARE_GRACE_MAX);
+
+    share->still = rate * CLIENT_SHARE_STILL_S;
+    share->grace = most(grace, CLIENT_SHARE_GRACE);
+    share->ahead = most(share->grace, CLIENT_SHARE_AHEAD);
 }
 
 int client_share_reserve(struct client_share *share, size_t count)
@@ -130,6 +152,7 @@ static void join(struct client_share *share)
     share->is_alone = false;
     share->count--;
     entry->slope = lone->slope;
+    entry->sloped = lone->sloped;
     entry->places = lone->places;
     entry->is_waiting = lone->is_waiting;
     entry->elsewhere = lone->elsewhere;
@@ -262,11 +285,6 @@ static inline void settle(struct client_share *share)
         settle_taken(share);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint32_t ask_elsewhere(struct client_share *share,
                               struct client_entry *entry)
 {
@@ -303,6 +321,48 @@ static void go_among_waiting(struct client_share *share,
         move_level(share, only);
 }
 
+/* What a place keeps of its client: when something is due, in bytes and from
+ * somewhere, and by which slope. It is never 0. */
+static uint64_t promise_of(const struct client_share *share,
+                           const struct client_entry *entry)
+{
+    uint64_t slope = entry->sloped > 0 ? entry->slope
+                                       : share->factor << CLIENT_SLOPE_BITS;
+
+    return entry->due >> FAIR_SHARE_FRACTION_BITS << SLOPE_WIDTH | slope;
+}
+
+/* By how many bytes V has to rise until that. */
+static uint64_t bytes_until(const struct client_share *share, uint64_t promise)
+{
+    uint64_t due = promise >> SLOPE_WIDTH << SLOPE_WIDTH;
+    uint64_t now = share->now >> FAIR_SHARE_FRACTION_BITS << SLOPE_WIDTH;
+
+    return (int64_t)(due - now) > 0 ? (due - now) >> SLOPE_WIDTH : 0;
+}
+
+/* He goes on where he was, and no slower than he was promised then, when there
+ * may have been fewer clients. */
+static void go_on(const struct client_share *share, struct client_entry *entry,
+                  uint64_t promise)
+{
+    uint64_t slope = promise & ((UINT64_C(1) << SLOPE_WIDTH) - 1);
+
+    entry->due = share->now + virtual(bytes_until(share, promise));
+    if (slope < entry->slope)
+        entry->slope = (uint32_t)slope;
+}
+
+/* G: what is large stands still for so long, times the clients that wait. */
+static uint64_t grace_of(const struct client_share *share)
+{
+    uint64_t count = (uint64_t)share->count + share->others.count;
+
+    if (count <= CLIENT_SHARE_STILL_S * CLIENT_SHARE_GRACES)
+        return share->grace;
+    return least(share->grace, most(share->still / count, CLIENT_SHARE_GRACE));
+}
+
 /* Sets when something is due. Who was here just now, and could take no more for
  * a moment, goes on where he was. */
 static void begin(struct client_share *share, struct client_entry *entry,
@@ -310,7 +370,9 @@ static void begin(struct client_share *share, struct client_entry *entry,
 {
     uint64_t factor = share->factor;
     uint64_t b = bytes > 0 ? least(bytes, UINT32_MAX) : 1;
-    uint64_t g = least((factor - 1) * b / 2, CLIENT_SHARE_GRACE);
+    uint64_t g = least((factor - 1) * b * CLIENT_SHARE_PARTS_LATER /
+                           CLIENT_SHARE_PARTS,
+                       grace_of(share));
 
     if (heap_has(&entry->node))
         heap_drop(&share->leaving, &entry->node);
@@ -319,11 +381,11 @@ static void begin(struct client_share *share, struct client_entry *entry,
     entry->slope = (uint32_t)((factor << CLIENT_SLOPE_BITS) -
                               (g << CLIENT_SLOPE_BITS) / b);
     entry->due = share->now + virtual(g);
-    if (place->due != 0 && place->due < entry->due)
-        entry->due = place->due > share->now ? place->due : share->now;
+    if (place->promise != 0 && bytes_until(share, place->promise) < g)
+        go_on(share, entry, place->promise);
     entry->is_waiting = true;
     client_marks_put(&share->marks, entry->client);
-    (void)look_elsewhere(share, entry);
+    entry->sloped = virtual(b) * (1 + look_elsewhere(share, entry));
     if (!share->is_alone)
         go_among_waiting(share, entry);
 }
@@ -352,7 +414,7 @@ void client_share_put(struct client_share *share, struct client_place *place,
     struct client_entry *entry;
 
     /* What is put back goes on; all else begins anew if it is alone. */
-    if (place->due == 0 || place != share->taken_place)
+    if (place->promise == 0 || place != share->taken_place)
         settle(share);
     uncount_taken(share);
     entry = find_or_enter(share, place->client);
@@ -373,7 +435,7 @@ void client_share_take(struct client_share *share, struct client_place *place,
     share->taken->places--;
     share->taken_place = place;
     share->taken_counted = counted_of(known);
-    place->due = share->taken->due;
+    place->promise = promise_of(share, share->taken);
     list_drop(&place->link);
 }
 
@@ -413,6 +475,17 @@ static void advance(struct client_share *share, uint64_t bytes)
     }
 }
 
+/* How far what he is sent puts off what is due. */
+static uint64_t put_off(const struct client_share *share,
+                        struct client_entry *entry, uint64_t had)
+{
+    uint64_t sloped = least(had, entry->sloped);
+
+    entry->sloped -= sloped;
+    return (sloped >> CLIENT_SLOPE_BITS) * entry->slope +
+           (had - sloped) * share->factor;
+}
+
 void client_share_charge(struct client_share *share, struct client_place *place,
                          uint64_t bytes)
 {
@@ -424,12 +497,11 @@ void client_share_charge(struct client_share *share, struct client_place *place,
     had *= 1 + look_elsewhere(share, entry);
     entry->had += had;
     if (entry->is_waiting) {
-        entry->due = least(entry->due +
-                               (had >> CLIENT_SLOPE_BITS) * entry->slope,
-                           share->now + virtual(CLIENT_SHARE_AHEAD));
+        entry->due = least(entry->due + put_off(share, entry, had),
+                           share->now + virtual(share->ahead));
         if (!share->is_alone)
             heap_rekey(&share->due, &entry->node, entry->due);
-        place->due = entry->due;
+        place->promise = promise_of(share, entry);
     } else {
         if (heap_has(&entry->node))
             heap_drop(&share->leaving, &entry->node);

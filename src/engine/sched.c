@@ -111,7 +111,7 @@ void sched_arrive(struct sched *sched, struct sched_item *item, uint64_t client,
 {
     item->arrival = ++sched->clock;
     item->place.client = client;
-    item->place.due = 0;
+    item->place.promise = 0;
     item->is_due = false;
     item->is_stream = is_stream;
     if (sched->policy == SCHED_POLICY_FSP) {

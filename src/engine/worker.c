@@ -82,6 +82,16 @@ static void tell_cpu(const struct worker *worker)
                       now_read_ns() - worker->started_ns);
 }
 
+/* How long a large reply may stand still goes by what the link carries. */
+static void note_rate(struct worker *worker)
+{
+    struct conn_shared *shared = &worker->conns.shared;
+    struct link_state state;
+
+    link_look(&shared->link, &state);
+    client_share_set_rate(&shared->sched.clients, state.rate);
+}
+
 /* Tells what is not told as it happens. */
 static void tell(const struct worker *worker)
 {
@@ -103,6 +113,7 @@ static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
     (void)events;
     access_log_tick(&worker->access_log);
     tell(worker);
+    note_rate(worker);
     worker_tick_what_if(worker);
     profile_leave(before);
     if (worker->status && status_tick(worker->status))
@@ -274,6 +285,7 @@ static int set_up_link_timer(struct worker *worker)
 static int set_up_conns(struct worker *worker)
 {
     struct conn_set *conns = &worker->conns;
+    int err;
 
     conns->protocol = &h1_protocol;
     conns->shared.loop = worker->loop;
@@ -282,9 +294,11 @@ static int set_up_conns(struct worker *worker)
     conns->shared.context.access_log = &worker->access_log;
     conns->shared.context.stats = worker->options.stats;
     conns->shared.addresses = worker->options.addresses;
-    return conn_set_init(conns, worker->options.schedule,
-                         worker->options.bounds, worker->options.link,
-                         worker->options.number);
+    err = conn_set_init(conns, worker->options.schedule, worker->options.bounds,
+                        worker->options.link, worker->options.number);
+    if (err == 0)
+        note_rate(worker);
+    return err;
 }
 
 static struct kv_client *create_client(struct worker *worker,

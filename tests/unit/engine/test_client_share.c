@@ -13,12 +13,24 @@ enum { ITEMS = 120, CLIENTS = 12 };
 static struct sched sched;
 static struct sched_item items[ITEMS];
 
+/* Of what the link carries. */
+static double grace, ahead;
+
+static void use_rate(uint64_t rate)
+{
+    client_share_set_rate(&sched.clients, rate);
+    grace = fmax(floor((double)rate / 4), CLIENT_SHARE_GRACE);
+    grace = fmin(grace, CLIENT_SHARE_GRACE_MAX);
+    ahead = fmax(grace, CLIENT_SHARE_AHEAD);
+}
+
 static void use(uint64_t bound, uint64_t factor)
 {
     memset(items, 0, sizeof(items));
     sched_fini(&sched);
     sched_init(&sched, SCHED_POLICY_SRPT, (struct sched_bounds){bound, factor});
     assert_int_equal(sched_reserve(&sched, ITEMS), 0);
+    use_rate(0);
 }
 
 static int set_up(void **state)
@@ -107,20 +119,20 @@ static void check_bounds(double factor, double quantum)
     for (int i = 0; i < CLIENTS; i++) {
         double b = naive.of[i].first;
         double rise = naive.v - naive.of[i].since;
-        double g = floor((factor - 1) * b / 2);
-        double s;
+        double g = fmin(floor((factor - 1) * b * 9 / 10), grace);
+        double s = factor - g / b + 1.0 / 256;
+        double due = (rise - g - quantum) / s;
 
         if (naive.of[i].waiting == 0)
             continue;
-        if (g > CLIENT_SHARE_GRACE)
-            g = CLIENT_SHARE_GRACE;
-        s = factor - g / b + 1.0 / 256;
-        assert_true(naive.of[i].sent + 16 >= (rise - g - quantum) / s);
+        if (due > b)
+            due = b + (rise - g - s * b - quantum) / factor;
+        assert_true(naive.of[i].sent + 16 >= due);
         assert_true(rise < (factor + 1.0 / 256) * b + quantum + 16 ||
                     naive.of[i].sent + 16 >= b);
         rise = naive.v - naive.of[i].late_v;
         assert_true(naive.of[i].sent - naive.of[i].late_sent + 16 >=
-                    (rise - CLIENT_SHARE_AHEAD - quantum) / factor);
+                    (rise - ahead - quantum) / factor);
         if (draw(5000) == 0) {
             naive.of[i].late_v = naive.v;
             naive.of[i].late_sent = naive.of[i].sent;
@@ -254,6 +266,7 @@ static void run(enum mix mix, uint64_t bound, uint64_t factor, uint64_t quantum,
     unsigned busy = mix == CROWDED ? 1 : 2 + draw(6);
 
     use(bound, factor);
+    use_rate(draw(24000000));
     memset(jobs, 0, sizeof(jobs));
     memset(&naive, 0, sizeof(naive));
     for (int step = 0; step < steps; step++) {
@@ -292,11 +305,14 @@ TEST(no_client_is_slower_than_the_factor_allows_whatever_others_send)
 
 /* Clients in a loop over small files, beside one with a large one. Its bytes
  * when so many have been sent in all. */
+static uint64_t link_rate;
+
 static uint64_t count_beside_loops(uint64_t factor, uint64_t all)
 {
     enum { LOOPS = 8, SMALL = 100000, LARGE = 2000000 };
 
     use(256, factor);
+    use_rate(link_rate);
     memset(jobs, 0, sizeof(jobs));
     memset(&naive, 0, sizeof(naive));
     arrive(0, 0, LARGE, false);
@@ -318,6 +334,98 @@ TEST(a_large_one_is_not_kept_waiting_by_small_ones_without_an_end)
     assert_in_range(count_beside_loops(2, 8000000), 250000, 450000);
     assert_int_equal(count_beside_loops(2, 36100000), 2000000);
     assert_int_equal(count_beside_loops(1, 18100000), 2000000);
+}
+
+/* On a fast link, which is busy with the same for a shorter time, it comes
+ * later, and is complete when it has to be. */
+TEST(on_a_fast_link_a_large_one_begins_later)
+{
+    link_rate = 10000000;
+    assert_int_equal(count_beside_loops(2, 9 * 1700000), 0);
+    assert_in_range(count_beside_loops(2, 9 * 1900000), 50000, 150000);
+    assert_int_equal(count_beside_loops(2, 36100000), 2000000);
+    link_rate = 0;
+}
+
+/* Bytes that are sent in all until the last of so many clients has some. */
+static uint64_t count_until_last(int clients)
+{
+    const uint64_t bytes = 10000000;
+    uint64_t left[ITEMS];
+    uint64_t sent = 0;
+
+    use(0, 2);
+    use_rate(10000000);
+    for (int i = 0; i < clients; i++) {
+        left[i] = i < clients - 1 ? bytes : 2 * bytes;
+        sched_arrive(&sched, &items[i], (uint64_t)i + 1, left[i], false);
+        sched_put(&sched, &items[i], left[i]);
+    }
+    for (; left[clients - 1] == 2 * bytes; sent += 1000) {
+        struct sched_item *item = sched_take(&sched);
+        int at = (int)(item - items);
+
+        sched_sent(&sched, item, 1000);
+        left[at] -= 1000;
+        if (left[at] > 0)
+            sched_put(&sched, item, left[at]);
+    }
+    return sent;
+}
+
+/* However many wait: nobody waits so long for a first byte. */
+TEST(what_is_large_stands_still_for_ten_seconds_at_most)
+{
+    assert_in_range(count_until_last(30), 70000000, 76000000); /* 250 ms each */
+    assert_in_range(count_until_last(100), 95000000, 101000000);
+    assert_in_range(count_until_last(ITEMS), 95000000, 101000000);
+}
+
+/* A large one beside eight clients in a loop, whose socket is full after each
+ * piece: bytes that are sent in all until it is complete. When each could have
+ * had most of it, the link gets slower, as more clients would make it. */
+static uint64_t count_until_complete(uint64_t bytes)
+{
+    enum { LOOPS = 8, SMALL = 100000, PIECE = 1500 };
+    uint64_t left[1 + LOOPS] = {bytes};
+    uint64_t sent = 0;
+    bool is_away = false;
+
+    use(0, 2);
+    use_rate(10000000);
+    sched_arrive(&sched, &items[0], 1, bytes, false);
+    sched_put(&sched, &items[0], bytes);
+    while (left[0] > 0) {
+        struct sched_item *item;
+        int at;
+
+        for (int i = 1; i <= LOOPS; i++) {
+            if (left[i] > 0)
+                continue;
+            left[i] = SMALL;
+            sched_arrive(&sched, &items[i], (uint64_t)i + 1, SMALL, false);
+            sched_put(&sched, &items[i], SMALL);
+        }
+        item = sched_take(&sched);
+        at = (int)(item - items);
+        sched_sent(&sched, item, left[at] < PIECE ? left[at] : PIECE);
+        sent += left[at] < PIECE ? left[at] : PIECE;
+        left[at] -= left[at] < PIECE ? left[at] : PIECE;
+        if (is_away)
+            sched_put(&sched, &items[0], left[0]);
+        is_away = at == 0;
+        if (left[at] > 0 && !is_away)
+            sched_put(&sched, item, left[at]);
+        if (sent > 9 * (bytes - bytes / 8))
+            use_rate(0);
+    }
+    return sent;
+}
+
+TEST(what_was_promised_is_kept_when_the_link_gets_slower)
+{
+    assert_in_range(count_until_complete(2700000), 40000000,
+                    UINT64_C(9) * 2 * 2700000 + 500000);
 }
 
 /* --- Connections --------------------------------------------------------- */
