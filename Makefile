@@ -413,7 +413,7 @@ cov: deps-test ## all tests, then the share of lines of each file they ran
 
 # --- fuzzing, measuring, looking ---------------------------------------------
 
-.PHONY: fuzz bench bench-tls bench-link bench-order bench-pages \
+.PHONY: fuzz bench bench-tls bench-link bench-order bench-pages bench-hits \
         bench-http2 bench-abuse bench-reader lab lab-report format lint
 
 S ?= 60
@@ -452,6 +452,13 @@ bench-pages: ## the same of whole pages (ARGS='SECONDS SEEDS')
 	@$(ORDER_CC) -o $(BUILD)/pages bench/pages.c bench/pages_candidates.c \
 	    $(ORDER_FILES) -lm
 	@$(BUILD)/pages $(ARGS)
+
+bench-hits: ## what a cache would hit, told and true (ARGS='ACCESS-LOG MIB')
+	@mkdir -p $(BUILD)
+	@$(CC) $(CPPFLAGS) -std=c11 -D_GNU_SOURCE -O2 -Iinclude -Isrc \
+	    -o $(BUILD)/hit_ratios bench/hit_ratios.c src/base/miniature.c \
+	    $(wildcard src/base/evict*.c) src/base/heap.c src/base/now.c -lm
+	@$(BUILD)/hit_ratios $(ARGS)
 
 bench: deps-bench ## measures against other servers, about three minutes
 	@$(MAKE) all
