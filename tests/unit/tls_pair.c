@@ -191,6 +191,28 @@ void pair_limit_version(int least, int most)
     SSL_CTX_set_max_proto_version(pair_client, most);
 }
 
+SSL_SESSION *pair_make_session(void)
+{
+    char text[8];
+    size_t len = sizeof(text);
+    SSL_SESSION *session;
+    struct pair pair;
+
+    pair_open(&pair);
+    pair_read(&pair, text, &len); /* tickets come as if they were data */
+    session = SSL_get1_session(pair.client);
+    (void)SSL_shutdown(pair.client); /* else the session counts as broken */
+    pair_end(&pair);
+    return session;
+}
+
+void pair_begin_again(struct pair *pair, SSL_SESSION *session)
+{
+    pair_begin(pair);
+    assert_int_equal(SSL_set_session(pair->client, session), 1);
+    SSL_SESSION_free(session);
+}
+
 void pair_begin_direction(struct tls_direction *direction, struct pair *pair,
                           const struct pair_secret *secret, bool seals)
 {

@@ -66,6 +66,12 @@ void pair_open(struct pair *pair);
 /* What the client gets; *len: room, and then how much of it. */
 void pair_read(struct pair *pair, char *data, size_t *len);
 
+/* A session of a connection that was opened and has ended, to come back by. */
+SSL_SESSION *pair_make_session(void);
+
+/* The client, which has not yet said anything, comes back; takes the session. */
+void pair_begin_again(struct pair *pair, SSL_SESSION *session);
+
 /* A direction of a connection that was taken over, as its client has it. */
 void pair_begin_direction(struct tls_direction *direction, struct pair *pair,
                           const struct pair_secret *secret, bool seals);

@@ -37,20 +37,10 @@ TEST(a_handshake_is_done_and_told)
 
 TEST(a_client_comes_back_by_its_ticket)
 {
-    char text[8];
     struct tls_facts facts;
-    SSL_SESSION *session;
     struct pair pair;
-    size_t len = sizeof(text);
 
-    pair_open(&pair);
-    pair_read(&pair, text, &len); /* tickets come as if they were data */
-    session = SSL_get1_session(pair.client);
-    (void)SSL_shutdown(pair.client); /* else the session counts as broken */
-    pair_end(&pair);
-    pair_begin(&pair);
-    assert_int_equal(SSL_set_session(pair.client, session), 1);
-    SSL_SESSION_free(session);
+    pair_begin_again(&pair, pair_make_session());
     pair_shake(&pair, SIZE_MAX);
     tls_tell(pair.tls, &facts);
     assert_true(facts.is_resumed);
@@ -61,21 +51,14 @@ TEST(a_client_comes_back_by_its_ticket)
  * sent again by anybody (RFC 8446 8). */
 TEST(early_data_is_refused_and_never_read)
 {
+    SSL_SESSION *session = pair_make_session();
     char text[100];
-    SSL_SESSION *session;
     struct pair pair;
-    size_t len = sizeof(text);
+    size_t len;
 
-    pair_open(&pair);
-    pair_read(&pair, text, &len);
-    session = SSL_get1_session(pair.client);
-    (void)SSL_shutdown(pair.client);
-    pair_end(&pair);
     assert_int_equal(SSL_SESSION_get_max_early_data(session), 0);
     assert_int_equal(SSL_SESSION_set_max_early_data(session, 1000), 1);
-    pair_begin(&pair);
-    assert_int_equal(SSL_set_session(pair.client, session), 1);
-    SSL_SESSION_free(session);
+    pair_begin_again(&pair, session);
     assert_int_equal(SSL_write_early_data(pair.client, "early", 5, &len), 1);
     pair_shake(&pair, SIZE_MAX);
     assert_int_equal(SSL_get_early_data_status(pair.client),
