@@ -31,8 +31,8 @@ static inline uint64_t byte_word_of_ends(const char *at, size_t len)
     return (uint64_t)first << 32 | last;
 }
 
-/* The high bits of bytes that may be 0. Only above one that is can it be wrong (a
- * borrow): so it is none just when there is none. */
+/* The high bits of bytes that may be 0. Only above one that is can it be wrong
+ * (a borrow): so it is none just when there is none. */
 static inline uint64_t byte_word_zeros(uint64_t word)
 {
     return (word - BYTE_EIGHTFOLD(1)) & ~word & BYTE_EIGHTFOLD(0x80);
@@ -44,9 +44,9 @@ static inline uint64_t byte_word_find(uint64_t word, unsigned char c)
     return byte_word_zeros(word ^ BYTE_EIGHTFOLD(c));
 }
 
-/* Whether find, which finds nothing in a word just when there is nothing, does so
- * in all of text. Some bytes may be looked at twice. False of fewer than four,
- * which are to be looked at one by one. */
+/* Whether find, which finds nothing in a word just when there is nothing, does
+ * so in all of text. Some bytes may be looked at twice. False of fewer than
+ * four, which are to be looked at one by one. */
 static inline __attribute__((always_inline)) bool byte_word_lacks(
     struct bytes text, uint64_t (*find)(uint64_t word))
 {

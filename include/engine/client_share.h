@@ -62,10 +62,11 @@
  * only is ordered by that alone. A large one has no part in it: what is small
  * would wait for a download of its own client, which takes any time.
  *
- * A level that changes moves all that its client waits for. So that of who waits
- * alone rises when somebody comes: within a client it changes nothing. And that
- * of who waits for many (CLIENT_SHARE_MANY) only rises, by a quarter: else each
- * request that he makes and gives up could move thousands. Now it takes as many.
+ * A level that changes moves all that its client waits for. So that of who
+ * waits alone rises when somebody comes: within a client it changes nothing.
+ * And that of who waits for many (CLIENT_SHARE_MANY) only rises, by a quarter:
+ * else each request that he makes and gives up could move thousands. Now it
+ * takes as many.
  *
  * Several workers: each knows its own clients, and is told of how many the
  * others have and what they have sent: the shares are of the link. A client that
@@ -184,9 +185,9 @@ static inline uint64_t client_share_name(const struct address *peer)
     return (uint64_t)octets << 32 | 0xff; /* none of IPv6 is so */
 }
 
-/* A place waits for so many bytes, of which so many are known to come (its owner
- * keeps that number while it waits); a new one has promise = 0. Its level may change
- * by that. */
+/* A place waits for so many bytes, of which so many are known to come (its
+ * owner keeps that number while it waits); a new one has promise = 0. Its level
+ * may change by that. */
 void client_share_put(struct client_share *share, struct client_place *place,
                       uint64_t bytes, uint64_t known);
 

@@ -9,8 +9,8 @@
  * for more than a few hundred: who comes then is sent away.
  *
  * In another such ring are those of which a part of what has come was read, and
- * was enough for one turn. They go on in the next, all of them, or at once where
- * there is no room.
+ * was enough for one turn. They go on in the next, all of them, or at once
+ * where there is no room.
  *
  * Thread: the worker's.
  * Owns:   its notes, never the connections. One that has closed meanwhile is

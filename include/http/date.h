@@ -1,8 +1,8 @@
 /*
  * date - HTTP dates (RFC 9110 5.6.7) and seconds since the epoch.
  *
- * Thread: any; no locale, no time zone; no state but what date_format_now() keeps
- *         for each.
+ * Thread: any; no locale, no time zone; no state but what date_format_now()
+ *         keeps for each.
  */
 #ifndef HTTP_DATE_H
 #define HTTP_DATE_H

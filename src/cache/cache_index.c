@@ -264,8 +264,8 @@ static uint64_t footprint(const struct cache_entry *entry,
            (!body && entry->file ? entry->file->length : bytes);
 }
 
-/* A reference to the body of an entry that is not settled yet: others may put it
- * asleep meanwhile. NULL: it has none, or is. */
+/* A reference to the body of an entry that is not settled yet: others may put
+ * it asleep meanwhile. NULL: it has none, or is. */
 static struct cache_body *acquire_unsettled(struct cache_shard *shard,
                                             const struct cache_entry *entry)
 {

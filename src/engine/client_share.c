@@ -309,7 +309,7 @@ static inline uint32_t look_elsewhere(struct client_share *share,
     return ask_elsewhere(share, entry);
 }
 
-/* Who was the only one that waits has the level now that he has among others. */
+/* The only one that waited has the level now that he has among others. */
 static void go_among_waiting(struct client_share *share,
                              struct client_entry *entry)
 {

@@ -347,8 +347,8 @@ TEST(a_stream_that_is_reset_ends_its_upstream_connection)
     expect_h2_body(h2_wait(h2, stream), "hi");
 }
 
-/* All of them reach the upstream, which answers none, and the client is answered
- * what it asks for besides. */
+/* All of them reach the upstream, which answers none, and the client is
+ * answered what it asks for besides. */
 TEST(a_hundred_that_wait_for_the_upstream_have_nobody_else_wait)
 {
     enum { WAITING = 99 };

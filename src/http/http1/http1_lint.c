@@ -88,8 +88,8 @@ enum reason http1_check_version(struct bytes version)
     return version.data[5] == '1' ? REASON_NONE : REASON_VERSION;
 }
 
-/* The high bits of bytes that may be none of IN_TARGET, or begin an escape; none
- * just when there is none. */
+/* The high bits of bytes that may be none of IN_TARGET, or begin an escape;
+ * none just when there is none. */
 static uint64_t find_odd(uint64_t word)
 {
     uint64_t below = (word - BYTE_EIGHTFOLD('!')) & ~word;

@@ -45,8 +45,8 @@ static bool is_authority(struct bytes text)
     return true;
 }
 
-/* A worker is asked by the same name again and again, and what was an authority a
- * moment ago is one. */
+/* A worker is asked by the same name again and again, and what was an authority
+ * a moment ago is one. */
 static bool is_authority_again(struct bytes text)
 {
     static _Thread_local struct {

@@ -2,14 +2,14 @@
  * tls_schedule_priv - the key schedule of a handshake (RFC 8446 7.1), for
  * OpenSSL, which asks for it.
  *
- * OpenSSL 3.0 finds the algorithm that makes each secret by its name, and lets a
- * provider of the program's offer one. That of ours is io/tls/tls_hkdf, which
+ * OpenSSL 3.0 finds the algorithm that makes each secret by its name, and lets
+ * a provider of the program's offer one. That of ours is io/tls/tls_hkdf, which
  * takes a fourth of the time; and what passes here need not be asked for again,
  * when the connection is taken over: OpenSSL's other door for that is the text
  * for key logs, digit by digit.
  *
- * What is not of a handshake that has entered, or is unlike those of TLS 1.3, is
- * left to the algorithm that was there. Where that is told to be another one
+ * What is not of a handshake that has entered, or is unlike those of TLS 1.3,
+ * is left to the algorithm that was there. Where that is told to be another one
  * (fips=yes), nothing comes here, and connections remain OpenSSL's.
  *
  * Thread: any; a handshake is that of the thread that has entered it.
