@@ -287,7 +287,7 @@ clean: ## removes everything that was built
 
 help: ## prints this list
 	@echo 'sprintd: make TARGET [VARIABLE=VALUE]...'
-	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) \
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile \
 	    | expand -t 16
 	@echo 'V=1 shows the commands, WERROR=1 makes warnings errors.'
 

@@ -131,6 +131,15 @@ the_package_is_of_this_version()
     head -n 1 packaging/debian/changelog | grep -qF "sprintd ($version) "
 }
 
+# Also where everything was built, which brings make thousands of files more.
+make_alone_lists_its_targets()
+{
+    env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory BUILD="$BUILD" \
+        >"$place/targets"
+    grep -q '^  test ' "$place/targets"
+    grep -q '^  run ' "$place/targets"
+}
+
 ok the_installed_program_serves_the_installed_page
 ok the_manual_is_there_and_sound
 ok the_examples_of_the_manual_are_well_formed
@@ -139,4 +148,5 @@ ok settings_outlive_installing_and_uninstalling_again
 ok the_same_source_packs_to_the_same_bytes
 ok the_archive_has_all_that_is_needed_and_nothing_built
 ok the_package_is_of_this_version
+ok make_alone_lists_its_targets
 say_how_many
