@@ -437,8 +437,8 @@ bench-link: deps-bench all ## shortest first on a slow link, two hours (root)
 	@CC='$(CC)' python3 bench/link.py $(ARGS)
 
 ORDER_FILES := bench/order_own.c src/base/heap.c \
-               $(addprefix src/engine/,sched.c client_share.c client_table.c \
-               fair_share.c)
+               $(wildcard src/engine/client_*.c) \
+               $(addprefix src/engine/,sched.c fair_share.c)
 ORDER_CC = $(CC) $(CPPFLAGS) -std=c11 -D_GNU_SOURCE -O2 -Iinclude -Ibench
 
 bench-order: ## which order: a simulated link, two minutes (ARGS='SECONDS SEEDS')

@@ -53,20 +53,8 @@
  * others wait has the excess added to the bytes that he is ordered by. So in the
  * long run a client that always asks has no more than another that does.
  *
- * What a client waits for is one thing, such as a page. Two that ask for six
- * files each would otherwise be sent these in turns, and both have their page
- * late. So who waits for more than one small thing (CLIENT_SHARE_SMALL) has a
- * level: the bytes of all of these, about. It is added to what each of his is
- * ordered by, up to some times that (sched.c). Who waits for less in all goes
- * first then; within a client nothing changes, and one who waits for one thing
- * only is ordered by that alone. A large one has no part in it: what is small
- * would wait for a download of its own client, which takes any time.
- *
- * A level that changes moves all that its client waits for. So that of who
- * waits alone rises when somebody comes: within a client it changes nothing.
- * And that of who waits for many (CLIENT_SHARE_MANY) only rises, by a quarter:
- * else each request that he makes and gives up could move thousands. Now it
- * takes as many.
+ * A client that waits for several small things, such as the files of a page,
+ * has a level: the bytes of all of them (client_level.h).
  *
  * Several workers: each knows its own clients, and is told of how many the
  * others have and what they have sent: the shares are of the link. A client that
@@ -99,9 +87,6 @@
 #include "engine/fair_share.h"
 
 enum {
-    CLIENT_SHARE_FACTOR_MAX = 1024,
-    CLIENT_SHARE_PARTS = 10,              /* of what the factor allows, */
-    CLIENT_SHARE_PARTS_LATER = 9,         /* that are for the beginning */
     CLIENT_SHARE_GRACE = 384 * 1024,      /* G, at least, */
     CLIENT_SHARE_GRACE_MAX = 4096 * 1024, /* and at most, */
     CLIENT_SHARE_GRACES = 4,              /* and so many in a second; */
@@ -109,9 +94,6 @@ enum {
     CLIENT_SHARE_AHEAD = 2048 * 1024,     /* what is due is no further away, nor
                                              than G */
     CLIENT_SHARE_CREDIT = 4096 * 1024,    /* more than a share, for nothing */
-    CLIENT_SHARE_LEVEL_MAX = 1024 * 1024, /* below the credit: it is no share */
-    CLIENT_SHARE_SMALL = 64 * 1024,       /* what may be part of a page */
-    CLIENT_SHARE_MANY = 64,               /* more than a page's at a time */
     CLIENT_SHARE_HEARD_MAX = 1024 * 1024, /* sent elsewhere, at a time */
     CLIENT_SHARE_WHOLE = 256,             /* one of N; a w-th is that by w */
     CLIENT_SHARE_STREAM = 64 * 1024       /* b of what may be of any length */

@@ -12,27 +12,23 @@
 
 #include "base/heap.h"
 #include "base/list.h"
+#include "engine/client_due.h"
+#include "engine/client_level.h"
 
-/* What it is about one client, who begins as all zero but for his name, is
- * client_share's: V, s and what is due are explained there. */
+/* What client_share knows of one client, which begins as all zero but for its
+ * name; V is explained there. */
 struct client_entry {
     uint64_t client;
     struct client_entry *next; /* private: of the bucket, or of the free ones */
     struct heap_node node;     /* in due or leaving */
-    uint32_t slope;            /* s, with CLIENT_SLOPE_BITS binary places, */
-    uint64_t sloped;           /* of so much more of V that he is sent */
     uint32_t places;           /* that wait */
-    bool is_waiting;           /* he is in due, unless he is alone */
-    uint32_t elsewhere;        /* workers at which he waits, too */
-    uint64_t had;              /* V when he would have had it */
-    uint64_t due;
-    uint64_t asked;   /* bytes of small places that wait, or were just taken */
-    uint32_t small;   /* how many these are */
-    uint64_t level;   /* of these; see client_share.h */
+    bool is_waiting;           /* it is in due, unless it is alone */
+    uint32_t elsewhere;        /* workers at which it waits, too */
+    uint64_t had;              /* V when it would have had what it was sent */
+    struct client_due due;
+    struct client_level level;
     struct list list; /* of places, the one whose turn is next first */
 };
-
-enum { CLIENT_SLOPE_BITS = 8 };
 
 /* All members are private. */
 struct client_table {

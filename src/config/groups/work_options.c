@@ -31,7 +31,7 @@ static const struct option_row rows[] = {
      "under srpt, responses of at most (K + 1) * B\n"
      "bytes pass one of B bytes; 0: no bound"},
     {NULL, "starvation-factor", 0, OPTION_NUMBER, AT_START(starvation_factor),
-     "C", "2", 0, CLIENT_SHARE_FACTOR_MAX, NULL,
+     "C", "2", 0, CLIENT_DUE_FACTOR_MAX, NULL,
      "under srpt, no client waits C times as long as\n"
      "if the link were shared evenly among clients; 0:\n"
      "no bound in time"},

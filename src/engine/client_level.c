@@ -1,0 +1,25 @@
+#include "engine/client_level.h"
+
+/* In steps of a quarter of a power of two. A level stays until what is asked for
+ * is an eighth less, or a quarter more: to change it is to move all that wait. */
+static uint64_t step(uint64_t level, uint64_t asked)
+{
+    unsigned shift;
+
+    if (asked >= CLIENT_LEVEL_MAX)
+        return CLIENT_LEVEL_MAX;
+    if (level - level / 8 <= asked && asked < level + level / 4)
+        return level;
+    shift = asked < 8 ? 0 : 61u - (unsigned)__builtin_clzll(asked);
+    return asked >> shift << shift;
+}
+
+uint64_t client_level_next(const struct client_level *level, uint32_t things,
+                           bool is_among_others)
+{
+    uint64_t next = level->small > 1 ? step(level->bytes, level->asked) : 0;
+    bool may_change = next < level->bytes ? things <= CLIENT_LEVEL_MANY
+                                          : is_among_others;
+
+    return may_change ? next : level->bytes;
+}
