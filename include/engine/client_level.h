@@ -1,9 +1,9 @@
 /*
  * client_level - the bytes of all small things that a client waits for, about.
  *
- * What a client waits for is one thing, such as a page. Two clients that ask for
- * six files each would otherwise be sent these in turns, and both have their
- * page late. So a client that waits for more than one small thing
+ * What a client waits for is one thing, such as a page. Two clients that ask
+ * for six files each would otherwise be sent these in turns, and both have
+ * their page late. So a client that waits for more than one small thing
  * (CLIENT_LEVEL_SMALL) has a level: the bytes of all of these. The level is
  * added to what each thing of the client is ordered by, up to some times that
  * (sched.c). A client that waits for less in all goes first then; within a

@@ -2,8 +2,8 @@
  * client_marks - which clients wait at a worker, as far as others have to know:
  * a bit for each of a few marks, which clients have by their names.
  *
- * Some have a mark in common, and seem to wait where only one of them does. When
- * most marks are taken everybody seems to wait everywhere: that makes none
+ * Some have a mark in common, and seem to wait where only one of them does.
+ * When most marks are taken everybody seems to wait everywhere: that makes none
  * different from others.
  *
  * Thread: one scheduler's; what others read of it is a copy (link.h).

@@ -29,8 +29,8 @@ static uint64_t bytes_until(uint64_t now, uint64_t promise)
     return (int64_t)(due - now) > 0 ? (due - now) >> SLOPE_WIDTH : 0;
 }
 
-/* The client goes on where it was, and no slower than it was promised then, when
- * there may have been fewer clients. */
+/* The client goes on where it was, and no slower than it was promised then,
+ * when there may have been fewer clients. */
 static void go_on(struct client_due *due, uint64_t now, uint64_t promise)
 {
     uint64_t slope = promise & ((UINT64_C(1) << SLOPE_WIDTH) - 1);

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 enum {
-    PER_PLACE = 2,     /* clients for each place: those that wait, and others */
-    PLACES_MIN = 8192, /* room that nobody uses is never touched */
+    PER_PLACE = 2,     /* clients for each place: some wait, some have left */
+    PLACES_MIN = 8192, /* memory of unused room is never touched */
     LOOKS = 4
 };
 
@@ -79,7 +79,8 @@ uint64_t client_share_name_other(const struct address *peer)
 
 /* --- Clients -------------------------------------------------------------- */
 
-/* What he is less than a whole one, who waits elsewhere, too. */
+/* By how much less than CLIENT_SHARE_WHOLE a client counts here that waits at
+ * other workers, too. */
 static uint64_t missing_of(const struct client_entry *entry)
 {
     return CLIENT_SHARE_WHOLE - CLIENT_SHARE_WHOLE / (1 + entry->elsewhere);
@@ -95,7 +96,7 @@ static void set_elsewhere(struct client_share *share,
     share->missing += missing_of(entry);
 }
 
-/* Whether anybody else can wait than one client that waits here. */
+/* Whether more than one client may wait, here or at other workers. */
 static bool waits_among_others(const struct client_share *share)
 {
     return share->due.count > 1 || share->others.count > 0;
@@ -123,7 +124,8 @@ static inline void move_level(struct client_share *share,
         set_level(share, entry);
 }
 
-/* What was taken is put back with what it has left now, or not at all. */
+/* The place that was taken counts no more as it did: it is put back with what
+ * it has left now, or not at all. */
 static void uncount_taken(struct client_share *share)
 {
     if (share->taken)
@@ -144,12 +146,12 @@ static void settle_taken(struct client_share *share)
     entry->is_waiting = false;
     set_elsewhere(share, entry, 0);
     client_marks_drop(&share->marks, entry->client);
-    heap_drop(&share->due, &entry->node); /* unless he is alone */
+    heap_drop(&share->due, &entry->node); /* does nothing to a lone client */
     client_share_go_among_leaving(share, entry);
 }
 
-/* Whose place was taken and not put back waits no more. Nobody can tell sooner:
- * most are put back at once. */
+/* A client whose last place was taken and not put back waits no more. That is
+ * known only now, as most places are put back at once. */
 static inline void settle(struct client_share *share)
 {
     if (share->taken)
@@ -171,7 +173,7 @@ static uint32_t ask_elsewhere(struct client_share *share,
     return elsewhere;
 }
 
-/* At how many other workers he waits, too. */
+/* At how many other workers the client waits, too. */
 static inline uint32_t look_elsewhere(struct client_share *share,
                                       struct client_entry *entry)
 {
@@ -180,7 +182,8 @@ static inline uint32_t look_elsewhere(struct client_share *share,
     return ask_elsewhere(share, entry);
 }
 
-/* The only one that waited has the level now that he has among others. */
+/* The client waits among others. If only one waited until now, that one gets a
+ * level by this. */
 static void go_among_waiting(struct client_share *share,
                              struct client_entry *entry)
 {
@@ -193,7 +196,7 @@ static void go_among_waiting(struct client_share *share,
         move_level(share, only);
 }
 
-/* G: what is large stands still for so long, times the clients that wait. */
+/* G. Something large stands still while the link carries N times G. */
 static uint64_t grace_of(const struct client_share *share)
 {
     uint64_t count = (uint64_t)share->count + share->others.count;
@@ -203,7 +206,7 @@ static uint64_t grace_of(const struct client_share *share)
     return least(share->grace, most(share->still / count, CLIENT_SHARE_GRACE));
 }
 
-/* The client, who did not wait, waits for place from now on. */
+/* The client, which did not wait, waits for place from now on. */
 static void begin(struct client_share *share, struct client_entry *entry,
                   const struct client_place *place, uint64_t bytes)
 {
@@ -232,7 +235,8 @@ void client_share_put(struct client_share *share, struct client_place *place,
 {
     struct client_entry *entry;
 
-    /* What is put back goes on; all else begins anew if it is alone. */
+    /* A place that is put back goes on where it was; any other begins anew when
+     * its client did not wait. */
     if (place->promise == 0 || place != share->taken_place)
         settle(share);
     uncount_taken(share);
@@ -288,8 +292,8 @@ void client_share_charge(struct client_share *share, struct client_place *place,
     client_share_advance(share, bytes);
 }
 
-/* Who waits for long without being sent anything may wait at more or fewer
- * workers than when he began to: a few are looked after each time. */
+/* A client that waits for long without being sent anything may by now wait at
+ * more or fewer workers: a few clients are looked after each time. */
 static void look_again(struct client_share *share)
 {
     uint32_t count = share->due.count < LOOKS ? share->due.count : LOOKS;

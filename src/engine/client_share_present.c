@@ -17,7 +17,7 @@ struct client_entry *client_share_enter(struct client_share *share,
     struct client_entry *entry;
 
     if (client_table_is_full(&share->table)) {
-        /* As many as wait are not all that there is room for. */
+        /* Somebody is leaving: there is room for more than can wait. */
         entry = client_share_first(&share->leaving);
         heap_drop(&share->leaving, &entry->node);
         leave(share, entry);
@@ -28,7 +28,7 @@ struct client_entry *client_share_enter(struct client_share *share,
     return entry;
 }
 
-/* Nobody else is here, and nobody waits elsewhere. */
+/* Adds a client while no other is here, and none waits elsewhere. */
 static struct client_entry *enter_alone(struct client_share *share,
                                         uint64_t client)
 {
@@ -55,7 +55,7 @@ void client_share_join(struct client_share *share)
     entry->elsewhere = lone->elsewhere;
     entry->had = lone->had;
     entry->level = lone->level;
-    if (entry->places > 0) { /* that is one */
+    if (entry->places > 0) { /* a lone client has one at most */
         list_drop(place);
         list_put_last(&entry->list, place);
     }

@@ -14,17 +14,17 @@ static inline struct client_entry *client_share_first(const struct heap *heap)
     return OWNER_OF(heap_first(heap)->node, struct client_entry, node);
 }
 
-/* The client, who may be here; NULL: he is not. */
+/* The client, if it is here; otherwise NULL. */
 struct client_entry *client_share_find(struct client_share *share,
                                        uint64_t client);
 
-/* A client that is not here, and who others are, or wait elsewhere: he has had
- * nothing, and is in no heap yet. */
+/* Adds a client that was not here, while others are here or wait elsewhere. It
+ * has had nothing, and is in no heap yet. */
 struct client_entry *client_share_enter(struct client_share *share,
                                         uint64_t client);
 
-/* The client for whom something is put. What is put back is the only place of
- * one who is alone. */
+/* The client for which something is put. What is put back is the only place of
+ * a client that is alone. */
 struct client_entry *client_share_find_or_enter(struct client_share *share,
                                                 uint64_t client);
 

@@ -48,7 +48,8 @@ extern struct client_model {
 int model_set_up(void **state);
 int model_tear_down(void **state);
 
-/* Begins anew, with these bounds of the scheduler, on a link of unknown rate. */
+/* Begins anew, with these bounds of the scheduler, on a link of unknown rate.
+ */
 void model_use(uint64_t bound, uint64_t factor);
 
 /* The link carries so many bytes a second. */
