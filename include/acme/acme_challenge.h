@@ -2,10 +2,10 @@
  * acme_challenge - how a name is shown to be ours: what is put where an
  * authority looks for it, and taken away again.
  *
- *   http-01   live/challenge/TOKEN, which the server answers by http (RFC 8555
- *             8.3)
+ *   http-01   live/challenge/TOKEN, which the server answers by http
+ *             (handler/challenge.h; RFC 8555 8.3)
  *   tls-alpn-01   live/challenge/alpn.HASH, a certificate that the server shows
- *             by TLS (RFC 8737)
+ *             by TLS (io/tls/tls_challenge.h; RFC 8737)
  *   dns-01    a TXT record, by the operator's command (RFC 8555 8.4)
  *   dns-persist-01   a TXT record that is there for good, and says which
  *             account may have certificates (draft-ietf-acme-dns-persist)

@@ -1,6 +1,8 @@
 /*
- * password_check - a few threads that do nothing but check passwords, for all
- * workers, who would stand still for tens of milliseconds each time.
+ * password_check - the queue of passwords to be checked, and a few threads that
+ * do nothing else: a worker would stand still for tens of milliseconds each
+ * time. A thread compares a password with its hash by htpasswd_check()
+ * (htpasswd.h).
  *
  *   worker: password_client --job--> [ queue ] --> thread --> htpasswd_check()
  *              ^                                   |
@@ -10,11 +12,12 @@
  * PASSWORD_JOBS jobs, an address (or /64 of IPv6) has PASSWORD_JOBS_EACH of
  * them at most, and the threads yield to workers when there is work for both.
  * Networks (an address, or a /48 of IPv6) are answered in turns, and in each
- * its addresses. When all jobs are taken, whoever asks much makes room for
- * those who ask little: the last question that waits of the busiest network,
- * and there of the busiest address, is given up. Among equals that is one of
- * those who were wrong the last time, or else, if the newcomer was not, any by
- * lot. Whoever is given up, or finds no room, is told to come back later.
+ * its addresses. When all jobs are taken, a network that asks much makes room
+ * for one that asks little: of the busiest network, and there of the busiest
+ * address, the last waiting question is given up. Among equally busy ones it is
+ * a network that was wrong the last time; when none of them was, nor the
+ * newcomer, the lot decides. A client whose question is given up, or finds no
+ * room, is told to come back later.
  *
  * A question that has been asked already is answered together with the first.
  *

@@ -41,13 +41,13 @@ struct cache_facts {
     struct bytes modified; /* Last-Modified as it came; or empty */
 };
 
-/* When it was asked for and came, and what is said of those that say nothing.
- */
+/* When an answer was asked for and came, and what holds for an answer that says
+ * nothing of its lifetime. */
 struct cache_circumstances {
     int64_t asked_s; /* seconds since the epoch */
     int64_t came_s;
-    int64_t default_s; /* lifetime of what says none; 0: none */
-    bool may_guess;    /* by when it was modified: nobody has to say more */
+    int64_t default_s;      /* lifetime of an answer that says none; 0: none */
+    bool may_guess;         /* a lifetime, by Last-Modified */
     struct bytes surrogate; /* our name, as Surrogate-Control has it */
 };
 
@@ -58,28 +58,28 @@ void cache_facts_read(struct cache_facts *facts, unsigned status,
 /* Why an answer is not kept; for Cache-Status and tests. */
 enum cache_refusal {
     CACHE_KEPT,
-    CACHE_REFUSED_STATUS,     /* or it has none that we understand */
-    CACHE_REFUSED_NO_STORE,   /* one of the two sides says so */
-    CACHE_REFUSED_PRIVATE,    /* it is for one alone */
-    CACHE_REFUSED_AUTHORIZED, /* it may be */
-    CACHE_REFUSED_COOKIE,     /* as may be what has to do with a cookie */
-    CACHE_REFUSED_VARY,       /* nobody can tell for whom */
-    CACHE_REFUSED_STALE       /* and it could not even be asked about */
+    CACHE_REFUSED_STATUS,     /* no answer with such a status is kept */
+    CACHE_REFUSED_NO_STORE,   /* the request or the answer says no-store */
+    CACHE_REFUSED_PRIVATE,    /* the answer is for one client alone */
+    CACHE_REFUSED_AUTHORIZED, /* an answer to Authorization may be for one */
+    CACHE_REFUSED_COOKIE,     /* an answer with a cookie may be for one */
+    CACHE_REFUSED_VARY,       /* Vary: *, nobody can tell for whom it is */
+    CACHE_REFUSED_STALE       /* stale at once, and without a validator */
 };
 
 struct cache_asked {
     bool is_authorized; /* the request had Authorization */
     bool has_cookie;    /* the request had Cookie */
-    bool no_store;      /* it said so */
-    bool takes_part;    /* and a part of it is something to keep, too */
+    bool no_store;      /* the request said no-store */
+    bool takes_part;    /* a part of the answer is worth keeping, too */
 };
 
-/* RFC 9111 3. */
+/* Whether an answer may be kept (RFC 9111 3), or why not. */
 enum cache_refusal cache_facts_judge(const struct cache_facts *facts,
                                      const struct cache_asked *asked);
 
-/* Whether it has to do with a cookie, and nobody has said that it is for
- * all. */
+/* Whether the request or the answer has a cookie, and the origin has not said
+ * that the answer is for all. */
 bool cache_facts_is_of_one(const struct cache_facts *facts,
                            const struct cache_asked *asked);
 
@@ -95,14 +95,15 @@ static inline int64_t cache_facts_age(const struct cache_facts *facts,
     return now_s > facts->born_s ? now_s - facts->born_s : 0;
 }
 
-/* Seconds that it is fresh yet; negative: since when it is stale. */
+/* For so many more seconds the answer is fresh; negative: for so many it has
+ * been stale. */
 static inline int64_t cache_facts_ttl(const struct cache_facts *facts,
                                       int64_t now_s)
 {
     return facts->lifetime_s - cache_facts_age(facts, now_s);
 }
 
-/* Whether its ETag tells its very bytes (RFC 9110 8.8.1). */
+/* Whether the answer has a strong ETag (RFC 9110 8.8.1). */
 static inline bool cache_facts_is_strong(const struct cache_facts *facts)
 {
     return facts->etag.len > 0 && *facts->etag.data == '"';
@@ -110,19 +111,22 @@ static inline bool cache_facts_is_strong(const struct cache_facts *facts)
 
 enum cache_use {
     CACHE_USE_FRESH,
-    CACHE_USE_STALE,     /* the request takes it so */
-    CACHE_USE_MEANWHILE, /* stale, while it is asked for anew */
-    CACHE_USE_ASK        /* not without asking */
+    CACHE_USE_STALE,     /* stale, and the request takes it (max-stale) */
+    CACHE_USE_MEANWHILE, /* stale, while it is fetched anew
+                            (stale-while-revalidate) */
+    CACHE_USE_ASK        /* only once the origin has been asked */
 };
 
-/* What an answer is good for, to a request that says that (RFC 9111 4). */
+/* How an answer may be used for a request with that Cache-Control (RFC 9111
+ * 4). */
 enum cache_use cache_facts_use(const struct cache_facts *facts,
                                const struct cache_control *request,
                                int64_t now_s);
 
-/* Whether it may be used though the origin could not be asked, or has failed
- * (RFC 9111 4.2.4, RFC 5861 4). unreachable_s: for how long what says nothing
- * is good for when nobody answered; has_answered: an error was answered. */
+/* Whether the answer may be used though the origin could not be asked, or has
+ * failed (RFC 9111 4.2.4, RFC 5861 4: stale-if-error). unreachable_s: for how
+ * long an answer without stale-if-error may be, when the origin cannot be
+ * reached. has_answered: the origin has answered, with an error. */
 bool cache_facts_bears_error(const struct cache_facts *facts,
                              const struct cache_control *request, int64_t now_s,
                              int64_t unreachable_s, bool has_answered);

@@ -1,7 +1,9 @@
 /*
- * config_unknown - what is said of a word that is no key where it stands: that
- * it belongs elsewhere, what another server's word is here (config_foreign.h),
- * or what it may have been meant for.
+ * config_unknown - what is said of a word that is no key where it stands.
+ *
+ * The message says that the word belongs into another section, or what a word
+ * of another server's is called here (config_foreign.h), or "did you mean" with
+ * the nearest key (suggest.h).
  *
  * Thread: the main thread's.
  * Owns:   nothing.
@@ -12,9 +14,9 @@
 #include "config/config_section.h"
 #include "config/config_text.h"
 
-/* key begins a statement in section; behind: the token that follows. True: it
- * is written as another server has it, up to the end of its line, or of the
- * block that begins there. */
+/* key begins a statement in section; behind is the token that follows. True:
+ * the statement is written in the way of another server, so that the reader
+ * passes over the rest of its line, or over the block that begins there. */
 bool config_tell_unknown(struct faults *faults,
                          const struct config_section *section,
                          const struct config_token *key,

@@ -1,5 +1,7 @@
 /*
- * suggest - which of some names a misspelt one was meant for.
+ * suggest - which of some names a misspelt one was meant for: the "did you
+ * mean" behind an unknown option (command_line.c) and an unknown key of the
+ * configuration (config_unknown.h).
  *
  * Thread: any; values only.
  * Owns:   nothing.

@@ -1,17 +1,20 @@
 /*
  * identity - as whom the server runs, and what it may do: --user, --group.
  *
- * In two steps: files are used as that user from the beginning; once sockets
- * are bound and logs are open, the server becomes that user, with the groups of
- * that user, and gives up all capabilities, for good (no_new_privs); then it
- * looks whether that is so.
+ * This goes in two steps. From identity_begin() on the kernel judges every use
+ * of a file by the rights of that user, although the process is root in all
+ * else; what root alone may read has to be opened before, or between
+ * identity_raise() and identity_lower(). Once sockets are bound and logs are
+ * open, identity_assume() makes the process that user, with that user's groups,
+ * gives up all capabilities for good (no_new_privs), and checks that this is
+ * so.
  *
- * Who starts it as root without --user gets what was asked for, a server that
- * runs as root; it keeps two capabilities:
+ * A server that root starts without --user runs as root, and keeps two
+ * capabilities:
  *   CAP_NET_BIND_SERVICE  a reload may add a port below 1024
  *   CAP_DAC_READ_SEARCH   it serves files whoever owns them, as before
- * but not CAP_DAC_OVERRIDE: it has no business in writing what root does not
- * own, and a log in another user's directory wants --user.
+ * but not CAP_DAC_OVERRIDE: the server need not write what root does not own,
+ * and a log in another user's directory wants --user.
  *
  * Thread: the main thread, before there is another: capabilities and
  *         no_new_privs are each thread's own, and inherited.
@@ -39,23 +42,24 @@ struct identity {
 MUST_USE int identity_find(struct identity *identity, const char *user,
                            const char *group);
 
-/* Becomes it where files are concerned: from here on the kernel asks what that
- * user may do with them. A process that is root stays so in all else (a port
- * below 1024), and one that is not root stays as it is. EX_OK; EX_NOPERM or
- * EX_OSERR after one line on stderr. */
+/* The first step: from here on the kernel asks what that user may do with
+ * files. A process that is root stays so in all else (a port below 1024), and
+ * one that is not root stays as it is. EX_OK; EX_NOPERM or EX_OSERR after one
+ * line on stderr. */
 MUST_USE int identity_begin(const struct identity *identity);
 
-/* Root again where files are concerned, for a moment; and back. */
+/* Makes the process root again where files are concerned, for a moment; and
+ * back. */
 void identity_raise(void);
 void identity_lower(const struct identity *identity);
 bool identity_is_root_for_files(void);
 
-/* The user by whose rights files are used. Not to be asked within the sandbox.
- */
+/* The user by whose rights files are used. It must not be called within the
+ * sandbox. */
 uid_t identity_file_user(void);
 
-/* Becomes the identity for good. EX_OK; EX_NOPERM or EX_OSERR after one line on
- * stderr: then the server must not go on. */
+/* The second step: becomes the identity for good. EX_OK; EX_NOPERM or EX_OSERR
+ * after one line on stderr: then the server must not go on. */
 MUST_USE int identity_assume(const struct identity *identity);
 
 /* Writes the name of the user uid for people: in quotes, or the number where it

@@ -1,7 +1,8 @@
 /*
  * fair_share - a simulated server that shares its link evenly among all
- * responses (processor sharing); the order in which they would finish there
- * is what fsp follows.
+ * responses (processor sharing). The policy fsp sends in the order in which the
+ * responses would finish there. What clients are due under srpt is computed by
+ * client_share.h, not here.
  *
  * Friedman, Henderson, "Fairness and efficiency in web server protocols",
  * SIGMETRICS 2003: who serves one response at a time, in the order of their

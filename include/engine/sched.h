@@ -30,33 +30,39 @@
  * (K + 1) * b bytes more: work in proportion to its own size, as under fair
  * sharing, instead of for ever.
  *
- * To b the level of its client is added (client_share.h), when that waits for
- * more small things than this, but no more than 8 b; then a counts 9 times, and
- * the bound stays what it is for K >= 9. Passing means K * x + 9 a' < K * 9 b + 9 a
- * at most, as a level takes nothing away from x, hence a' - a < K * (b - x / 9).
- * With the x bytes of q that is less than K * b + b in all, as long as x < b, as it
- * is within a client, or K >= 9. (Otherwise it is less than 9 b.) A client that is
- * far ahead of its share has its excess added, too: for that there is the bound in
- * time alone.
+ * Levels. When a client waits for several small things, its level
+ * (client_level.h) is added to the b of each, but no more than 8 b. The a of
+ * every key counts 9 times then, and the bound is the same for K >= 9. Proof:
+ * passing means K * x + 9 a' < K * 9 b + 9 a at most, as a level takes nothing
+ * away from x, hence a' - a < K * (b - x / 9). With the x bytes of q that is
+ * less than K * b + b in all, as long as x < b (which is so within a client) or
+ * K >= 9. (Otherwise it is less than 9 b.)
+ *
+ * Excess. A client that is far ahead of its share has its excess
+ * (client_share.h) added, too. The bound above does not hold for its responses:
+ * they are kept from starvation by the bound in time alone, which
+ * client_share.h proves.
  *
  * A response of unknown length (a stream) is ordered by the bytes it has had:
  * least attained service first (Rai, Urvoy-Keller, Biersack, "Analysis of LAS
  * scheduling for job size distributions with high variance", SIGMETRICS
  * 2003).
  *
- * Two levels. An item stands for a connection, not for a response: its bytes
- * are those of the connection's candidate (engine/protocol.h), which is the one
- * with the smallest key of all that it could send now. HTTP/1 has one candidate,
- * its pipeline. A protocol with streams keeps a heap of them by the same key
- * inside, and puts its item back with another number of bytes when the smallest
- * becomes another. (Where its client says in which order it sends, HTTP/2 puts its
- * item back with what the smallest would have left, had it been sent instead:
- * src/engine/h2/h2_bid.c.)
+ * Connections and streams. An item stands for a connection, not for a response:
+ * its bytes are those of the connection's candidate (engine/protocol.h), which
+ * is the one with the smallest key of all that it could send now. HTTP/1 has
+ * one candidate, its pipeline. A protocol with streams keeps a heap of them by
+ * the same key inside, and puts its item back with another number of bytes when
+ * the smallest becomes another. (A client of HTTP/2 may say in which order its
+ * streams are sent. Then the stream that is sent need not be the smallest, and
+ * the item bids with the bytes that the smallest would have left by now, had it
+ * been sent instead: src/engine/h2/h2_bid.c.)
  *
- * Claim: the order over all candidates of all connections is that of their keys.
+ * Claim: the order over all candidates of all connections is that of their
+ *        keys.
  * Proof: the top of the heap has the smallest of the smallest keys of all
- * connections, and that is the smallest of all. So a connection gains nothing by
- * opening more streams: each of them waits as if it were a connection of its
+ * connections, and that is the smallest of all. So a connection gains nothing
+ * by opening more streams: each of them waits as if it were a connection of its
  * own; nor by calling one urgent, which orders a connection's own streams and
  * changes no key. A socket that takes no more is one removal, whatever waits
  * behind it.
@@ -104,8 +110,8 @@ struct sched_item {
 
 /* What keeps responses from starving under srpt. */
 struct sched_bounds {
-    uint64_t bytes;  /* K; 0: none */
-    uint64_t factor; /* of client_share.h; 0: none */
+    uint64_t bytes;  /* --starvation-bound: K; 0: none */
+    uint64_t factor; /* --starvation-factor: c of client_share.h; 0: none */
 };
 
 void sched_init(struct sched *sched, enum sched_policy policy,
@@ -126,9 +132,9 @@ void sched_arrive(struct sched *sched, struct sched_item *item, uint64_t client,
 bool sched_goes_first(const struct sched *sched, const struct sched_item *item,
                       uint64_t bytes);
 
-/* What the order goes by, smallest first; 0 of what was taken because it is due.
- * Of fair, which orders by turns alone, always UINT64_MAX. bytes as for
- * sched_put(). */
+/* What the order goes by, smallest first; 0 when item was taken because its
+ * client is due. Under fair, which orders by turns alone, it is always
+ * UINT64_MAX. bytes as for sched_put(). */
 uint64_t sched_key(const struct sched *sched, const struct sched_item *item,
                    uint64_t bytes);
 
@@ -190,9 +196,9 @@ static inline uint64_t sched_next_key(const struct sched *sched)
     return first ? first->key : UINT64_MAX;
 }
 
-/* Where keys begin by now. They grow with what has come to this scheduler or
- * was sent by it; only what a key is more than that tells other schedulers
- * anything. */
+/* Where keys begin by now. Keys grow with what has come to this scheduler or
+ * was sent by it, so other schedulers can only compare a key's distance from
+ * here. */
 static inline uint64_t sched_base(const struct sched *sched)
 {
     switch (sched->policy) {

@@ -4,13 +4,14 @@
  *
  *   worker --ask--> QUEUED -> RUNNING -> READY, HOPELESS or FAILED
  *             ^                             |
- *             +-------- asked again <-------+        (nobody is told: who
- *                                                     still wants it asks)
+ *             +-------- asked again <-------+     (no worker is told: one that
+ *                                                  still wants it asks again)
  *
  * An order is known by the version of what it is made of, by its coding, its
  * dictionary and its effort: whichever worker asks, and however often, it is
- * made once. What is quickly made goes before all that is slow, and this has a
- * small part of the processor's time while requests come (compressor_share.c).
+ * made once. Orders that are quickly made go before slow ones. Slow orders have
+ * a small part of the processor's time while requests come
+ * (compressor_share.c).
  *
  * A result leaves the shelf when every worker has fetched it, or when the shelf
  * is full and it is the oldest. That something does not get smaller by 5 % is
@@ -41,15 +42,18 @@
 
 enum {
     COMPRESSOR_THREADS_MAX = 16,
-    COMPRESSOR_QUEUE_MAX = 256,      /* orders that wait or are being made */
-    COMPRESSOR_DESCRIPTORS_MAX = 16, /* of these with a descriptor */
-    COMPRESSOR_SLOW_MAX = 32,        /* of all these, slow ones; of which */
-    COMPRESSOR_SLOW_DESCRIPTORS_MAX = 8, /* so many have a descriptor */
-    COMPRESSOR_TEXT_BYTES_MAX = 65536,   /* that an order brings itself */
-    COMPRESSOR_SHELF_MAX = 4096, /* settled orders that are remembered */
+    /* Orders that wait or are being made: in all, those with a descriptor,
+     * slow ones, and slow ones with a descriptor. */
+    COMPRESSOR_QUEUE_MAX = 256,
+    COMPRESSOR_DESCRIPTORS_MAX = 16,
+    COMPRESSOR_SLOW_MAX = 32,
+    COMPRESSOR_SLOW_DESCRIPTORS_MAX = 8,
+    COMPRESSOR_TEXT_BYTES_MAX = 65536, /* that an order brings itself */
+    COMPRESSOR_SHELF_MAX = 4096,       /* settled orders that are remembered */
     COMPRESSOR_SHELF_BYTES_MAX = 32 << 20,
-    COMPRESSOR_RETRY_MS = 10000,  /* after one that has failed */
-    COMPRESSOR_WORTH_PERCENT = 95 /* the most of its size that is worth it */
+    COMPRESSOR_RETRY_MS = 10000,  /* after an order that has failed */
+    COMPRESSOR_WORTH_PERCENT = 95 /* of the plain size: a larger result is
+                                     not worth keeping */
 };
 
 /* What came of an order: counted, and the same for all. */
@@ -89,8 +93,8 @@ MUST_USE int compressor_create(struct compressor **compressor_out,
 void compressor_stop(struct compressor *compressor);    /* threads have ended */
 void compressor_destroy(struct compressor *compressor); /* NULL is accepted */
 
-/* Tells what is known of that order, which is placed when nothing is. With
- * COMPRESSOR_READY one reference to the result is the caller's. */
+/* Tells what is known of that order. When nothing is known, the order is
+ * placed. With COMPRESSOR_READY one reference to the result is the caller's. */
 enum compressor_answer compressor_ask(struct compressor *compressor,
                                       const struct compress_order *order,
                                       uint64_t now_ms,

@@ -12,11 +12,11 @@
  *
  * When the head was edited, its fields as they were before come behind that.
  *
- * A file that may be compressed has variants besides siblings: made of it by
- * the compressor, once a worker has ordered them, and entries like any other,
- * but found through the file's own. So are deltas: what is the difference from
- * an earlier version that the client has. The last to have the file's stamp is
- * the last to be used: when the file's entry goes, so do they.
+ * A file that may be compressed has variants besides siblings. The compressor
+ * makes them of the file once a worker has ordered them; they are entries like
+ * any other, but found through the file's entry. Deltas are variants, too: the
+ * difference from an earlier version that the client has. When the file's entry
+ * is dropped, its variants are.
  *
  * Why a snapshot and no mapping of the file itself: bytes of a mapping change
  * with the file, so that a head with the old ETag could be sent with new
@@ -60,7 +60,7 @@ enum {
 
 /* How bodies are sent; decides what an entry keeps. */
 enum send_method {
-    SEND_AUTO,     /* snapshot up to snapshot_bytes, sendfile above */
+    SEND_AUTO,     /* a snapshot up to snapshot_bytes, sendfile above that */
     SEND_MMAP,     /* from a mapping of the file */
     SEND_SENDFILE, /* always sendfile */
     SEND_READ      /* pread into a buffer */
@@ -79,8 +79,8 @@ struct file_cache_options {
     size_t snapshot_bytes;  /* largest body kept as snapshot (SEND_AUTO) */
 };
 
-/* The files below one root, and what is said of them. Borrowed, as long as the
- * cache lives; unchanged. */
+/* The files below one root, and the options that apply to them. A cache borrows
+ * its spaces for as long as it lives; they do not change. */
 struct file_space {
     const struct docroot *root;
     const char *index;          /* the file that answers for a directory */
@@ -229,9 +229,8 @@ bool file_cache_siblings_changed(struct file_cache *cache,
                                  struct file_entry *entry);
 
 /* Gives one reference back. The last one, be it the cache's or that of a
- * response, frees the entry: always on the thread of the worker whose cache it
- * is.
- */
+ * response, frees the entry (file_entry.c), always on the thread of the worker
+ * whose cache it is. */
 void file_entry_release(struct file_entry *entry);
 
 /* Takes one more reference. */

@@ -1,12 +1,14 @@
 /*
- * challenge - answers what an authority of certificates asks by http, to see
- * whether a name is ours (RFC 8555 8.3): the token in the path is the name of a
- * file, which whoever asked the authority has put there.
+ * challenge - answers the challenge "http-01" of ACME (RFC 8555 8.3), by which
+ * an authority of certificates asks over http whether a name is ours.
  *
- * Whatever has no such file is none of ours, and answered like anything else: a
- * root may have what other programs put there.
+ * The token in the path is the name of a file. acme/acme_challenge.h, or
+ * another program that asked the authority, has put the file there.
  *
- * Thread: any; waits for the file system, when somebody looks there.
+ * A request without such a file is answered like any other: a site's own root
+ * may have the answer, put there by another program.
+ *
+ * Thread: any; waits for the file system when a path is below the prefix.
  */
 #ifndef HANDLER_CHALLENGE_H
 #define HANDLER_CHALLENGE_H
@@ -17,7 +19,7 @@
 
 enum { CHALLENGE_TOKEN_MAX = 200, CHALLENGE_TEXT_MAX = 512 };
 
-/* Whether a path is below there. */
+/* Whether a path is below CHALLENGE_PREFIX. */
 static inline bool challenge_is_at(struct bytes path)
 {
     return path.len > sizeof(CHALLENGE_PREFIX) - 1 && path.data[1] == '.' &&
@@ -25,7 +27,8 @@ static inline bool challenge_is_at(struct bytes path)
                0;
 }
 
-/* Whether the exchange has been answered by a file of that folder. */
+/* Answers the exchange with the file of folder that its path names. False:
+ * there is no such file, and nothing was answered. */
 MUST_USE bool challenge_answer(struct exchange *exchange, const char *folder,
                                const struct server_defaults *defaults);
 

@@ -3,10 +3,11 @@
  * reaches it from here.
  *
  * A loopback address is not enough. A proxy on this machine passes on what
- * comes from anywhere, and a browser here sends what pages from anywhere tell
- * it to, under a name of theirs that resolves to 127.0.0.1 (DNS rebinding). The
- * first is given away by the fields that proxies add, the second by its Host:
- * no page can choose an address, or a name of this machine, as its own.
+ * comes from anywhere; the fields that proxies add give that away. And a
+ * browser on this machine sends what pages from anywhere tell it to, under a
+ * name of theirs that resolves to 127.0.0.1 (DNS rebinding); its Host gives
+ * that away, as no page can choose an address, or a name of this machine, as
+ * its own.
  *
  * Thread: any; no state.
  * Owns:   nothing.
@@ -17,8 +18,9 @@
 #include "handler/hosts.h"
 #include "http/exchange.h"
 
-/* Whether the request comes of a program on this machine that says it of nobody
- * else: no proxy, neither trusted nor one that has left its fields. */
+/* Whether a program on this machine asks for itself. False: the request comes
+ * from elsewhere, or a proxy has passed it on, be it one that is trusted or one
+ * that only has left its fields. */
 bool local_is_sender(const struct exchange *exchange);
 
 /* Whether a Host field's value is "localhost", any numeric address, one of

@@ -1,9 +1,14 @@
 /*
- * representation - answers GET and HEAD with something that has validators
- * and a length: conditions (304, 412), ranges (206, multipart/byteranges,
- * 416), or that it should be sent whole.
+ * representation - answers GET and HEAD for something that has validators and
+ * a length.
  *
- * Files come this way, and whatever else a handler can name by ETag.
+ * It makes the answers to conditions (304, 412) and to ranges (206 with one
+ * range, 206 as multipart/byteranges with several, 416). Where all of the body
+ * is to be sent it says so, and the caller sends it.
+ *
+ * Files come this way, and whatever else a handler can name by ETag. What a
+ * Range field asks for is read by http/range.h, what a condition asks by
+ * http/condition.h.
  *
  * Thread: the worker's; no state but the boundary.
  */

@@ -33,24 +33,25 @@ struct path {
  * False: refuse it for path_out->fault. */
 MUST_USE bool path_clean(struct bytes raw, char *out, struct path *path_out);
 
-/* How some servers read a path else; flags. */
+/* Flags: other ways in which some servers read a path. */
 enum path_reading {
     PATH_WITHOUT_PARAMETERS = 1, /* "/a;b=c/d" is "/a/d" to them */
     PATH_WITH_BACKSLASHES = 2,   /* and "/a\\b" or "/a%5Cb" is "/a/b" */
-    PATH_READINGS = 4            /* of these, all together and none */
+    PATH_READINGS = 4            /* readings there are: none, each, both */
 };
 
-/* Whether raw has anything that those readings are about. */
+/* Whether raw has a byte that those readings understand differently. */
 bool path_is_ambiguous(struct bytes raw);
 
-/* Cleans what raw is in that reading, as path_clean() does; out has room for
- * raw.len bytes. False: in that reading it is no path that is taken, as where
- * it climbs above the root. */
+/* Cleans raw as read in that way, as path_clean() does; out has room for
+ * raw.len bytes. False: read so, the path is refused, for instance because it
+ * climbs above the root. */
 MUST_USE bool path_clean_as(struct bytes raw, unsigned reading, char *out,
                             struct path *path_out);
 
-/* raw with one byte in the stead of each encoded slash (%2F): '/', or whatever
- * is no part of a path. Is written to out, which has room for raw.len bytes. */
+/* raw with the byte slash in the place of each encoded slash (%2F): '/', or a
+ * byte that no path has. The result is written to out, which has room for
+ * raw.len bytes. */
 struct bytes path_replace_slashes(struct bytes raw, char slash, char *out);
 
 /* Whether path is prefix, which has no slash at its end, or lies below it. */

@@ -2,6 +2,9 @@
  * range - which bytes of a representation a Range field asks for
  * (RFC 9110 14.1 and 14.2).
  *
+ * The answer is made elsewhere: handler/representation.h frames the 206 of one
+ * range or of several (multipart/byteranges), and the 416.
+ *
  * Thread: any; no state.
  */
 #ifndef HTTP_RANGE_H

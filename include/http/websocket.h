@@ -1,6 +1,8 @@
 /*
- * websocket - whether somebody who was asked for a WebSocket has understood
- * that (RFC 6455 4.1), for requests whose key is ours (RFC 8441 5).
+ * websocket - checks Sec-WebSocket-Accept: whether a server that was asked for
+ * a WebSocket has understood the request (RFC 6455 4.1). It is for requests
+ * whose key is ours, since they came over HTTP/2 (RFC 8441 5). The bytes of a
+ * WebSocket pass through a tunnel: handler/proxy/proxy_priv.h says where.
  *
  * Thread: any; no state.
  */
@@ -12,8 +14,8 @@
 
 enum { WEBSOCKET_KEY_LEN = 24 };
 
-/* Whether the reply, a 101, answers the key in the request as only one who
- * read it can. */
+/* Whether the reply, a 101, has the answer to the request's key that only a
+ * server which read the key can give. */
 bool websocket_is_answered(const struct request *request,
                            const struct reply *reply);
 

@@ -8,10 +8,14 @@
  * is done whole or not at all, in order, each seeing those before it.
  *
  * Revisions rise strictly and over restarts: every put, add and delete that
- * takes place has a larger one than all before of its key; of the whole store,
- * where one machine holds it. Keys are 1 to KV_KEY_BYTES_MAX bytes, ordered as
- * unsigned bytes. What has expired is missing, from that millisecond on, in
- * every question.
+ * takes place has a larger revision than all before it of its key, and of the
+ * whole store where one machine holds that. Keys are 1 to KV_KEY_BYTES_MAX
+ * bytes, ordered as unsigned bytes.
+ *
+ * A key with a TTL expires: from that millisecond on every question finds it
+ * missing. Removing what has expired is the implementation's: LMDB has a sweep
+ * (kv_lmdb_writer.c says when, kv_change_sweep() in kv_lmdb_apply.c does it),
+ * and Redis expires keys by itself.
  *
  * Thread: a client is its worker's. Callbacks come in the worker's loop.
  * Owns:   nothing but values, which are counted; what a question points at is
@@ -200,10 +204,10 @@ void kv_write_set_outcomes(struct kv_write *write, enum kv_outcome outcome);
 
 enum kv_event_kind {
     KV_EVENT_PUT,    /* or added to */
-    KV_EVENT_DELETE, /* somebody did */
+    KV_EVENT_DELETE, /* somebody deleted it */
     KV_EVENT_EXPIRE, /* its time was over, and it has been removed */
-    KV_EVENT_RESET   /* what is known may be out of date: list, and go on with
-                        what comes next */
+    KV_EVENT_RESET   /* what the watcher knows may be out of date: it lists the
+                        keys, and goes on with the events that come next */
 };
 
 struct kv_event {

@@ -12,6 +12,9 @@
  * host, facility local0, severity info. A daemon that went away is looked for
  * at every write, until it is back.
  *
+ * A full disk is a failed write: LOG_SINK_FAILED with ENOSPC (or EDQUOT). What
+ * becomes of the lines is decided by log_writer.h.
+ *
  * Thread: whoever opens it, then the writing thread.
  * Owns:   the descriptor, unless it is a standard one.
  */
@@ -23,8 +26,9 @@
 #include "base/bytes.h"
 
 enum log_sink_result {
-    LOG_SINK_DONE,  /* all has been taken */
-    LOG_SINK_FULL,  /* it takes no more for now: wait until fd is writable */
+    LOG_SINK_DONE,  /* all lines have been taken */
+    LOG_SINK_AGAIN, /* a pipe or socket takes no more for now: wait until fd is
+                       writable */
     LOG_SINK_FAILED /* errno says why */
 };
 

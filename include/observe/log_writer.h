@@ -3,9 +3,14 @@
  *
  * The blocks of all rings leave one after the other, each in one piece: no
  * line is torn or mixed with another, also when the sink takes half of one
- * and goes on a minute later. A fault is told once, tried again with growing
- * pauses, and its end is told too. What is dropped meanwhile is counted and
- * told now and then, and at the end.
+ * and goes on a minute later.
+ *
+ * When a write fails (the disk is full, ENOSPC; no permission; no daemon), the
+ * fault is logged once, the same block is written again after growing pauses,
+ * and the end of the fault is logged, too. Meanwhile lines are kept as far as
+ * the rings have room. After that they are dropped (LOG_OVERFLOW_DROP) or the
+ * workers wait (LOG_OVERFLOW_WAIT), as log_ring.h says. Dropped lines are
+ * counted, and logged now and then, and at the end.
  *
  * Nothing here makes a worker wait but LOG_OVERFLOW_WAIT; and nothing holds
  * up a stop for longer than LOG_END_MS.

@@ -1,11 +1,12 @@
 /*
  * acceptor - the accepting thread: from listening sockets to workers.
  *
- * Connections are accepted in bounded batches; a batch wakes each worker that
- * got some once. When there are too many, or descriptors run out, a client is
- * told so (503, Retry-After) and the acceptor pauses; one descriptor is kept
- * in reserve so that there is always one to say it with. It never spins. A
- * burst that fills all mailboxes waits for the workers, up to a second.
+ * Connections are accepted in bounded batches. After a batch every worker that
+ * got a connection of it is woken, once for all of them. When there are too
+ * many connections, or descriptors run out, a client is told so (503,
+ * Retry-After) and the acceptor pauses; one descriptor is kept in reserve so
+ * that there is always one to say it with. The acceptor never spins. A burst
+ * that fills all mailboxes waits for the workers, up to a second.
  *
  * Thread: what is declared here is the main thread's; the rest is its own
  *         thread.

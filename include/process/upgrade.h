@@ -1,13 +1,14 @@
 /*
  * upgrade - hands the listening sockets over to a new server of a new binary.
  *
- * The server's side of the launcher (launcher.h). The old server goes on as if
- * nothing was until the news come: when there is a successor, it stops
- * accepting and drains; when there is none, it was only a try.
+ * This is the server's side of process/companion/launcher.h. The old server
+ * goes on as before until the launcher sends news. When there is a successor,
+ * the old server stops accepting and drains; when the new program has failed to
+ * start, the old server stays, and can be upgraded again.
  *
  *   upgrade_create()   first of all, before threads, privileges, sandbox
  *   upgrade_begin()    on SIGUSR2 or `ctl upgrade`
- *   upgrade_handle()   when upgrade->fd is readable: the news
+ *   upgrade_handle()   reads the news, when upgrade->fd is readable
  *
  * Thread: the main thread's.
  * Owns:   the launcher, and the socket to it.
@@ -46,18 +47,19 @@ struct upgrade_legacy {
     size_t count;
     uint32_t tls_listeners; /* a bit for each, from the lowest */
     int pid_file_fd;        /* -1: none */
-    int tickets_fd;         /* the same */
+    int tickets_fd;         /* -1: none */
 };
 
-/* Lets the launcher start one. 0 or -errno: -EALREADY, one is under way;
- * -ENOTCONN, there is no launcher. */
+/* Has the launcher start a successor. 0 or -errno: -EALREADY, an upgrade is
+ * under way; -ENOTCONN, there is no launcher. */
 MUST_USE int upgrade_begin(struct upgrade *upgrade,
                            const struct upgrade_legacy *legacy);
 
 enum upgrade_result {
     UPGRADE_PENDING,
     UPGRADE_DONE,  /* news->pid serves; the launcher is gone */
-    UPGRADE_FAILED /* news->why; upgrade->fd is -1 if it was the last try */
+    UPGRADE_FAILED /* news->why says why; upgrade->fd is -1 when there can be no
+                      other try */
 };
 
 enum upgrade_result upgrade_handle(struct upgrade *upgrade,

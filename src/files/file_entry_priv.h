@@ -1,8 +1,12 @@
 /*
- * file_entry_priv - how an entry of the file cache comes and goes; shared by
- * file_cache.c, which keeps entries, file_entry.c, which makes them,
- * file_variant.c, which makes those that are compressed, and file_head.c, which
- * writes their heads.
+ * file_entry_priv - how an entry of the file cache comes and goes. Each calls
+ * only those below it:
+ *
+ *   file_delta.c    entries of deltas (file_cache_priv.h)
+ *   file_variant.c  entries of compressed variants (file_cache_priv.h)
+ *   file_cache.c    keeps entries: finds them, checks them, lets them go
+ *   file_entry.c    makes entries, opens and reads their files, and frees them
+ *   file_head.c     the heads of entries, written ahead
  */
 #ifndef FILES_FILE_ENTRY_PRIV_H
 #define FILES_FILE_ENTRY_PRIV_H
@@ -12,26 +16,16 @@
 
 enum { FILE_NAME_BYTES_MAX = HTTP1_LINE_BYTES_MAX + FILE_INDEX_BYTES_MAX };
 
+/* --- file_head.c ---------------------------------------------------------- */
+
 /* The path of the file that path leads to: itself, or in out, which has room
  * for FILE_NAME_BYTES_MAX bytes, that of a directory's index. */
 struct bytes file_space_name(const struct file_space *space, struct bytes path,
                              char *out);
 
-/* The media type of that file. */
+/* The media type of the file that path leads to. */
 struct bytes file_space_type(const struct file_space *space,
                              const struct mime *mime, struct bytes path);
-
-/* An entry of nothing yet; one reference, the caller's. NULL: no memory. */
-struct file_entry *file_entry_create(const struct file_space *space,
-                                     struct bytes path, enum coding coding,
-                                     uint64_t now_ms);
-
-/* Reads what path leads to in space; one reference, the caller's. NULL: no
- * memory. *exhausted_out: it failed for want of descriptors. */
-struct file_entry *file_entry_load(const struct file_cache_options *options,
-                                   const struct file_space *space,
-                                   struct bytes path, enum coding coding,
-                                   bool *exhausted_out);
 
 /* Makes the block for the stamp, with body_bytes of room behind the head.
  * False: no memory. */
@@ -42,6 +36,21 @@ bool file_entry_write_block(struct file_entry *entry,
 /* Whether the block's head says that the body stays as it is: by no-transform,
  * or by a coding that an edit has set. */
 bool file_head_forbids_coding(const struct file_entry *entry);
+
+/* --- file_entry.c, which has file_entry_release(), too ---------------------
+ */
+
+/* An entry of nothing yet; one reference, the caller's. NULL: no memory. */
+struct file_entry *file_entry_create(const struct file_space *space,
+                                     struct bytes path, enum coding coding,
+                                     uint64_t now_ms);
+
+/* Reads what path leads to in space; one reference, the caller's. NULL: no
+ * memory. *exhausted_out is set when there were no descriptors. */
+struct file_entry *file_entry_load(const struct file_cache_options *options,
+                                   const struct file_space *space,
+                                   struct bytes path, enum coding coding,
+                                   bool *exhausted_out);
 
 /* The precompressed siblings that are there now. */
 unsigned file_entry_find_siblings(const struct file_entry *entry);

@@ -179,12 +179,12 @@ static enum log_sink_result write_stream(const struct log_sink *sink,
         ssize_t n;
 
         if (len == 0)
-            return LOG_SINK_FULL;
+            return LOG_SINK_AGAIN;
         n = write(sink->fd, lines.data + *taken_out, len);
         if (n > 0) {
             *taken_out += (size_t)n;
         } else if (n == -1 && errno == EAGAIN) {
-            return LOG_SINK_FULL;
+            return LOG_SINK_AGAIN;
         } else if (n == 0 || errno != EINTR) {
             errno = n == 0 ? EIO : errno;
             return LOG_SINK_FAILED;
@@ -275,7 +275,7 @@ static enum log_sink_result write_syslog(struct log_sink *sink,
             *taken_out += (size_t)(newline - rest.data) + 1;
             sink->refused_lines++;
         } else if (errno == EAGAIN) {
-            return LOG_SINK_FULL;
+            return LOG_SINK_AGAIN;
         } else if (errno != EINTR) {
             int err = errno;
 

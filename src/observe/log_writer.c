@@ -197,7 +197,7 @@ static enum log_sink_result write_block(struct log_writer *writer)
         finish_block(writer);
         note_success(writer);
         break;
-    case LOG_SINK_FULL:
+    case LOG_SINK_AGAIN:
         break;
     case LOG_SINK_FAILED:
         note_failure(writer, err);
@@ -221,7 +221,7 @@ static enum log_sink_result write_all(struct log_writer *writer,
         if (writer->now.mono_ms < writer->retry_ms)
             return LOG_SINK_FAILED;
         if (ends_ms != 0 && writer->now.mono_ms >= ends_ms)
-            return LOG_SINK_FULL;
+            return LOG_SINK_AGAIN;
         result = write_block(writer);
         if (result != LOG_SINK_DONE)
             return result;
@@ -253,7 +253,7 @@ static void wait_for_work(struct log_writer *writer,
     uint64_t wakes;
     int timeout;
 
-    if (result == LOG_SINK_FULL)
+    if (result == LOG_SINK_AGAIN)
         until_ms = now_ms + LOOK_MS;
     else if (result == LOG_SINK_FAILED)
         until_ms = writer->retry_ms;
@@ -264,7 +264,7 @@ static void wait_for_work(struct log_writer *writer,
     timeout = until_ms == UINT64_MAX ? -1
               : until_ms <= now_ms   ? 1
                                      : (int)(until_ms - now_ms);
-    if (poll(fds, result == LOG_SINK_FULL ? 2 : 1, timeout) > 0 &&
+    if (poll(fds, result == LOG_SINK_AGAIN ? 2 : 1, timeout) > 0 &&
         fds[0].revents != 0 &&
         read(writer->shared.wake_fd, &wakes, sizeof(wakes)) == -1)
         log_error("access log: eventfd: %s", strerror(errno));

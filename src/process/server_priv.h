@@ -1,9 +1,9 @@
 /*
  * server_priv - what the files of the server share: server.c (start and end),
  * confinement.c (what it gives up before it serves), worker_pool.c (its
- * threads), renewal.c (certificates that change), main_loop.c (what it minds
- * while it serves), commands.c (what operators ask for) and reload.c (another
- * configuration).
+ * threads), renewal.c (certificates and ticket keys), main_loop.c (what it
+ * minds while it serves), commands.c (what operators ask for) and reload.c
+ * (another configuration).
  */
 #ifndef PROCESS_SERVER_PRIV_H
 #define PROCESS_SERVER_PRIV_H
@@ -156,13 +156,15 @@ MUST_USE int main_loop_upgrade(struct server *server, struct buf *why);
 
 extern const struct control_commands commands_of_server;
 
-/* --- renewal.c: what becomes of certificates in time --------------------- */
+/* --- renewal.c: certificates and ticket keys that change while it serves ---
+ */
 
-/* Reads those anew whose files have changed, rotates the keys of tickets, and
- * warns of what ends soon. In how many ms there will be more to do. */
+/* Reads certificates anew whose files have changed, rotates the keys of session
+ * tickets, and warns of certificates that end soon. Returns in how many ms
+ * there will be more to do. */
 int renewal_tick(struct server *server, uint64_t now_ms);
 
-/* Reads those anew that have changed, at once. */
+/* Reads certificates anew whose files have changed, at once. */
 void renewal_take_news(struct server *server);
 
 /* --- reload.c ------------------------------------------------------------ */

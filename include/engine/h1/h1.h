@@ -10,9 +10,13 @@
  *    +----------------- all sent, keep-alive --------------------+
  *
  * Requests that came in one read are answered ahead while the answers are
- * small; their responses stand in the pipeline and leave together. A body that
- * its handler wants at once (sink->end) is an upload: it goes on coming while
- * the answer is sent, and so does what a client says through a tunnel.
+ * small; their responses stand in the pipeline and leave together.
+ *
+ * The body of a request is taken in one of two ways. Most handlers answer when
+ * all of it has come. A handler that wants the bytes as they come (its sink has
+ * end()) has an upload: the body goes on coming while the answer is made and
+ * sent, and so does what a client says through a tunnel. A client that waits
+ * with its body (Expect: 100-continue) is told "100 Continue" in h1_body.c.
  *
  * Invariant: the input buffer is held only while it has bytes, or an exchange
  *            that points into it.

@@ -16,10 +16,12 @@
  *   auto  the rate is found out, wherever the link is:
  *         - here: what lies between socket and wire (in the queueing
  *           discipline and the driver, SO_MEMINFO) is kept below a limit that
- *           follows the link, as the kernel's dynamic queue limits do: held
- *           back and found empty, it grows; found more than half full, it
- *           shrinks (link_queue_limit.c). Once the rate is known the bucket
- *           takes over, at a pace that stays just below it (link_pacer.c);
+ *           follows the link, as the kernel's dynamic queue limits do. The
+ *           limit grows when the queue is found empty while bytes are held
+ *           back, and shrinks when the queue is found more than half full
+ *           (link_queue_limit.c). link_pacer_adapt() estimates the rate from
+ *           what leaves that queue; once the rate is known, a bucket whose pace
+ *           stays just below it takes over (link_pacer.c);
  *         - further away, where only acknowledgements tell: what is not yet
  *           acknowledged is kept within a window that leaves a short queue
  *           standing at the narrowest place (link_delay_window.c).
@@ -31,14 +33,14 @@
  * in the order only: a short one is never refused because of the bytes of a
  * long one. That is pre-emption, and it costs at most one limit of waiting.
  *
- * All workers share one limit, one window, or one bucket. Each publishes what
- * it has in the kernel on cache lines of its own; nothing is locked. Who adapts
- * the limit or the pace asks the kernel about two flows of each of the others,
- * which may not look for a while: a queue that one worker has no part in would
- * seem to be empty, and the pace would rise for ever. (By then the descriptor
- * may be that of something else: it is only asked how much lies there.) A
- * worker whose next response is not the very next of all sends only to keep the
- * link busy.
+ * All workers share one limit, one window, or one bucket. Each worker publishes
+ * what it has in the kernel on cache lines of its own; nothing is locked. The
+ * worker that adapts the limit or the pace asks the kernel about two flows of
+ * each other worker, since that may not look for a while: a queue in which one
+ * worker has no part would seem to be empty, and the pace would rise for ever.
+ * (By then the descriptor may be that of something else: the kernel is only
+ * asked how much lies there.) A worker whose next response is not the very next
+ * of all sends only to keep the link busy.
  *
  * Thread: struct link is one worker's; struct link_shared is shared, by
  *         atomics, relaxed: its numbers steer, nothing else depends on them.
@@ -104,19 +106,20 @@ struct link_line {
 };
 
 struct link_shared {
-    /* Moved now and then. */
+    /* These change now and then. rate is what is estimated of the link; pacer
+     * is the pace that is made of it, at which the bucket lets bytes go. */
     _Alignas(64) _Atomic uint64_t pacer; /* bytes a second on the wire that may
                                            leave; 0: not known yet */
-    _Atomic uint64_t rate;               /* that leaves while it is busy */
-    _Atomic uint64_t crest;              /* to which it comes back quickly */
-    _Atomic uint64_t rises;              /* of the pace, in a row */
-    _Atomic uint64_t paced;              /* 1: it holds something back */
-    _Atomic uint64_t left;               /* bytes, when it was judged last */
-    _Atomic uint64_t since_ns;           /* that was then */
-    _Atomic uint64_t judged_ns;          /* when it was looked at */
-    _Atomic uint64_t least;              /* seen in the queue since */
-    _Atomic uint64_t limit;              /* of the local queue */
-    _Atomic uint64_t limit_ns;           /* when it was moved */
+    _Atomic uint64_t rate;     /* bytes a second that leave a busy queue */
+    _Atomic uint64_t crest;    /* the pace that it comes back to quickly */
+    _Atomic uint64_t rises;    /* of the pace, in a row */
+    _Atomic uint64_t paced;    /* 1: the bucket holds something back */
+    _Atomic uint64_t left;     /* bytes that had left when it was last judged */
+    _Atomic uint64_t since_ns; /* when it was last judged */
+    _Atomic uint64_t judged_ns;   /* when it was last looked at */
+    _Atomic uint64_t least;       /* bytes seen in the queue since then */
+    _Atomic uint64_t limit;       /* of the local queue */
+    _Atomic uint64_t limit_ns;    /* when the limit was moved */
     _Atomic uint64_t base;        /* of the window, see link_delay_window.c;
                                            0: there is none */
     _Atomic uint64_t base_ns;     /* when it was moved */

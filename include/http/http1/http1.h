@@ -9,6 +9,10 @@
  * verdict depends neither on how that library was built nor on how the bytes
  * were split into reads. http1.c alone includes http_parser.h.
  *
+ * Its files are listed in src/http/http1/http1_priv.h: http1_lint.c checks
+ * every byte, http1_meaning.c what the fields say together (Host, the target,
+ * the framing of the body by Content-Length and Transfer-Encoding).
+ *
  * Thread: the worker that reads; state: struct http1_progress, its last Host.
  */
 #ifndef HTTP_HTTP1_HTTP1_H
@@ -31,7 +35,7 @@ enum http1_verdict {
     HTTP1_BAD   /* answer with the reason given, then close */
 };
 
-/* How far an incomplete head has been checked. All zero to begin with. */
+/* How far an incomplete head has been checked; all zero for a new head. */
 struct http1_progress {
     uint32_t checked; /* bytes seen */
     uint32_t line;    /* where the line under way begins */

@@ -10,7 +10,10 @@
  * two, texts are Huffman-coded.
  *
  * What comes is decoded with the table of 4096 bytes that every client may
- * expect.
+ * expect. How long a decoded list of fields may be is not decided here:
+ * on_field says when it is enough (http2_request.h, HTTP2_LIST_BYTES_MAX), and
+ * how long an encoded block may be is said in engine/h2/h2_priv.h
+ * (H2_BLOCK_BYTES_MAX).
  *
  * Thread: an encoder is one worker's; a decoder its connection's.
  * Owns:   a decoder its table.

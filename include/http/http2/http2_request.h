@@ -5,12 +5,13 @@
  *   http2_head_begin()  http2_head_add() for each line  http2_head_end()
  *                  --> http2_head_store()  --> http2_request_read()
  *
- * What is malformed by RFC 9113 is no request, and ends the stream. What is
- * well-formed and would be refused in HTTP/1 (a path with a byte that must be
- * encoded, a host that is none, a method that nobody knows) is refused with the
- * same reason. What is left can be written as a request of HTTP/1.1 that
- * nobody reads in another way: no line has control bytes, none says anything of
- * a connection, and the length of the body is known to be true or not said.
+ * A head that is malformed by RFC 9113 is no request, and ends the stream. A
+ * head that is well-formed and would be refused in HTTP/1 (a path with a byte
+ * that must be encoded, a host that is none, a method that nobody knows) is
+ * refused with the same reason. Any other head can be written as a request of
+ * HTTP/1.1 that nobody reads in another way: no line has control bytes, none
+ * says anything of a connection, and the length of the body is known to be true
+ * or not said.
  *
  * Several cookie lines become one (8.2.3), ":authority" stands as Host, and the
  * request of RFC 8441 for a WebSocket becomes the one of RFC 6455 that means
@@ -29,14 +30,16 @@
 #include "http/request.h"
 
 enum {
-    /* Names, values, and 32 for each line (RFC 9113 6.5.2); more is 431. */
+    /* The first limit: a head with more bytes than this, counted as names,
+     * values and 32 for each line (RFC 9113 6.5.2), is answered with 431. */
     HTTP2_LIST_BYTES_MAX = 16384,
-    /* More than that is no mistake, and not worth being read to its end: of a
-     * block that refers to long lines of its table again and again. */
+    /* The second limit: at four times as many bytes or lines, decoding breaks
+     * off. Such a head is an attack and no mistake ("HPACK bomb": a short block
+     * that refers to a long line of its table again and again). */
     HTTP2_LIST_BYTES_READ = 4 * HTTP2_LIST_BYTES_MAX,
     HTTP2_LINES_READ = 4 * REQUEST_FIELDS_MAX,
     HTTP2_LINE_EXTRA = 32,
-    HTTP2_HOST_BYTES_MAX = 512 /* a longer name is none */
+    HTTP2_HOST_BYTES_MAX = 512 /* a longer name is no host */
 };
 
 enum http2_verdict {
@@ -74,12 +77,12 @@ struct http2_head {
 
 void http2_head_begin(struct http2_head *head, bool is_trailer);
 
-/* Takes one more line. False: there are so many that the rest is not worth
- * reading. */
+/* Takes one more line. False: the head has reached the second limit, so that
+ * decoding breaks off. */
 MUST_USE bool http2_head_add(struct http2_head *head, struct bytes name,
                              struct bytes value);
 
-/* Ends a head all lines of which have come. ends: no body follows. socket_key:
+/* Ends a head when all its lines have come. ends: no body follows. socket_key:
  * for the request of a WebSocket, 24 bytes that nobody has seen (RFC 6455
  * 4.1). */
 enum http2_verdict http2_head_end(struct http2_head *head, bool ends,

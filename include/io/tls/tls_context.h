@@ -2,18 +2,19 @@
  * tls_context - what a worker shows to clients that speak TLS: which
  * certificates for which name, and by which rules.
  *
- *   tls_table      the names, certificates and authorities of a configuration:
- *                  made once, constant, shared by all workers
+ *   tls_table      the names, certificates and authorities of a configuration
+ *                  (declared here, in src/io/tls/tls_table.c): made once,
+ *                  constant, shared by all workers
  *   tls_context    the same as OpenSSL has it, one per worker: workers that
  *                  share an SSL_CTX wait for each other's counters
- *   tls_set        those of the certificates that go by the same names; of
- *                  them a connection shows one that its client can check
+ *   tls_set        the certificates for the same names; of them a connection
+ *                  shows one that its client can check
  *
  *        ClientHello --> its name --> tls_table --> tls_set --> SSL_CTX
  *
- * A connection gets its set before a session is resumed, and sessions are their
- * set's own: none that was begun without a client's certificate goes on where
- * one is asked for.
+ * A connection gets its set before a session is resumed, and a session can be
+ * resumed only with the set it was begun with. So a session that was begun
+ * without a client's certificate cannot go on where a certificate is asked for.
  *
  * A connection keeps what it needs of its context: the context may be destroyed
  * while it lasts, its table may not (tls_table_acquire).
@@ -47,14 +48,14 @@ enum tls_client { TLS_CLIENT_NONE, TLS_CLIENT_REQUEST, TLS_CLIENT_REQUIRE };
 struct tls_table; /* opaque; counted */
 struct tls_set;   /* opaque; lives as long as its table */
 
-/* NULL: no memory. tickets: held. */
+/* NULL: no memory. The table holds tickets. */
 MUST_USE struct tls_table *tls_table_create(enum tls_profile profile,
                                             struct tls_tickets *tickets);
 
 /* Clients are offered HTTP/2, too (ALPN). */
 void tls_table_offer_http2(struct tls_table *table);
 
-/* The kernel makes the records of large files, where it can: io/tls_kernel. */
+/* The kernel makes the records of large files, where it can (tls_kernel.h). */
 void tls_table_use_kernel(struct tls_table *table);
 struct tls_table *tls_table_acquire(struct tls_table *table);
 void tls_table_release(struct tls_table **table_ref);
@@ -79,24 +80,24 @@ MUST_USE int tls_table_add(struct tls_table *table,
                            const struct tls_set_options *options,
                            size_t *number_out, char fault[TLS_FAULT_MAX]);
 
-/* "example.org", an address, as a site's hosts or a certificate have it, or
- * "*.example.org", which is for one label more; copied. What was said first
- * counts. False: no memory. */
+/* Names a set: "example.org", an address, as a site's hosts or a certificate
+ * have it, or "*.example.org", which is for one label more; host is copied. A
+ * name that another set has already stays there. False: no memory. */
 MUST_USE bool tls_table_name(struct tls_table *table, size_t set,
                              struct bytes host);
 
-/* The set that a client gets that names host; a final dot, a port and letter
- * case make no difference. Constant time but for the search. */
+/* The set for a client that names host; a final dot, a port and letter case
+ * make no difference. Constant time but for the search. */
 const struct tls_set *tls_table_find(const struct tls_table *table,
                                      struct bytes host);
 
 /* --- Of a connection ------------------------------------------------------ */
 
 /* Whether a request for host may be answered over a connection that got this
- * set, of this table or of one that was in force before. False: 421 (RFC 9110
- * 15.5.20), since that host has certificates of its own, which these do not
- * stand for, or asks its clients for theirs. set NULL: the connection is in
- * clear. */
+ * set, of this table or of one that was in force before. False: the answer is
+ * 421 (RFC 9110 15.5.20), since the host has a set of its own whose
+ * certificates are others, or whose clients have to show a certificate. set
+ * NULL: the connection is in clear. */
 bool tls_table_serves(const struct tls_table *table, const struct tls_set *set,
                       struct bytes host);
 

@@ -4,9 +4,10 @@
  *   h1.c         reading, limits, the end: what the protocol's table names
  *   h1_send.c    the pipeline on its way out
  *   h1_head.c    requests out of what has come
- *   h1_body.c    bodies before their answer
- *   h1_upload.c  bodies beside their answer, tunnels
- *   h1_take.c    the bytes of a body, and room for them
+ *   h1_body.c    a body that is read before its answer; "100 Continue"
+ *   h1_upload.c  a body that is read beside its answer; tunnels
+ *   h1_take.c    what both of these do: bytes of a body to its sink, and room
+ *                for them
  *   h1_answer.c  exchanges from their head to the pipeline, and their end
  */
 #ifndef ENGINE_H1_H1_PRIV_H
@@ -23,14 +24,14 @@ struct h1 {
     struct session session;
     struct input *input;
     struct list exchanges;    /* the pipeline; the first is being sent */
-    struct exchange *current; /* its body is being read; is_uploading: it is
-                                 the first of exchanges at the same time */
+    struct exchange *current; /* whose body is being read; while is_uploading
+                                 it also stands first in exchanges */
     struct http1_progress progress;
     bool is_closing;       /* parse no more; close when all is sent */
-    bool client_closes;    /* and it is the client who asked for it */
+    bool client_closes;    /* it is closing because the client asked for it */
     bool head_timed;       /* the limit is that of a head */
     bool has_body : 1;     /* the body of current is being read */
-    bool is_uploading : 1; /* beside its answer */
+    bool is_uploading : 1; /* that body is read beside its answer */
     bool reads_much : 1;   /* a small input was too small once */
     uint64_t until_ms;     /* what is being read has to be there */
 };
@@ -132,8 +133,8 @@ enum { H1_DRAINED_BODY_BYTES_MAX = 65536 }; /* of bodies that nobody wants */
 enum h1_taken {
     H1_TAKEN_MORE, /* to come */
     H1_TAKEN_ALL,
-    H1_TAKEN_NOT, /* it is not wanted any more */
-    H1_TAKEN_BAD  /* it is framed wrongly */
+    H1_TAKEN_NOT, /* the body is not wanted any more */
+    H1_TAKEN_BAD  /* the body is framed wrongly */
 };
 
 /* Gives the input back; there may be none. */
@@ -156,11 +157,11 @@ MUST_USE bool h1_widen_input(struct h1 *h1);
 /* Begins to read the body of the current exchange. */
 void h1_begin_reading(struct h1 *h1, enum body_framing framing);
 
-/* Gives what has been read of it to its sink. While more is to come, all of
- * that has been taken. */
+/* Gives what has been read of the body to its sink. While more is to come, the
+ * sink has taken all of that. */
 enum h1_taken h1_take_body(struct h1 *h1);
 
-/* Whether it is longer than whoever takes it wants it. */
+/* Whether the body is longer than its handler wants it. */
 bool h1_has_too_much(const struct h1 *h1);
 
 /* The time by which more of a body has to have come, if somebody wants it. */
@@ -188,11 +189,11 @@ void h1_end_upload(struct h1 *h1);
 /* --- h1_body.c ----------------------------------------------------------- */
 
 enum h1_body {
-    H1_BODY_MORE,    /* is to be read */
-    H1_BODY_DONE,    /* it was read, the answer is in the pipeline */
-    H1_BODY_REFUSED, /* the last answer is there */
+    H1_BODY_MORE,    /* more of the body is to be read */
+    H1_BODY_DONE,    /* the body was read, the answer is in the pipeline */
+    H1_BODY_REFUSED, /* a refusal is in the pipeline, and is the last answer */
     H1_BODY_BESIDE,  /* the answer is there; the body goes on beside it */
-    H1_BODY_CLOSED   /* so is the connection, to be closed because of why */
+    H1_BODY_CLOSED   /* the connection is to be closed, for session->why */
 };
 
 static inline bool h1_expects_body(const struct request *request)

@@ -30,8 +30,8 @@ static const struct {
     uint32_t per_second;
     uint32_t work;
 } rules[STATS_HTTP2_ABUSE_COUNT] = {
-    /* Streams that are given up, by the client, or by us because of something
-     * that it did (CVE-2023-44487, CVE-2025-8671). */
+    /* Streams that are given up by the client ("rapid reset", CVE-2023-44487),
+     * or by us because of something that the client did (CVE-2025-8671). */
     [STATS_HTTP2_RESETS] = {400, 40, 4},
     [STATS_HTTP2_SETTINGS] = {32, 2, 8},
     [STATS_HTTP2_PINGS] = {100, 10, 2},
@@ -51,7 +51,7 @@ enum {
     OVERHEAD_SHARE = 8
 };
 
-/* It is costly until the bucket has leaked to the part that is free. */
+/* The connection is costly until the bucket has leaked to its free part. */
 static void note_cost(struct h2 *h2, enum stats_http2_abuse kind)
 {
     uint32_t level = h2->budgets[kind].level;

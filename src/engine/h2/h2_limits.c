@@ -1,3 +1,8 @@
+/*
+ * How long an HTTP/2 connection may wait: for the next request, for the rest of
+ * a frame, for a client that takes what is sent, for a body. Which floods end a
+ * connection is decided in h2_abuse.c.
+ */
 #include "base/units.h"
 #include "engine/h2/h2_priv.h"
 

@@ -3,7 +3,7 @@
  *
  *   h2.c           reading, limits, the end: what the protocol's table names
  *   h2_receive.c   frames, whatever they are
- *   h2_limits.c    for how long something is waited for
+ *   h2_limits.c    limits of time: for how long anything is waited for
  *   h2_head.c      HEADERS and CONTINUATION: streams begin
  *   h2_data.c      DATA: bodies of requests, and who takes them
  *   h2_credit.c    when windows of bodies open again
@@ -16,7 +16,8 @@
  *   h2_bid.c       what the connection bids for its turn
  *   h2_stream.c    streams: their table, heap, and places to wait
  *   h2_control.c   frames that are about the connection; its end
- *   h2_abuse.c      what clients may do too much of
+ *   h2_abuse.c      what clients may do too much of: rapid reset and other
+ *                   floods, whose kinds stand in observe/stats_http2.h
  */
 #ifndef ENGINE_H2_H2_PRIV_H
 #define ENGINE_H2_H2_PRIV_H
@@ -56,8 +57,8 @@ enum {
     H2_SEGMENTS_MAX = 256,
     H2_FRAME_MIN = 1024,  /* unless there is no more, or a window is smaller */
     H2_UPDATES_KEPT = 16, /* of priorities of streams still to come */
-    /* Of which something may be under way: of so many streams, the last, it is
-     * known whether they were reset. */
+    /* Frames for a stream that was reset may still be under way. Of the last so
+     * many streams it is known whether they were reset. */
     H2_RESETS_KEPT = 1024,
     H2_GOODBYE_MS = 1000, /* at most, between the two GOAWAY */
     H2_UNSENT_MAX = 65536 /* that wait in the kernel for their first leave */

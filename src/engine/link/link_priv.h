@@ -1,12 +1,13 @@
 /*
  * link_priv - what the parts of link share. Each calls only those below it:
  *
- *   link.c            all modes; whether the link is fast
- *   link_state.c      what is told of it
- *   link_queue_limit.c      the queue on this machine
- *   link_delay_window.c     a queue that only acknowledgements tell of
- *   link_pacer.c       the bucket
- *   link_shared.c     what workers tell one another; a worker's flows
+ *   link.c               all modes; whether the link is fast
+ *   link_state.c         what is told of the link
+ *   link_queue_limit.c   the queue on this machine, kept below a limit
+ *   link_delay_window.c  a queue that only acknowledgements tell of
+ *   link_pacer.c         the bucket that lets bytes go at a pace, and the
+ *                        estimate of the link's rate that the pace follows
+ *   link_shared.c        what workers tell one another; a worker's flows
  */
 #ifndef ENGINE_LINK_LINK_PRIV_H
 #define ENGINE_LINK_LINK_PRIV_H
@@ -14,8 +15,8 @@
 #include "base/now.h"
 #include "engine/link/link.h"
 
-/* What a worker has said of its queue, and of what is not acknowledged, says
- * nothing any more after that. */
+/* After so long, what a worker has told of its queue, or of what is not
+ * acknowledged, says nothing any more. */
 enum {
     LINK_FRESH_NS = 2 * LINK_TICK_NS,
     LINK_QUEUED_FRESH_NS = 8 * LINK_TICK_NS,
@@ -85,22 +86,22 @@ uint64_t link_pacer_burst(const struct link *link, uint64_t pacer);
 uint64_t link_pacer_allow(struct link *link, uint64_t key, uint64_t want);
 void link_pacer_pay(struct link *link, uint64_t wire_bytes);
 
-/* Adapts the rate, when so many bytes were found in the local queue while some
- * are held back. */
+/* Estimates the link's rate anew, and moves the pace: so many bytes were found
+ * in the local queue while some are held back. */
 void link_pacer_adapt(struct link *link, uint64_t queued, uint64_t now_ns);
 
 /* --- link_queue_limit.c -------------------------------------------------- */
 
-/* What flow has in the queue. */
+/* The bytes that flow has in the local queue. */
 uint32_t link_queue_limit_measure(struct link *link,
                                   const struct link_flow *flow);
 
-/* The limit, in bytes in the queue. */
-uint64_t link_queue_limit_limit(const struct link *link);
+/* How many bytes may stand in the local queue now. */
+uint64_t link_queue_limit_bytes(const struct link *link);
 
 uint64_t link_queue_limit_allow(struct link *link, uint64_t key, uint64_t want);
 
-/* Looks, and moves the limit. */
+/* Looks at the local queue, and moves the limit. */
 void link_queue_limit_adapt(struct link *link, uint64_t now_ns);
 
 /* Much was sent, nothing of it held, and no pace is known: when there is hardly

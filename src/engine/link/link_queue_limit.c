@@ -63,7 +63,7 @@ static uint64_t count_ahead(const struct link *link, uint64_t key)
 
 /* While the pace is known it keeps the queue short; the limit is for when it
  * is too quick. */
-uint64_t link_queue_limit_limit(const struct link *link)
+uint64_t link_queue_limit_bytes(const struct link *link)
 {
     const struct link_shared *shared = link->shared;
     uint64_t limit = link_load(&shared->limit);
@@ -79,7 +79,7 @@ uint64_t link_queue_limit_limit(const struct link *link)
 
 uint64_t link_queue_limit_allow(struct link *link, uint64_t key, uint64_t want)
 {
-    uint64_t limit = link_queue_limit_limit(link);
+    uint64_t limit = link_queue_limit_bytes(link);
     uint64_t now_ns = now_read_ns();
     struct link_others others = link_ask_others(link, key, now_ns);
     uint64_t room = link_room(limit, others.queued + count_ahead(link, key),
@@ -155,7 +155,7 @@ void link_queue_limit_loosen(struct link *link)
 void link_queue_limit_adapt(struct link *link, uint64_t now_ns)
 {
     struct link_shared *shared = link->shared;
-    uint64_t limit = link_queue_limit_limit(link);
+    uint64_t limit = link_queue_limit_bytes(link);
     uint64_t queued;
 
     look(link, now_ns);

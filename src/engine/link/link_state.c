@@ -19,7 +19,7 @@ static void look_at_queue(const struct link *link, struct link_state *state)
     uint64_t queued = link->queued + link_ask_others(link, 0, now_ns).queued;
 
     state->is_engaged = true;
-    state->limit_bytes = link_queue_limit_limit(link);
+    state->limit_bytes = link_queue_limit_bytes(link);
     if (state->rate > 0)
         state->delay_us = queued * US_PER_S / state->rate;
 }

@@ -1,15 +1,27 @@
 /*
- * cached_priv - what the files of cached share. Each calls only those below it;
- * word of a fetch travels up by its ask's on_fetched.
+ * cached_priv - what the files of cached share. A file calls only files that
+ * stand below it in this list; what they offer is declared further down, from
+ * the lowest file to the highest. Word of a fetch travels up by the callback
+ * on_fetched of its asker.
  *
- *   cached.c          which requests the cache is for, and what it knows
- *   cached_purge.c    PURGE: what is kept goes, on somebody's word
+ *   cached.c          which requests the cache is for, and what it answers at
+ *                     once; begins a fetch in the background where an answer is
+ *                     stale and may be used all the same
+ *                     (stale-while-revalidate)
+ *   cached_purge.c    PURGE: kept answers go, on somebody's word
  *   cached_ask.c      a request that waits, for others or for its own fetch
- *   cached_fetch.c    asks the proxy, keeps what comes (cached_fetch_priv.h)
- *   cached_request.c  the request that it is asked with
- *   cached_hand.c     an answer that is not kept, on its way to who asked
- *   cached_answer.c   an answer that is: whole, part, not modified
- *   cached_body.c     its body: there or still coming, as it is or compressed
+ *   cached_fetch.c    a fetch: asks the proxy
+ *     cached_keep.c     what came is kept, or handed over
+ *     cached_renew.c    a 304 says that what is kept is still good
+ *     cached_fill.c     the body of what is kept
+ *     cached_part.c     a part of a body: alone, or joined with others
+ *     cached_fetches.c  all fetches under way, and how they end
+ *                       (the files of a fetch share cached_fetch_priv.h)
+ *   cached_request.c  the request that a fetch sends
+ *   cached_hand.c     an answer that is not kept, on its way to its asker
+ *   cached_answer.c   an answer that is kept: whole, in part, not modified
+ *   cached_body.c     the body of such an answer: complete or still coming, as
+ *                     it is or compressed
  *   cached_source.c   a body that is read while it is filled
  *   cached_note.c     Cache-Status
  */
@@ -22,7 +34,7 @@
 /* RFC 9211: how an answer came to be. */
 enum cached_way {
     CACHED_HIT,
-    CACHED_METHOD, /* went past: each as fwd= has it */
+    CACHED_METHOD, /* this and the next two went past the cache (fwd=) */
     CACHED_BYPASS,
     CACHED_REQUEST,
     CACHED_MISS,
@@ -39,8 +51,8 @@ struct cached {
     struct trace trace;
     struct list fetches;
     size_t fetch_count;
-    size_t unasked_count;   /* of these nobody has ever waited for */
-    struct cache_wait over; /* a fetch is */
+    size_t unasked_count;   /* fetches that nobody has ever waited for */
+    struct cache_wait over; /* word that a fetch is over */
     char past[CACHED_WAYS][CACHED_NOTE_BYTES]; /* lines of what goes past */
 };
 
@@ -55,7 +67,7 @@ struct cached_note {
     enum cached_way way;
     unsigned status; /* that the origin answered; 0: it did not */
     bool is_stored;
-    bool is_collapsed; /* another has asked */
+    bool is_collapsed; /* another request's fetch was waited for */
     bool has_ttl;
     int64_t ttl_s;
     const char *detail; /* a token; NULL: none */
@@ -83,7 +95,7 @@ void cached_note_past(const struct cached *cached, struct exchange *exchange,
 
 /* --- cached_source.c ----------------------------------------------------- */
 
-/* Whether who asks gets bytes of a file from its mapping (cache/cache_body.h):
+/* Whether a client gets bytes of a file from its mapping (cache/cache_body.h):
  * over TLS, and on this machine. */
 bool cached_is_mapped(const struct exchange *exchange);
 
@@ -104,14 +116,14 @@ void cached_add_body(struct cached *cached, struct exchange *exchange,
 
 /* --- cached_answer.c ----------------------------------------------------- */
 
-/* Whether what was found has what a request is for: one that has parts may not,
- * and a body may just have broken off. */
+/* Whether the found entry has what the request is for: an entry of parts may
+ * lack the part, and a body may just have broken off. */
 bool cached_has(const struct cached *cached, const struct exchange *exchange,
                 const struct cache_found *found);
 
-/* Makes the response of an entry, which has what the request is for; or of the
- * only part of one, which has just come instead. found's references stay the
- * caller's. */
+/* Makes the response of an entry that has what the request is for, or of the
+ * only part of an entry, which has just come instead. found's references stay
+ * the caller's. */
 void cached_answer(struct cached *cached, struct exchange *exchange,
                    const struct cache_found *found,
                    const struct cached_note *note);
@@ -151,7 +163,7 @@ struct fetch;
 struct fetch_asker {
     /* Called once, from the port's loop. Takes over the references of found;
      * or, if hand is not NULL, that fetch, whose answer is for one alone. With
-     * neither it is to be asked for again, and as a whole. */
+     * neither the asker has to ask again, for the whole answer. */
     void (*on_fetched)(struct fetch_asker *asker,
                        const struct cache_found *found, struct fetch *hand,
                        const struct cached_note *note);
@@ -178,13 +190,13 @@ enum { FETCH_UNASKED_MAX = 64 /* of one place and worker */ };
 MUST_USE bool fetch_begin(struct cached *cached,
                           const struct fetch_order *order);
 
-/* The asker is gone: its fetch goes on only if others wait for it. */
+/* The asker is gone. Its fetch goes on only if others wait for it. */
 void fetch_forsake(struct fetch_asker *asker);
 
 /* Ends a fetch in whatever state it is. */
 void fetch_destroy(struct fetch *fetch);
 
-/* Ends all of them; or those that are asked for though all who waited have
+/* Ends all fetches; or all those still being asked for whose askers have all
  * left. */
 void fetch_destroy_all(struct cached *cached);
 void fetch_end_unawaited(struct cached *cached);

@@ -4,15 +4,20 @@
  *
  *   proxy.c           begin and answer, how a transfer comes to be
  *   proxy_retry.c     a fault: another try, or what it makes of the answer
- *   proxy_request.c   our way to the upstream: asking, sending
- *   proxy_upload.c    what of the body waits here, and when no more may come
+ *   proxy_request.c   the request's way to the upstream, and what the client
+ *   says
+ *                     through a tunnel (an upgrade, a WebSocket)
+ *   proxy_upload.c    how much of the request's body may wait here; when it is
+ *                     too much, the client's next bytes are not read
  *   proxy_body.c      the response's source, which lends what has come
- *   proxy_reply.c     its way back: heads and bodies as they are read
- *   proxy_answer.c    the response's head, and what of a body leaves with it
+ *   proxy_reply.c     reads the upstream's reply: heads, bodies, and what comes
+ *                     back through a tunnel
+ *   proxy_answer.c    makes the response's head of the reply's, and opens a
+ *                     tunnel after a 101
  *   proxy_pipe.c      bodies that come back without being copied
  *   proxy_transfer.c  buffers, limits of time, pauses, the end
- *   proxy_note.c      what the log tells of it
- *   proxy_error.c     what is answered instead, and why
+ *   proxy_note.c      what the log tells of a transfer
+ *   proxy_error.c     what is answered in the place of a reply, and why
  */
 #ifndef HANDLER_PROXY_PROXY_PRIV_H
 #define HANDLER_PROXY_PROXY_PRIV_H

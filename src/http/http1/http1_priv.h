@@ -1,8 +1,12 @@
 /*
- * http1_priv - the three steps of reading a head: http1_lint.c finds its end
- * and checks every byte, http1.c has http-parser take it apart,
- * http1_meaning.c checks what the parts say together (target, Host, framing);
- * of a reply http1_reply.c does.
+ * http1_priv - the three steps of reading a head:
+ *
+ *   http1_lint.c     finds the head's end, and checks every byte
+ *   http1.c          has http-parser take the head apart
+ *   http1_meaning.c  checks what the parts of a request say together: target,
+ *                    Host, framing (Content-Length, Transfer-Encoding)
+ *   http1_reply.c    reads the head of a reply, and checks what it says
+ *   http1_frame.c    writes heads (http/http1/http1_frame.h)
  */
 #ifndef HTTP_HTTP1_HTTP1_PRIV_H
 #define HTTP_HTTP1_HTTP1_PRIV_H
@@ -45,12 +49,11 @@ static inline bool http1_all_in(struct bytes text, unsigned set)
     return every == set;
 }
 
-/* Whether all bytes are IN_VALUE. Eight are looked at at a time: each line of a
- * head comes by here.
- */
+/* Whether all bytes are IN_VALUE. Eight bytes are looked at at a time, since
+ * each line of a head comes by here. */
 bool http1_is_value(struct bytes text);
 
-/* What only a reply can be refused for: its status is none. */
+/* A reply alone can be refused for this: what it has for a status is none. */
 #define REASON_REPLY_STATUS REASON_COUNT
 
 /* What the heads of requests, or of replies, are like. */

@@ -62,7 +62,7 @@ struct tls_taken {
     bool is_resumed;
     bool speaks_http2;
     bool has_closed;      /* the client has said that nothing more comes */
-    bool by_kernel;       /* it seals what is sent (io/tls_kernel); the number
+    bool by_kernel;       /* it seals what is sent (tls_kernel.h); the number
                              of out is as many records as that may be */
     bool has_tried;       /* whether it would */
     bool owes_update;     /* the next record is to have a new key */

@@ -2,15 +2,15 @@
  * kv_lmdb_priv - what the files of the LMDB store share. Each calls only those
  * below it:
  *
- *   kv_lmdb_client    questions of one thread: what the client's table names
- *   kv_lmdb         all of it together: open, stop, hand over, close
- *   kv_lmdb_writer  the queue, the thread, the sweep
+ *   kv_lmdb_client  questions of one thread: what the client's table names
+ *   kv_lmdb         the store as a whole: open, stop, hand over, close
+ *   kv_lmdb_writer  the queue, the thread, and when it sweeps expired keys
  *   kv_gather       for whom a group waits
  *   kv_lmdb_group   many writes in one transaction, and what goes wrong
  *   kv_lmdb_watch   who watches at a client
  *   kv_lmdb_read    a reader for the length of a call, and what it met
  *   kv_lmdb_room    the map changes its size while no client reads
- *   kv_lmdb_apply   the transaction: writes, the sweep, commit
+ *   kv_lmdb_apply   the transaction: writes, the sweep of expired keys, commit
  *   kv_lmdb_op      what an operation does inside of a transaction
  *   kv_lmdb_env     the environment and its folder: open, grow, close
  *

@@ -2,15 +2,16 @@
  * kv_redis_node_priv - what the files of the Redis store share that know one
  * node. Each calls only those below it:
  *
- *   kv_redis_connection     one connection
- *   kv_redis_connection_tls   its bytes, encrypted
- *   kv_redis_greet    how it begins, and what it hears
- *   kv_redis_wire     what goes over it, and its end
- *   kv_redis_script   the scripts' text
- *   kv_redis_command  writing a command
- *   kv_redis_slots    partitions, and which node of a cluster has them
- *   kv_redis_url      what the URL says
- *   kv_redis_reply    looking at an answer
+ *   kv_redis_connection      one connection
+ *   kv_redis_connection_tls  encrypts the connection's bytes
+ *   kv_redis_greet           how a connection begins, and what it hears
+ *   kv_redis_wire            what goes over a connection, and its end
+ *   kv_redis_script          the text of the scripts
+ *   kv_redis_command         writes a command
+ *   kv_redis_slots           partitions, which node of a cluster has them, and
+ *                            where a redirection (MOVED, ASK) leads
+ *   kv_redis_url             what the URL says
+ *   kv_redis_reply           looks at an answer
  *
  * Word travels up by kv_connection_hooks.
  */

@@ -3,15 +3,17 @@
  * those below it:
  *
  *   kv_redis_client   questions of one thread: what the client's table names
- *   kv_redis_map      asks for the map of the cluster; all that connections
- *                     tell
- *   kv_redis_feed     those who watch, and listeners for them
- *   kv_redis_hear     from what is heard to what is told
+ *   kv_redis_map      asks for the map of the cluster (CLUSTER SLOTS), and is
+ *                     told what happens to connections
+ *   kv_redis_feed     watches, and the listening connections they need
+ *   kv_redis_hear     turns what a listener hears into events
  *   kv_redis_list     pages, made of calls
- *   kv_redis_drop     an entry of the index that is out of date
+ *   kv_redis_drop     drops an entry of the index that is out of date
  *   kv_redis_write    writes, made of calls
- *   kv_redis_asking   a question of one call at a time
- *   kv_redis_call     one command from asking to answer, wherever it leads
+ *   kv_redis_asking   a question that needs one call at a time (not the command
+ *                     ASKING)
+ *   kv_redis_call     one command from its sending to its answer; follows MOVED
+ *                     and ASK to another node
  *   kv_redis_route    a client's connections, and which of them a call takes
  *   kv_redis_record   what is kept of a key: its name, and its fields
  *   kv_redis          the store: open, close
