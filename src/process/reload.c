@@ -218,7 +218,7 @@ static bool change(struct server *server, struct options *options, FILE *text)
         !keeps_dictionaries(server, options, text) ||
         !may_ask(server, options, text) ||
         !is_in_reach(server, options, text) ||
-        !confinement_keeps(server, options, text))
+        !privileges_stay_dropped(server, options, text))
         return false;
     generation = generation_create(options, server->generation, text, &status);
     if (!generation)

@@ -221,7 +221,7 @@ static int prepare(struct server *server)
         (status = create_launcher(server)) != EX_OK)
         return status;
     notify_open(&server->notify);
-    return confinement_begin(server);
+    return privileges_begin(server);
 }
 
 static int set_up(struct server *server)
@@ -238,7 +238,7 @@ static int set_up(struct server *server)
             EX_OK ||
         (status = dictionaries_open(&server->dictionaries, server->options,
                                     &server->identity)) != EX_OK ||
-        (status = confinement_enter(server)) != EX_OK ||
+        (status = privileges_drop(server)) != EX_OK ||
         (status = worker_pool_start(server)) != EX_OK)
         return status;
     now_refresh(&now);
@@ -371,7 +371,7 @@ int server_run(struct options *options, int argc, char **argv)
     int err;
 
     log_open((enum log_level)options->log_level);
-    inherited_note(&server.inherited);
+    stray_descriptors_note(&server.stray_descriptors);
     readiness_inherit(&server.readiness);
     if (options->daemon && !server.readiness.is_successor &&
         (err = daemon_leave(&server.readiness)) != 0) {
@@ -390,7 +390,7 @@ int server_run(struct options *options, int argc, char **argv)
     }
     upgrade_destroy(&server.upgrade);
     notify_close(&server.notify);
-    inherited_close(&server.inherited);
+    stray_descriptors_close(&server.stray_descriptors);
     readiness_tell(&server.readiness, status);
     return status;
 }

@@ -1,6 +1,6 @@
 /*
  * server_priv - what the files of the server share: server.c (start and end),
- * confinement.c (what it gives up before it serves), worker_pool.c (its
+ * privileges.c (the rights that it drops before it serves), worker_pool.c (its
  * threads), renewal.c (certificates and ticket keys), main_loop.c (what it
  * minds while it serves), commands.c (what operators ask for) and reload.c
  * (another configuration).
@@ -18,7 +18,6 @@
 #include "process/companion/steward.h"
 #include "process/control.h"
 #include "process/generation.h"
-#include "process/inherited.h"
 #include "process/limits.h"
 #include "process/notify.h"
 #include "process/pid_file.h"
@@ -26,6 +25,7 @@
 #include "process/readiness.h"
 #include "process/statistics.h"
 #include "process/stores.h"
+#include "process/stray_descriptors.h"
 #include "process/upgrade.h"
 #include "process/watchdog.h"
 
@@ -89,7 +89,7 @@ struct server {
     struct notify notify;
     struct activation activation;
     struct identity identity;
-    struct inherited inherited;
+    struct stray_descriptors stray_descriptors;
     struct broker broker;
     struct steward steward;
     struct pid_file pid_file;
@@ -102,19 +102,24 @@ struct server {
     struct sandbox sandbox;
 };
 
-/* --- confinement.c: giving up rights -------------------------------------- */
+/* --- privileges.c: dropping rights -------------------------------------- */
 
-/* Files are used as --user says from here on, and as root only where that is
- * safe (root_files.h). EX_OK, or a status after one line on stderr. */
-MUST_USE int confinement_begin(struct server *server);
+/* From here on files are used with the rights of --user, and with root's only
+ * where that is safe (root_files.h). EX_OK, or a status after one line on
+ * stderr. */
+MUST_USE int privileges_begin(struct server *server);
 
-/* No rights any more but those that are needed to serve. The same. */
-MUST_USE int confinement_enter(struct server *server);
+/* Becomes --user for good, and enters the sandbox (confine/sandbox.h): no
+ * rights are left but those that are needed to serve. EX_OK, or a status after
+ * one line on stderr. */
+MUST_USE int privileges_drop(struct server *server);
 
-/* Whether an upgrade by these options would still read nothing that the server
- * could change inside its sandbox. False: after one line in errors. */
-MUST_USE bool confinement_keeps(const struct server *server,
-                                const struct options *options, FILE *errors);
+/* Whether the server would get no right back by an upgrade with these options:
+ * the new program would read nothing that the server could change inside its
+ * sandbox. False: after one line in errors. */
+MUST_USE bool privileges_stay_dropped(const struct server *server,
+                                      const struct options *options,
+                                      FILE *errors);
 
 /* --- worker_pool.c: workers and the acceptor ----------------------------- */
 
@@ -156,7 +161,7 @@ MUST_USE int main_loop_upgrade(struct server *server, struct buf *why);
 
 extern const struct control_commands commands_of_server;
 
-/* --- renewal.c: certificates and ticket keys that change while it serves ---
+/* --- renewal.c: certificates and ticket keys that change ------------------
  */
 
 /* Reads certificates anew whose files have changed, rotates the keys of session

@@ -25,7 +25,7 @@
  *            it, and opens nothing; its descriptors are only passed on. What
  *            the successor does as root with files is root_files.h's matter;
  *            that nobody can change the program or the configuration,
- *            confinement.c's.
+ *            privileges.c's.
  *
  * Thread: a process of its own; what the two say to each other is below.
  */

@@ -1,5 +1,5 @@
 /*
- * inherited - what the server's starter had open besides, a root's shell for
+ * stray_descriptors - what the server's starter had open besides, a root's shell for
  * one: nothing for whom the server will be, or for who takes it over.
  *
  * It may be named yet while the server starts (--config /dev/fd/63, which is
@@ -10,21 +10,21 @@
  * Thread: the main thread, while there is no other.
  * Owns:   the list.
  */
-#ifndef PROCESS_INHERITED_H
-#define PROCESS_INHERITED_H
+#ifndef PROCESS_STRAY_DESCRIPTORS_H
+#define PROCESS_STRAY_DESCRIPTORS_H
 
 #include <stddef.h>
 
-struct inherited {
+struct stray_descriptors {
     int *fds;
     size_t count;
 };
 
 /* Notes all descriptors but the standard three. It comes before anything is
  * opened. */
-void inherited_note(struct inherited *inherited);
+void stray_descriptors_note(struct stray_descriptors *strays);
 
 /* Closes the noted descriptors that nobody has taken on. */
-void inherited_close(struct inherited *inherited);
+void stray_descriptors_close(struct stray_descriptors *strays);
 
 #endif

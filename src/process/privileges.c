@@ -113,7 +113,7 @@ static int settle_state(const struct server *server)
     return EX_OSERR;
 }
 
-int confinement_begin(struct server *server)
+int privileges_begin(struct server *server)
 {
     const struct options *options = server->options;
     const struct identity *identity = &server->identity;
@@ -201,8 +201,8 @@ static int check_upgrade(const struct server *server)
                : EX_OK;
 }
 
-bool confinement_keeps(const struct server *server,
-                       const struct options *options, FILE *errors)
+bool privileges_stay_dropped(const struct server *server,
+                             const struct options *options, FILE *errors)
 {
     return !server->sandbox.has_landlock || server->upgrade.fd == -1 ||
            judge_files(server, options, expect_out_of_reach, errors) == EX_OK;
@@ -293,13 +293,13 @@ static void start_steward(struct server *server)
                   strerror(-err));
 }
 
-int confinement_enter(struct server *server)
+int privileges_drop(struct server *server)
 {
     struct allowed_paths allowed;
     int status;
 
     root_files_end();
-    inherited_close(&server->inherited);
+    stray_descriptors_close(&server->stray_descriptors);
     status = identity_assume(&server->identity);
     if (status != EX_OK)
         return status;
