@@ -1,11 +1,14 @@
 /*
- * stray_descriptors - what the server's starter had open besides, a root's shell for
- * one: nothing for whom the server will be, or for who takes it over.
+ * stray_descriptors - closes the descriptors that the server's starter, such as
+ * root's shell, happened to have open: they are nothing for the user that the
+ * server becomes, or for whoever takes the server over.
  *
- * It may be named yet while the server starts (--config /dev/fd/63, which is
- * how shells write <(...)), so it is noted first and closed later. Whoever
- * takes a descriptor on, be it of systemd's sockets or of the server before,
- * marks it FD_CLOEXEC, as is everything that the server opens by itself.
+ * A stray descriptor may still be named while the server starts (--config
+ * /dev/fd/63, which is how shells write <(...)), so strays are noted first and
+ * closed later. Descriptors that are handed on by purpose, as systemd's sockets
+ * and those of the server before, are marked FD_CLOEXEC by the module that
+ * takes them on (activation.h, upgrade.h), as is everything that the server
+ * opens by itself. What is marked is no stray.
  *
  * Thread: the main thread, while there is no other.
  * Owns:   the list.
@@ -20,11 +23,11 @@ struct stray_descriptors {
     size_t count;
 };
 
-/* Notes all descriptors but the standard three. It comes before anything is
+/* Notes all descriptors but the standard three. It is called before anything is
  * opened. */
 void stray_descriptors_note(struct stray_descriptors *strays);
 
-/* Closes the noted descriptors that nobody has taken on. */
+/* Closes the noted descriptors that no module has taken on. */
 void stray_descriptors_close(struct stray_descriptors *strays);
 
 #endif

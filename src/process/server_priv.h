@@ -161,8 +161,7 @@ MUST_USE int main_loop_upgrade(struct server *server, struct buf *why);
 
 extern const struct control_commands commands_of_server;
 
-/* --- renewal.c: certificates and ticket keys that change ------------------
- */
+/* --- renewal.c: certificates and ticket keys that change ----------------- */
 
 /* Reads certificates anew whose files have changed, rotates the keys of session
  * tickets, and warns of certificates that end soon. Returns in how many ms
