@@ -19,6 +19,7 @@ static const char *const hidden[] = {TRUSTED_FOLDER, CERTIFICATES,
                                      "/etc/ca-certificates/update.d"};
 
 static char home[128];
+static struct outcome outcome; /* of the last run */
 
 /* --- Places -------------------------------------------------------------- */
 
@@ -76,6 +77,24 @@ static void hide_system(void)
     is_hidden = true;
 }
 
+static void hide_system_as_root(void)
+{
+    if (geteuid() != 0)
+        skip();
+    hide_system();
+}
+
+/* How another user could lead root elsewhere, and how that ends. */
+struct steering {
+    const char *steer;
+    const char *leave;
+};
+
+static void run_at_home(const char *command)
+{
+    shell(printed("cd '%s' && %s", home, command));
+}
+
 /* An authority in name below the home, as a server makes it. */
 static const char *make_authority(const char *name)
 {
@@ -129,33 +148,34 @@ static void assert_says(const char *text, const char *what)
         flunk("it says '%s', and not '%s'", text, what);
 }
 
-static void assert_status(const struct outcome *outcome, int status)
+static void assert_status(int status)
 {
-    if (outcome->status != status)
-        flunk("status %d: %s%s", outcome->status, outcome->out, outcome->err);
+    if (outcome.status != status)
+        flunk("status %d: %s%s", outcome.status, outcome.out, outcome.err);
 }
+
+/* Runs "sprintd tls" with these arguments, and expects that it ends so. */
+#define EXPECT(status, ...)                \
+    do {                                   \
+        RUN(&outcome, "tls", __VA_ARGS__); \
+        assert_status(status);             \
+    } while (0)
 
 /* --- Showing ------------------------------------------------------------- */
 
 TEST(without_an_authority_it_says_how_one_is_made)
 {
-    struct outcome outcome;
-
-    RUN(&outcome, "tls", "show");
-    assert_status(&outcome, 66);
+    EXPECT(66, "show");
     assert_says(outcome.err, "/.local/share/sprintd/tls'");
     assert_says(outcome.err, "sprintd --https PORT");
-    RUN(&outcome, "tls", "trust", printed("%s/nowhere", home));
-    assert_status(&outcome, 66);
+    EXPECT(66, "trust", printed("%s/nowhere", home));
 }
 
 TEST(an_authority_is_shown_and_not_trusted)
 {
     const char *place = make_authority(".local/share/sprintd/tls");
-    struct outcome outcome;
 
-    RUN(&outcome, "tls", "show");
-    assert_status(&outcome, 0);
+    EXPECT(0, "show");
     assert_says(outcome.out, "sprintd local authority");
     assert_says(outcome.out, printed("%s/authority.crt\n", place));
     assert_says(outcome.out,
@@ -168,10 +188,8 @@ TEST(an_authority_is_shown_and_not_trusted)
 TEST(a_folders_name_gives_no_orders)
 {
     const char *place = make_authority("a';\033[2J");
-    struct outcome outcome;
 
-    RUN(&outcome, "tls", "show", place);
-    assert_status(&outcome, 0);
+    EXPECT(0, "show", place);
     assert_null(strchr(outcome.out, '\033'));
     assert_says(outcome.out, "/a'\\'';?[2J'\n");
 }
@@ -179,24 +197,17 @@ TEST(a_folders_name_gives_no_orders)
 TEST(what_is_damaged_is_told)
 {
     const char *place = make_authority("tls");
-    struct outcome outcome;
 
     shell(printed("cp '%s/localhost.pem' '%s/authority.crt'", place, place));
-    RUN(&outcome, "tls", "trust", place);
-    assert_status(&outcome, 65);
+    EXPECT(65, "trust", place);
     assert_says(outcome.err, "its certificate is no authority for servers");
 }
 
 TEST(a_wrong_command_line_is_told)
 {
-    struct outcome outcome;
-
-    RUN(&outcome, "tls");
-    assert_status(&outcome, 64);
-    RUN(&outcome, "tls", "trust", "a", "b", "c");
-    assert_status(&outcome, 64);
-    RUN(&outcome, "tls", "untrust", "a");
-    assert_status(&outcome, 64);
+    EXPECT(64, NULL);
+    EXPECT(64, "trust", "a", "b", "c");
+    EXPECT(64, "untrust", "a");
     assert_says(outcome.err, "usage: sprintd tls show [FOLDER]");
 }
 
@@ -205,15 +216,13 @@ TEST(a_wrong_command_line_is_told)
 TEST(programs_trust_it_when_told_and_not_any_longer)
 {
     const char *place = make_authority("tls");
-    struct outcome outcome;
     struct stat st;
 
     hide_system();
     assert_false(is_trusted(place));
     /* Again, since what is left of the first time could be in the way. */
     for (int i = 0; i < 2; i++) {
-        RUN(&outcome, "tls", "trust", place);
-        assert_status(&outcome, 0);
+        EXPECT(0, "trust", place);
         assert_says(outcome.out, fingerprint_of(place));
         assert_says(outcome.out, "the programs of this machine trust it: ");
         assert_true(is_trusted(place));
@@ -222,16 +231,14 @@ TEST(programs_trust_it_when_told_and_not_any_longer)
         assert_null(strstr(read_text(MACHINE_TRUST_ADDED_PATH, NULL), "KEY"));
         RUN(&outcome, "tls", "show", place);
         assert_says(outcome.out, "by the programs of this machine: /usr");
-        RUN(&outcome, "tls", "untrust");
-        assert_status(&outcome, 0);
+        EXPECT(0, "untrust");
         assert_says(outcome.out, "trust it no longer");
         assert_false(is_trusted(place));
         assert_int_equal(access(MACHINE_TRUST_ADDED_PATH, F_OK), -1);
         /* A link that is left leads to whatever comes next by that name. */
         shell("test -z \"$(find " CERTIFICATES " -xtype l)\"");
     }
-    RUN(&outcome, "tls", "untrust");
-    assert_status(&outcome, 0);
+    EXPECT(0, "untrust");
     assert_says(outcome.out, "the programs of this machine trust none");
 }
 
@@ -239,18 +246,14 @@ TEST(an_authority_makes_room_for_another)
 {
     const char *first = make_authority("first");
     const char *second = make_authority("second");
-    struct outcome outcome;
 
     hide_system();
-    RUN(&outcome, "tls", "trust", first);
-    assert_status(&outcome, 0);
-    RUN(&outcome, "tls", "trust", second);
-    assert_status(&outcome, 0);
+    EXPECT(0, "trust", first);
+    EXPECT(0, "trust", second);
     assert_says(outcome.out, "and not the one before");
     assert_true(is_trusted(second));
     assert_false(is_trusted(first));
-    RUN(&outcome, "tls", "trust", second);
-    assert_status(&outcome, 0);
+    EXPECT(0, "trust", second);
     assert_says(outcome.out, "trust it already");
 }
 
@@ -265,28 +268,25 @@ static void set_read_only(bool is_read_only)
 TEST(an_update_that_has_failed_is_done_again)
 {
     const char *place = make_authority("tls");
-    struct outcome outcome;
 
     hide_system();
     set_read_only(true);
     RUN(&outcome, "tls", "trust", place);
     set_read_only(false);
-    assert_status(&outcome, 71);
+    assert_status(71);
     assert_false(is_trusted(place));
-    RUN(&outcome, "tls", "trust", place);
-    assert_status(&outcome, 0);
+    EXPECT(0, "trust", place);
     assert_true(is_trusted(place));
     for (int i = 0; i < 2; i++) {
         set_read_only(true);
         RUN(&outcome, "tls", "untrust");
         set_read_only(false);
-        assert_status(&outcome, 71);
+        assert_status(71);
         assert_says(outcome.err, "may trust it yet");
         RUN(&outcome, "tls", "show", place);
         assert_says(outcome.out, "by the programs of this machine still");
     }
-    RUN(&outcome, "tls", "untrust");
-    assert_status(&outcome, 0);
+    EXPECT(0, "untrust");
     assert_false(is_trusted(place));
     RUN(&outcome, "tls", "untrust");
     assert_says(outcome.out, "the programs of this machine trust none");
@@ -298,14 +298,13 @@ TEST(who_is_not_root_is_told_what_root_has_to_do)
     const struct launch launch = {
         .root = "", .as_nobody = true, .is_bare = true};
     const char *place = make_authority("tls");
-    struct outcome outcome;
 
     hide_system();
     if (geteuid() == 0)
         shell(printed("chown -R %d '%s'", NOBODY, home));
     server_run(&launch, (const char *const[]){"tls", "trust", place, NULL},
                &outcome);
-    assert_status(&outcome, 77);
+    assert_status(77);
     assert_says(outcome.err, printed("sudo sprintd tls trust '%s'\n", place));
     assert_false(is_trusted(place));
 }
@@ -315,44 +314,37 @@ TEST(who_may_not_read_it_is_told)
     const struct launch launch = {
         .root = "", .as_nobody = true, .is_bare = true};
     const char *place = make_authority("tls");
-    struct outcome outcome;
 
     if (geteuid() != 0)
         skip();
     server_run(&launch, (const char *const[]){"tls", "show", place, NULL},
                &outcome);
-    assert_status(&outcome, 77);
+    assert_status(77);
 }
 
 /* The environment of another user is kept by sudo and su. */
 TEST(an_authority_of_another_user_is_trusted_only_by_both_names)
 {
     const char *place = make_authority("data/sprintd/tls");
-    struct outcome outcome;
 
-    if (geteuid() != 0)
-        skip();
-    hide_system();
+    hide_system_as_root();
     setenv("XDG_DATA_HOME", printed("%s/data", home), 1);
     shell(printed("chown -R %d '%s/data'", NOBODY, home));
     RUN(&outcome, "tls", "trust");
     unsetenv("XDG_DATA_HOME");
-    assert_status(&outcome, 77);
+    assert_status(77);
     assert_says(outcome.err, printed("'%s' is of user 'nobody'", place));
     assert_says(outcome.err, "name its folder");
     assert_false(is_trusted(place));
-    RUN(&outcome, "tls", "trust", place);
-    assert_status(&outcome, 77);
+    EXPECT(77, "trust", place);
     assert_says(outcome.err, "and that user behind it");
-    RUN(&outcome, "tls", "trust", place, "root");
-    assert_status(&outcome, 77);
+    EXPECT(77, "trust", place, "root");
     assert_says(outcome.err, "not of the one named");
     assert_false(is_trusted(place));
     RUN(&outcome, "tls", "show", place);
     assert_says(outcome.out,
                 printed("sprintd tls trust '%s' %d\n", place, NOBODY));
-    RUN(&outcome, "tls", "trust", place, "nobody");
-    assert_status(&outcome, 0);
+    EXPECT(0, "trust", place, "nobody");
     assert_says(outcome.out, "it is of user 'nobody'");
     assert_true(is_trusted(place));
 }
@@ -360,28 +352,21 @@ TEST(an_authority_of_another_user_is_trusted_only_by_both_names)
 TEST(who_has_become_root_by_sudo_need_not_be_named)
 {
     const char *place = make_authority("tls");
-    struct outcome outcome;
 
-    if (geteuid() != 0)
-        skip();
-    hide_system();
+    hide_system_as_root();
     shell(printed("chown -R %d '%s'", NOBODY, place));
     setenv("SUDO_UID", "12345", 1);
-    RUN(&outcome, "tls", "trust", place);
-    assert_status(&outcome, 77);
+    EXPECT(77, "trust", place);
     setenv("SUDO_UID", "65534", 1);
     RUN(&outcome, "tls", "trust", place);
     unsetenv("SUDO_UID");
-    assert_status(&outcome, 0);
+    assert_status(0);
     assert_true(is_trusted(place));
 }
 
 TEST(an_authority_that_others_can_put_there_is_not_trusted)
 {
-    static const struct {
-        const char *steer;
-        const char *leave;
-    } cases[] = {
+    static const struct steering cases[] = {
         {"chown 12345 data", "chown 0 data"},
         {"chmod 1777 data/sprintd/tls", "chmod 700 data/sprintd/tls"},
         {"chmod 777 data", "chmod 755 data"},
@@ -390,26 +375,22 @@ TEST(an_authority_that_others_can_put_there_is_not_trusted)
         {"mv data own && ln -s own data && chmod 1777 . && chown -h 12345 data",
          "chmod 755 . && rm data && mv own data"}};
     const char *place = make_authority("data/sprintd/tls");
-    struct outcome outcome;
 
-    if (geteuid() != 0)
-        skip();
-    hide_system();
+    hide_system_as_root();
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         for (int is_named = 0; is_named < 2; is_named++) {
             going_on("%s, %d", cases[i].steer, is_named);
-            shell(printed("cd '%s' && %s", home, cases[i].steer));
+            run_at_home(cases[i].steer);
             setenv("XDG_DATA_HOME", printed("%s/data", home), 1);
             RUN(&outcome, "tls", "trust", is_named ? place : NULL);
             unsetenv("XDG_DATA_HOME");
-            shell(printed("cd '%s' && %s", home, cases[i].leave));
-            assert_status(&outcome, 77);
+            run_at_home(cases[i].leave);
+            assert_status(77);
             assert_false(is_trusted(place));
         }
     }
     going_on("%s", "");
-    RUN(&outcome, "tls", "trust", place);
-    assert_status(&outcome, 0);
+    EXPECT(0, "trust", place);
     assert_null(strstr(outcome.out, "of user"));
 }
 
@@ -442,13 +423,10 @@ TEST(browsers_trust_it_when_told_and_not_any_longer)
     const char *firefox = make_database(".mozilla/firefox/x.[default]");
     const char *first = make_authority("first");
     const char *second = make_authority("second");
-    struct outcome outcome;
 
     hide_system();
-    RUN(&outcome, "tls", "trust", first);
-    assert_status(&outcome, 0);
-    RUN(&outcome, "tls", "trust", second);
-    assert_status(&outcome, 0);
+    EXPECT(0, "trust", first);
+    EXPECT(0, "trust", second);
     assert_says(outcome.out, printed("'%s' trusts it", firefox));
     assert_true(lists_it(chromium));
     assert_true(lists_it(firefox));
@@ -458,8 +436,7 @@ TEST(browsers_trust_it_when_told_and_not_any_longer)
                   "certutil -L -a -d 'sql:%s' -n 'sprintd local authority' | "
                   "tr -d '\\r' | cmp - '%s/authority.crt'",
                   firefox, firefox, second));
-    RUN(&outcome, "tls", "untrust");
-    assert_status(&outcome, 0);
+    EXPECT(0, "untrust");
     assert_says(outcome.out, printed("'%s' trusts it no longer", chromium));
     assert_false(lists_it(chromium));
     assert_false(lists_it(firefox));
@@ -470,14 +447,13 @@ TEST(browsers_trust_it_when_told_and_not_any_longer)
 TEST(without_certutil_it_says_what_to_install)
 {
     char *path = printed("%s", getenv("PATH"));
-    struct outcome outcome;
 
     make_database(".pki/nssdb");
     hide_system();
     setenv("PATH", "/usr/sbin:/sbin", 1);
     RUN(&outcome, "tls", "untrust");
     setenv("PATH", path, 1);
-    assert_status(&outcome, 69);
+    assert_status(69);
     assert_says(outcome.err, "libnss3-tools");
 }
 
@@ -485,20 +461,15 @@ TEST(a_browser_of_another_user_is_left_alone)
 {
     const char *database = make_database(".pki/nssdb");
     const char *place = make_authority("tls");
-    struct outcome outcome;
 
-    if (geteuid() != 0)
-        skip();
-    hide_system();
+    hide_system_as_root();
     shell(printed("chown -R %d '%s/.pki'", NOBODY, home));
-    RUN(&outcome, "tls", "trust", place);
-    assert_status(&outcome, 77);
+    EXPECT(77, "trust", place);
     assert_says(outcome.err, "is another user's");
     assert_false(lists_it(database));
     /* Nor where only the way there is another's, who could lead it away. */
     shell(printed("chown -R 0 '%s/.pki' && chown %d '%s'", home, NOBODY, home));
-    RUN(&outcome, "tls", "trust", place);
-    assert_status(&outcome, 77);
+    EXPECT(77, "trust", place);
     assert_false(lists_it(database));
 }
 
@@ -506,10 +477,7 @@ TEST(a_browser_of_another_user_is_left_alone)
  * write where a link leads. */
 TEST(a_browser_that_others_can_steer_is_left_alone)
 {
-    static const struct {
-        const char *steer;
-        const char *leave;
-    } cases[] = {
+    static const struct steering cases[] = {
         {"chmod 1777 . && chown 65534 .pki", "chmod 755 . && chown 0 .pki"},
         {"chmod 1777 .pki/nssdb", "chmod 700 .pki/nssdb"},
         {"chmod 777 .pki", "chmod 700 .pki"},
@@ -526,25 +494,20 @@ TEST(a_browser_that_others_can_steer_is_left_alone)
          "rm .pki/nssdb/cert9.db-journal"}};
     const char *database = make_database(".pki/nssdb");
     const char *place = make_authority("tls");
-    struct outcome outcome;
 
-    if (geteuid() != 0)
-        skip();
-    hide_system();
+    hide_system_as_root();
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         going_on("%s", cases[i].steer);
-        shell(printed("cd '%s' && %s", home, cases[i].steer));
+        run_at_home(cases[i].steer);
         RUN(&outcome, "tls", "trust", place);
-        shell(printed("cd '%s' && %s", home, cases[i].leave));
-        assert_status(&outcome, 77);
+        run_at_home(cases[i].leave);
+        assert_status(77);
         assert_says(outcome.err, "has to run this");
         assert_false(lists_it(database));
-        RUN(&outcome, "tls", "untrust");
-        assert_status(&outcome, 0);
+        EXPECT(0, "untrust");
     }
     going_on("%s", "");
-    RUN(&outcome, "tls", "trust", place);
-    assert_status(&outcome, 0);
+    EXPECT(0, "trust", place);
     assert_true(lists_it(database));
 }
 
