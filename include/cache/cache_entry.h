@@ -25,7 +25,7 @@ struct cache_entry {
     struct cache_facts facts;    /* of these lines */
     struct cache_ranges *ranges; /* of its body; NULL: it is not in parts */
     uint32_t cost_ms;            /* what it took to get it */
-    atomic_llong retry_s; /* asking anew has failed, and waits until then */
+    atomic_llong retry_s; /* the origin has failed, and is left alone until */
     atomic_bool
         is_purged; /* softly: it must not be used before it is asked about */
     /* The store's. */
@@ -37,8 +37,8 @@ struct cache_entry {
     struct evict_node waking; /* of the body, while there is one */
     bool has_body;
     bool is_indexed;
-    bool is_settled; /* evict knows it */
-    bool is_awake;   /* the policy of bodies does */
+    bool is_settled; /* the policy of entries knows it */
+    bool is_awake;   /* the policy of bodies knows its body */
     atomic_uint refs;
     char text[];
 };
@@ -55,8 +55,8 @@ struct cache_entry_parts {
     uint32_t cost_ms;
 };
 
-/* With one reference. What has no Date gets that of its coming. NULL: no
- * memory. */
+/* Makes an entry with one reference. An answer without a Date gets the time at
+ * which it came. NULL: no memory. */
 MUST_USE struct cache_entry *cache_entry_create(
     const struct cache_entry_parts *parts,
     const struct cache_circumstances *circumstances);

@@ -2,8 +2,8 @@
  * mounts - what options serve below a prefix in every site alike: keys and
  * statistics.
  *
- * Nothing that a site or a location says reaches them, as they ask themselves
- * who may come.
+ * Options of sites and locations do not apply to mounts: a mount decides by
+ * itself who may come.
  *
  * Thread: the main thread's.
  * Owns:   nothing.

@@ -25,10 +25,10 @@ enum {
 
 struct proxy_told {
     const struct options *options;
-    const struct texts *list;             /* that has it */
-    const char *text;                     /* of it */
-    const struct site_options *site;      /* that says so; NULL: the top */
-    const struct site_location *location; /* of site; NULL: in none */
+    const struct texts *list;        /* the option that has the proxy */
+    const char *text;                /* the proxy, as it was written */
+    const struct site_options *site; /* where it stands; NULL: at the top */
+    const struct site_location *location; /* of site; NULL: in no location */
     size_t site_number;                   /* private: 0 the top, 1 the first */
     size_t location_number; /* private: 0 the site itself, 1 the first */
     size_t item_number;     /* private: of the next one */
@@ -37,8 +37,9 @@ struct proxy_told {
 /* Goes on to the next proxy. False: that was the last. */
 MUST_USE bool proxy_told_next(struct proxy_told *told);
 
-/* Reads the proxy as it is meant where it is told: in a location, the prefix is
- * that path. NULL, or what is wrong, as words to put behind the text. */
+/* Reads the proxy's text as it is meant at that place: in a location, the
+ * prefix is the location's path. NULL, or what is wrong, as words to put behind
+ * the text. */
 const char *proxy_told_read(const struct proxy_told *told,
                             struct proxy_rule *rule);
 

@@ -21,8 +21,8 @@ enum {
 };
 
 struct client_due {
-    uint32_t slope;  /* s, for */
-    uint64_t sloped; /* the next so many bytes; it is c for all after them */
+    uint32_t slope;  /* s */
+    uint64_t sloped; /* bytes for which s holds yet; after them it is c */
     uint64_t at;     /* V when something is due */
 };
 

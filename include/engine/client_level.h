@@ -28,7 +28,7 @@
 enum {
     CLIENT_LEVEL_MAX = 1024 * 1024, /* below a client's credit: no share */
     CLIENT_LEVEL_SMALL = 64 * 1024, /* what may be part of a page */
-    CLIENT_LEVEL_MANY = 64          /* more than a page's at a time */
+    CLIENT_LEVEL_MANY = 64 /* more things than a page asks for at a time */
 };
 
 /* Zeroed it is that of a client that waits for nothing. */

@@ -148,8 +148,8 @@ struct session {
                             as far as that goes */
     uint32_t ticket;     /* of its peer, where connections are counted */
     uint64_t number;     /* of all connections of the server */
-    uint64_t since_ms;   /* it waits for a request, without a byte more; 0: it
-                            does not */
+    uint64_t since_ms;   /* since when it waits for a request, of which no byte
+                            has come; 0: it does not wait */
     uint32_t blocked_ms; /* for what is being sent, before the last time */
     struct address peer; /* or for whom it asks, by the PROXY protocol */
 };

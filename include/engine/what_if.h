@@ -40,7 +40,7 @@ enum {
 struct what_if_job {
     uint64_t arrive_ns;
     uint64_t done_ns; /* 0: not yet */
-    uint64_t bytes;   /* 0: it was given up */
+    uint64_t bytes;   /* 0: the response was given up */
     struct heap_node node;
     bool is_judged;
 };
@@ -48,12 +48,12 @@ struct what_if_job {
 struct what_if {
     struct what_if_job *jobs; /* by arrival; NULL: nothing is sampled */
     uint32_t count;
-    uint32_t sample; /* its number; marks of others mean nothing */
+    uint32_t sample; /* its number; marks of other samples mean nothing */
     unsigned ticks;
     bool is_noting;
     uint64_t since_ns;
-    uint64_t until_ns; /* until then what comes is judged */
-    uint64_t end_ns;   /* when it was full; 0: it was not */
+    uint64_t until_ns; /* responses that come until then are judged */
+    uint64_t end_ns;   /* when jobs was full; 0: it is not */
     struct heap heap;
 };
 
@@ -67,7 +67,8 @@ struct what_if_mark {
 MUST_USE int what_if_init(struct what_if *what_if);
 void what_if_fini(struct what_if *what_if);
 
-/* A tick, each second. True: a sample begins: what waits is to be noted. */
+/* A tick, each second. True: a sample begins, so that all that waits is to be
+ * noted. */
 bool what_if_tick(struct what_if *what_if, uint64_t now_ns);
 
 /* Whether the sample is over, so that it may be told. */

@@ -35,7 +35,7 @@ struct error_pages {
     uint8_t of_class[ERROR_PAGE_STATUS_COUNT / 100];
 };
 
-/* One more page, of an object that began as all zero. NULL, or what is wrong
+/* Adds a page to an object that was all zero at first. NULL, or what is wrong
  * with text, as words to put behind it. */
 MUST_USE const char *error_pages_add(struct error_pages *pages,
                                      struct bytes text);

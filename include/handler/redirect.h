@@ -42,12 +42,12 @@ struct redirect_rules {
         struct glob from;
         struct bytes to;
         uint16_t status;
-        bool says_query;         /* $query: it is not kept in another way */
-        struct bytes from_other; /* a scheme, of those who ask by another */
+        bool says_query;         /* to has $query; else the query is added */
+        struct bytes from_other; /* a scheme: for requests by another one */
     } rules[REDIRECT_RULES_MAX];
 };
 
-/* One more rule, of an object that began as all zero; status is one of 301,
+/* Adds a rule to an object that was all zero at first; status is one of 301,
  * 302, 303, 307, 308, or 0 for the default. The first that matches decides.
  * NULL, or what is wrong, as words to put behind "redirect from ... to ...". A
  * target that the same rule would send on for ever is refused. */
@@ -68,7 +68,7 @@ MUST_USE bool redirect_answer(const struct redirect_rules *rules,
                               const struct server_defaults *defaults);
 
 /* Sends a client that has asked by http to the same path and query by https, on
- * port. False: it has come by that. */
+ * port. False: the request has come by https. */
 MUST_USE bool redirect_to_https(struct exchange *exchange, struct bytes clean,
                                 unsigned port,
                                 const struct forwarded_trust *trust,

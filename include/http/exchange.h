@@ -89,15 +89,16 @@ enum {
     EXCHANGE_ID_AT = 14 /* behind "X-Request-Id: " */
 };
 
-/* The server that was asked last, of another's answer; nanoseconds as above. */
+/* The upstream server that was asked last for the answer; nanoseconds as
+ * above. */
 struct exchange_upstream {
     struct bytes name;  /* borrowed of what steward keeps; empty: none was */
     unsigned status;    /* of its reply; 0: there was none */
-    uint64_t asked_ns;  /* a connection was looked for */
-    uint64_t opened_ns; /* and had; 0: not */
-    uint64_t first_ns;  /* the reply's head was whole; 0: it never was */
-    uint64_t last_ns;   /* the last of it was read, or nobody waited any more;
-                           0: not yet */
+    uint64_t asked_ns;  /* when a connection was looked for */
+    uint64_t opened_ns; /* when there was one; 0: there never was */
+    uint64_t first_ns;  /* when the reply's head was whole; 0: it never was */
+    uint64_t last_ns;   /* when the last of the reply was read, or nobody waited
+                           for it any more; 0: not yet */
 };
 
 struct exchange {

@@ -52,7 +52,7 @@ enum reason {
     REASON_CONNECTION_FIELD,
     REASON_MAX_FORWARDS,
     REASON_LOOP,
-    /* What a store of keys was asked for; its answer says more. */
+    /* A store of keys refuses what it was asked for; the answer says more. */
     REASON_KEYS,
     REASON_COUNT
 };

@@ -36,7 +36,7 @@ enum {
     KV_TYPE_BYTES_MAX = 255, /* a media type */
     KV_PAGE_ENTRIES_MAX = 1000,
     KV_PAGE_VALUE_BYTES_MAX = 64 << 10, /* longer ones are not in a page */
-    KV_PAGE_VALUES_BYTES = 128 << 10,   /* with so many of values it ends */
+    KV_PAGE_VALUES_BYTES = 128 << 10,   /* of all values: then a page ends */
     KV_CURSOR_BYTES_MAX = 1 + KV_KEY_BYTES_MAX,
     KV_NAME_BYTES = 16, /* what KV_PUT_NAMED puts behind a prefix */
     KV_WRITE_OPS_MAX = 10000
@@ -264,8 +264,9 @@ struct kv_client {
     const struct kv_client_ops *ops;
 };
 
-/* True: answered already, on_done is not called. False: on_done will be. LMDB
- * answers at once; another machine could not. */
+/* Asks for a value. True: the question is answered already, and on_done is not
+ * called. False: on_done will be called. LMDB answers at once; another machine
+ * could not. */
 MUST_USE static inline bool kv_client_get(struct kv_client *client,
                                           struct kv_get *get)
 {

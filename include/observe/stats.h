@@ -62,7 +62,7 @@ enum {
 
 /* Why a connection ended. */
 enum stats_close {
-    STATS_CLOSE_CLIENT,  /* it went away, or asked for the end */
+    STATS_CLOSE_CLIENT,  /* the client went away, or asked for the end */
     STATS_CLOSE_IDLE,    /* no further request came in time */
     STATS_CLOSE_TIMEOUT, /* a head, a body or a full socket took too long */
     STATS_CLOSE_ERROR,   /* a bad request, a reset, no memory */

@@ -17,8 +17,8 @@
 
 enum {
     RETRY_BUDGET_SECONDS = 10,
-    RETRY_BUDGET_SHARE = 5, /* one retry of so many requests, and ... */
-    RETRY_BUDGET_FREE = 3   /* ... these, of any number */
+    RETRY_BUDGET_SHARE = 5, /* one retry for so many requests */
+    RETRY_BUDGET_FREE = 3 /* retries besides, however few requests there are */
 };
 
 /* All zero to begin with. */

@@ -184,8 +184,9 @@ static enum acme_result send_question(struct acme_job *job,
     return result;
 }
 
-/* What it says of the certificate of before may be the very fault: an order
- * that replaces it already, or another account's (RFC 9773 5). */
+/* An order says which certificate it replaces, and this may be what is wrong:
+ * another order replaces that certificate already, or it is another account's
+ * (RFC 9773 5). */
 static bool is_about_replacing(const struct acme_job *job,
                                const struct acme_problem *problem)
 {

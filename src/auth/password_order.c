@@ -189,8 +189,8 @@ static int compare(struct password_load a, struct password_load b)
     return (a.own > b.own) - (a.own < b.own);
 }
 
-/* How much busier the job's asker is than the other one would be, with one more
- * in the place of that. */
+/* Compares the load of the job's asker with that of the other asker as it would
+ * be with one question more: above 0, the job's asker is busier. */
 static int compare_after(struct password_load of_job,
                          const struct password_job *job,
                          struct password_load other, uint64_t asker)

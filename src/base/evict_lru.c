@@ -1,6 +1,7 @@
 /*
- * Least recently used: one queue in the order of use. The measure of the
- * others; a scan longer than the cache sweeps it clean.
+ * Least recently used: one queue in the order of use. The other policies are
+ * measured against this one, which loses all it has by a scan longer than the
+ * cache.
  */
 #include <stdlib.h>
 

@@ -75,7 +75,7 @@ static bool write_all(int fd, const char *data, size_t len, uint64_t at)
     return true;
 }
 
-/* There is more: whoever waits for it is told. */
+/* More of the body is there: those who wait for it are told. */
 static void publish(struct cache_body *body, uint64_t filled)
 {
     atomic_store_explicit(&body->filled, filled, memory_order_release);

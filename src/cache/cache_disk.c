@@ -9,7 +9,7 @@
 #include "cache/cache_record.h"
 
 enum {
-    CHECKED_BLOCKS = 16, /* of one body, before others */
+    CHECKED_BLOCKS = 16, /* of one body, before others have their turn */
     LOCK_PAUSE_US = 20000
 };
 

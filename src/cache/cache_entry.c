@@ -59,7 +59,8 @@ static struct cache_entry *make(const struct cache_entry_parts *parts,
     return entry;
 }
 
-/* When it came, where it does not say when it was made (RFC 9110 6.6.1). */
+/* Adds a Date to an answer that has none: the time at which it came (RFC 9110
+ * 6.6.1). */
 static void put_date(struct buf *lines, int64_t came_s)
 {
     char date[DATE_LEN];

@@ -181,7 +181,7 @@ static bool is_memory_over(const struct cache_store *store)
                CACHE_AWAKE_BYTES_MAX;
 }
 
-/* The next of the next shard; false: that has none. */
+/* Evicts the next entry of the next shard. False: that shard has none. */
 static bool evict_one(struct cache_store *store)
 {
     unsigned turn = atomic_fetch_add_explicit(&store->hand, 1,

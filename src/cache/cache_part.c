@@ -45,7 +45,7 @@ const char *cache_part_read(struct cache_part *part, struct bytes text)
 
 /* --- Looking ------------------------------------------------------------- */
 
-/* Takes the next of a list off, with what stands before the separator. */
+/* Takes the next item off a list: what stands before the separator. */
 static bool next_of(struct bytes *list, char separator, struct bytes *item_out)
 {
     const char *end;

@@ -41,7 +41,7 @@ static bool step(struct codec_stream *stream, struct codec_step *step,
     int result;
 
     if (taken == 0 && flush == CODEC_FLUSH && mine->is_flushed)
-        return true; /* another mark would be put behind the last */
+        return true; /* else a second mark of a flush would be written */
     z->next_in = (Bytef *)(uintptr_t)step->in.data;
     z->avail_in = taken;
     z->next_out = (Bytef *)step->out;

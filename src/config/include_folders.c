@@ -51,8 +51,8 @@ static char *join(const char *folder, struct bytes below, const char *end)
     return text;
 }
 
-/* Notes the ways below each directory that the pattern finds, which a slash
- * ends. */
+/* Notes the ways below each directory that is found by pattern, which ends in a
+ * slash. */
 static bool note_ways_below(struct options *options, struct bytes pattern)
 {
     char *text = strndup(pattern.data, pattern.len);

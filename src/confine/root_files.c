@@ -11,8 +11,9 @@
 
 /* --- Files --------------------------------------------------------------- */
 
-/* A second name of the file, which a hard link is, may be another owner's
- * wish. */
+/* Whether root may use the file: a regular one, of root or of the identity,
+ * with one name only. A second name (a hard link) may be another user's, who
+ * wants root to change the file. */
 static bool is_plain(const struct safe_path *at,
                      const struct identity *identity)
 {

@@ -23,8 +23,9 @@ struct client_entry *client_share_find(struct client_share *share,
 struct client_entry *client_share_enter(struct client_share *share,
                                         uint64_t client);
 
-/* The client for which something is put. What is put back is the only place of
- * a client that is alone. */
+/* The client for which something is put; it enters if it is not here. A lone
+ * client that has a place already joins the others: a lone client has one place
+ * at most. */
 struct client_entry *client_share_find_or_enter(struct client_share *share,
                                                 uint64_t client);
 

@@ -127,7 +127,7 @@ static enum conn_handshake take_preamble(struct conn *conn,
                                                  : CONN_SHAKES_NOT;
 }
 
-/* Answers in clear text: who speaks that way reads that way. */
+/* Answers in clear text, since the client has spoken in clear text. */
 static enum conn_handshake answer_plainly(struct conn *conn)
 {
     static const char text[] =

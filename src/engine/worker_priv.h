@@ -22,18 +22,18 @@ struct worker_proxies {
     struct server_defaults defaults;
     size_t count;
     struct proxy *items[WORKER_PROXIES_MAX];
-    struct cached *cached[WORKER_PROXIES_MAX]; /* NULL: nothing is kept of it */
+    struct cached *cached[WORKER_PROXIES_MAX];  /* NULL: a proxy has no cache */
     struct proxied proxied[WORKER_PROXIES_MAX]; /* for the sites */
     /* The probes of the first worker only, until another service follows. */
     struct upstream_probe *probes[WORKER_PROXIES_MAX];
     bool needs_resolver;
     struct tls_connector *tls; /* NULL: no server is asked over TLS */
-    /* The sites of this store are gone, and other workers still read what it
-     * fetches: it is among those that leave. */
+    /* The service's sites are gone, and other workers still read what its
+     * caches fetch: it is in the list of those that leave. */
     bool is_leaving;
     struct worker_proxies *next_leaving;
     struct worker *worker;
-    /* The service's own, when its sites are gone. */
+    /* Called when the sites of the service are gone. */
     void (*on_gone)(void *context);
     void *context;
 };

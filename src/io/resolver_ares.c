@@ -93,8 +93,8 @@ static void on_ready(struct ev_loop *loop, ev_io *watcher, int events)
     resolver->events->on_turn_end(resolver);
 }
 
-/* fd's, or an unused one. There is one, as c-ares has at most two sockets for
- * each server. */
+/* The watcher of fd, or an unused one. There always is one, as c-ares has at
+ * most two sockets for each server. */
 static ev_io *find_watcher(struct resolver *resolver, int fd)
 {
     ev_io *unused = NULL;

@@ -104,7 +104,7 @@ struct compiler {
     struct log_template *template;
     struct log_needs *needs;
     unsigned *header_count;
-    unsigned growth; /* of a byte of a text */
+    unsigned growth; /* bytes that one byte of a text may become, escaped */
     char *fault;
 };
 

@@ -90,14 +90,16 @@ int authority_folder_open(const struct authority_folder *folder,
     err = expect_owner(folder, named.st_uid, fault);
     if (err != 0)
         return err;
-    /* The way to root's folder may be that of the user who asks. */
+    /* The way to a folder of root's may lead through folders of the user who
+     * runs this. */
     trusted = named.st_uid == 0 ? geteuid() : named.st_uid;
     fd = safe_path_open_folder(folder->path, trusted, &about);
     if (fd < 0)
         return fd == -EPERM
                    ? refuse(fault, folder->path, named.st_uid, by_others)
                    : complain(fault, folder->path, fd);
-    /* The way was asked about for who owned what was there before. */
+    /* The way was judged for the owner that stat() had told: the folder that is
+     * open now has to be of the same owner. */
     if (!about.is_loose && fstat(fd, &opened) == 0 &&
         opened.st_uid == named.st_uid)
         return fd;

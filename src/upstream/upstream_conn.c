@@ -32,8 +32,9 @@ void upstream_bound_rto(struct upstream *upstream)
     limit_resending(upstream, RTO_MAX_MS);
 }
 
-/* Whether what an idle connection has said is between it and TLS; else it was
- * closed, or has said what nobody has asked for. */
+/* Whether an idle connection has only said something that TLS keeps to itself,
+ * such as a ticket. False: the server has closed it, or has sent what nobody
+ * asked for. */
 static bool is_ticket(const struct upstream *upstream)
 {
     char byte;

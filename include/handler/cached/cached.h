@@ -10,12 +10,12 @@
  *        '--> head --> kept?  yes: entry and body, which all read along
  *                             no:  handed over to whoever asked first
  *
- * PURGE makes what is kept go, for those who may say so
+ * PURGE removes kept answers, for those who may ask for it
  * (cached_purge.c). Whether an answer may be kept, and for how long it is
  * fresh, is said in cache/cache_facts.h.
  *
- * What has a body, no key, or another method than GET and HEAD goes past: to
- * the proxy as if this were not here.
+ * A request that has a body, no key, or another method than GET and HEAD goes
+ * past: to the proxy, as if there were no cache.
  *
  * Thread: one per worker; the store is everybody's.
  * Owns:   its fetches.
@@ -37,12 +37,14 @@ struct cached_options {
     struct cache_port *port;   /* the worker's; borrowed */
     struct bytes name;         /* in Cache-Status: a token */
     struct cache_key_rules key;
-    struct cache_parts bypass;           /* who has one of these goes past */
-    const struct forwarded_trust *trust; /* NULL: nobody is */
-    const struct kv_tokens *purgers;     /* NULL: only this machine's */
+    struct cache_parts bypass; /* a request with one of these goes past */
+    const struct forwarded_trust *trust; /* NULL: no proxy is trusted */
+    const struct kv_tokens *purgers; /* who may PURGE besides programs on this
+                                        machine; NULL: nobody */
     const struct server_defaults *defaults;
-    int64_t unreachable_s; /* stale answers are good for, when nobody answers */
-    int64_t default_s;     /* lifetime of answers that say none; 0: none */
+    int64_t unreachable_s;  /* how long stale answers are good when no origin
+                              answers */
+    int64_t default_s;      /* lifetime of answers that say none; 0: none */
     struct counter *counts; /* the worker's, by struct stats_kept */
     bool names_requests;    /* X-Request-Id, as the proxy does */
     bool tells_client;      /* the proxy tells who has shown a certificate: what
@@ -62,7 +64,8 @@ MUST_USE struct cached *cached_create(const struct cached_options *options);
 /* Ends whatever is being fetched. All exchanges are done. NULL is accepted. */
 void cached_destroy(struct cached *cached);
 
-/* Whether it fetches what others read or wait for, in whichever worker. */
+/* Whether a fetch of this worker brings what others, of any worker, read or
+ * wait for. */
 bool cached_is_needed(const struct cached *cached);
 
 struct handler cached_handler(struct cached *cached);

@@ -26,7 +26,7 @@ enum {
 /* Begins a head for response_borrow_head(): all before the fields. */
 void http1_begin_cached_head(struct buf *head, const struct now *clock);
 
-/* Private: whatever is more than to leave it as it lies in the cache. */
+/* Private: frames a response that cannot be sent as it lies in the cache. */
 __attribute__((noinline)) void http1_frame_rest(struct response *response,
                                                 bool is_http10,
                                                 const struct now *clock);

@@ -37,24 +37,24 @@ enum {
     RELAY_ROUNDS_MAX = 10         /* our own name in Via: more is a loop */
 };
 
-/* How messages of one place go on: all borrowed, the same for each, but for
- * host and the two last, which are the exchange's. */
+/* How messages of one place go on. All texts are borrowed, and the same for
+ * each message but for host and the last two, which are the exchange's. */
 struct relay {
     /* The target's path, as sent, begins with strip, which goes and gives
      * way to replace: "/app/" and "/" make "/x" of "/app/x". Both empty: the
      * path stays. strip ends where a segment does. */
     struct bytes strip;
     struct bytes replace;
-    struct bytes host;      /* the upstream's: what Host says, unless ... */
-    bool is_https;          /* it is asked so */
-    bool keeps_host;        /* ... the client's goes on, if it has one */
+    struct bytes host;      /* the upstream's, for Host */
+    bool is_https;          /* the upstream is asked by https */
+    bool keeps_host;        /* the client's Host goes on, if it has one */
     struct bytes pseudonym; /* our name in Via, a token */
     struct bytes upgrade;   /* protocol that may be upgraded to, as
                                "websocket"; empty: none */
-    const struct forwarded_trust *trust; /* NULL: nobody is */
-    bool renames;                        /* places that a reply names */
-    bool tells_client; /* by which certificate it has shown who it is, in fields
-                          that nobody else can send */
+    const struct forwarded_trust *trust; /* NULL: no proxy is trusted */
+    bool renames;      /* paths in a reply (Location) become the client's */
+    bool tells_client; /* which certificate the client has shown, in fields that
+                          nobody else can send */
     struct bytes request_id;  /* X-Request-Id, in the place of any other, both
                                  ways; empty: as it comes */
     struct bytes traceparent; /* instead of the client's; empty: as it comes */

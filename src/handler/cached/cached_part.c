@@ -49,8 +49,8 @@ bool fetch_is_same(const struct cache_facts *a, const struct cache_facts *b)
     return cache_facts_is_strong(a) && bytes_eq(a->etag, b->etag);
 }
 
-/* What there is of the same as the fetch's entry, and that; NULL: they are not
- * of one representation, or it would be too much. */
+/* An entry with the parts of earlier and the part that the fetch has brought.
+ * NULL: they are not of one representation, or would be too much together. */
 static struct cache_entry *join(const struct fetch *fetch,
                                 const struct cache_entry *earlier)
 {

@@ -167,10 +167,11 @@ struct fetch_asker {
     void (*on_fetched)(struct fetch_asker *asker,
                        const struct cache_found *found, struct fetch *hand,
                        const struct cached_note *note);
-    /* A 1xx that comes before that; views for the call. */
+    /* Called for a 1xx that comes before on_fetched(); interim's texts are
+     * views that last as long as the call. */
     void (*on_interim)(struct fetch_asker *asker, const struct answer *interim);
     struct exchange *exchange; /* that asks */
-    struct fetch *fetch;       /* NULL: it is over, or was never begun */
+    struct fetch *fetch;       /* NULL: the fetch is over, or never began */
 };
 
 struct fetch_order {

@@ -65,7 +65,7 @@ static bool read_purge(const struct cached *cached,
     return !tags->failed && !address->failed;
 }
 
-/* 0: it may; else the status that says that it may not. */
+/* 0: the request may purge; otherwise the status of its refusal. */
 static unsigned judge(const struct cached *cached,
                       const struct exchange *exchange,
                       const struct cache_purge *meant)

@@ -170,7 +170,8 @@ static void put_gap(struct request *to, const struct cache_facts *facts,
     put_field(to, BYTES("If-Range"), copy(copier, facts->etag));
 }
 
-/* What we understand of Surrogate-Control. */
+/* Adds Surrogate-Capability, which tells the origin what of Surrogate-Control
+ * is understood here. */
 static void put_capability(struct request *to, struct bytes name,
                            struct copier *copier)
 {

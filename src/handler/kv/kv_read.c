@@ -37,8 +37,9 @@ static void release_long(void *object)
     free(sending);
 }
 
-/* Gives the reference to the response. Whoever reads slowly keeps a copy here,
- * so that long ones are limited in all. False: there is no room. */
+/* Gives the reference to the response. A client that reads slowly keeps the
+ * value in memory, so long values are limited in all. False: there is no room.
+ */
 static bool give_value(struct kv_memory *memory, struct response *response,
                        struct kv_value *value)
 {

@@ -61,8 +61,8 @@ static bool read_if_match(struct kv *kv, struct exchange *exchange,
     return true;
 }
 
-/* What cannot be asked of the store is refused: an ignored condition is a lost
- * update. An add loses nobody's, and need not have one. */
+/* A condition that the store cannot check is refused: to ignore it would be a
+ * lost update. An add loses nobody's update, and needs no condition. */
 static bool read_condition(struct kv *kv, struct exchange *exchange,
                            struct kv_op *op)
 {

@@ -53,17 +53,17 @@ struct proxy_buffer {
 /* What went wrong, from the most telling on. */
 enum proxy_fault {
     PROXY_FAULT_NONE,
-    PROXY_FAULT_REFUSED,     /* the connection was */
-    PROXY_FAULT_UNRESOLVED,  /* nobody knows the name */
-    PROXY_FAULT_TLS,         /* no TLS could be spoken */
-    PROXY_FAULT_UNTRUSTED,   /* it has not shown who it is */
+    PROXY_FAULT_REFUSED,     /* the server refused the connection */
+    PROXY_FAULT_UNRESOLVED,  /* its name has no address */
+    PROXY_FAULT_TLS,         /* TLS with it failed */
+    PROXY_FAULT_UNTRUSTED,   /* its certificate is not good */
     PROXY_FAULT_CONNECT,     /* connecting took too long */
-    PROXY_FAULT_NOBODY,      /* all are down, or have enough to do */
-    PROXY_FAULT_SHORT,       /* of memory or descriptors */
-    PROXY_FAULT_SLOW,        /* no reply in time */
-    PROXY_FAULT_CLOSED,      /* closed without a whole reply */
-    PROXY_FAULT_REPLY,       /* it is no HTTP that we understand */
-    PROXY_FAULT_INTERCEPTED, /* an error that is told in our own words */
+    PROXY_FAULT_NOBODY,      /* all servers are down, or have enough to do */
+    PROXY_FAULT_SHORT,       /* memory or descriptors are short here */
+    PROXY_FAULT_SLOW,        /* no reply came in time */
+    PROXY_FAULT_CLOSED,      /* it closed without a whole reply */
+    PROXY_FAULT_REPLY,       /* its reply is no HTTP that we understand */
+    PROXY_FAULT_INTERCEPTED, /* its error is told in our own words */
     PROXY_FAULT_COUNT
 };
 
@@ -184,7 +184,8 @@ MUST_USE enum relay_verdict transfer_write_head(struct transfer *transfer,
  */
 void transfer_ask(struct transfer *transfer);
 
-/* Does so now, if it may, and there is enough of the body. */
+/* Looks for an upstream now, if that is allowed and there is enough of the
+ * body. */
 void transfer_ask_if_due(struct transfer *transfer);
 
 /* Sends what there is to be sent. */
@@ -240,7 +241,7 @@ MUST_USE bool transfer_answer(struct transfer *transfer,
 /* Whether what is read next goes into a pipe; takes one if that is worth it. */
 bool transfer_is_piped(struct transfer *transfer);
 
-/* Reads so once. Its caller has a reference. */
+/* Reads once, into the pipe. The caller has a reference. */
 void transfer_read_piped(struct transfer *transfer);
 
 /* Lends so many bytes of what is in the pipe; a part of none: it is empty. */
@@ -269,7 +270,7 @@ void transfer_wake(struct transfer *transfer);
 /* Bytes of out that are still to be sent. */
 size_t transfer_pending(const struct transfer *transfer);
 
-/* All there is so far of the request. */
+/* Whether all there is so far of the request has been sent. */
 bool transfer_is_sent(const struct transfer *transfer);
 
 /* Counts bytes that have come, for statistics. */
@@ -285,7 +286,7 @@ void transfer_pause(struct transfer *transfer);
 void transfer_let_go(struct transfer *transfer, bool reusable,
                      enum balance_result result);
 
-/* All of the reply has come. is_clean: and nothing behind it. */
+/* All of the reply has come; is_clean: and nothing came behind it. */
 void transfer_finish(struct transfer *transfer, bool is_clean);
 
 /* The upstream's connection has ended. is_clean: not by a reset, nor without a
@@ -295,7 +296,8 @@ void transfer_meet_end(struct transfer *transfer, bool is_clean);
 /* Gives the transfer's pipe back; there is one. */
 void transfer_give_pipe(struct transfer *transfer);
 
-/* Whoever it was made for is gone, or has all there will be. */
+/* The exchange that the transfer was made for is gone, or has all there will
+ * be. */
 void transfer_abandon(struct transfer *transfer);
 
 /* Drops a reference; with the last of them the transfer. */
@@ -303,14 +305,14 @@ void transfer_release(struct transfer *transfer);
 
 /* --- proxy_note.c: when it came to what, if the log tells it ------------- */
 
-/* Somebody is going to be asked. */
+/* A server is going to be asked. */
 void transfer_note_asking(const struct transfer *transfer);
 /* Notes which server is asked, and whether there is a connection, as soon as
  * that is known. */
 void transfer_note_server(const struct transfer *transfer);
-/* proxy->reply is what it says. */
+/* The server has replied with proxy->reply. */
 void transfer_note_reply(const struct transfer *transfer);
-/* No more will come. */
+/* No more of the reply will come. */
 void transfer_note_end(const struct transfer *transfer);
 
 /* --- proxy_error.c ------------------------------------------------------- */

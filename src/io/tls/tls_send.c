@@ -321,7 +321,7 @@ static ssize_t send_parts(int fd, const struct payload *payload, size_t most,
     return sendmsg(fd, &message, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
 }
 
-/* That many bytes are no more records than this, whatever is joined. */
+/* The most records that so many bytes become, however they are joined. */
 static uint64_t count_records(size_t len)
 {
     return len / TLS_RECORD_BYTES + 1;

@@ -262,7 +262,7 @@ static const struct tls_set *find(const struct tls_table *table,
     struct bytes name = tls_name_normalise(host, normal);
     const struct tls_set *set = NULL;
 
-    /* What begins with a dot is a host of no site, either. */
+    /* A name that begins with a dot is no host of a site, either. */
     if (name.len == 0 || name.data[0] == '.')
         return NULL;
     set = find_exactly(table, name);

@@ -89,14 +89,15 @@ struct bytes kv_redis_base(const struct kv_redis_client *client,
 struct kv_redis_call {
     struct kv_connection_request request; /* its node is in waiting too */
     struct kv_redis_client *client;
-    /* Set by who asks: */
+    /* The asker sets these: */
     unsigned partition;
-    bool may_repeat;               /* it changes nothing */
-    bool crosses;                  /* partitions */
-    struct kv_connection *only_at; /* NULL: where the partition is */
+    bool may_repeat;               /* the command changes nothing */
+    bool crosses;                  /* its keys are of several partitions */
+    struct kv_connection *only_at; /* NULL: whichever has the partition */
     void (*put)(struct kv_redis_call *call, struct buf *out);
     void (*on_end)(struct kv_redis_call *call, const struct kv_reply *reply);
-    /* KV_FOUND: reply is there, and no fault; or what became of it. */
+    /* KV_FOUND: there is a reply, and it is no fault. Otherwise what became of
+     * the call. */
     enum kv_outcome outcome;
     /* For put(): EVAL, not EVALSHA, or the latter by this name. */
     bool has_no_script;

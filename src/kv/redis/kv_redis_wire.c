@@ -17,7 +17,8 @@ void kv_connection_set_timer(struct kv_connection *connection, uint64_t ms)
     ev_timer_start(connection->options.loop, &connection->timer);
 }
 
-/* xorshift64: many that lost the same node shall not come back at once. */
+/* A pause of random length (xorshift64): the many connections that lost the
+ * same node shall not come back at once. */
 static uint64_t retry_ms(struct kv_connection *connection)
 {
     unsigned shift = connection->failures - 1 < 6 ? connection->failures - 1

@@ -212,9 +212,9 @@ static int read_or_make(int fd, uid_t owner, int64_t now_s,
     return whole_file_read(fd, authority_name, owner, PEM_BYTES_MAX, file);
 }
 
-/* Whoever could write it may have put an authority of their own there; who
- * could read it has had the key, which is told, and not any longer. 0 or
- * -EACCES. */
+/* A file that others can write is refused, as they may have put an authority of
+ * their own there. A file that others can read is logged, as they have had the
+ * key, and is not readable any longer. 0, -EACCES or another -errno. */
 static int guard(int fd, const char *folder, const struct stat *st)
 {
     if (st->st_mode & (S_IWGRP | S_IWOTH))

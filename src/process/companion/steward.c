@@ -108,7 +108,7 @@ static void wait_for(struct kept *kept, int pause_ms)
 static _Noreturn void keep(struct kept *kept, pid_t server)
 {
     int pause_ms = AGAIN_MS;
-    /* The program has something to say, which is told here. */
+    /* What the program says goes where the server's own words go. */
     int errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     int err;
 

@@ -4,7 +4,6 @@
 
 #include "suite.h"
 #include "unit/draw.h"
-#include "unit/memory.h"
 
 struct client_model model;
 
@@ -37,7 +36,6 @@ int model_set_up(void **state)
 int model_tear_down(void **state)
 {
     (void)state;
-    allocations_left = -1;
     sched_fini(&model.sched);
     return 0;
 }

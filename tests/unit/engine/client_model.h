@@ -9,6 +9,7 @@
 #define UNIT_ENGINE_CLIENT_MODEL_H
 
 #include "engine/sched.h"
+#include "unit/draw.h"
 
 enum { MODEL_ITEMS = 120, MODEL_CLIENTS = 12 };
 

@@ -1,8 +1,6 @@
-/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include "engine/client_level.h"
 
 #include "suite.h"
-#include "unit/draw.h"
 #include "unit/engine/client_model.h"
 
 /* --- Steps ---------------------------------------------------------------- */
@@ -100,8 +98,8 @@ static void count_moved(struct client_share *share, struct client_place *place,
     move(share, place, before, after);
 }
 
-/* A client that lets much wait asks for something and gives up, again and again,
- * and its level would be another each time. */
+/* A client that lets much wait asks for something and gives up, again and
+ * again, and its level would be another each time. */
 static uint64_t count_moved_by(int waiting, int requests)
 {
     model_use(0, 1024);

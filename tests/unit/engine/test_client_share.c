@@ -1,6 +1,5 @@
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include "suite.h"
-#include "unit/draw.h"
 #include "unit/engine/client_model.h"
 #include "unit/memory.h"
 
@@ -368,4 +367,10 @@ TEST(without_memory_there_is_room_for_as_many_as_before)
     }
 }
 
-SUITE(.each_begin = model_set_up, .each_end = model_tear_down);
+static int tear_down(void **state)
+{
+    allocations_left = -1;
+    return model_tear_down(state);
+}
+
+SUITE(.each_begin = model_set_up, .each_end = tear_down);
