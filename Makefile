@@ -439,7 +439,7 @@ bench-link: deps-bench all ## shortest first on a slow link, two hours (root)
 ORDER_FILES := bench/order_own.c src/base/heap.c \
                $(wildcard src/engine/client_*.c) \
                $(addprefix src/engine/,sched.c fair_share.c)
-ORDER_CC = $(CC) $(CPPFLAGS) -std=c11 -D_GNU_SOURCE -O2 -Iinclude -Ibench
+ORDER_CC = $(CC) $(CPPFLAGS) -std=c11 -D_GNU_SOURCE -O2 -Iinclude -Isrc -Ibench
 
 bench-order: ## which order: a simulated link, two minutes (ARGS='SECONDS SEEDS')
 	@mkdir -p $(BUILD)
