@@ -338,6 +338,77 @@ TEST(bodies_that_go_on_behind_early_answers_are_no_abuse)
     h2_expect_usable(h2);
 }
 
+/* A stream that was answered before its body ended is reset by its client, too,
+ * as it may be after the answer's end. */
+TEST(resets_of_what_was_answered_are_no_abuse)
+{
+    enum { TIMES = 1000 };
+    struct h2 *h2 = h2_open(server);
+
+    for (int i = 0; i < TIMES; i++) {
+        uint32_t stream = h2_ask(h2, i % 2 ? "POST" : "GET", "/canary", NULL,
+                                 i % 2);
+
+        expect_h2(h2_wait(h2, stream), i % 2 ? 405 : 200);
+        h2_sync(h2);
+        h2_reset(h2, stream, NGHTTP2_CANCEL);
+    }
+    assert_int_equal(h2->goaways, 0);
+    h2_expect_usable(h2);
+}
+
+/* --- Clients that say something for each piece that they get ------------- */
+
+typedef void heard_fn(struct h2 *h2, const struct h2_frame *frame);
+
+static void get_slowly(struct h2 *h2, unsigned times, heard_fn *heard)
+{
+    for (unsigned i = 0; i < times; i++) {
+        uint32_t stream = h2_ask(h2, "GET", "/large", NULL, false);
+        struct h2_reply *reply = h2_reply(h2, stream);
+        struct h2_frame frame;
+
+        while (!reply->has_ended && h2_take(h2, &frame))
+            if (frame.type == NGHTTP2_DATA)
+                heard(h2, &frame);
+        expect_h2_seeded(reply, SEED, 0, LARGE);
+    }
+    assert_int_equal(h2->goaways, 0);
+    h2_expect_usable(h2);
+}
+
+static void ping(struct h2 *h2, const struct h2_frame *frame)
+{
+    (void)frame;
+    h2_ping(h2);
+}
+
+/* What a path holds is measured so, a PING at a time. */
+TEST(pings_beside_what_comes_are_no_abuse)
+{
+    get_slowly(h2_open(server), 10, ping);
+}
+
+static void open_again(struct h2 *h2, const struct h2_frame *frame)
+{
+    if (frame->len == 0)
+        return;
+    h2_window(h2, 0, (uint32_t)frame->len);
+    if (!h2_reply(h2, frame->stream)->has_ended)
+        h2_window(h2, frame->stream, (uint32_t)frame->len);
+}
+
+/* The window is a frame and some bytes, which are a frame of their own each
+ * time that it is opened by what has come. */
+TEST(odd_bytes_of_a_window_are_no_abuse)
+{
+    struct h2 *h2 = H2_OPEN_WITH(server, {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
+                                          H2_FRAME_MAX + 100});
+
+    h2->is_stingy = true;
+    get_slowly(h2, 8, open_again);
+}
+
 /* Cancelled, pinged, updated and reordered as a busy browser does it. */
 TEST(a_lively_client_trips_nothing)
 {

@@ -29,16 +29,21 @@ static const struct {
     uint32_t burst;
     uint32_t per_second;
     uint32_t work;
+    uint32_t payload; /* for so many bytes of it one is free; 0: none is */
 } rules[STATS_HTTP2_ABUSE_COUNT] = {
     /* Streams that are given up by the client ("rapid reset", CVE-2023-44487),
      * or by us because of something that the client did (CVE-2025-8671). */
     [STATS_HTTP2_RESETS] = {400, 40, 4},
     [STATS_HTTP2_SETTINGS] = {32, 2, 8},
-    [STATS_HTTP2_PINGS] = {100, 10, 2},
+    /* Some clients measure by them what a path holds, as the server does: one a
+     * round trip, for as long as something comes. */
+    [STATS_HTTP2_PINGS] = {100, 10, 2, 256},
     [STATS_HTTP2_PRIORITIES] = {1000, 200, 2},
-    /* Beyond those for what the client has got: h2_take_window(). */
-    [STATS_HTTP2_WINDOWS] = {2000, 200, 2},
-    [STATS_HTTP2_SMALL_WINDOWS] = {500, 50, 4},
+    /* A fast client with small windows sends many of the first; and who opens a
+     * window by what has come, again and again, has its odd bytes in a frame of
+     * their own each time. */
+    [STATS_HTTP2_WINDOWS] = {2000, 200, 2, 256},
+    [STATS_HTTP2_SMALL_WINDOWS] = {500, 50, 4, 4096},
     [STATS_HTTP2_EMPTY_FRAMES] = {64, 8, 2},
     [STATS_HTTP2_UNKNOWN_FRAMES] = {100, 10, 2},
     [STATS_HTTP2_STREAMS_OVER] = {400, 40, 4},
@@ -89,6 +94,16 @@ bool h2_spend(struct h2 *h2, enum stats_http2_abuse kind)
     return false;
 }
 
+bool h2_spend_beside(struct h2 *h2, enum stats_http2_abuse kind)
+{
+    struct h2_budget *budget = &h2->budgets[kind];
+
+    if ((uint64_t)++budget->count * rules[kind].payload > h2->payload)
+        return h2_spend(h2, kind);
+    h2->work += WORK_OF_SMALL;
+    return true;
+}
+
 bool h2_is_worth_it(struct h2 *h2)
 {
     uint64_t all = h2->bytes_in + h2->bytes_out;
@@ -134,8 +149,18 @@ void h2_note_small(struct h2 *h2)
     h2->work += WORK_OF_SMALL;
 }
 
+bool h2_is_late_reset(struct h2 *h2)
+{
+    if (++h2->late_resets > h2->answers)
+        return false;
+    h2->work += WORK_OF_SMALL;
+    h2->trust -= h2->trust < TRUST_OF_ANSWER ? h2->trust : TRUST_OF_ANSWER;
+    return true;
+}
+
 void h2_note_answer(struct h2 *h2, const struct response *response)
 {
+    h2->answers++;
     if (response->status >= 400 || h2->trust > TRUST_MAX - TRUST_OF_ANSWER)
         return;
     h2->trust += TRUST_OF_ANSWER;

@@ -77,7 +77,6 @@ static struct buf *begin_block(struct h2 *h2)
     block->failed = false;
     if (!h2->has_block)
         buf_put(block, BYTES(HPACK_NO_TABLE));
-    h2->has_block = true;
     return block;
 }
 
@@ -91,6 +90,7 @@ static void add_block(struct h2_stream *stream, bool ends)
                                 .stream = stream->id};
     size_t at = 0;
 
+    stream->h2->has_block = true;
     do {
         frame.len = (uint32_t)(block->len - at);
         if (frame.len > HTTP2_FRAME_BYTES_MAX)
@@ -410,7 +410,7 @@ bool h2_frame_body(struct h2_stream *stream, uint64_t room)
 
     if (len < response->bytes_left && len < SMALL_WINDOW &&
         len == (uint64_t)stream->window &&
-        !h2_spend(h2, STATS_HTTP2_SMALL_WINDOWS))
+        !h2_spend_beside(h2, STATS_HTTP2_SMALL_WINDOWS))
         return false;
     add_frame(plan, stream, &frame, false);
     if (!add_part(plan, stream, &part, len, room) ||

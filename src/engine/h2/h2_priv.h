@@ -41,6 +41,9 @@ enum {
      * would have all places. Each is of some 6 KiB, what waits included. */
     H2_EXTRA_MAX = 4096,
     H2_TEXT_BYTES_MAX = 98304, /* of heads, in all */
+    /* Beyond that all connections of a worker have so many, where their clients
+     * have had an answer: long cookies come with every request. */
+    H2_EXTRA_TEXT_BYTES_MAX = 8388608,
     H2_TEXT_INLINE = 512,
     H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* for bodies of requests */
     H2_CONN_WINDOW = 196607, /* and all that bodies have in memory with it */
@@ -114,6 +117,7 @@ struct h2_stream {
     bool is_live;        /* it counts as one of H2_LIVE_MAX */
     bool is_idle;        /* of these: it counts as one that waits */
     bool is_extra;       /* of these: it counts as one of H2_EXTRA_MAX */
+    bool is_extra_text;  /* its head counts in H2_EXTRA_TEXT_BYTES_MAX */
     char text_inline[H2_TEXT_INLINE];
 };
 
@@ -157,7 +161,8 @@ struct h2_context {
     struct buf block;     /* a header block that is being made */
     uint64_t grown_bytes; /* of windows, see h2_windows.c */
     uint32_t extra_count; /* of exchanges, see h2_answer.c */
-    int64_t date_s;       /* second that date is of */
+    uint32_t extra_text_bytes;
+    int64_t date_s; /* second that date is of */
     size_t date_len;
     char date[96]; /* Date, encoded */
     struct http2_head head;
@@ -170,6 +175,7 @@ struct h2_rest;
 struct h2_budget {
     uint32_t level; /* in 1/1024 */
     uint32_t since_ms;
+    uint32_t count; /* of h2_spend_beside() */
 };
 
 /* What was said of a stream before it came; id 0: nothing. */
@@ -224,7 +230,7 @@ struct h2 {
     uint32_t stream_count;
     uint32_t live_count;
     uint32_t idle_count; /* of these, those that wait for their handlers */
-    uint32_t text_bytes; /* of all heads */
+    uint32_t text_bytes; /* of heads that are not extra */
     int64_t window;      /* of the connection, for what is sent */
     int64_t window_then; /* with has_ended: at silent_ms; nobody opens it */
     uint64_t silent_ms;  /* with has_ended: since when nothing could be sent */
@@ -249,7 +255,8 @@ struct h2 {
     uint64_t bytes_in;
     uint64_t bytes_out;                   /* of control */
     uint64_t payload;                     /* of both ways */
-    uint64_t openings;                    /* WINDOW_UPDATE frames that came */
+    uint32_t answers;                     /* that were sent to their end */
+    uint32_t late_resets;                 /* of streams that are no more */
     uint32_t resets[H2_RESETS_KEPT / 32]; /* a bit each, by id / 2 */
     uint32_t old_reset; /* the last one of a stream before those */
     uint32_t update_at;
@@ -290,6 +297,10 @@ static inline uint64_t h2_now_ms(const struct h2 *h2)
  * connection is over. */
 MUST_USE bool h2_spend(struct h2 *h2, enum stats_http2_abuse kind);
 
+/* The same of a kind that comes with what goes to and fro: as many are free as
+ * there is payload for. */
+MUST_USE bool h2_spend_beside(struct h2 *h2, enum stats_http2_abuse kind);
+
 /* Whether what went to and fro carried enough. False: as above. */
 MUST_USE bool h2_is_worth_it(struct h2 *h2);
 
@@ -310,6 +321,11 @@ void h2_note_list(struct h2 *h2, uint64_t bytes);
 
 /* A frame has come that may be worth little, and is counted as no abuse. */
 void h2_note_small(struct h2 *h2);
+
+/* A stream that is no more is reset. Whether it can be one that was answered,
+ * which is no abuse: many clients do so where the answer came before the end of
+ * their body. Only that it is not trusted for that answer. */
+MUST_USE bool h2_is_late_reset(struct h2 *h2);
 
 /* An answer has been sent to its end. */
 void h2_note_answer(struct h2 *h2, const struct response *response);
@@ -350,6 +366,10 @@ void h2_say_last(struct h2 *h2);
 
 /* NULL: no memory. */
 struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id);
+
+/* Nobody wants what is held of its body: the connection has room for as much
+ * again. */
+void h2_stream_drop_held(struct h2_stream *stream);
 
 /* Frees a stream and the text of its head, in whatever state it is. */
 void h2_stream_free(struct h2_stream *stream);
@@ -503,7 +523,8 @@ void h2_give_back(struct h2 *h2, struct h2_stream *stream, uint32_t len);
 /* The same; but the stream's sink has taken them, and may keep them. */
 void h2_give_taken(struct h2 *h2, struct h2_stream *stream, uint32_t len);
 
-/* Gives back what sinks have kept and keep no longer. */
+/* Gives back what sinks have kept and keep no longer, and what was held of
+ * streams that are no more. */
 void h2_settle_windows(struct h2 *h2);
 
 /* --- h2_data.c ----------------------------------------------------------- */

@@ -20,7 +20,8 @@ static void take_reset(struct h2 *h2, const struct http2_frame *frame,
                      STATS_HTTP2_RESET_BY_CLIENT);
     if (stream)
         h2_give_up(stream);
-    (void)!h2_spend(h2, STATS_HTTP2_RESETS);
+    if (stream || !h2_is_late_reset(h2))
+        (void)!h2_spend(h2, STATS_HTTP2_RESETS);
 }
 
 /* What it says is not heeded any more (RFC 9113 5.3.2), but it has to be whole,

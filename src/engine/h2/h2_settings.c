@@ -1,8 +1,5 @@
 #include "engine/h2/h2_priv.h"
 
-/* So many bytes of payload are worth a WINDOW_UPDATE. */
-enum { UPDATE_PAYLOAD = 256 };
-
 /* --- SETTINGS ------------------------------------------------------------ */
 
 /* What a frame says of the window that streams begin with. */
@@ -138,11 +135,7 @@ void h2_take_window(struct h2 *h2, const struct http2_frame *frame,
         h2_fail(h2, HTTP2_FRAME_SIZE_ERROR);
         return;
     }
-    h2_note_small(h2);
-    /* A fast client with small windows sends many: they are too many when they
-     * are not for what it has got. */
-    if (++h2->openings * UPDATE_PAYLOAD > h2->payload &&
-        !h2_spend(h2, STATS_HTTP2_WINDOWS))
+    if (!h2_spend_beside(h2, STATS_HTTP2_WINDOWS))
         return;
     increment = http2_read32(payload.data) & 0x7FFFFFFF;
     if (frame->stream == 0) {
@@ -221,13 +214,13 @@ void h2_take_ping(struct h2 *h2, const struct http2_frame *frame,
     }
     if ((frame->flags & HTTP2_FLAG_ACK) && h2_end_measure(h2, payload.data))
         return;
-    if (!h2_spend(h2, STATS_HTTP2_PINGS))
-        return;
     if (frame->flags & HTTP2_FLAG_ACK) {
-        if (h2->says_goodbye)
+        if (h2_spend(h2, STATS_HTTP2_PINGS) && h2->says_goodbye)
             h2_say_last(h2);
         return;
     }
+    if (!h2_spend_beside(h2, STATS_HTTP2_PINGS))
+        return;
     h2_put_frame(h2,
                  &(struct http2_frame){
                      .len = 8, .type = HTTP2_PING, .flags = HTTP2_FLAG_ACK},
