@@ -367,7 +367,8 @@ E2E_OVER_TLS := $(addprefix $(BUILD)/release/e2e/test_,bodies cache conditions \
                 changing_files directories encodings methods multipart paths \
                 pipelining ranges sites site_fields timeouts tls \
                 h2 h2_abuse h2_end h2_fields h2_memory h2_order h2_proxy \
-                h2_smuggling h2_timeouts h2_websocket h2_windows)
+                h2_parked h2_smuggling h2_timeouts h2_websocket \
+                h2_windows)
 
 e2e-tls: deps-test ## end-to-end tests again, of clients that come over TLS
 	@SPRINTD_TLS=1 $(MAKE) run-e2e \

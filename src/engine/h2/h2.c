@@ -22,6 +22,7 @@ struct h2_context *h2_context_create(void)
     buf_init(&context->block, NULL, 0, 2 * RESPONSE_HEAD_BYTES_MAX);
     context->grown_bytes = 0;
     context->extra_count = 0;
+    context->extra_text_bytes = 0;
     context->date_len = 0;
     context->encoder = hpack_encoder_create();
     if (context->encoder)

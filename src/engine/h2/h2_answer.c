@@ -173,7 +173,8 @@ static void begin_body(struct h2_stream *stream)
         begin_upload(stream);
     } else if (exchange->sink) {
         stream->awaits_body = true;
-        if (exchange->request.expects_continue)
+        h2_stream_set_idle(stream, true);
+        if (exchange->request.expects_continue && !stream->held)
             send_continue(stream);
     } else if (exchange->request.content_length > UNWANTED_BYTES_MAX &&
                !is_body_of_use(exchange)) {
@@ -234,6 +235,12 @@ static void init_exchange(struct h2_stream *stream)
     exchange->response.is_head = exchange->request.method == METHOD_HEAD;
 }
 
+/* All of it may have come while the stream waited for its exchange. */
+static bool has_body(const struct h2_stream *stream)
+{
+    return !stream->has_ended || stream->held;
+}
+
 static void begin(struct h2_stream *stream, enum reason reason, bool is_extra)
 {
     struct exchange *exchange = take_exchange(stream);
@@ -251,7 +258,7 @@ static void begin(struct h2_stream *stream, enum reason reason, bool is_extra)
     stream->h2->context->extra_count += is_extra;
     request = &exchange->request;
     meaning = http2_request_read(request, stream->text);
-    if (!stream->has_ended)
+    if (has_body(stream))
         request->is_chunked = !stream->has_length && !stream->wants_socket;
     init_exchange(stream);
     if (reason == REASON_NONE)
@@ -260,7 +267,7 @@ static void begin(struct h2_stream *stream, enum reason reason, bool is_extra)
         reason = REASON_EXPECTATION;
     if (reason != REASON_NONE)
         (void)!h2_refuse(stream, reason);
-    else if (stream->has_ended || stream->wants_socket)
+    else if (!has_body(stream) || stream->wants_socket)
         h2_ask(stream);
     else
         begin_body(stream);
@@ -394,6 +401,7 @@ void h2_give_up(struct h2_stream *stream)
     if (!stream->is_gone)
         end_exchange(stream, false);
     stream->is_gone = true;
+    h2_stream_drop_held(stream);
     h2_bid_drop(stream);
     h2_stream_rest(stream);
     list_drop(&stream->wait_node);

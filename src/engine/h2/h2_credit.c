@@ -114,11 +114,12 @@ static void open_stream(struct h2 *h2, struct h2_stream *stream)
 
 void h2_settle_windows(struct h2 *h2)
 {
-    if (h2->owed == 0 || h2->is_over ||
-        (int64_t)h2->credit + h2->owed < h2->receive_window)
+    if (h2->is_over || (int64_t)h2->credit + h2->owed < h2->receive_window)
         return;
-    pay(h2);
-    if (!is_worth_it(h2) || h2->owed >= h2->receive_size / 2) {
+    if (h2->owed > 0)
+        pay(h2);
+    if (h2->owed > 0 &&
+        (!is_worth_it(h2) || h2->owed >= h2->receive_size / 2)) {
         ease(h2);
         pay(h2);
     }

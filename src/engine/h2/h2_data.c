@@ -13,10 +13,8 @@ static void discard(struct h2_stream *stream)
 {
     stream->discards = true;
     stream->awaits_body = stream->is_uploading = false;
-    h2_give_back(stream->h2, NULL, stream->held_len - stream->held_at);
-    free(stream->held);
-    stream->held = NULL;
-    stream->held_len = stream->held_at = 0;
+    h2_stream_drop_held(stream);
+    h2_give_back(stream->h2, NULL, 0);
 }
 
 static bool has_too_much(const struct h2_stream *stream)

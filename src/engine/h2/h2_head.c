@@ -61,7 +61,9 @@ static bool keep_head(struct h2_stream *stream, const struct http2_head *head)
     if (!stream->text)
         return false;
     stream->text_len = (uint32_t)len;
-    h2->text_bytes += stream->text_len;
+    stream->is_extra_text = h2->text_bytes + len > H2_TEXT_BYTES_MAX;
+    *(stream->is_extra_text ? &h2->context->extra_text_bytes
+                            : &h2->text_bytes) += stream->text_len;
     http2_head_store(head, stream->text);
     stream->content_length = head->content_length;
     stream->has_length = head->has_length;
@@ -75,6 +77,26 @@ static bool keep_head(struct h2_stream *stream, const struct http2_head *head)
         if (h2->updates[i].id == stream->id)
             stream->priority = h2->updates[i].priority;
     return true;
+}
+
+/* Those that the client has given up are none to it, even where something of
+ * them is still to be sent. */
+static uint32_t count_open(const struct h2 *h2)
+{
+    uint32_t count = 0;
+
+    for (const struct list *node = h2->streams.next; node != &h2->streams;
+         node = node->next)
+        count += !OWNER_OF(node, struct h2_stream, list_node)->is_gone;
+    return count;
+}
+
+/* For a head of so many bytes. */
+static bool has_text_room(const struct h2 *h2, size_t len)
+{
+    return h2->text_bytes + len <= H2_TEXT_BYTES_MAX ||
+           (h2->answers > 0 &&
+            h2->context->extra_text_bytes + len <= H2_EXTRA_TEXT_BYTES_MAX);
 }
 
 static void turn_away(struct h2 *h2, uint32_t id, enum stats_http2_abuse kind)
@@ -113,11 +135,12 @@ static void open_stream(struct h2 *h2, uint32_t id, uint64_t bytes, bool ends)
         h2_punish(h2, id, HTTP2_PROTOCOL_ERROR);
         return;
     }
-    if (h2->stream_count >= H2_STREAMS_MAX) {
+    if (h2->stream_count >= H2_STREAMS_MAX &&
+        count_open(h2) >= H2_STREAMS_MAX) {
         turn_away(h2, id, STATS_HTTP2_STREAMS_OVER);
         return;
     }
-    if (h2->text_bytes + http2_head_bytes(head) > H2_TEXT_BYTES_MAX) {
+    if (!has_text_room(h2, http2_head_bytes(head))) {
         turn_away(h2, id, STATS_HTTP2_MEMORY);
         return;
     }

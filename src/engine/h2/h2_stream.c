@@ -34,6 +34,15 @@ struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id)
     return stream;
 }
 
+/* The window opens by it with the next settlement: h2_credit.c. */
+void h2_stream_drop_held(struct h2_stream *stream)
+{
+    stream->h2->credit += stream->held_len - stream->held_at;
+    free(stream->held);
+    stream->held = NULL;
+    stream->held_at = stream->held_len = 0;
+}
+
 void h2_stream_free(struct h2_stream *stream)
 {
     struct h2 *h2 = stream->h2;
@@ -42,10 +51,11 @@ void h2_stream_free(struct h2_stream *stream)
     list_drop(&stream->wait_node);
     list_drop(&stream->list_node);
     h2->stream_count--;
-    h2->text_bytes -= stream->text_len;
+    *(stream->is_extra_text ? &h2->context->extra_text_bytes
+                            : &h2->text_bytes) -= stream->text_len;
     if (stream->text != stream->text_inline)
         free(stream->text);
-    free(stream->held);
+    h2_stream_drop_held(stream);
     pool_give(&h2->context->streams, stream);
 }
 
