@@ -215,6 +215,31 @@ TEST(uploads_that_nobody_takes_stand_still)
     assert_true(said < 256 << 10);
 }
 
+/* A hundred on a connection, all of which have reached it. */
+TEST(what_waits_for_an_upstream_holds_little)
+{
+    enum { CLIENTS = 6, WAITING = 99, EACH = 4800 };
+    unsigned port;
+    int deaf = listen_deafly(2 * CLIENTS * WAITING, &port);
+    struct server *one = start_before(port);
+    uint64_t bytes = 0;
+
+    for (int i = -1; i < CLIENTS; i++) {
+        struct h2 *h2 = h2_open(one);
+
+        for (int stream = 0; stream < WAITING; stream++)
+            (void)h2_ask(h2, "GET", "/up/x", NULL, false);
+        h2_sync(h2);
+        expect_h2(h2_get(h2, "/canary"), 200);
+        if (i == -1)
+            bytes = server_memory(one);
+    }
+    bytes = (server_memory(one) - bytes) / CLIENTS / WAITING;
+    print_message("%llu bytes a stream\n", (unsigned long long)bytes);
+    assert_true(bytes < EACH || is_sanitized());
+    close(deaf);
+}
+
 /* What stands still goes on when others have made room. */
 TEST(uploads_that_share_what_room_there_is_all_arrive)
 {

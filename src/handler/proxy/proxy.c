@@ -91,8 +91,7 @@ static struct transfer *make_transfer(struct proxy *proxy,
 
     if (!transfer)
         return NULL;
-    /* head_inline is left as it is: it is as large as all the rest. */
-    memset(transfer, 0, offsetof(struct transfer, head_inline));
+    memset(transfer, 0, sizeof(*transfer));
     deadline_init(&transfer->deadline);
     transfer->proxy = proxy;
     transfer->exchange = exchange;
@@ -114,8 +113,7 @@ static struct transfer *make_transfer(struct proxy *proxy,
     transfer->out_framing = BODY_NONE;
     transfer->is_upgrade = exchange->response.persists &&
                            relay_upgrades(relay, &exchange->request);
-    buf_init(&transfer->head, transfer->head_inline,
-             sizeof(transfer->head_inline), RELAY_HEAD_BYTES_MAX);
+    transfer_lend_head(transfer);
     buf_init(&transfer->interim, NULL, 0, RELAY_HEAD_BYTES_MAX);
     buf_init(&transfer->trailer, NULL, 0, CHUNKED_TRAILER_BYTES_MAX);
     return transfer;
@@ -241,6 +239,7 @@ struct proxy *proxy_create(const struct proxy_options *options)
     proxy->relay = options->relay;
     proxy->on_fault = transfer_fail;
     pool_init(&proxy->transfers, sizeof(struct transfer), PROXY_TRANSFERS_KEPT);
+    pool_init(&proxy->heads, PROXY_HEAD_BYTES, PROXY_HEADS_KEPT);
     pool_init(&proxy->buffers,
               sizeof(struct proxy_buffer) + options->buffer_bytes +
                   PROXY_TAKEN_BYTES,
@@ -270,6 +269,7 @@ void proxy_destroy(struct proxy *proxy)
     if (proxy->loop)
         deadline_wheel_fini(&proxy->deadlines);
     pool_fini(&proxy->transfers);
+    pool_fini(&proxy->heads);
     pool_fini(&proxy->buffers);
     free(proxy);
 }

@@ -30,9 +30,11 @@
 #include "io/deadline.h"
 
 enum {
-    PROXY_HEAD_INLINE = 2048,  /* of a request for the upstream */
+    PROXY_HEAD_BYTES = 2048,   /* of a request for the upstream, in room that is
+                                  lent until it has been sent */
     PROXY_TAKEN_BYTES = 24576, /* at most from one read of a client's, framed */
     PROXY_TRANSFERS_KEPT = 256, /* free ones, as of pool.h */
+    PROXY_HEADS_KEPT = 64,
     PROXY_BUFFERS_KEPT = 256,
     PROXY_INTERIM_MAX = 8 /* heads before the reply's */
 };
@@ -80,6 +82,7 @@ struct proxy {
     struct deadline_wheel deadlines;
     struct trace trace;
     struct pool transfers;
+    struct pool heads;
     struct pool buffers;
     struct log_limit log_limit;
     const char *why;     /* of the fault that is told next; NULL: no more */
@@ -158,7 +161,7 @@ struct transfer {
     uint16_t interim_phrase; /* bytes */
     struct buf trailer;
     char traceparent[TRACE_PARENT_LEN];
-    char head_inline[PROXY_HEAD_INLINE];
+    char *head_room; /* lent to head; NULL: nothing is */
 };
 
 /* While it is open. */
@@ -179,6 +182,9 @@ void transfer_fail(struct transfer *transfer, enum proxy_fault fault);
 /* Makes the head for that server. */
 MUST_USE enum relay_verdict transfer_write_head(struct transfer *transfer,
                                                 int server);
+
+/* The same if the one that was made has been sent, and is there no more. */
+MUST_USE enum relay_verdict transfer_renew_head(struct transfer *transfer);
 
 /* The exchange is pending by it: looks for an upstream, and goes on from there.
  */
@@ -255,6 +261,11 @@ bool transfer_reclaim_pipe(struct transfer *transfer);
 /* NULL: no memory. Empty. */
 struct proxy_buffer *proxy_buffer_take(struct proxy *proxy);
 void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer);
+
+/* Gives head its room, or gives all back that it has: it is empty. Who waits for
+ * a reply holds the less. */
+void transfer_lend_head(struct transfer *transfer);
+void transfer_drop_head(struct transfer *transfer);
 
 /* Notes that so much more of the body waits for somebody to be asked, or none
  * of it. */

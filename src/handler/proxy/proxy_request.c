@@ -31,6 +31,12 @@ enum relay_verdict transfer_write_head(struct transfer *transfer, int server)
     return relay_request(relay, &exchange->request, &from, &transfer->head);
 }
 
+enum relay_verdict transfer_renew_head(struct transfer *transfer)
+{
+    return transfer->head.len > 0 ? RELAY_DONE
+                                  : transfer_write_head(transfer, 0);
+}
+
 /* False: no memory, and it has failed by that. */
 static bool has_buffer(struct transfer *transfer)
 {
@@ -191,6 +197,8 @@ static void note_sent(struct transfer *transfer, size_t n)
                      ->counts[transfer->lease.server]
                      .bytes_out,
                 n);
+    if (transfer->head.len > 0 && transfer->head_sent == transfer->head.len)
+        transfer_drop_head(transfer);
     transfer_keep_no_copy(transfer);
 }
 

@@ -56,8 +56,11 @@ void transfer_fail(struct transfer *transfer, enum proxy_fault fault)
         upstream_may_retry(&transfer->lease, transfer->retries, was_stale)) {
         transfer->retries += !was_stale;
         begin_anew(transfer);
-        transfer_ask(transfer);
-        return;
+        if (transfer_renew_head(transfer) == RELAY_DONE) {
+            transfer_ask(transfer);
+            return;
+        }
+        fault = PROXY_FAULT_SHORT; /* it was made once before */
     }
     if (transfer->is_answered)
         transfer->is_broken = true;

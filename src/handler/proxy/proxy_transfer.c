@@ -17,6 +17,22 @@ void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer_ref)
     *buffer_ref = NULL;
 }
 
+void transfer_lend_head(struct transfer *transfer)
+{
+    transfer->head_room = pool_take(&transfer->proxy->heads);
+    buf_init(&transfer->head, transfer->head_room,
+             transfer->head_room ? PROXY_HEAD_BYTES : 0, RELAY_HEAD_BYTES_MAX);
+}
+
+void transfer_drop_head(struct transfer *transfer)
+{
+    buf_fini(&transfer->head);
+    pool_give(&transfer->proxy->heads, transfer->head_room);
+    transfer->head_room = NULL;
+    buf_init(&transfer->head, NULL, 0, RELAY_HEAD_BYTES_MAX);
+    transfer->head_sent = 0;
+}
+
 void transfer_hold(struct transfer *transfer, size_t len)
 {
     struct proxy_held *held = transfer->proxy->options.held;
@@ -224,7 +240,7 @@ void transfer_release(struct transfer *transfer)
     if (--transfer->refs > 0)
         return;
     transfer_abandon(transfer);
-    buf_fini(&transfer->head);
+    transfer_drop_head(transfer);
     buf_fini(&transfer->interim);
     buf_fini(&transfer->trailer);
     pool_give(&transfer->proxy->transfers, transfer);
