@@ -32,8 +32,11 @@ TEST(a_request_is_made_anew)
          .heard = GET "X-C: 3\r\n" ASKER "\r\n"},
         {.name = "disguised",
          .asked = GET "X_Forwarded_For: 6.6.6.6\r\nContent_Length: 5\r\n"
-                      "Transfer_Encoding: chunked\r\nX_Other: 1\r\n\r\n",
-         .heard = GET "X_Other: 1\r\n" ASKER "\r\n"},
+                      "Script_Name: /x\r\nPATH_INFO: /y\r\n"
+                      "X.Forwarded.Host: b\r\nX-Real.IP: 6.6.6.6\r\n"
+                      "Transfer_Encoding: chunked\r\nX_Other: 1\r\n"
+                      "X.Other: 2\r\n\r\n",
+         .heard = GET "X_Other: 1\r\nX.Other: 2\r\n" ASKER "\r\n"},
         {.name = "via others",
          .asked = GET "Via: 1.0 fred\r\n\r\n",
          .heard = GET "Via: 1.0 fred\r\n" ASKER "\r\n"},

@@ -172,20 +172,45 @@ static enum relay_verdict put_line(const struct relay *relay,
 
 /* --- The fields ---------------------------------------------------------- */
 
+/* What CGI calls the request itself (RFC 3875 4.1). Gunicorn takes SCRIPT_NAME,
+ * of a client that it trusts, for where the application begins: /public/admin
+ * would be its /admin, whatever the rules here say of that. */
+static bool is_variable(struct bytes name)
+{
+    static const struct bytes names[] = {
+        {"SCRIPT_NAME", 11},      {"PATH_INFO", 9},
+        {"REMOTE_USER", 11},      {"REMOTE_ADDR", 11},
+        {"REMOTE_HOST", 11},      {"REMOTE_PORT", 11},
+        {"REMOTE_IDENT", 12},     {"AUTH_TYPE", 9},
+        {"QUERY_STRING", 12},     {"REQUEST_METHOD", 14},
+        {"REQUEST_URI", 11},      {"REQUEST_SCHEME", 14},
+        {"PATH_TRANSLATED", 15},  {"SERVER_NAME", 11},
+        {"SERVER_PORT", 11},      {"SERVER_PROTOCOL", 15},
+        {"DOCUMENT_ROOT", 13},    {"SCRIPT_FILENAME", 15},
+        {"GATEWAY_INTERFACE", 17}};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (bytes_ieq(name, names[i]))
+            return true;
+    return false;
+}
+
 /* Whether a name with '_' is to some servers one that means something, since
- * CGI makes '_' of '-'. */
+ * CGI makes '_' of '-', and PHP makes it of '.', too. */
 static bool is_disguised(const struct relay *relay, struct bytes name)
 {
     char other[32];
     struct bytes twin = {other,
                          name.len < sizeof(other) ? name.len : sizeof(other)};
 
-    if (!memchr(name.data, '_', name.len))
+    if (!memchr(name.data, '_', name.len) && !memchr(name.data, '.', name.len))
         return false;
     for (size_t i = 0; i < twin.len; i++)
-        other[i] = (char)(name.data[i] == '_' ? '-' : name.data[i]);
+        other[i] = (char)(name.data[i] == '_' || name.data[i] == '.'
+                              ? '-'
+                              : name.data[i]);
     return relay_is_for_all(twin) || field_identify(twin) != FIELD_OTHER ||
-           relay_says(relay, twin);
+           relay_says(relay, twin) || is_variable(name);
 }
 
 static bool goes_on(const struct relay *relay, const struct field *field,
