@@ -49,7 +49,8 @@ void cache_control_init(struct cache_control *control);
 
 /* Reads the value of one line. A directive may have a parameter behind ';'
  * (Surrogate-Control's target): one for somebody else than surrogate says
- * nothing here. surrogate is empty where no such thing is known. */
+ * nothing here. surrogate is empty where no such thing is known: then ';' ends a
+ * directive like ','. */
 void cache_control_read(struct cache_control *control, struct bytes value,
                         struct bytes surrogate);
 

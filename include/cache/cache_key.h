@@ -6,7 +6,8 @@
  *
  * What goes upstream and is in no key is how caches are poisoned: so scheme and
  * host always count, and so does what a trusted proxy says of these. A request
- * with a field that some servers take for another address or method has no key.
+ * with a field that some servers take for another address or method has no key;
+ * what others say in every request (X-Scheme) is in it.
  *
  * Thread: any; no state.
  */

@@ -176,6 +176,16 @@ static bool is_for(struct bytes target, struct bytes surrogate)
     return target.len == 0 || bytes_ieq(target, surrogate);
 }
 
+/* Where there are no targets some origins write ';' for ',': each of what
+ * stands there was meant, and "private; max-age=0" is private. */
+static void read_all(struct cache_control *control, struct bytes directive,
+                     struct bytes rest)
+{
+    read_directive(control, directive);
+    while (rest.len > 0)
+        read_directive(control, bytes_trim(take_until(&rest, ';')));
+}
+
 void cache_control_read(struct cache_control *control, struct bytes value,
                         struct bytes surrogate)
 {
@@ -186,7 +196,9 @@ void cache_control_read(struct cache_control *control, struct bytes value,
         if (is_open(member)) /* what is behind it may be "no-store" */
             control->said |= CACHE_PRIVATE;
         directive = bytes_trim(take_until(&member, ';'));
-        if (is_for(member, surrogate))
+        if (surrogate.len == 0)
+            read_all(control, directive, member);
+        else if (is_for(member, surrogate))
             read_directive(control, directive);
     }
 }

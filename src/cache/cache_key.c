@@ -25,7 +25,6 @@ static bool redirects_origin(struct bytes name)
         {"X-Proxy-URL", 11},
         {"X-Script-Name", 13},
         {"X-Envoy-Original-Path", 21},
-        {"X-Scheme", 8},
         {"X-URL-Scheme", 12},
         {"X-Forwarded", 11},
         {"X-Original-Scheme", 17},
@@ -33,11 +32,49 @@ static bool redirects_origin(struct bytes name)
         {"X-Forward-Scheme", 16},
         {"X-HTTP-Host", 11},
         {"Front-End-HTTPS", 15},
+        /* Rack sends no body then, but the name of a file. */
+        {"X-Sendfile-Type", 15},
+        {"X-Accel-Mapping", 15},
+        /* Next.js means them for itself. */
+        {"X-Middleware-Subrequest", 23},
+        {"X-Middleware-Rewrite", 20},
+        {"X-Now-Route-Matches", 19},
+        {"X-Matched-Path", 14},
+        {"X-Invoke-Path", 13},
+        {"X-Invoke-Query", 14},
+        {"X-Invoke-Status", 15},
+        {"X-Invoke-Output", 15},
+        {"X-Prerender-Revalidate", 22},
     };
 
     if (name.len == 0 ||
         (byte_lower(*name.data) != 'x' && byte_lower(*name.data) != 'f'))
         return false; /* as most */
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (field_is_called(name, names[i]))
+            return true;
+    return false;
+}
+
+/* What proxies and frameworks say in each request, of the scheme that a client
+ * has used, or of the form that it wants, and what many origins answer by
+ * without saying so (Vary): it is in the key. */
+static bool tells_form(struct bytes name)
+{
+    static const struct bytes names[] = {{"X-Scheme", 8},
+                                         {"X-ARR-SSL", 9},
+                                         {"X-Nextjs-Data", 13},
+                                         {"X-Middleware-Prefetch", 21},
+                                         {"CF-Visitor", 10},
+                                         {"CloudFront-Forwarded-Proto", 26},
+                                         {"Fastly-SSL", 10},
+                                         {"WL-Proxy-SSL", 12},
+                                         {"RSC", 3}};
+    static const uint32_t lengths = 1u << 3 | 1u << 8 | 1u << 9 | 1u << 10 |
+                                    1u << 12 | 1u << 13 | 1u << 21 | 1u << 26;
+
+    if (name.len >= 32 || !(lengths & (1u << name.len))) /* as most */
+        return false;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (field_is_called(name, names[i]))
             return true;
@@ -121,6 +158,21 @@ static void put_trusted(const struct request *request, struct buf *out)
     }
 }
 
+/* What is in the key of fields that anybody may send. */
+static void put_forms(const struct request *request, struct buf *out)
+{
+    for (unsigned i = 0; i < request->field_count; i++) {
+        const struct field *field = &request->fields[i];
+
+        if (field->id != FIELD_OTHER || !tells_form(field->name))
+            continue;
+        buf_put_literal(out, "\n");
+        put_lower(out, field->name);
+        buf_put_literal(out, "=");
+        buf_put(out, field->value);
+    }
+}
+
 static bool fits(const struct buf *out, size_t begin)
 {
     return !out->failed && out->len - begin <= CACHE_KEY_BYTES_MAX;
@@ -148,6 +200,7 @@ bool cache_key_put_target(const struct cache_key_rules *rules,
     cache_parts_put_query(&rules->parts, request->query, out);
     if (asker->is_trusted)
         put_trusted(request, out);
+    put_forms(request, out);
     cache_parts_put(&rules->parts, request, out);
     return fits(out, begin);
 }
@@ -305,6 +358,7 @@ bool cache_key_put_other(const struct cache_key_rules *rules,
     put_reference(rules, reference, base, out);
     if (asker->is_trusted)
         put_trusted(request, out);
+    put_forms(request, out);
     cache_parts_put(&rules->parts, request, out);
     return fits(out, begin);
 }

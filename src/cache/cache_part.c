@@ -128,6 +128,18 @@ static bool is_cookie_called(struct bytes name, struct bytes wanted)
     return true;
 }
 
+/* Whether a pair is the cookie, or has it behind a comma, at which origins that
+ * know the older forms of cookies (RFC 2965) end a pair, too. */
+static bool has_cookie(struct bytes pair, struct bytes wanted)
+{
+    struct bytes piece;
+
+    while (next_of(&pair, ',', &piece))
+        if (is_cookie_called(name_of(piece), wanted))
+            return true;
+    return false;
+}
+
 static bool each_cookie(const struct cache_part *part,
                         const struct request *request, struct buf *out)
 {
@@ -140,7 +152,7 @@ static bool each_cookie(const struct cache_part *part,
             continue;
         while (next_of(&list, ';', &pair)) {
             pair = bytes_trim(pair);
-            if (!is_cookie_called(name_of(pair), part->name))
+            if (!has_cookie(pair, part->name))
                 continue;
             has = true;
             if (!out)

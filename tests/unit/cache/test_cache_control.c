@@ -89,6 +89,21 @@ TEST(what_is_private_or_unsure_may_be_some_fields_only)
     assert_true(read_it("no-cache=\"\"").said & CACHE_NO_CACHE);
 }
 
+TEST(where_there_are_no_targets_a_semicolon_ends_a_directive)
+{
+    struct cache_control control;
+
+    cache_control_init(&control);
+    cache_control_read(&control,
+                       BYTES("max-age=5; no-store;;private ; "
+                             "no-cache=\"a;b\"; must-revalidate"),
+                       BYTES(""));
+    assert_int_equal(control.said, CACHE_NO_STORE | CACHE_PRIVATE |
+                                       CACHE_MUST_REVALIDATE | CACHE_ANY);
+    assert_int_equal(control.max_age, 5);
+    assert_true(bytes_eq(control.no_cache_fields, BYTES("a;b")));
+}
+
 TEST(what_is_said_to_another_surrogate_is_not_for_us)
 {
     assert_int_equal(read_it("max-age=5;us").max_age, 5);

@@ -49,6 +49,22 @@ static void assert_key(const char *wanted)
         fail_msg("'%.*s', not '%s'", (int)out.len, out.data, wanted);
 }
 
+TEST(what_tells_the_form_of_an_answer_is_in_the_key)
+{
+    ask("a", "/", NULL);
+    add("X-Scheme", "https");
+    add("cf_visitor", "{\"scheme\":\"http\"}");
+    add("Rsc", "1");
+    add("X-Other", "1");
+    assert_key("p\nhttp://a/\nx-scheme=https\n"
+               "cf_visitor={\"scheme\":\"http\"}\nrsc=1");
+    assert_true(bytes_eq(cache_key_address(rules.place, buf_bytes(&out)),
+                         BYTES("a/")));
+    ask("a", "/", NULL);
+    add("X-Sendfile-Type", "X-Sendfile");
+    assert_false(cache_key_put(&rules, &request, &asker, &out));
+}
+
 TEST(scheme_host_path_and_query_make_the_key)
 {
     ask("Example.COM:80", "/A%2f", NULL);
