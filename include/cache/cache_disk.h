@@ -78,10 +78,12 @@ void cache_disk_change(struct cache_disk *disk, struct cache_entry *entry,
 void cache_disk_forget(struct cache_disk *disk, struct cache_file *file);
 
 /* The body in a file; what is not checked yet is told by is_whole. NULL: it is
- * damaged, or there is no memory or descriptor. */
+ * damaged or gone, and *is_lost_out is true; or there is no memory or descriptor
+ * to read it now. */
 MUST_USE struct cache_body *cache_disk_wake(struct cache_disk *disk,
                                             struct cache_file *file,
-                                            struct cache_body_counts *counts);
+                                            struct cache_body_counts *counts,
+                                            bool *is_lost_out);
 
 /* Has the queue check the entry's body, which becomes readable as far as it is
  * right. */

@@ -87,7 +87,11 @@ enum cache_use cache_entry_use(const struct cache_entry *entry,
 static inline bool cache_entry_is_left_alone(const struct cache_entry *entry,
                                              int64_t now_s)
 {
-    return atomic_load_explicit(&entry->retry_s, memory_order_relaxed) > now_s;
+    int64_t left_s =
+        atomic_load_explicit(&entry->retry_s, memory_order_relaxed) - now_s;
+
+    return left_s > 0 &&
+           left_s <= CACHE_CLOCK_SLACK_S; /* else it is put back */
 }
 
 struct cache_entry *cache_entry_acquire(struct cache_entry *entry);

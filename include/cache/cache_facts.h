@@ -21,6 +21,8 @@
 enum {
     CACHE_HEURISTIC_PART = 10, /* of the time since it was modified: a tenth */
     CACHE_HEURISTIC_MAX_S = 86400,
+    /* Clocks of two workers are not read at the same time. */
+    CACHE_CLOCK_SLACK_S = 5,
     CACHE_DEFAULT_NONE = 0
 };
 
@@ -69,7 +71,7 @@ enum cache_refusal {
 
 struct cache_asked {
     bool is_authorized; /* the request had Authorization */
-    bool has_cookie;    /* the request had Cookie */
+    bool has_user;      /* the request had Cookie, or the like */
     bool no_store;      /* the request said no-store */
     bool takes_part;    /* a part of the answer is worth keeping, too */
 };
@@ -96,10 +98,13 @@ static inline int64_t cache_facts_age(const struct cache_facts *facts,
 }
 
 /* For so many more seconds the answer is fresh; negative: for so many it has
- * been stale. */
+ * been stale. Where the clock was put back, what came before is of no known age:
+ * nothing is fresh for as long as the clock was wrong. */
 static inline int64_t cache_facts_ttl(const struct cache_facts *facts,
                                       int64_t now_s)
 {
+    if (facts->born_s > now_s + CACHE_CLOCK_SLACK_S)
+        return now_s - facts->born_s;
     return facts->lifetime_s - cache_facts_age(facts, now_s);
 }
 

@@ -45,6 +45,10 @@ void cache_file_release(struct cache_file **file_ref);
 /* A descriptor of it, or -errno. */
 MUST_USE int cache_file_open(const struct cache_file *file);
 
+/* Whether that error says nothing of the file: there are too many descriptors,
+ * of whomever, or too little memory. */
+bool cache_file_is_want(int err);
+
 /* Reads the head, into an empty buffer, and the length of the body. False: it
  * is damaged. */
 MUST_USE bool cache_file_read_head(int fd, struct buf *head,

@@ -158,6 +158,12 @@ struct cache_epoch {
 struct cache_epoch cache_store_epoch(struct cache_store *store,
                                      struct bytes key);
 
+/* Whether nothing was said against what has the entry's key, or hashes so, since
+ * that epoch: it was not made invalid, nor purged but softly. */
+bool cache_store_is_current(struct cache_store *store,
+                            struct cache_entry *entry,
+                            struct cache_epoch epoch);
+
 /* Lets the entry in, in the place of the same variant's. The store takes a
  * reference of its own. Its body may still be filled: cache_store_settle().
  * earlier: the one that an answer has made it of, which has the same body; or

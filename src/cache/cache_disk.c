@@ -208,13 +208,16 @@ void cache_disk_forget(struct cache_disk *disk, struct cache_file *file)
 /* --- Reading ------------------------------------------------------------- */
 
 static struct cache_body *read_short(int fd, uint64_t length,
-                                     struct cache_body_counts *counts)
+                                     struct cache_body_counts *counts,
+                                     bool *is_lost_out)
 {
     struct cache_body *body = cache_body_create(length, counts);
     char *text = malloc((size_t)length + sizeof(uint64_t));
-    bool is_read = body && text && cache_file_read_body(fd, length, text) &&
+    bool is_right = body && text && cache_file_read_body(fd, length, text);
+    bool is_read = is_right &&
                    cache_body_put(body, (struct bytes){text, (size_t)length});
 
+    *is_lost_out = body && text && !is_right;
     free(text);
     if (is_read)
         cache_body_end(body, true);
@@ -225,11 +228,13 @@ static struct cache_body *read_short(int fd, uint64_t length,
 
 struct cache_body *cache_disk_wake(struct cache_disk *disk,
                                    struct cache_file *file,
-                                   struct cache_body_counts *counts)
+                                   struct cache_body_counts *counts,
+                                   bool *is_lost_out)
 {
     struct cache_body *body;
     int fd = cache_file_open(file);
 
+    *is_lost_out = fd < 0 && !cache_file_is_want(fd);
     if (fd < 0)
         return NULL;
     if (file->length > CACHE_BODY_MEMORY_MAX) {
@@ -239,9 +244,9 @@ struct cache_body *cache_disk_wake(struct cache_disk *disk,
             close(fd);
         return body;
     }
-    body = read_short(fd, file->length, counts);
+    body = read_short(fd, file->length, counts, is_lost_out);
     close(fd);
-    if (!body)
+    if (*is_lost_out)
         count(&disk->damaged);
     return body;
 }

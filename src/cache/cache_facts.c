@@ -248,7 +248,7 @@ bool cache_facts_is_of_one(const struct cache_facts *facts,
     if (is_for_a_while(facts))
         return facts->has_cookie && !facts->is_explicit;
     return facts->has_cookie ||
-           (asked->has_cookie &&
+           (asked->has_user &&
             !cache_control_says(&facts->control, CACHE_PUBLIC));
 }
 

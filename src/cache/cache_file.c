@@ -94,6 +94,11 @@ int cache_file_open(const struct cache_file *file)
     return open_name(file->folder, &file->name, false, O_RDONLY);
 }
 
+bool cache_file_is_want(int err)
+{
+    return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -EINTR;
+}
+
 /* False: there are fewer, or they cannot be read. */
 static bool read_all(int fd, void *to, size_t len, uint64_t at)
 {

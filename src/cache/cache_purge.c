@@ -114,11 +114,11 @@ static struct cache_entry *purge_bucket(struct cache_store *store,
 
         if (is_meant(purge, at)) {
             ++*count;
-            ++*cache_epoch_of(shard, at->hash);
             atomic_store_explicit(&at->is_purged, true, memory_order_relaxed);
             if (!purge->is_soft) {
                 struct cache_entry *taken = cache_index_take(store, shard, at);
 
+                ++*cache_epoch_of(shard, at->hash);
                 taken->next = others;
                 others = taken;
             } else if (at->file) {

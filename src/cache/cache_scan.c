@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -5,16 +6,18 @@
 #include "cache/cache_disk_priv.h"
 #include "cache/cache_record.h"
 
-/* NULL: it is damaged, or there is no memory. */
+/* NULL: it is damaged; or cannot be read now, and *is_damaged_out is false. */
 static struct cache_entry *read_entry(struct cache_disk *disk,
                                       const struct cache_file_name *name,
-                                      struct cache_file **file_out)
+                                      struct cache_file **file_out,
+                                      bool *is_damaged_out)
 {
     struct cache_file *file = cache_file_create(&disk->folder, name, 0);
     struct cache_entry *entry = NULL;
     struct buf head;
-    int fd = file ? cache_file_open(file) : -1;
+    int fd = file ? cache_file_open(file) : -ENOMEM;
 
+    *is_damaged_out = fd >= 0 || !cache_file_is_want(fd);
     buf_init(&head, disk->buffer, CACHE_FILE_BLOCK_BYTES,
              CACHE_FILE_HEAD_BYTES_MAX);
     if (fd >= 0 && cache_file_read_head(fd, &head, &file->length))
@@ -34,12 +37,14 @@ static void look_at(struct cache_disk *disk, const char *text)
     struct cache_file_name name;
     struct cache_file *file;
     struct cache_entry *entry;
-    bool is_new;
+    bool is_new, is_damaged = true;
 
     if (!cache_file_name_read(&name, &is_new, text) ||
         cache_folder_has_made(&disk->folder, &name))
         return;
-    entry = is_new ? NULL : read_entry(disk, &name, &file);
+    entry = is_new ? NULL : read_entry(disk, &name, &file, &is_damaged);
+    if (!entry && !is_damaged)
+        return; /* the next to start may find it */
     if (!entry) {
         if (!is_new)
             atomic_fetch_add_explicit(&disk->damaged, 1, memory_order_relaxed);

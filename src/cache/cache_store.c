@@ -163,9 +163,11 @@ static void wake(struct cache_store *store, struct cache_shard *shard,
     bool has_room = file->length <= CACHE_BODY_MEMORY_MAX ||
                     cache_index_has_files(store);
     struct cache_body *others = NULL;
+    bool is_lost = false;
 
     if (has_room)
-        found->body = cache_disk_wake(store->disk, file, &store->bodies);
+        found->body = cache_disk_wake(store->disk, file, &store->bodies,
+                                      &is_lost);
     if (found->body)
         others = put_awake(store, shard, entry, found->body);
     if (others) {
@@ -176,7 +178,7 @@ static void wake(struct cache_store *store, struct cache_shard *shard,
         cache_disk_check(store->disk, entry, file, found->body);
     }
     if (!found->body) {
-        if (has_room)
+        if (is_lost) /* else there is no room for it now */
             cache_store_drop(store, entry);
         cache_entry_release(&found->entry);
     }
@@ -314,6 +316,18 @@ static bool is_current(struct cache_store *store, struct cache_shard *shard,
         return false;
     }
     return true;
+}
+
+bool cache_store_is_current(struct cache_store *store,
+                            struct cache_entry *entry, struct cache_epoch epoch)
+{
+    struct cache_shard *shard = cache_shard_of(store, entry->hash);
+    bool is;
+
+    pthread_mutex_lock(&shard->mutex);
+    is = is_current(store, shard, entry, epoch);
+    pthread_mutex_unlock(&shard->mutex);
+    return is;
 }
 
 bool cache_store_put(struct cache_store *store, struct cache_entry *entry,

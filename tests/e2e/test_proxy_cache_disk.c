@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 enum { KB = 1024, SEED = 7, SHORT = 5000, LARGE = 900 * KB, SOON_MS = 5000 };
@@ -108,6 +109,31 @@ static bool has(const struct server *server, const char *path)
     return is_there;
 }
 
+/* Lets the server have no descriptor beyond those that it has, or as many as
+ * the limit says. */
+static void limit_descriptors(const struct server *server, bool is_short,
+                              struct rlimit *limit)
+{
+    struct rlimit less;
+    const char *path = printed("/proc/%d/fd", (int)server->pid);
+    DIR *names = opendir(path);
+    struct dirent *entry;
+    rlim_t most = 0;
+
+    assert_non_null(names);
+    while ((entry = readdir(names)))
+        if (strtoul(entry->d_name, NULL, 10) >= most)
+            most = strtoul(entry->d_name, NULL, 10) + 1;
+    closedir(names);
+    if (is_short) {
+        assert_int_equal(prlimit(server->pid, RLIMIT_NOFILE, NULL, limit), 0);
+        less = (struct rlimit){most, limit->rlim_max};
+    }
+    assert_int_equal(prlimit(server->pid, RLIMIT_NOFILE,
+                             is_short ? &less : limit, NULL),
+                     0);
+}
+
 /* --- Outliving ----------------------------------------------------------- */
 
 TEST(what_is_kept_outlives_its_server)
@@ -148,6 +174,35 @@ TEST(what_is_kept_outlives_its_server)
                          ->status,
                      504);
     assert_false(upstream_hears(upstream, 20));
+}
+
+/* Whoever opens many connections takes nothing out of the folder. */
+TEST(what_cannot_be_read_for_want_of_descriptors_is_there_later)
+{
+    const char *path = place();
+    struct upstream *upstream = upstream_open();
+    struct server *server = start_at(path, upstream, NULL);
+    struct client *client;
+    struct rlimit limit;
+
+    fetch(server, upstream, "/short", SEED, SHORT);
+    fetch(server, upstream, "/large", SEED, LARGE);
+    fetch(server, upstream, "/none", SEED, 0);
+    server_stop(server);
+    server = start_at(path, upstream, NULL);
+    assert_true(eventually(has(server, "/none"), SOON_MS));
+    pause_ms(200); /* the folder has been looked through */
+    client = client_open(server);
+    expect_status(client_ask_host(client, "HEAD", "a", "/none", NULL), 200);
+    limit_descriptors(server, true, &limit);
+    for (int i = 0; i < 2; i++)
+        expect_status(client_ask_host(client, "GET", "a",
+                                      i == 0 ? "/short" : "/large",
+                                      "Cache-Control: only-if-cached\r\n"),
+                      504);
+    limit_descriptors(server, false, &limit);
+    assert_int_equal(files_in(path, NULL), 3);
+    assert_true(has(server, "/short") && has(server, "/large"));
 }
 
 TEST(what_is_purged_or_replaced_does_not_come_back)

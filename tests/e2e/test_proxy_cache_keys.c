@@ -85,6 +85,11 @@ TEST(what_a_key_has_in_it_may_be_written_as_the_origin_reads_it)
           REPLY(KEEP LEN(4), "gold"), NULL);
     fetch(server, upstream, "GET", "/a", "Cookie: a=b; session =1\r\n",
           REPLY(KEEP LEN(4), "mine"), NULL);
+    /* RFC 2965 ends a pair at a comma, too. */
+    fetch(server, upstream, "GET", "/a", "Cookie: a=b, lang=fr\r\n",
+          REPLY(KEEP LEN(2), "fr"), NULL);
+    fetch(server, upstream, "GET", "/a", "Cookie: a=b,session=1\r\n",
+          REPLY(KEEP LEN(4), "mine"), NULL);
     expect_kept(server, "/a", "", NULL);
 }
 
@@ -187,6 +192,41 @@ TEST(a_request_that_is_refused_makes_nothing_go)
                 own));
     expect_status(client_reply(client), 508);
     expect_kept(server, "/a", "", "hi");
+}
+
+/* Else one whose field is too long for the origin, say, would have it send all
+ * that is kept once more. */
+TEST(who_asks_badly_makes_nothing_go)
+{
+    static const struct {
+        const char *fields;
+        const char *status;
+        bool makes_go;
+    } cases[] = {
+        {"", "400 Bad Request", false},
+        {"", "406 Not Acceptable", false},
+        {"", "431 Request Header Fields Too Large", false},
+        {"", "501 Not Implemented", false},
+        {"Authorization: Basic eDp5\r\n", "401 Unauthorized", false},
+        {"Cookie: session=x\r\n", "403 Forbidden", false},
+        {"X-API-Key: x\r\n", "403 Forbidden", false},
+        {"", "403 Forbidden", true},
+        {"", "404 Not Found", true},
+        {"", "410 Gone", true},
+    };
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        fetch(server, upstream, "GET", "/a", "Cache-Control: no-cache\r\n",
+              REPLY(KEEP "Cache-Control: public\r\n" LEN(2), "hi"), NULL);
+        fetch(server, upstream, "GET", "/a",
+              printed("Cache-Control: no-cache\r\n%s", cases[i].fields),
+              printed("HTTP/1.1 %s\r\nConnection: close\r\n" LEN(0) "\r\n",
+                      cases[i].status),
+              NULL);
+        expect_kept(server, "/a", "", cases[i].makes_go ? NULL : "hi");
+    }
 }
 
 E2E_SUITE(harness_begin);

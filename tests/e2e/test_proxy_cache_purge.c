@@ -104,6 +104,55 @@ TEST(what_is_purged_while_it_is_fetched_is_not_kept)
     expect_body(get_a(server), "new");
 }
 
+/* Nobody may have it any more, not even who asked before. */
+TEST(what_is_purged_while_it_is_asked_about_is_for_nobody)
+{
+    static const char *const kept = "Cache-Control: max-age=0, "
+                                    "stale-if-error=600\r\n"
+                                    "ETag: \"v\"\r\n" LEN(3);
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct client *client = client_open(server), *peer;
+
+    fetch_a(server, upstream, printed(REPLY("%s", "old"), kept));
+    peer = upstream_asked(upstream, client, GET("/a", ""));
+    expect_body(purge(client_open(server), "/a", NULL), "{\"purged\":1}\n");
+    client_say(peer,
+               "HTTP/1.1 503 No\r\nConnection: close\r\n" LEN(4) "\r\nbusy");
+    expect_body(client_reply(client), "busy");
+
+    fetch_a(server, upstream, printed(REPLY("%s", "old"), kept));
+    peer = upstream_asked(upstream, client, GET("/a", ""));
+    expect_body(purge(client_open(server), "/a", NULL), "{\"purged\":1}\n");
+    client_say(peer, "HTTP/1.1 304 Same\r\nConnection: close\r\n"
+                     "ETag: \"v\"\r\n\r\n");
+    (void)answer(upstream_accept(upstream), REPLY(KEEP LEN(3), "new"));
+    expect_body(client_reply(client), "new");
+}
+
+/* It may be used as far as what is stale may. */
+TEST(what_is_purged_softly_while_it_is_asked_about_stays)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct client *client = client_open(server), *peer;
+
+    fetch_a(server, upstream,
+            REPLY("Cache-Control: max-age=0, stale-if-error=600\r\n"
+                  "ETag: \"v\"\r\n" LEN(3),
+                  "old"));
+    peer = upstream_asked(upstream, client, GET("/a", ""));
+    expect_body(purge(client_open(server), "/a", "Soft-Purge: 1\r\n"),
+                "{\"purged\":1}\n");
+    client_say(peer, "HTTP/1.1 304 Same\r\nConnection: close\r\n"
+                     "ETag: \"v\"\r\n\r\n");
+    expect_body(client_reply(client), "old");
+    peer = upstream_asked(upstream, client, GET("/a", ""));
+    client_say(peer,
+               "HTTP/1.1 503 No\r\nConnection: close\r\n" LEN(4) "\r\nbusy");
+    expect_body(client_reply(client), "old");
+}
+
 /* What a stranger says who has that token. */
 static const char *stranger(const char *token)
 {

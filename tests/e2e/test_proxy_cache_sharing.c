@@ -88,14 +88,66 @@ TEST(what_one_with_cookies_gets_is_for_others_only_if_it_says_so)
     expect_body(get_a(server), "ours");
 }
 
+/* APIs know their users by other fields, too. */
+TEST(what_one_with_a_key_or_token_gets_is_for_others_only_if_it_says_so)
+{
+    static const char *const fields[] = {
+        "X-API-Key: 1\r\n", "Private-Token: 1\r\n", "x-auth-user: 1\r\n",
+        "X_Access_Token: 1\r\n", "X-Session-Id: 1\r\n"};
+    static const char guessed[] =
+        "HTTP/1.1 200 OK\r\nConnection: close\r\nETag: \"1\"\r\n"
+        "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n" LEN(4) "\r\nmine";
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+        expect_body(ask_through(client_open(server), upstream,
+                                printed(GET("/a", "%s"), fields[i]), guessed),
+                    "mine");
+        expect_body(fetch_a(server, upstream, REPLY(LEN(4), "none")), "none");
+    }
+    expect_body(ask_through(client_open(server), upstream,
+                            printed(GET("/a", "%s"), fields[0]),
+                            REPLY(KEEP LEN(4), "ours")),
+                "ours");
+    expect_body(get_a(server), "ours");
+}
+
+/* Some origins take ';' for ','. */
+TEST(what_is_said_to_be_private_is_whatever_stands_between)
+{
+    static const char *const says[] = {
+        "private; max-age=60", "max-age=60; private", "no-store;max-age=60",
+        "public, no-cache; no-store; must-revalidate"};
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, "--cache-default=60s");
+
+    for (size_t i = 0; i < sizeof(says) / sizeof(*says); i++) {
+        fetch_a(server, upstream,
+                printed("HTTP/1.1 200 OK\r\nConnection: close\r\n"
+                        "Cache-Control: %s\r\n"
+                        "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n" LEN(
+                            4) "\r\nmine",
+                        says[i]));
+        expect_status(ask_path(server, "/a",
+                               "Cache-Control: only-if-cached\r\n"),
+                      504);
+    }
+}
+
 /* What is in no key must not decide what others get. */
 TEST(an_answer_to_a_request_that_means_another_address_is_not_kept)
 {
-    static const char *const fields[] = {
-        "X-Original-URL: /b\r\n", "X-HTTP-Method-Override: DELETE\r\n",
-        "Content-Length: 1\r\n",  "X-Rewrite-URL: /b\r\n",
-        "X_Rewrite_URL: /b\r\n",  "x-forward-host: b\r\n",
-        "X-Scheme: https\r\n",    "Front-End-Https: on\r\n"};
+    static const char *const fields[] = {"X-Original-URL: /b\r\n",
+                                         "X-HTTP-Method-Override: DELETE\r\n",
+                                         "Content-Length: 1\r\n",
+                                         "X-Rewrite-URL: /b\r\n",
+                                         "X_Rewrite_URL: /b\r\n",
+                                         "x-forward-host: b\r\n",
+                                         "X-Scheme: https\r\n",
+                                         "Front-End-Https: on\r\n",
+                                         "RSC: 1\r\n",
+                                         "X-Sendfile-Type: X-Sendfile\r\n"};
     struct upstream *upstream = upstream_open();
     struct server *server = START_CACHE(upstream, NULL);
 

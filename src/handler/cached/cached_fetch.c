@@ -73,10 +73,62 @@ static void init_exchange(struct fetch *fetch, const struct fetch_order *order)
         exchange->response.errors = from->response.errors;
 }
 
-static bool has_cookie(const struct request *request)
+/* Whether such a word of a name tells that: one of those that begin so. */
+static bool is_word_of_users(struct bytes text)
+{
+    static const struct bytes words[] = {{"token", 5},     {"auth", 4},
+                                         {"api-key", 7},   {"api_key", 7},
+                                         {"apikey", 6},    {"session", 7},
+                                         {"secret", 6},    {"jwt", 3},
+                                         {"assertion", 9}, {"remote-user", 11}};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (text.len >= words[i].len &&
+            bytes_ieq((struct bytes){text.data, words[i].len}, words[i]))
+            return true;
+    return false;
+}
+
+/* Whether the origin may know by a field whose request it is. Authorization has
+ * rules of its own; but many have their clients say "X-API-Key: ..." or
+ * "Private-Token: ...", and answer like to one with a cookie. */
+static bool tells_user(struct bytes name)
+{
+    if (bytes_ieq(name, BYTES("Cookie")))
+        return true;
+    for (size_t at = 0; at + 3 <= name.len; at++) {
+        char next = byte_lower(name.data[at + 1]);
+        bool may_begin = false;
+
+        switch (byte_lower(name.data[at])) { /* most begin no word */
+        case 'a':
+            may_begin = next == 'u' || next == 'p' || next == 's';
+            break;
+        case 'j':
+            may_begin = next == 'w';
+            break;
+        case 'r':
+        case 's':
+            may_begin = next == 'e';
+            break;
+        case 't':
+            may_begin = next == 'o';
+            break;
+        default:
+            break;
+        }
+        if (may_begin &&
+            is_word_of_users((struct bytes){name.data + at, name.len - at}))
+            return true;
+    }
+    return false;
+}
+
+static bool has_user(const struct request *request)
 {
     for (unsigned i = 0; i < request->field_count; i++)
-        if (bytes_ieq(request->fields[i].name, BYTES("Cookie")))
+        if (request->fields[i].id == FIELD_OTHER &&
+            tells_user(request->fields[i].name))
             return true;
     return false;
 }
@@ -107,7 +159,7 @@ static struct fetch *make(struct cached *cached,
     fetch->held_at = fetch->mended = 0;
     fetch->is_authorized = request_find(&order->from->request,
                                         FIELD_AUTHORIZATION);
-    fetch->has_cookie = has_cookie(&order->from->request);
+    fetch->has_user = has_user(&order->from->request);
     fetch->asked_ms = now->mono_ms;
     fetch->entry = NULL;
     fetch->body = NULL;

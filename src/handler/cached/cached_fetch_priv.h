@@ -38,7 +38,7 @@ struct fetch {
     struct cache_flight *flight;
     enum cached_way way;
     bool is_authorized;
-    bool has_cookie; /* the request */
+    bool has_user;   /* the request may have said whose it is */
     bool is_passing; /* it was too long to be kept */
     uint64_t asked_ms;
     struct cache_entry *entry; /* that is being filled, as the next */
@@ -83,6 +83,10 @@ struct cached_note fetch_note(const struct fetch *fetch);
  * time. */
 enum cache_outcome fetch_outcome(const struct fetch *fetch,
                                  const struct cache_entry *entry);
+
+/* Whether nothing was said against an entry since it was asked about: else not
+ * even who asked before may have it. */
+bool fetch_is_current(const struct fetch *fetch, struct cache_entry *entry);
 
 /* What has come is about something else than was asked about: that goes, and
  * whoever asked has all of it fetched. The fetch is gone. */

@@ -40,7 +40,7 @@ struct cache_circumstances fetch_circumstances(const struct fetch *fetch)
                    (int64_t)((now->mono_ms - fetch->asked_ms) / MS_PER_S),
         .came_s = now->wall_s,
         .default_s = options->default_s,
-        .may_guess = !fetch->has_cookie,
+        .may_guess = !fetch->has_user,
         .surrogate = options->name};
 }
 
@@ -133,6 +133,12 @@ enum cache_outcome fetch_outcome(const struct fetch *fetch,
                            cached_now(fetch->cached)->wall_s) == CACHE_USE_ASK
                ? CACHE_OUTCOME_ALONE
                : CACHE_OUTCOME_STORED;
+}
+
+bool fetch_is_current(const struct fetch *fetch, struct cache_entry *entry)
+{
+    return cache_store_is_current(fetch->cached->options.store, entry,
+                                  fetch->epoch);
 }
 
 void fetch_start_over(struct fetch *fetch)

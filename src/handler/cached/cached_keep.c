@@ -32,7 +32,7 @@ static bool bear_failure(struct fetch *fetch)
     int64_t now_s = cached_now(cached)->wall_s;
     struct cached_note note = fetch_note(fetch);
 
-    if (!entry || !is_failure(response))
+    if (!entry || !is_failure(response) || !fetch_is_current(fetch, entry))
         return false;
     atomic_store_explicit(&entry->retry_s, now_s + RETRY_S,
                           memory_order_relaxed);
@@ -131,7 +131,7 @@ static bool may_keep(const struct fetch *fetch, const struct keeping *kept)
     const struct response *response = &fetch->exchange.response;
     struct cache_circumstances circumstances = fetch_circumstances(fetch);
     struct cache_asked asked = {.is_authorized = fetch->is_authorized,
-                                .has_cookie = fetch->has_cookie,
+                                .has_user = fetch->has_user,
                                 .no_store = cache_control_says(&fetch->control,
                                                                CACHE_NO_STORE),
                                 .takes_part = fetch->is_part};
@@ -263,12 +263,34 @@ static bool keep(struct fetch *fetch)
 
 /* --- Not keeping --------------------------------------------------------- */
 
+/* Whether an answer is about how, or by whom, was asked, and says nothing of
+ * what others would get: else whoever asks badly enough, with a field that is
+ * too long for the origin, say, would make go what is kept for all. */
+static bool is_about_request(const struct fetch *fetch)
+{
+    unsigned status = fetch->exchange.response.status;
+
+    switch (status) {
+    case 401:
+    case 403:
+        return fetch->is_authorized || fetch->has_user;
+    case 404:
+    case 410:
+    case 451:
+        return false;
+    default:
+        return (status >= 400 && status < 500) || status == 501 ||
+               status == 505;
+    }
+}
+
 /* Forgets what was kept of the address: the answer says that it has changed. */
 static void forget_earlier(struct fetch *fetch)
 {
     const struct response *response = &fetch->exchange.response;
 
-    if (fetch->earlier.entry && !is_failure(response) && !is_refusal(response))
+    if (fetch->earlier.entry && !is_failure(response) &&
+        !is_refusal(response) && !is_about_request(fetch))
         cache_store_drop(fetch->cached->options.store, fetch->earlier.entry);
 }
 

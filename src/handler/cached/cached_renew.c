@@ -88,7 +88,7 @@ bool fetch_heed_not_modified(struct fetch *fetch)
 
     if (response->status != 304 || !fetch->earlier.entry)
         return false;
-    if (!is_there(fetch) ||
+    if (!is_there(fetch) || !fetch_is_current(fetch, fetch->earlier.entry) ||
         !cache_entry_is_meant(fetch->earlier.entry, fetched_lines(response))) {
         fetch_start_over(fetch);
         return true;

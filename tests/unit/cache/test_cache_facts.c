@@ -103,6 +103,23 @@ TEST(age_counts_the_time_it_took_to_come_and_has_lain_here)
     assert_int_equal(cache_facts_age(&facts, NOW - 3600), 0);
 }
 
+/* How old it is nobody knows then: it came with a year's clock, say. */
+TEST(nothing_is_fresh_that_came_when_the_clock_was_ahead)
+{
+    struct cache_facts facts = read_it(200, "Cache-Control: max-age=60, "
+                                            "stale-while-revalidate=30\r\n");
+    struct cache_control nothing;
+
+    cache_control_init(&nothing);
+    assert_int_equal(cache_facts_use(&facts, &nothing, NOW - 1),
+                     CACHE_USE_FRESH);
+    assert_int_equal(cache_facts_use(&facts, &nothing, NOW - 20),
+                     CACHE_USE_MEANWHILE);
+    assert_int_equal(cache_facts_use(&facts, &nothing, NOW - 31536000),
+                     CACHE_USE_ASK);
+    assert_int_equal(cache_facts_ttl(&facts, NOW - 3600), -3600);
+}
+
 static const struct keep_case {
     unsigned status;
     const char *lines;
@@ -190,7 +207,7 @@ TEST(what_has_to_do_with_cookies_is_kept_only_if_it_says_that_it_is_for_all)
         const struct cookie_case *one = &cookies[i];
         const struct cache_circumstances when = {
             .asked_s = NOW, .came_s = NOW, .may_guess = !one->has_cookie};
-        const struct cache_asked asked = {.has_cookie = one->has_cookie};
+        const struct cache_asked asked = {.has_user = one->has_cookie};
         struct cache_facts facts;
 
         cache_facts_read(&facts, 200, bytes_of(one->lines), &when);
@@ -205,7 +222,7 @@ TEST(a_default_counts_for_those_who_have_cookies)
 {
     const struct cache_circumstances when = {
         .asked_s = NOW, .came_s = NOW, .default_s = 9};
-    const struct cache_asked asked = {.has_cookie = true};
+    const struct cache_asked asked = {.has_user = true};
     struct cache_facts facts;
 
     cache_facts_read(&facts, 200, BYTES(DATE MODIFIED), &when);
