@@ -210,21 +210,13 @@ void conn_feed_unread(struct conn_shared *shared)
 
 /* --- Events -------------------------------------------------------------- */
 
-/* Where it waits to be read from. */
-static struct conn_costly *ring_of(const struct conn *conn)
-{
-    struct conn_shared *shared = conn_shared_of(conn);
-
-    return conn->session.is_costly ? &shared->costly : &shared->held;
-}
-
 /* The end of a turn reads from it, when those before it have been read from.
  * False: there is no room, and it may go on. */
 static bool put_off(struct conn *conn)
 {
     int events = ev_is_active(&conn->io) ? conn->io.events & EV_WRITE : 0;
 
-    if (conn_costly_put(ring_of(conn), conn)) {
+    if (conn_costly_put(conn_ring(conn), conn)) {
         conn_shared_of(conn)->has_work = true;
         if (conn->session.is_costly) /* it may take many turns */
             conn_watch(conn, events);
@@ -379,85 +371,3 @@ bool conn_is_idle(const struct conn *conn)
     return conn->state == CONN_READING &&
            conn->session.protocol->is_idle(&conn->session);
 }
-
-/* --- What sessions say --------------------------------------------------- */
-
-static struct conn *conn_of(struct session *session)
-{
-    return OWNER_OF(session, struct conn, session);
-}
-
-static void on_change(struct session *session, bool has_more)
-{
-    struct conn *conn = conn_of(session);
-
-    conn_watch_beside(conn);
-    /* Without room it goes on as others do: to close it while its session is at
-     * work would be too early. */
-    if (session->holds_input && conn_reads(conn)) {
-        conn_shared_of(conn)->has_work = true;
-        if (!conn_costly_put(ring_of(conn), conn))
-            ev_feed_event(conn_shared_of(conn)->loop, &conn->io, EV_READ);
-    }
-    if (has_more && conn->state == CONN_WAITING)
-        conn_wake(conn);
-}
-
-static void on_answered(struct session *session, uint64_t bytes,
-                        uint64_t now_ns)
-{
-    unsent_time_note_answer(&conn_shared_of(conn_of(session))->unsent_time,
-                            session->transport.fd, bytes, now_ns);
-}
-
-static void on_ready(struct session *session)
-{
-    struct conn *conn = conn_of(session);
-
-    switch ((enum conn_state)conn->state) {
-    case CONN_WAITING:
-        conn_wake(conn);
-        break;
-    case CONN_READING:
-    case CONN_QUEUED:
-        conn_requeue(conn);
-        break;
-    case CONN_HANDSHAKE:
-    case CONN_BLOCKED:
-    case CONN_LINGERING:
-    case CONN_CLOSED:
-        break;
-    }
-}
-
-static void on_arrive(struct session *session, struct sched_item *place,
-                      uint64_t bytes, bool is_stream)
-{
-    sched_arrive(&conn_shared_of(conn_of(session))->sched, place,
-                 client_share_name(&session->peer), bytes, is_stream);
-}
-
-static uint64_t key_of(const struct session *session,
-                       const struct sched_item *place, uint64_t bytes)
-{
-    const struct conn *conn = OWNER_OF(session, struct conn, session);
-
-    return sched_key(&conn_shared_of(conn)->sched, place, bytes);
-}
-
-static bool on_introduced(struct session *session, const struct address *client)
-{
-    struct conn *conn = conn_of(session);
-    struct address_count *addresses = conn_shared_of(conn)->addresses;
-
-    session->peer = *client;
-    return !addresses ||
-           (conn->session.ticket = address_count_take(addresses, client)) != 0;
-}
-
-const struct session_hooks conn_session_hooks = {.on_change = on_change,
-                                                 .on_answered = on_answered,
-                                                 .on_introduced = on_introduced,
-                                                 .on_ready = on_ready,
-                                                 .on_arrive = on_arrive,
-                                                 .key_of = key_of};

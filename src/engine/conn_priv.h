@@ -2,10 +2,11 @@
  * conn_priv - what the files of a connection share. Each calls only those below
  * it:
  *
- *   conn.c        events, and what a session says is to be done
- *   conn_tls.c    the handshake, and what TLS holds back
- *   conn_send.c   the way through scheduler and link to the session's send
- *   conn_state.c  states, and what is watched and waited for in each
+ *   conn.c          events, and what is to be done by a session's next step
+ *   conn_session.c  word that a session sends up at any time: its hooks
+ *   conn_tls.c      the handshake, and what TLS holds back
+ *   conn_send.c     the way through scheduler and link to the session's send
+ *   conn_state.c    states, and what is watched and waited for in each
  */
 #ifndef ENGINE_CONN_PRIV_H
 #define ENGINE_CONN_PRIV_H
@@ -27,6 +28,14 @@ static inline bool conn_is_secure(const struct conn *conn)
 static inline struct list *conn_work(const struct conn *conn)
 {
     return &tls_work(conn->session.transport.tls)->list;
+}
+
+/* The ring in which the connection waits to be read from. */
+static inline struct conn_costly *conn_ring(const struct conn *conn)
+{
+    struct conn_shared *shared = conn_shared_of(conn);
+
+    return conn->session.is_costly ? &shared->costly : &shared->held;
 }
 
 /* The candidate's place in the order becomes the connection's. */
