@@ -1,4 +1,4 @@
-#include "unit/tree.h"
+#include "tree.h"
 
 #include <ftw.h>
 #include <stdio.h>

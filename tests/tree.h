@@ -1,8 +1,8 @@
 /*
  * tree - a folder and all that is in it.
  */
-#ifndef UNIT_TREE_H
-#define UNIT_TREE_H
+#ifndef TESTS_TREE_H
+#define TESTS_TREE_H
 
 /* Removes it; links are not followed. 0 or -1. */
 int tree_remove(const char *path);

@@ -1,12 +1,12 @@
 #include "harness.h"
 
-#include <ftw.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "client.h"
 #include "server_priv.h"
+#include "tree.h"
 
 struct scrap {
     struct scrap *next;
@@ -145,22 +145,13 @@ int site_open(void)
     return here.site_fd;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type,
-                      struct FTW *walk)
-{
-    (void)st;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
-
 static void remove_folder(void)
 {
     if (here.site_fd != -1)
         close(here.site_fd);
     here.site_fd = -1;
     if (here.folder[0])
-        nftw(here.folder, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+        tree_remove(here.folder);
     here.folder[0] = '\0';
 }
 

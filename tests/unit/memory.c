@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "wrap.h"
+
 _Atomic long allocations_left = -1;
 _Atomic bool fails_once;
 _Atomic unsigned allocations;
@@ -18,33 +20,27 @@ static bool has_memory(void)
 }
 
 /* Weak: what a program does not wrap has no real one. */
-#define WRAPPED __attribute__((weak))
+#pragma weak __real_malloc
+#pragma weak __real_calloc
+#pragma weak __real_realloc
+#pragma weak __real_aligned_alloc
 
-WRAPPED void *__real_malloc(size_t bytes);
-WRAPPED void *__real_calloc(size_t count, size_t bytes);
-WRAPPED void *__real_realloc(void *old, size_t bytes);
-WRAPPED void *__real_aligned_alloc(size_t alignment, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
-
-void *__wrap_malloc(size_t bytes)
+WRAP(void *, malloc, size_t bytes)
 {
     return has_memory() ? __real_malloc(bytes) : NULL;
 }
 
-void *__wrap_calloc(size_t count, size_t bytes)
+WRAP(void *, calloc, size_t count, size_t bytes)
 {
     return has_memory() ? __real_calloc(count, bytes) : NULL;
 }
 
-void *__wrap_realloc(void *old, size_t bytes)
+WRAP(void *, realloc, void *old, size_t bytes)
 {
     return has_memory() ? __real_realloc(old, bytes) : NULL;
 }
 
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+WRAP(void *, aligned_alloc, size_t alignment, size_t bytes)
 {
     return has_memory() ? __real_aligned_alloc(alignment, bytes) : NULL;
 }

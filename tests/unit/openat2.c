@@ -3,15 +3,14 @@
 #include <sys/syscall.h>
 
 #include "suite.h"
+#include "wrap.h"
 
 unsigned lookups;
 int lookup_errno;
 unsigned lookup_failures_left;
 void (*before_lookup)(unsigned lookup);
 
-long __real_syscall(long number, ...);
-long __wrap_syscall(long number, ...);
-long __wrap_syscall(long number, ...)
+WRAP(long, syscall, long number, ...)
 {
     va_list args;
     int dir;

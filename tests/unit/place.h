@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "unit/tree.h"
+#include "tree.h"
 
 enum { PLACE_NAME_MAX = 64 };
 

@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <sys/random.h>
 
+#include "wrap.h"
+
 unsigned random_failures_left;
 int random_errno = ENOSYS;
 
-ssize_t __real_getrandom(void *to, size_t len, unsigned flags);
-ssize_t __wrap_getrandom(void *to, size_t len, unsigned flags);
-ssize_t __wrap_getrandom(void *to, size_t len, unsigned flags)
+WRAP(ssize_t, getrandom, void *to, size_t len, unsigned flags)
 {
     if (random_failures_left == 0)
         return __real_getrandom(to, len, flags);

@@ -221,3 +221,11 @@ void pair_begin_direction(struct tls_direction *direction, struct pair *pair,
                                                   secret->len},
                                    seals));
 }
+
+void pair_say(struct pair *pair, const char *text)
+{
+    assert_int_equal(SSL_write(pair->client, text, (int)strlen(text)),
+                     strlen(text));
+    while (pair_push(pair, SIZE_MAX) > 0)
+        ;
+}

@@ -63,6 +63,9 @@ void pair_shake(struct pair *pair, size_t piece);
 
 void pair_open(struct pair *pair);
 
+/* The client says a text, which comes to the server's socket. */
+void pair_say(struct pair *pair, const char *text);
+
 /* What the client gets; *len: room, and then how much of it. */
 void pair_read(struct pair *pair, char *data, size_t *len);
 

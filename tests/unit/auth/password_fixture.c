@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include "wrap.h"
+
 /* --- Checks take as long as the test wants -------------------------------- */
 
 static pthread_mutex_t gate_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -12,10 +14,8 @@ unsigned begun_before;
 char last_user[HTPASSWD_NAME_BYTES_MAX + 1];
 char begun_users[256]; /* their first letters */
 
-bool __wrap_htpasswd_check(struct htpasswd *file, struct bytes user,
-                           struct bytes password);
-bool __wrap_htpasswd_check(struct htpasswd *file, struct bytes user,
-                           struct bytes password)
+WRAP(bool, htpasswd_check, struct htpasswd *file, struct bytes user,
+     struct bytes password)
 {
     (void)file;
     pthread_mutex_lock(&gate_mutex);
@@ -59,12 +59,8 @@ void wait_until_begun(unsigned count)
 
 int threads_left = -1; /* that can be made; -1: all */
 
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-                          void *(*run)(void *), void *context);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-                          void *(*run)(void *), void *context);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-                          void *(*run)(void *), void *context)
+WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attr,
+     void *(*run)(void *), void *context)
 {
     if (threads_left == 0)
         return EAGAIN;

@@ -6,6 +6,7 @@
 
 #include "io/small_file.h"
 #include "suite.h"
+#include "wrap.h"
 
 /* All of "secret". */
 #define BCRYPT_Y "$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW"
@@ -23,12 +24,8 @@
 static unsigned crypt_calls;
 static char crypt_setting[256];
 
-char *__real_crypt_rn(const char *phrase, const char *setting, void *data,
-                      int size);
-char *__wrap_crypt_rn(const char *phrase, const char *setting, void *data,
-                      int size);
-char *__wrap_crypt_rn(const char *phrase, const char *setting, void *data,
-                      int size)
+WRAP(char *, crypt_rn, const char *phrase, const char *setting, void *data,
+     int size)
 {
     crypt_calls++;
     snprintf(crypt_setting, sizeof(crypt_setting), "%s", setting);
@@ -37,9 +34,7 @@ char *__wrap_crypt_rn(const char *phrase, const char *setting, void *data,
 
 static int fstat_error;
 
-int __real_fstat(int fd, struct stat *st);
-int __wrap_fstat(int fd, struct stat *st);
-int __wrap_fstat(int fd, struct stat *st)
+WRAP(int, fstat, int fd, struct stat *st)
 {
     if (fstat_error == 0)
         return __real_fstat(fd, st);

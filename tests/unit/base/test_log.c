@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "suite.h"
+#include "wrap.h"
 
 /* --- What was written to stderr ------------------------------------------ */
 
@@ -13,9 +14,7 @@ static int writes;
 static char written[8192];
 static size_t written_len;
 
-ssize_t __real_write(int fd, const void *data, size_t len);
-ssize_t __wrap_write(int fd, const void *data, size_t len);
-ssize_t __wrap_write(int fd, const void *data, size_t len)
+WRAP(ssize_t, write, int fd, const void *data, size_t len)
 {
     if (!is_listening)
         return __real_write(fd, data, len);

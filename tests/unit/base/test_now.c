@@ -4,15 +4,14 @@
 #include <time.h>
 
 #include "suite.h"
+#include "wrap.h"
 
 static bool is_played;
 static struct timespec mono, wall;
 static clockid_t asked[2];
 static int asked_count;
 
-int __real_clock_gettime(clockid_t clock, struct timespec *time);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+WRAP(int, clock_gettime, clockid_t clock, struct timespec *time)
 {
     if (!is_played)
         return __real_clock_gettime(clock, time);

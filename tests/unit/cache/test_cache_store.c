@@ -9,7 +9,7 @@
 
 #include "cache/cache_vary.h"
 #include "suite.h"
-#include "unit/tree.h"
+#include "tree.h"
 
 enum { KEYS = 40, VARIANTS = 3, STEPS = 20000, BYTES_MAX = 40000 };
 

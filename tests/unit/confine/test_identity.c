@@ -9,15 +9,14 @@
 #include <sysexits.h>
 
 #include "suite.h"
+#include "wrap.h"
 
 /* --- System calls that fail, or only seem to work ------------------------ */
 
 static int uid_errno, groups_errno, capset_errno;
 static bool pretends; /* setresuid and capset do nothing */
 
-int __real_setresuid(uid_t real, uid_t effective, uid_t saved);
-int __wrap_setresuid(uid_t real, uid_t effective, uid_t saved);
-int __wrap_setresuid(uid_t real, uid_t effective, uid_t saved)
+WRAP(int, setresuid, uid_t real, uid_t effective, uid_t saved)
 {
     errno = uid_errno;
     return pretends         ? 0
@@ -25,17 +24,13 @@ int __wrap_setresuid(uid_t real, uid_t effective, uid_t saved)
                             : __real_setresuid(real, effective, saved);
 }
 
-int __real_setgroups(size_t count, const gid_t *groups);
-int __wrap_setgroups(size_t count, const gid_t *groups);
-int __wrap_setgroups(size_t count, const gid_t *groups)
+WRAP(int, setgroups, size_t count, const gid_t *groups)
 {
     errno = groups_errno;
     return groups_errno != 0 ? -1 : __real_setgroups(count, groups);
 }
 
-long __real_syscall(long number, void *header, void *data);
-long __wrap_syscall(long number, void *header, void *data);
-long __wrap_syscall(long number, void *header, void *data)
+WRAP(long, syscall, long number, void *header, void *data)
 {
     if (number == SYS_capset && pretends)
         return 0;

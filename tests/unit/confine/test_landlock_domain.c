@@ -10,17 +10,14 @@
 #include "suite.h"
 #include "unit/confine/enclosed.h"
 #include "unit/place.h"
+#include "wrap.h"
 
 /* --- Kernels that can less ----------------------------------------------- */
 
 static int landlock_errno; /* what create_ruleset fails with, 0: nothing */
 static int older_abi;      /* 0: the kernel's own */
 
-long __real_syscall(long number, long a, long b, long c, long d, long e,
-                    long f);
-long __wrap_syscall(long number, long a, long b, long c, long d, long e,
-                    long f);
-long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
+WRAP(long, syscall, long number, long a, long b, long c, long d, long e, long f)
 {
     if (number == SYS_landlock_create_ruleset && landlock_errno != 0) {
         errno = landlock_errno;

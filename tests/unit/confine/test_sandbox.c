@@ -12,6 +12,7 @@
 #include "suite.h"
 #include "unit/confine/enclosed.h"
 #include "unit/place.h"
+#include "wrap.h"
 
 /* --- Kernels that lack something ----------------------------------------- */
 
@@ -19,29 +20,21 @@ static int open_error;
 static int enter_error;
 static int filter_error;
 
-int __real_landlock_domain_open(struct landlock_domain *landlock,
-                                const struct landlock_domain_options *options);
-int __wrap_landlock_domain_open(struct landlock_domain *landlock,
-                                const struct landlock_domain_options *options);
-int __wrap_landlock_domain_open(struct landlock_domain *landlock,
-                                const struct landlock_domain_options *options)
+WRAP(int, landlock_domain_open, struct landlock_domain *landlock,
+     const struct landlock_domain_options *options)
 {
     *landlock = (struct landlock_domain){.fd = -1};
     return open_error != 0 ? open_error
                            : __real_landlock_domain_open(landlock, options);
 }
 
-int __real_landlock_domain_enter(struct landlock_domain *landlock);
-int __wrap_landlock_domain_enter(struct landlock_domain *landlock);
-int __wrap_landlock_domain_enter(struct landlock_domain *landlock)
+WRAP(int, landlock_domain_enter, struct landlock_domain *landlock)
 {
     return enter_error != 0 ? enter_error
                             : __real_landlock_domain_enter(landlock);
 }
 
-int __real_seccomp_filter_enter(bool kills, bool sends_udp);
-int __wrap_seccomp_filter_enter(bool kills, bool sends_udp);
-int __wrap_seccomp_filter_enter(bool kills, bool sends_udp)
+WRAP(int, seccomp_filter_enter, bool kills, bool sends_udp)
 {
     return filter_error != 0 ? filter_error
                              : __real_seccomp_filter_enter(kills, sends_udp);

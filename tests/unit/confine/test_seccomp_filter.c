@@ -27,6 +27,7 @@
 #include "confine/sandbox.h"
 #include "suite.h"
 #include "unit/confine/enclosed.h"
+#include "wrap.h"
 
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP 262
@@ -37,16 +38,12 @@
 static int load_error;
 static int init_fails;
 
-int __real_seccomp_load(scmp_filter_ctx filter);
-int __wrap_seccomp_load(scmp_filter_ctx filter);
-int __wrap_seccomp_load(scmp_filter_ctx filter)
+WRAP(int, seccomp_load, scmp_filter_ctx filter)
 {
     return load_error != 0 ? load_error : __real_seccomp_load(filter);
 }
 
-scmp_filter_ctx __real_seccomp_init(uint32_t action);
-scmp_filter_ctx __wrap_seccomp_init(uint32_t action);
-scmp_filter_ctx __wrap_seccomp_init(uint32_t action)
+WRAP(scmp_filter_ctx, seccomp_init, uint32_t action)
 {
     return init_fails ? NULL : __real_seccomp_init(action);
 }

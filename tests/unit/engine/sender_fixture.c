@@ -3,6 +3,8 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 
+#include "wrap.h"
+
 /* --- System calls that do less, or fail ---------------------------------- */
 
 size_t room = ENDLESS;
@@ -24,9 +26,7 @@ size_t admit(size_t bytes)
     return admitted;
 }
 
-ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
-ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
-ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
+WRAP(ssize_t, sendmsg, int fd, const struct msghdr *message, int flags)
 {
     struct iovec parts[GATHERED_MAX];
     struct msghdr less = {.msg_iov = parts, .msg_iovlen = message->msg_iovlen};
@@ -48,17 +48,13 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
     return __real_sendmsg(fd, &less, flags & ~MSG_MORE);
 }
 
-ssize_t __real_sendfile(int to, int from, off_t *offset, size_t count);
-ssize_t __wrap_sendfile(int to, int from, off_t *offset, size_t count);
-ssize_t __wrap_sendfile(int to, int from, off_t *offset, size_t count)
+WRAP(ssize_t, sendfile, int to, int from, off_t *offset, size_t count)
 {
     count = admit(count);
     return count > 0 ? __real_sendfile(to, from, offset, count) : -1;
 }
 
-ssize_t __real_send(int fd, const void *data, size_t len, int flags);
-ssize_t __wrap_send(int fd, const void *data, size_t len, int flags);
-ssize_t __wrap_send(int fd, const void *data, size_t len, int flags)
+WRAP(ssize_t, send, int fd, const void *data, size_t len, int flags)
 {
     last_flags = flags;
     len = admit(len);

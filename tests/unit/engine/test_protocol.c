@@ -3,6 +3,8 @@
 
 #include <sys/eventfd.h>
 
+#include "wrap.h"
+
 /*
  * A second protocol, over a transport of memory: what the connection above
  * takes for granted is what protocol.h says, and nothing of HTTP.
@@ -21,17 +23,8 @@ static struct {
     size_t room; /* in the client's window */
 } wire;
 
-enum io_result __wrap_transport_receive_bare(const struct transport *transport,
-                                             char *data, size_t len,
-                                             size_t *len_out);
-enum io_result __wrap_transport_send_bare(const struct transport *transport,
-                                          struct iovec *parts, size_t count,
-                                          bool more, size_t *len_out);
-enum transport_peer __wrap_transport_look(const struct transport *transport);
-
-enum io_result __wrap_transport_receive_bare(const struct transport *transport,
-                                             char *data, size_t len,
-                                             size_t *len_out)
+WRAP(enum io_result, transport_receive_bare, const struct transport *transport,
+     char *data, size_t len, size_t *len_out)
 {
     uint64_t times;
 
@@ -46,9 +39,8 @@ enum io_result __wrap_transport_receive_bare(const struct transport *transport,
     return IO_DONE;
 }
 
-enum io_result __wrap_transport_send_bare(const struct transport *transport,
-                                          struct iovec *parts, size_t count,
-                                          bool more, size_t *len_out)
+WRAP(enum io_result, transport_send_bare, const struct transport *transport,
+     struct iovec *parts, size_t count, bool more, size_t *len_out)
 {
     (void)transport;
     (void)more;
@@ -60,7 +52,7 @@ enum io_result __wrap_transport_send_bare(const struct transport *transport,
     return *len_out > 0 ? IO_DONE : IO_AGAIN_WRITE;
 }
 
-enum transport_peer __wrap_transport_look(const struct transport *transport)
+WRAP(enum transport_peer, transport_look, const struct transport *transport)
 {
     (void)transport;
     return TRANSPORT_PEER_SILENT;

@@ -2,15 +2,12 @@
 /* link: -Wl,--wrap=splice */
 
 #include "unit/engine/sender_fixture.h"
+#include "wrap.h"
 
 static int ends[2];
 
-ssize_t __real_splice(int from, off_t *from_at, int to, off_t *to_at,
-                      size_t count, unsigned flags);
-ssize_t __wrap_splice(int from, off_t *from_at, int to, off_t *to_at,
-                      size_t count, unsigned flags);
-ssize_t __wrap_splice(int from, off_t *from_at, int to, off_t *to_at,
-                      size_t count, unsigned flags)
+WRAP(ssize_t, splice, int from, off_t *from_at, int to, off_t *to_at,
+     size_t count, unsigned flags)
 {
     last_flags = (int)flags;
     count = admit(count);

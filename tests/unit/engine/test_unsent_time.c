@@ -2,6 +2,7 @@
 #include "engine/unsent_time.h"
 
 #include "suite.h"
+#include "wrap.h"
 
 #define MS UINT64_C(1000000)
 
@@ -13,10 +14,7 @@ static int unsent; /* -1: it is no socket that could be asked */
 static unsigned asked;
 static int asked_fd;
 
-int __wrap_ioctl(int fd, unsigned long request, int *out);
-uint64_t __wrap_now_read_ns(void);
-
-int __wrap_ioctl(int fd, unsigned long request, int *out)
+WRAP(int, ioctl, int fd, unsigned long request, int *out)
 {
     (void)request;
     asked++;
@@ -29,7 +27,7 @@ int __wrap_ioctl(int fd, unsigned long request, int *out)
     return 0;
 }
 
-uint64_t __wrap_now_read_ns(void)
+WRAP(uint64_t, now_read_ns, void)
 {
     return now_ns;
 }

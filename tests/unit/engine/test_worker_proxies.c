@@ -10,6 +10,7 @@
 #include "unit/engine/worker_client.h"
 #include "unit/memory.h"
 #include "unit/place.h"
+#include "wrap.h"
 
 enum { WAIT_MS = 20000, TRIES_MAX = 10000 };
 
@@ -29,10 +30,7 @@ static unsigned fds_before;
 
 static atomic_int start_fault; /* -errno; 0: it starts */
 
-int __real_proxy_start(struct proxy *proxy, const struct upstream_loop *loop);
-int __wrap_proxy_start(struct proxy *proxy, const struct upstream_loop *loop);
-
-int __wrap_proxy_start(struct proxy *proxy, const struct upstream_loop *loop)
+WRAP(int, proxy_start, struct proxy *proxy, const struct upstream_loop *loop)
 {
     int fault = atomic_load(&start_fault);
 

@@ -2,22 +2,20 @@
 
 #include <time.h>
 
+#include "wrap.h"
+
 /* --- System calls -------------------------------------------------------- */
 
 unsigned stats;
 void (*after_pread)(void);
 
-int __real_fstatat(int fd, const char *name, struct stat *st, int flags);
-int __wrap_fstatat(int fd, const char *name, struct stat *st, int flags);
-int __wrap_fstatat(int fd, const char *name, struct stat *st, int flags)
+WRAP(int, fstatat, int fd, const char *name, struct stat *st, int flags)
 {
     stats++;
     return __real_fstatat(fd, name, st, flags);
 }
 
-ssize_t __real_pread(int fd, void *to, size_t len, off_t offset);
-ssize_t __wrap_pread(int fd, void *to, size_t len, off_t offset);
-ssize_t __wrap_pread(int fd, void *to, size_t len, off_t offset)
+WRAP(ssize_t, pread, int fd, void *to, size_t len, off_t offset)
 {
     ssize_t n = __real_pread(fd, to, len, offset);
 

@@ -9,16 +9,14 @@
 #include "suite.h"
 #include "unit/memory.h"
 #include "unit/place.h"
+#include "wrap.h"
 
 static struct place place;
 static struct dictionary_store *store;
 static unsigned fds_before;
 static atomic_bool is_full;
 
-int __real_fsync(int fd);
-int __wrap_fsync(int fd);
-
-int __wrap_fsync(int fd)
+WRAP(int, fsync, int fd)
 {
     if (!atomic_load(&is_full))
         return __real_fsync(fd);

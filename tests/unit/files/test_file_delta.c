@@ -12,6 +12,7 @@
 
 #include "io/sha256.h"
 #include "unit/files/file_cache_fixture.h"
+#include "wrap.h"
 
 enum { LENGTH = 300000, HEAD = 8 + DICTIONARY_HASH_BYTES };
 
@@ -30,31 +31,20 @@ static bool has_library(void)
     return library_calls < 0 || library_calls-- > 0;
 }
 
-ZSTD_CCtx *__real_ZSTD_createCCtx(void);
-ZSTD_CCtx *__wrap_ZSTD_createCCtx(void);
-size_t __real_ZSTD_compressStream2(ZSTD_CCtx *context, ZSTD_outBuffer *out,
-                                   ZSTD_inBuffer *in, ZSTD_EndDirective end);
-size_t __wrap_ZSTD_compressStream2(ZSTD_CCtx *context, ZSTD_outBuffer *out,
-                                   ZSTD_inBuffer *in, ZSTD_EndDirective end);
-int __real_EVP_Digest(const void *data, size_t count, unsigned char *md,
-                      unsigned int *size, const EVP_MD *type, ENGINE *impl);
-int __wrap_EVP_Digest(const void *data, size_t count, unsigned char *md,
-                      unsigned int *size, const EVP_MD *type, ENGINE *impl);
-
-ZSTD_CCtx *__wrap_ZSTD_createCCtx(void)
+WRAP(ZSTD_CCtx *, ZSTD_createCCtx, void)
 {
     return has_library() ? __real_ZSTD_createCCtx() : NULL;
 }
 
-size_t __wrap_ZSTD_compressStream2(ZSTD_CCtx *context, ZSTD_outBuffer *out,
-                                   ZSTD_inBuffer *in, ZSTD_EndDirective end)
+WRAP(size_t, ZSTD_compressStream2, ZSTD_CCtx *context, ZSTD_outBuffer *out,
+     ZSTD_inBuffer *in, ZSTD_EndDirective end)
 {
     return has_library() ? __real_ZSTD_compressStream2(context, out, in, end)
                          : (size_t)-ZSTD_error_memory_allocation;
 }
 
-int __wrap_EVP_Digest(const void *data, size_t count, unsigned char *md,
-                      unsigned int *size, const EVP_MD *type, ENGINE *impl)
+WRAP(int, EVP_Digest, const void *data, size_t count, unsigned char *md,
+     unsigned int *size, const EVP_MD *type, ENGINE *impl)
 {
     return has_library() ? __real_EVP_Digest(data, count, md, size, type, impl)
                          : 0;

@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <limits.h>
 
+#include "wrap.h"
+
 /* --- System calls that fail, or tell what a test wants them to ------------ */
 
 static int stats; /* calls of fstatat since the last fill */
@@ -13,9 +15,7 @@ unsigned made_up_count;
 size_t made_up_len = 5;
 unsigned made_up_at;
 
-int __real_fstatat(int fd, const char *name, struct stat *st, int flags);
-int __wrap_fstatat(int fd, const char *name, struct stat *st, int flags);
-int __wrap_fstatat(int fd, const char *name, struct stat *st, int flags)
+WRAP(int, fstatat, int fd, const char *name, struct stat *st, int flags)
 {
     int status = __real_fstatat(fd, made_up_count > 0 ? "." : name, st, flags);
 
@@ -52,9 +52,7 @@ static struct dirent *make_up_name(void)
     return &found.entry;
 }
 
-struct dirent *__real_readdir(DIR *directory);
-struct dirent *__wrap_readdir(DIR *directory);
-struct dirent *__wrap_readdir(DIR *directory)
+WRAP(struct dirent *, readdir, DIR *directory)
 {
     if (made_up_count > 0)
         return make_up_name();

@@ -13,7 +13,7 @@
 #include "suite.h"
 #include "unit/memory.h"
 #include "unit/says.h"
-#include "unit/tree.h"
+#include "tree.h"
 
 /* --- System calls that fail, or tell what a test wants them to ------------ */
 

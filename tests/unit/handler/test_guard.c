@@ -4,6 +4,7 @@
 
 #include "unit/handler/asked.h"
 #include "unit/memory.h"
+#include "wrap.h"
 
 /* --- A client that says what a test wants -------------------------------- */
 
@@ -21,12 +22,8 @@ static void copy(char to[100], struct bytes text)
     to[text.len] = '\0';
 }
 
-enum password_verdict __wrap_password_client_ask(
-    struct password_client *client, const struct password_question *question,
-    struct password_wait *wait);
-enum password_verdict __wrap_password_client_ask(
-    struct password_client *client, const struct password_question *question,
-    struct password_wait *wait)
+WRAP(enum password_verdict, password_client_ask, struct password_client *client,
+     const struct password_question *question, struct password_wait *wait)
 {
     assert_null(client);
     assert_ptr_equal(question->asker, exchange.peer);
@@ -37,10 +34,8 @@ enum password_verdict __wrap_password_client_ask(
     return verdict;
 }
 
-void __wrap_password_client_cancel(struct password_client *client,
-                                   struct password_wait *wait);
-void __wrap_password_client_cancel(struct password_client *client,
-                                   struct password_wait *wait)
+WRAP(void, password_client_cancel, struct password_client *client,
+     struct password_wait *wait)
 {
     assert_null(client);
     assert_ptr_equal(wait, waiting);

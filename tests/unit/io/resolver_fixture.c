@@ -1,6 +1,7 @@
 #include "unit/io/resolver_fixture.h"
 
 #include "io/resolver.h"
+#include "wrap.h"
 
 struct ev_loop *loop;
 struct now now;
@@ -17,9 +18,7 @@ struct zone zone;
 
 ev_timer *timer;
 
-void __real_ev_timer_again(struct ev_loop *its_loop, ev_timer *its_timer);
-void __wrap_ev_timer_again(struct ev_loop *its_loop, ev_timer *its_timer);
-void __wrap_ev_timer_again(struct ev_loop *its_loop, ev_timer *its_timer)
+WRAP(void, ev_timer_again, struct ev_loop *its_loop, ev_timer *its_timer)
 {
     timer = its_timer;
     __real_ev_timer_again(its_loop, its_timer);

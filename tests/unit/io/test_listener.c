@@ -8,6 +8,7 @@
 
 #include "suite.h"
 #include "unit/place.h"
+#include "wrap.h"
 
 enum { WAIT_MS = 10000 };
 
@@ -18,17 +19,13 @@ static int inet6_socket_errno; /* the same of socket, for IPv6 */
 static int inet6_bind_errno;
 static int option_errno;
 
-int __real_accept4(int fd, struct sockaddr *peer, socklen_t *len, int flags);
-int __wrap_accept4(int fd, struct sockaddr *peer, socklen_t *len, int flags);
-int __wrap_accept4(int fd, struct sockaddr *peer, socklen_t *len, int flags)
+WRAP(int, accept4, int fd, struct sockaddr *peer, socklen_t *len, int flags)
 {
     errno = accept_errno;
     return accept_errno != 0 ? -1 : __real_accept4(fd, peer, len, flags);
 }
 
-int __real_socket(int family, int type, int protocol);
-int __wrap_socket(int family, int type, int protocol);
-int __wrap_socket(int family, int type, int protocol)
+WRAP(int, socket, int family, int type, int protocol)
 {
     if (family != AF_INET6 || inet6_socket_errno == 0)
         return __real_socket(family, type, protocol);
@@ -36,9 +33,7 @@ int __wrap_socket(int family, int type, int protocol)
     return -1;
 }
 
-int __real_bind(int fd, const struct sockaddr *address, socklen_t len);
-int __wrap_bind(int fd, const struct sockaddr *address, socklen_t len);
-int __wrap_bind(int fd, const struct sockaddr *address, socklen_t len)
+WRAP(int, bind, int fd, const struct sockaddr *address, socklen_t len)
 {
     if (address->sa_family != AF_INET6 || inet6_bind_errno == 0)
         return __real_bind(fd, address, len);
@@ -46,12 +41,8 @@ int __wrap_bind(int fd, const struct sockaddr *address, socklen_t len)
     return -1;
 }
 
-int __real_setsockopt(int fd, int level, int name, const void *value,
-                      socklen_t len);
-int __wrap_setsockopt(int fd, int level, int name, const void *value,
-                      socklen_t len);
-int __wrap_setsockopt(int fd, int level, int name, const void *value,
-                      socklen_t len)
+WRAP(int, setsockopt, int fd, int level, int name, const void *value,
+     socklen_t len)
 {
     errno = option_errno;
     return option_errno != 0 ? -1

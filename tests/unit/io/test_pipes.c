@@ -5,6 +5,7 @@
 
 #include "suite.h"
 #include "unit/memory.h"
+#include "wrap.h"
 
 enum { MANY = PIPES_KEPT_MAX + 4 };
 
@@ -13,17 +14,13 @@ static bool has_descriptors;
 static int size_wanted; /* what pipes are made to have; 0: as asked */
 static bool may_grow;
 
-int __real_pipe2(int fds[2], int flags);
-int __wrap_pipe2(int fds[2], int flags);
-int __wrap_pipe2(int fds[2], int flags)
+WRAP(int, pipe2, int fds[2], int flags)
 {
     errno = EMFILE;
     return has_descriptors ? __real_pipe2(fds, flags) : -1;
 }
 
-int __real_fcntl(int fd, int command, ...);
-int __wrap_fcntl(int fd, int command, int value);
-int __wrap_fcntl(int fd, int command, int value)
+WRAP(int, fcntl, int fd, int command, int value)
 {
     if (command == F_SETPIPE_SZ && !may_grow) {
         errno = EPERM;
@@ -76,7 +73,7 @@ TEST(a_pipe_is_large_and_does_not_block)
     assert_int_equal(pipe->bytes, PIPE_BYTES);
     assert_int_equal(read(pipe->from, &byte, 1), -1);
     assert_int_equal(errno, EAGAIN);
-    assert_int_equal(__real_fcntl(pipe->into, F_GETFD), FD_CLOEXEC);
+    assert_int_equal(__real_fcntl(pipe->into, F_GETFD, 0), FD_CLOEXEC);
     assert_int_equal(write(pipe->into, "x", 1), 1);
     assert_int_equal(read(pipe->from, &byte, 1), 1);
     pipes_give(&pipes, &pipe);

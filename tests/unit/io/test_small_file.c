@@ -4,6 +4,7 @@
 #include "suite.h"
 #include "unit/memory.h"
 #include "unit/place.h"
+#include "wrap.h"
 
 static struct place place;
 static struct small_file file;
@@ -12,17 +13,13 @@ static int interruptions;           /* before the next read */
 static size_t read_max;             /* at a time */
 static int growing_fd;              /* one more byte at every read; -1: none */
 
-int __real_fstat(int fd, struct stat *st);
-int __wrap_fstat(int fd, struct stat *st);
-int __wrap_fstat(int fd, struct stat *st)
+WRAP(int, fstat, int fd, struct stat *st)
 {
     errno = fstat_errno;
     return fstat_errno != 0 ? -1 : __real_fstat(fd, st);
 }
 
-ssize_t __real_read(int fd, void *data, size_t size);
-ssize_t __wrap_read(int fd, void *data, size_t size);
-ssize_t __wrap_read(int fd, void *data, size_t size)
+WRAP(ssize_t, read, int fd, void *data, size_t size)
 {
     if (interruptions > 0) {
         interruptions--;

@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "wrap.h"
+
 /* --- LMDB's system calls: a disk that the test has in its hands ----------- */
 
 static pthread_mutex_t gate_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -93,9 +95,7 @@ ssize_t writev(int fd, const struct iovec *parts, int count_of)
                : syscall(SYS_writev, fd, parts, count_of);
 }
 
-int __real_fstatvfs(int fd, struct statvfs *fs);
-int __wrap_fstatvfs(int fd, struct statvfs *fs);
-int __wrap_fstatvfs(int fd, struct statvfs *fs)
+WRAP(int, fstatvfs, int fd, struct statvfs *fs)
 {
     int rc = __real_fstatvfs(fd, fs);
 

@@ -4,14 +4,13 @@
 
 #include "unit/draw.h"
 #include "unit/memory.h"
+#include "wrap.h"
 
 /* --- Memory and chance, in the test's hands ------------------------------- */
 
 static int chance_err;
 
-int __real_siphash_make_key(struct siphash_key *key);
-int __wrap_siphash_make_key(struct siphash_key *key);
-int __wrap_siphash_make_key(struct siphash_key *key)
+WRAP(int, siphash_make_key, struct siphash_key *key)
 {
     return chance_err != 0 ? chance_err : __real_siphash_make_key(key);
 }

@@ -8,6 +8,7 @@
 
 #include "suite.h"
 #include "unit/place.h"
+#include "wrap.h"
 
 /* --- Writes that fail ---------------------------------------------------- */
 
@@ -18,9 +19,7 @@ static unsigned failures;    /* how often */
 static size_t write_most;    /* bytes at once */
 static unsigned writes;
 
-ssize_t __real_write(int fd, const void *data, size_t len);
-ssize_t __wrap_write(int fd, const void *data, size_t len);
-ssize_t __wrap_write(int fd, const void *data, size_t len)
+WRAP(ssize_t, write, int fd, const void *data, size_t len)
 {
     if (fd != sink.fd)
         return __real_write(fd, data, len);

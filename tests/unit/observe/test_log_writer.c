@@ -8,6 +8,7 @@
 #include "suite.h"
 #include "unit/memory.h"
 #include "unit/place.h"
+#include "wrap.h"
 
 enum { LANES = 4 };
 
@@ -24,9 +25,7 @@ static bool has_threads = true;
 static char said[4096];
 static atomic_size_t said_len;
 
-ssize_t __real_write(int fd, const void *data, size_t len);
-ssize_t __wrap_write(int fd, const void *data, size_t len);
-ssize_t __wrap_write(int fd, const void *data, size_t len)
+WRAP(ssize_t, write, int fd, const void *data, size_t len)
 {
     size_t at = atomic_load(&said_len);
 
@@ -57,13 +56,8 @@ ssize_t __wrap_write(int fd, const void *data, size_t len)
     return __real_write(fd, data, len);
 }
 
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-                          void *(*start)(void *), void *context);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-                          void *(*start)(void *), void *context);
-
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-                          void *(*start)(void *), void *context)
+WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attr,
+     void *(*start)(void *), void *context)
 {
     return has_threads ? __real_pthread_create(thread, attr, start, context)
                        : EAGAIN;

@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "suite.h"
+#include "wrap.h"
 
 enum {
     BURN_MS = 200,
@@ -24,9 +25,7 @@ static int create_error;
 static int set_error;
 static atomic_int timers; /* that there are */
 
-int __real_timer_create(clockid_t clock, struct sigevent *event, timer_t *out);
-int __wrap_timer_create(clockid_t clock, struct sigevent *event, timer_t *out);
-int __wrap_timer_create(clockid_t clock, struct sigevent *event, timer_t *out)
+WRAP(int, timer_create, clockid_t clock, struct sigevent *event, timer_t *out)
 {
     int result;
 
@@ -39,12 +38,8 @@ int __wrap_timer_create(clockid_t clock, struct sigevent *event, timer_t *out)
     return result;
 }
 
-int __real_timer_settime(timer_t timer, int flags, const struct itimerspec *to,
-                         struct itimerspec *old);
-int __wrap_timer_settime(timer_t timer, int flags, const struct itimerspec *to,
-                         struct itimerspec *old);
-int __wrap_timer_settime(timer_t timer, int flags, const struct itimerspec *to,
-                         struct itimerspec *old)
+WRAP(int, timer_settime, timer_t timer, int flags, const struct itimerspec *to,
+     struct itimerspec *old)
 {
     if (set_error != 0) {
         errno = set_error;
@@ -53,9 +48,7 @@ int __wrap_timer_settime(timer_t timer, int flags, const struct itimerspec *to,
     return __real_timer_settime(timer, flags, to, old);
 }
 
-int __real_timer_delete(timer_t timer);
-int __wrap_timer_delete(timer_t timer);
-int __wrap_timer_delete(timer_t timer)
+WRAP(int, timer_delete, timer_t timer)
 {
     timers--;
     errno = EINVAL; /* nobody may look at it */

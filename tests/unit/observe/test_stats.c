@@ -5,15 +5,12 @@
 
 #include "suite.h"
 #include "unit/observe/sample_stats.h"
+#include "wrap.h"
 
 static bool has_memory = true;
 
-void *__real_mmap(void *at, size_t len, int protection, int flags, int fd,
-                  off_t offset);
-void *__wrap_mmap(void *at, size_t len, int protection, int flags, int fd,
-                  off_t offset);
-void *__wrap_mmap(void *at, size_t len, int protection, int flags, int fd,
-                  off_t offset)
+WRAP(void *, mmap, void *at, size_t len, int protection, int flags, int fd,
+     off_t offset)
 {
     return has_memory ? __real_mmap(at, len, protection, flags, fd, offset)
                       : MAP_FAILED;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "suite.h"
 #include "unit/place.h"
+#include "wrap.h"
 
 enum { WAIT_MS = 30000, NEVER = 1000000 };
 
@@ -18,8 +19,7 @@ static atomic_uint moments_left; /* until there is room */
 static atomic_uint moments;      /* that were waited */
 static atomic_int given_fd;      /* the last */
 
-bool __wrap_worker_give(struct worker *worker, const struct mail *mail);
-bool __wrap_worker_give(struct worker *worker, const struct mail *mail)
+WRAP(bool, worker_give, struct worker *worker, const struct mail *mail)
 {
     (void)worker;
     if (moments_left > 0)
@@ -28,28 +28,24 @@ bool __wrap_worker_give(struct worker *worker, const struct mail *mail)
     return true;
 }
 
-void __wrap_worker_wake(struct worker *worker);
-void __wrap_worker_wake(struct worker *worker)
+WRAP(void, worker_wake, struct worker *worker)
 {
     (void)worker;
 }
 
-uint64_t __wrap_worker_closed(const struct worker *worker);
-uint64_t __wrap_worker_closed(const struct worker *worker)
-{
-    (void)worker;
-    return 0;
-}
-
-size_t __wrap_worker_reading(const struct worker *worker);
-size_t __wrap_worker_reading(const struct worker *worker)
+WRAP(uint64_t, worker_closed, const struct worker *worker)
 {
     (void)worker;
     return 0;
 }
 
-int __wrap_nanosleep(const struct timespec *wanted, struct timespec *left);
-int __wrap_nanosleep(const struct timespec *wanted, struct timespec *left)
+WRAP(size_t, worker_reading, const struct worker *worker)
+{
+    (void)worker;
+    return 0;
+}
+
+WRAP(int, nanosleep, const struct timespec *wanted, struct timespec *left)
 {
     (void)wanted;
     (void)left;

@@ -8,14 +8,13 @@
 
 #include "control_place.h"
 #include "unit/memory.h"
+#include "wrap.h"
 
 /* --- A stranger, and no memory ------------------------------------------- */
 
 static uid_t peer_uid = (uid_t)-1; /* -1: as it is */
 
-int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
-int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
-int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
+WRAP(int, getsockopt, int fd, int level, int name, void *value, socklen_t *len)
 {
     int err = __real_getsockopt(fd, level, name, value, len);
 

@@ -4,6 +4,7 @@
 #include "suite.h"
 #include "unit/draw.h"
 #include "unit/memory.h"
+#include "wrap.h"
 
 enum { WORKERS = 4 };
 
@@ -25,8 +26,7 @@ static unsigned number_of(const struct worker *worker)
     return (unsigned)((const char *)worker - (const char *)fakes);
 }
 
-bool __wrap_worker_give(struct worker *worker, const struct mail *mail);
-bool __wrap_worker_give(struct worker *worker, const struct mail *mail)
+WRAP(bool, worker_give, struct worker *worker, const struct mail *mail)
 {
     unsigned number = number_of(worker);
 
@@ -38,20 +38,17 @@ bool __wrap_worker_give(struct worker *worker, const struct mail *mail)
     return true;
 }
 
-void __wrap_worker_wake(struct worker *worker);
-void __wrap_worker_wake(struct worker *worker)
+WRAP(void, worker_wake, struct worker *worker)
 {
     fakes[number_of(worker)].wakes++;
 }
 
-uint64_t __wrap_worker_closed(const struct worker *worker);
-uint64_t __wrap_worker_closed(const struct worker *worker)
+WRAP(uint64_t, worker_closed, const struct worker *worker)
 {
     return fakes[number_of(worker)].closed;
 }
 
-size_t __wrap_worker_reading(const struct worker *worker);
-size_t __wrap_worker_reading(const struct worker *worker)
+WRAP(size_t, worker_reading, const struct worker *worker)
 {
     return fakes[number_of(worker)].reading;
 }

@@ -6,6 +6,7 @@
 #include "config/configuration.h"
 #include "suite.h"
 #include "unit/place.h"
+#include "wrap.h"
 
 #define HASH "$2y$04$abcdefghijklmnopqrstuuxNlzJzXFz0R0fyKbCM1Cf8Gp0Y1fV2W"
 
@@ -16,9 +17,7 @@ static bool is_denied;            /* to read tokens */
 static const struct options *options;
 static char *said;
 
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...)
+WRAP(int, open, const char *path, int flags, ...)
 {
     size_t len = strlen(path);
     va_list arguments;

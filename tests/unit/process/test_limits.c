@@ -4,19 +4,18 @@
 #include <sys/resource.h>
 
 #include "suite.h"
+#include "wrap.h"
 
 static rlim_t granted;
 
-int __wrap_getrlimit(int resource, struct rlimit *limit);
-int __wrap_getrlimit(int resource, struct rlimit *limit)
+WRAP(int, getrlimit, int resource, struct rlimit *limit)
 {
     assert_int_equal(resource, RLIMIT_NOFILE);
     *limit = (struct rlimit){.rlim_cur = granted / 2, .rlim_max = granted};
     return 0;
 }
 
-int __wrap_setrlimit(int resource, const struct rlimit *limit);
-int __wrap_setrlimit(int resource, const struct rlimit *limit)
+WRAP(int, setrlimit, int resource, const struct rlimit *limit)
 {
     assert_int_equal(resource, RLIMIT_NOFILE);
     assert_int_equal(limit->rlim_cur, granted);

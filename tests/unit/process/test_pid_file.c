@@ -7,30 +7,25 @@
 #include "base/file_broker.h"
 #include "suite.h"
 #include "unit/place.h"
+#include "wrap.h"
 
 static int unlink_errno;
 static int pwrite_errno;
 static int fchmod_errno;
 
-int __real_unlink(const char *path);
-int __wrap_unlink(const char *path);
-int __wrap_unlink(const char *path)
+WRAP(int, unlink, const char *path)
 {
     errno = unlink_errno;
     return unlink_errno != 0 ? -1 : __real_unlink(path);
 }
 
-ssize_t __real_pwrite(int fd, const void *data, size_t len, off_t at);
-ssize_t __wrap_pwrite(int fd, const void *data, size_t len, off_t at);
-ssize_t __wrap_pwrite(int fd, const void *data, size_t len, off_t at)
+WRAP(ssize_t, pwrite, int fd, const void *data, size_t len, off_t at)
 {
     errno = pwrite_errno;
     return pwrite_errno != 0 ? -1 : __real_pwrite(fd, data, len, at);
 }
 
-int __real_fchmod(int fd, mode_t mode);
-int __wrap_fchmod(int fd, mode_t mode);
-int __wrap_fchmod(int fd, mode_t mode)
+WRAP(int, fchmod, int fd, mode_t mode)
 {
     errno = fchmod_errno;
     return fchmod_errno != 0 ? -1 : __real_fchmod(fd, mode);

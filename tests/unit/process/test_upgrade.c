@@ -15,6 +15,7 @@
 #include "suite.h"
 
 #include "unit/place.h"
+#include "wrap.h"
 
 /* The program that is started is this test program again, with one of these
  * words. */
@@ -26,9 +27,7 @@
 
 enum { WAIT_MS = 60000, PATIENCE_MS = 60000, IMPATIENCE_MS = 100 };
 
-int __real_execv(const char *path, char *const arguments[]);
-int __wrap_execv(const char *path, char *const arguments[]);
-int __wrap_execv(const char *path, char *const arguments[])
+WRAP(int, execv, const char *path, char *const arguments[])
 {
     if (strcmp(arguments[1], "no exec") != 0)
         return __real_execv(path, arguments);

@@ -8,14 +8,13 @@
 #include "base/now.h"
 #include "base/units.h"
 #include "suite.h"
+#include "wrap.h"
 
 enum { TURN_MS = 60000 };
 
 static uint64_t ns_per_look; /* more than there are; 0: none */
 
-uint64_t __real_now_read_ns(void);
-uint64_t __wrap_now_read_ns(void);
-uint64_t __wrap_now_read_ns(void)
+WRAP(uint64_t, now_read_ns, void)
 {
     static uint64_t looks;
 

@@ -6,6 +6,7 @@
 
 #include "unit/place.h"
 #include "unit/tools/answering.h"
+#include "wrap.h"
 
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
@@ -17,21 +18,13 @@ static uint64_t
 static int interrupt_fd; /* -1: nothing interrupts */
 static int resolved;     /* what getaddrinfo says; 0: it does its work */
 
-uint64_t __wrap_now_read_ns(void);
-uint64_t __wrap_now_read_ns(void)
+WRAP(uint64_t, now_read_ns, void)
 {
     return now_ns += step_ns;
 }
 
-int __real_getaddrinfo(const char *host, const char *port,
-                       const struct addrinfo *hints,
-                       struct addrinfo **addresses_out);
-int __wrap_getaddrinfo(const char *host, const char *port,
-                       const struct addrinfo *hints,
-                       struct addrinfo **addresses_out);
-int __wrap_getaddrinfo(const char *host, const char *port,
-                       const struct addrinfo *hints,
-                       struct addrinfo **addresses_out)
+WRAP(int, getaddrinfo, const char *host, const char *port,
+     const struct addrinfo *hints, struct addrinfo **addresses_out)
 {
     return resolved != 0 ? resolved
                          : __real_getaddrinfo(host, port, hints, addresses_out);

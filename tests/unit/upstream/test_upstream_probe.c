@@ -10,6 +10,7 @@
 #include "unit/await.h"
 #include "unit/memory.h"
 #include "unit/place.h"
+#include "wrap.h"
 
 enum { LONG_MS = PATIENCE_S * 1000, INTERVAL_MS = 40 };
 
@@ -30,9 +31,7 @@ static unsigned fds_before;
 static int socket_error; /* 0: none */
 static unsigned sockets_refused;
 
-int __real_socket(int family, int type, int protocol);
-int __wrap_socket(int family, int type, int protocol);
-int __wrap_socket(int family, int type, int protocol)
+WRAP(int, socket, int family, int type, int protocol)
 {
     if (socket_error == 0)
         return __real_socket(family, type, protocol);
@@ -46,7 +45,7 @@ static unsigned lines_logged;
 
 __attribute__((format(printf, 2, 3))) void __wrap_log_write(
     enum log_level level, const char *format, ...);
-void __wrap_log_write(enum log_level level, const char *format, ...)
+WRAP(void, log_write, enum log_level level, const char *format, ...)
 {
     va_list arguments;
 
@@ -61,9 +60,7 @@ void __wrap_log_write(enum log_level level, const char *format, ...)
 static double waits_s[32];
 static unsigned wait_count;
 
-void __real_ev_timer_start(struct ev_loop *its_loop, ev_timer *timer);
-void __wrap_ev_timer_start(struct ev_loop *its_loop, ev_timer *timer);
-void __wrap_ev_timer_start(struct ev_loop *its_loop, ev_timer *timer)
+WRAP(void, ev_timer_start, struct ev_loop *its_loop, ev_timer *timer)
 {
     if (timer->at < (double)options.timeout_ms / 1000 && wait_count < 32)
         waits_s[wait_count++] = timer->at;
@@ -79,14 +76,9 @@ static struct {
     unsigned open;
 } name;
 
-int __wrap_resolver_name_open(struct resolver_name **name_out,
-                              struct resolver *resolver, struct bytes host,
-                              uint16_t port, resolver_fn on_change,
-                              void *context);
-int __wrap_resolver_name_open(struct resolver_name **name_out,
-                              struct resolver *resolver, struct bytes host,
-                              uint16_t port, resolver_fn on_change,
-                              void *context)
+WRAP(int, resolver_name_open, struct resolver_name **name_out,
+     struct resolver *resolver, struct bytes host, uint16_t port,
+     resolver_fn on_change, void *context)
 {
     (void)resolver;
     (void)context;
@@ -100,26 +92,21 @@ int __wrap_resolver_name_open(struct resolver_name **name_out,
     return 0;
 }
 
-void __wrap_resolver_name_close(struct resolver_name *its_name);
-void __wrap_resolver_name_close(struct resolver_name *its_name)
+WRAP(void, resolver_name_close, struct resolver_name *its_name)
 {
     assert_ptr_equal(its_name, &name);
     name.open--;
 }
 
-enum resolver_state __wrap_resolver_name_state(const struct resolver_name
-                                                   *its_name);
-enum resolver_state __wrap_resolver_name_state(const struct resolver_name
-                                                   *its_name)
+WRAP(enum resolver_state, resolver_name_state,
+     const struct resolver_name *its_name)
 {
     assert_ptr_equal(its_name, &name);
     return name.state;
 }
 
-const struct address *__wrap_resolver_name_addresses(
-    const struct resolver_name *its_name, size_t *count_out);
-const struct address *__wrap_resolver_name_addresses(
-    const struct resolver_name *its_name, size_t *count_out)
+WRAP(const struct address *, resolver_name_addresses,
+     const struct resolver_name *its_name, size_t *count_out)
 {
     assert_ptr_equal(its_name, &name);
     *count_out = name.state == RESOLVER_KNOWN ? name.count : 0;

@@ -6,6 +6,7 @@
 #include "upstream/upstream.h"
 
 #include "unit/upstream/upstream_fixture.h"
+#include "wrap.h"
 
 enum { SILENCE_MS = 800, KNOCK_MS = 10 };
 
@@ -20,19 +21,14 @@ static struct {
     unsigned sets;  /* of it */
 } net;
 
-bool __wrap_address_is_local(const struct address *address);
-bool __wrap_address_is_local(const struct address *address)
+WRAP(bool, address_is_local, const struct address *address)
 {
     (void)address;
     return !net.is_afar;
 }
 
-int __real_setsockopt(int fd, int level, int name, const void *value,
-                      socklen_t len);
-int __wrap_setsockopt(int fd, int level, int name, const void *value,
-                      socklen_t len);
-int __wrap_setsockopt(int fd, int level, int name, const void *value,
-                      socklen_t len)
+WRAP(int, setsockopt, int fd, int level, int name, const void *value,
+     socklen_t len)
 {
     if (level != IPPROTO_TCP || name != RTO_MAX_MS)
         return __real_setsockopt(fd, level, name, value, len);

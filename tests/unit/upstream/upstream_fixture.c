@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "wrap.h"
+
 struct place place;
 struct ev_loop *loop;
 struct now now;
@@ -22,14 +24,10 @@ unsigned fds_before;
 struct played played;
 char balance_stub;
 
-struct balance *__wrap_balance_create(const struct balance_options *its_options,
-                                      const struct balance_server *its_servers,
-                                      struct balance_server_shared *its_shared,
-                                      size_t count, uint64_t seed);
-struct balance *__wrap_balance_create(const struct balance_options *its_options,
-                                      const struct balance_server *its_servers,
-                                      struct balance_server_shared *its_shared,
-                                      size_t count, uint64_t seed)
+WRAP(struct balance *, balance_create,
+     const struct balance_options *its_options,
+     const struct balance_server *its_servers,
+     struct balance_server_shared *its_shared, size_t count, uint64_t seed)
 {
     (void)its_options;
     (void)seed;
@@ -39,8 +37,7 @@ struct balance *__wrap_balance_create(const struct balance_options *its_options,
     return played.has_no_memory ? NULL : (struct balance *)&balance_stub;
 }
 
-void __wrap_balance_destroy(struct balance *balance);
-void __wrap_balance_destroy(struct balance *balance)
+WRAP(void, balance_destroy, struct balance *balance)
 {
     assert_ptr_equal(balance, &balance_stub);
 }
@@ -51,10 +48,8 @@ static bool is_up(int server)
            played.states[server] == BALANCE_SLOW;
 }
 
-int __wrap_balance_take(struct balance *balance, uint64_t hash, uint64_t tried,
-                        uint64_t now_ms);
-int __wrap_balance_take(struct balance *balance, uint64_t hash, uint64_t tried,
-                        uint64_t now_ms)
+WRAP(int, balance_take, struct balance *balance, uint64_t hash, uint64_t tried,
+     uint64_t now_ms)
 {
     assert_ptr_equal(balance, &balance_stub);
     assert_int_equal(now_ms, now.mono_ms);
@@ -68,10 +63,8 @@ int __wrap_balance_take(struct balance *balance, uint64_t hash, uint64_t tried,
     return -1;
 }
 
-bool __wrap_balance_give(struct balance *balance, int server,
-                         enum balance_result result, uint64_t now_ms);
-bool __wrap_balance_give(struct balance *balance, int server,
-                         enum balance_result result, uint64_t now_ms)
+WRAP(bool, balance_give, struct balance *balance, int server,
+     enum balance_result result, uint64_t now_ms)
 {
     assert_ptr_equal(balance, &balance_stub);
     assert_int_equal(now_ms, now.mono_ms);
@@ -83,38 +76,31 @@ bool __wrap_balance_give(struct balance *balance, int server,
     return true;
 }
 
-enum balance_state __wrap_balance_state_of(const struct balance *balance,
-                                           int server, uint64_t now_ms);
-enum balance_state __wrap_balance_state_of(const struct balance *balance,
-                                           int server, uint64_t now_ms)
+WRAP(enum balance_state, balance_state_of, const struct balance *balance,
+     int server, uint64_t now_ms)
 {
     assert_ptr_equal(balance, &balance_stub);
     assert_int_equal(now_ms, now.mono_ms);
     return played.states[server];
 }
 
-unsigned __wrap_balance_retry_after_s(const struct balance *balance,
-                                      uint64_t now_ms);
-unsigned __wrap_balance_retry_after_s(const struct balance *balance,
-                                      uint64_t now_ms)
+WRAP(unsigned, balance_retry_after_s, const struct balance *balance,
+     uint64_t now_ms)
 {
     assert_ptr_equal(balance, &balance_stub);
     assert_int_equal(now_ms, now.mono_ms);
     return 17;
 }
 
-void __wrap_retry_budget_note_request(struct retry_budget *budget,
-                                      uint64_t now_ms);
-void __wrap_retry_budget_note_request(struct retry_budget *budget,
-                                      uint64_t now_ms)
+WRAP(void, retry_budget_note_request, struct retry_budget *budget,
+     uint64_t now_ms)
 {
     (void)budget;
     assert_int_equal(now_ms, now.mono_ms);
     played.noted++;
 }
 
-bool __wrap_retry_budget_take(struct retry_budget *budget, uint64_t now_ms);
-bool __wrap_retry_budget_take(struct retry_budget *budget, uint64_t now_ms)
+WRAP(bool, retry_budget_take, struct retry_budget *budget, uint64_t now_ms)
 {
     (void)budget;
     assert_int_equal(now_ms, now.mono_ms);
@@ -128,14 +114,9 @@ struct resolver *const resolver = (struct resolver *)&balance_stub;
 int open_err;
 unsigned err_at;
 
-int __wrap_resolver_name_open(struct resolver_name **name_out,
-                              struct resolver *its_resolver, struct bytes host,
-                              uint16_t port, resolver_fn on_change,
-                              void *context);
-int __wrap_resolver_name_open(struct resolver_name **name_out,
-                              struct resolver *its_resolver, struct bytes host,
-                              uint16_t port, resolver_fn on_change,
-                              void *context)
+WRAP(int, resolver_name_open, struct resolver_name **name_out,
+     struct resolver *its_resolver, struct bytes host, uint16_t port,
+     resolver_fn on_change, void *context)
 {
     unsigned at = (unsigned)(host.data[0] - 'a');
 
@@ -151,33 +132,27 @@ int __wrap_resolver_name_open(struct resolver_name **name_out,
     return 0;
 }
 
-void __wrap_resolver_name_close(struct resolver_name *name);
-void __wrap_resolver_name_close(struct resolver_name *name)
+WRAP(void, resolver_name_close, struct resolver_name *name)
 {
     assert_true(name->is_open);
     name->is_open = false;
 }
 
-enum resolver_state __wrap_resolver_name_state(const struct resolver_name
-                                                   *name);
-enum resolver_state __wrap_resolver_name_state(const struct resolver_name *name)
+WRAP(enum resolver_state, resolver_name_state, const struct resolver_name *name)
 {
     assert_true(name->is_open);
     return name->state;
 }
 
-const struct address *__wrap_resolver_name_addresses(
-    const struct resolver_name *name, size_t *count_out);
-const struct address *__wrap_resolver_name_addresses(
-    const struct resolver_name *name, size_t *count_out)
+WRAP(const struct address *, resolver_name_addresses,
+     const struct resolver_name *name, size_t *count_out)
 {
     assert_true(name->is_open);
     *count_out = name->state == RESOLVER_KNOWN ? name->count : 0;
     return name->addresses;
 }
 
-const char *__wrap_resolver_name_why(const struct resolver_name *name);
-const char *__wrap_resolver_name_why(const struct resolver_name *name)
+WRAP(const char *, resolver_name_why, const struct resolver_name *name)
 {
     assert_true(name->is_open);
     return name->why;
@@ -202,8 +177,7 @@ void tell_change(unsigned server)
 
 struct calls calls;
 
-int __wrap_socket(int family, int type, int protocol);
-int __wrap_socket(int family, int type, int protocol)
+WRAP(int, socket, int family, int type, int protocol)
 {
     unsigned at = calls.sockets++;
 
@@ -213,9 +187,7 @@ int __wrap_socket(int family, int type, int protocol)
     return -1;
 }
 
-int __real_connect(int fd, const struct sockaddr *to, socklen_t len);
-int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len);
-int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len)
+WRAP(int, connect, int fd, const struct sockaddr *to, socklen_t len)
 {
     static int under_way = -1;
     unsigned at;
@@ -243,7 +215,7 @@ char log_text[4096];
 
 __attribute__((format(printf, 2, 3))) void __wrap_log_write(
     enum log_level level, const char *format, ...);
-void __wrap_log_write(enum log_level level, const char *format, ...)
+WRAP(void, log_write, enum log_level level, const char *format, ...)
 {
     size_t len = strlen(log_text);
     va_list args;
@@ -259,9 +231,7 @@ void __wrap_log_write(enum log_level level, const char *format, ...)
 /* --- Time ---------------------------------------------------------------- */
 
 static ev_timer *timer; /* the wheel's */
-void __real_ev_timer_again(struct ev_loop *its_loop, ev_timer *its_timer);
-void __wrap_ev_timer_again(struct ev_loop *its_loop, ev_timer *its_timer);
-void __wrap_ev_timer_again(struct ev_loop *its_loop, ev_timer *its_timer)
+WRAP(void, ev_timer_again, struct ev_loop *its_loop, ev_timer *its_timer)
 {
     timer = its_timer;
     __real_ev_timer_again(its_loop, its_timer);

@@ -4,6 +4,7 @@
 
 #include "http/http2/http2_frame.h"
 #include "unit/engine/conn_fixture.h"
+#include "wrap.h"
 
 /* What of HTTP/2 is between a session and its connection; what clients see of
  * it is tested end to end. */
@@ -183,12 +184,8 @@ TEST(whoever_would_wait_behind_too_many_costly_ones_is_sent_away)
 static int
     unsent_max; /* TCP_NOTSENT_LOWAT, as it was set last; 0: the system's */
 
-int __real_setsockopt(int fd, int level, int name, const void *value,
-                      socklen_t len);
-int __wrap_setsockopt(int fd, int level, int name, const void *value,
-                      socklen_t len);
-int __wrap_setsockopt(int fd, int level, int name, const void *value,
-                      socklen_t len)
+WRAP(int, setsockopt, int fd, int level, int name, const void *value,
+     socklen_t len)
 {
     if (level != IPPROTO_TCP || name != TCP_NOTSENT_LOWAT)
         return __real_setsockopt(fd, level, name, value, len);

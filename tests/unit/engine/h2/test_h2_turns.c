@@ -3,6 +3,7 @@
 
 #include "engine/h2/h2_priv.h"
 #include "unit/engine/conn_fixture.h"
+#include "wrap.h"
 
 /* How much of a connection is done in one turn, and how many of its streams
  * have an exchange. */
@@ -207,9 +208,7 @@ TEST(many_new_clients_that_ask_for_much_are_all_answered)
 
 static unsigned sendfiles;
 
-ssize_t __real_sendfile(int to, int from, off_t *at, size_t count);
-ssize_t __wrap_sendfile(int to, int from, off_t *at, size_t count);
-ssize_t __wrap_sendfile(int to, int from, off_t *at, size_t count)
+WRAP(ssize_t, sendfile, int to, int from, off_t *at, size_t count)
 {
     sendfiles++;
     return __real_sendfile(to, from, at, count);

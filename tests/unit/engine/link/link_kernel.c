@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "wrap.h"
+
 uint32_t in_kernel[FLOWS];
 uint32_t in_socket[FLOWS];
 struct tcp_info info[FLOWS];
@@ -14,14 +16,7 @@ uint64_t clock_ns;
 unsigned calls;
 unsigned looks_local, looks_remote;
 
-int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
-int __wrap_setsockopt(int fd, int level, int name, const void *value,
-                      socklen_t len);
-int __wrap_ioctl(int fd, unsigned long request, ...);
-int __real_clock_gettime(clockid_t id, struct timespec *time);
-int __wrap_clock_gettime(clockid_t id, struct timespec *time);
-
-int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
+WRAP(int, getsockopt, int fd, int level, int name, void *value, socklen_t *len)
 {
     uint32_t *memory = value;
 
@@ -42,8 +37,8 @@ int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
     return 0;
 }
 
-int __wrap_setsockopt(int fd, int level, int name, const void *value,
-                      socklen_t len)
+WRAP(int, setsockopt, int fd, int level, int name, const void *value,
+     socklen_t len)
 {
     calls++;
     assert_in_range(fd, FD_BASE, FD_BASE + FLOWS - 1);
@@ -54,7 +49,7 @@ int __wrap_setsockopt(int fd, int level, int name, const void *value,
     return 0;
 }
 
-int __wrap_ioctl(int fd, unsigned long request, ...)
+WRAP(int, ioctl, int fd, unsigned long request, ...)
 {
     va_list list;
     int *value;
@@ -70,7 +65,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 }
 
 /* cmocka measures with it too, on the real clock before the first test. */
-int __wrap_clock_gettime(clockid_t id, struct timespec *time)
+WRAP(int, clock_gettime, clockid_t id, struct timespec *time)
 {
     if (clock_ns == 0)
         return __real_clock_gettime(id, time);

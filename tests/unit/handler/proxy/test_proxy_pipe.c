@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include "wrap.h"
+
 enum { THRESHOLD = 65536 };
 
 static size_t piped;      /* into pipes, by splice(2) */
@@ -11,12 +13,8 @@ static int fault;         /* what that fails with, 0: it does not */
 static unsigned calls;    /* of it, and of those below */
 static unsigned again;    /* that found nothing, or no room */
 
-ssize_t __real_splice(int from, off_t *from_at, int to, off_t *to_at,
-                      size_t count, unsigned flags);
-ssize_t __wrap_splice(int from, off_t *from_at, int to, off_t *to_at,
-                      size_t count, unsigned flags);
-ssize_t __wrap_splice(int from, off_t *from_at, int to, off_t *to_at,
-                      size_t count, unsigned flags)
+WRAP(ssize_t, splice, int from, off_t *from_at, int to, off_t *to_at,
+     size_t count, unsigned flags)
 {
     struct stat st;
     ssize_t n;

@@ -3,10 +3,10 @@
 
 #include <sys/un.h>
 
+#include "wrap.h"
+
 /* What a client does not take at once waits in the server. */
-int __real_socketpair(int family, int type, int protocol, int fds[2]);
-int __wrap_socketpair(int family, int type, int protocol, int fds[2]);
-int __wrap_socketpair(int family, int type, int protocol, int fds[2])
+WRAP(int, socketpair, int family, int type, int protocol, int fds[2])
 {
     int least = 1;
 

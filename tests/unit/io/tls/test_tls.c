@@ -1,20 +1,6 @@
 #include "io/tls/tls_tickets.h"
 #include "unit/tls_pair.h"
 
-static enum io_result receive(struct pair *pair, char *data, size_t size,
-                              size_t *len)
-{
-    return tls_receive(pair->tls, data, size, len);
-}
-
-static void client_says(struct pair *pair, const char *text)
-{
-    assert_int_equal(SSL_write(pair->client, text, (int)strlen(text)),
-                     strlen(text));
-    while (pair_push(pair, SIZE_MAX) > 0)
-        ;
-}
-
 /* --- The handshake ------------------------------------------------------- */
 
 TEST(a_handshake_is_done_and_told)
@@ -63,9 +49,10 @@ TEST(early_data_is_refused_and_never_read)
     pair_shake(&pair, SIZE_MAX);
     assert_int_equal(SSL_get_early_data_status(pair.client),
                      SSL_EARLY_DATA_REJECTED);
-    assert_int_equal(receive(&pair, text, sizeof(text), &len), IO_AGAIN_READ);
-    client_says(&pair, "late");
-    assert_int_equal(receive(&pair, text, sizeof(text), &len), IO_DONE);
+    assert_int_equal(tls_receive(pair.tls, text, sizeof(text), &len),
+                     IO_AGAIN_READ);
+    pair_say(&pair, "late");
+    assert_int_equal(tls_receive(pair.tls, text, sizeof(text), &len), IO_DONE);
     assert_int_equal(len, 4);
     assert_memory_equal(text, "late", 4);
     pair_end(&pair);
@@ -222,7 +209,7 @@ TEST(records_of_one_byte_become_one_text)
         assert_int_equal(SSL_write(pair.client, at, 1), 1);
     while (pair_push(&pair, SIZE_MAX) > 0)
         ;
-    assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_DONE);
+    assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &len), IO_DONE);
     assert_int_equal(len, strlen(text));
     assert_memory_equal(data, text, len);
     assert_false(tls_has_unread(pair.tls));
@@ -236,19 +223,19 @@ TEST(what_does_not_fit_is_unread)
     size_t len;
 
     pair_open(&pair);
-    client_says(&pair, "0123456789");
-    client_says(&pair, "abc");
-    assert_int_equal(receive(&pair, data, 6, &len), IO_DONE);
+    pair_say(&pair, "0123456789");
+    pair_say(&pair, "abc");
+    assert_int_equal(tls_receive(pair.tls, data, 6, &len), IO_DONE);
     assert_int_equal(len, 6);
     assert_true(tls_has_unread(pair.tls));
-    assert_int_equal(receive(&pair, data, 6, &len), IO_DONE);
+    assert_int_equal(tls_receive(pair.tls, data, 6, &len), IO_DONE);
     assert_int_equal(len, 6); /* of two records */
     assert_memory_equal(data, "6789ab", len);
     assert_true(tls_has_unread(pair.tls));
-    assert_int_equal(receive(&pair, data, 6, &len), IO_DONE);
+    assert_int_equal(tls_receive(pair.tls, data, 6, &len), IO_DONE);
     assert_int_equal(len, 1);
     assert_false(tls_has_unread(pair.tls));
-    assert_int_equal(receive(&pair, data, 6, &len), IO_AGAIN_READ);
+    assert_int_equal(tls_receive(pair.tls, data, 6, &len), IO_AGAIN_READ);
     pair_end(&pair);
 }
 
@@ -261,7 +248,7 @@ TEST(half_a_record_is_waited_for)
     pair_open(&pair);
     assert_int_equal(SSL_write(pair.client, "0123456789", 10), 10);
     while (pair_push(&pair, 1) > 0) {
-        enum io_result result = receive(&pair, data, sizeof(data), &len);
+        enum io_result result = tls_receive(pair.tls, data, sizeof(data), &len);
 
         assert_int_equal(result,
                          BIO_pending(pair.out) > 0 ? IO_AGAIN_READ : IO_DONE);
@@ -278,12 +265,12 @@ TEST(an_end_that_was_announced_is_no_cut)
     size_t len;
 
     pair_open(&pair);
-    client_says(&pair, "last");
+    pair_say(&pair, "last");
     assert_int_equal(SSL_shutdown(pair.client), 0);
     (void)pair_push(&pair, SIZE_MAX);
-    assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_DONE);
+    assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &len), IO_DONE);
     assert_int_equal(len, 4);
-    assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_EOF);
+    assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &len), IO_EOF);
     assert_false(tls_was_cut(pair.tls));
     pair_end(&pair);
 }
@@ -295,10 +282,10 @@ TEST(an_end_without_a_word_is_a_cut)
     size_t len;
 
     pair_open(&pair);
-    client_says(&pair, "last");
+    pair_say(&pair, "last");
     shutdown(pair.far_fd, SHUT_WR);
-    assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_DONE);
-    assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_EOF);
+    assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &len), IO_DONE);
+    assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &len), IO_EOF);
     assert_true(tls_was_cut(pair.tls));
     pair_end(&pair);
 }
@@ -315,8 +302,10 @@ TEST(a_forged_record_ends_it)
                           "0123456789abcdefghij",
                           25, 0),
                      25);
-    assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_FAILED);
-    assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_FAILED);
+    assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &len),
+                     IO_FAILED);
+    assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &len),
+                     IO_FAILED);
     assert_int_equal(tls_send(pair.tls, &(struct iovec){data, 1}, 1, false,
                               &len),
                      IO_FAILED);
@@ -341,8 +330,9 @@ TEST(the_end_is_announced_once)
     assert_int_equal(SSL_read(pair.client, data, sizeof(data)), 0);
     assert_int_equal(SSL_get_error(pair.client, 0), SSL_ERROR_ZERO_RETURN);
     /* The other way is still open. */
-    client_says(&pair, "more");
-    assert_int_equal(receive(&pair, data, sizeof(data), &pulled), IO_DONE);
+    pair_say(&pair, "more");
+    assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &pulled),
+                     IO_DONE);
     assert_int_equal(pulled, 4);
     pair_end(&pair);
 }

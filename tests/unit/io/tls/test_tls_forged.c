@@ -8,11 +8,11 @@
  * their records are made here, of the secrets that it has told.
  */
 
-static enum io_result receive(struct pair *pair, char *data, size_t size,
-                              size_t *len)
-{
-    return tls_receive(pair->tls, data, size, len);
-}
+struct forged_record {
+    int type; /* enum tls_content, mostly */
+    const char *payload;
+    size_t len;
+};
 
 static void send_record(struct pair *pair, struct tls_direction *out, int type,
                         const char *payload, size_t len)
@@ -45,7 +45,8 @@ static void expect_refusal(struct pair *pair, enum tls_alert alert)
     size_t len;
     int returned;
 
-    assert_int_equal(receive(pair, data, sizeof(data), &len), IO_FAILED);
+    assert_int_equal(tls_receive(pair->tls, data, sizeof(data), &len),
+                     IO_FAILED);
     assert_int_equal(len, 0);
     assert_true(pair_pull(pair, SIZE_MAX) > 0);
     ERR_clear_error();
@@ -55,7 +56,8 @@ static void expect_refusal(struct pair *pair, enum tls_alert alert)
     assert_int_equal(ERR_GET_REASON(ERR_get_error()),
                      SSL_AD_REASON_OFFSET + (int)alert);
     assert_true(SSL_get_shutdown(pair->client) & SSL_RECEIVED_SHUTDOWN);
-    assert_int_equal(receive(pair, data, sizeof(data), &len), IO_FAILED);
+    assert_int_equal(tls_receive(pair->tls, data, sizeof(data), &len),
+                     IO_FAILED);
     assert_int_equal(recv(pair->far_fd, data, 1, 0), -1); /* no second word */
 }
 
@@ -64,7 +66,7 @@ static void expect_data(struct pair *pair, const char *expected)
     char data[100];
     size_t len;
 
-    assert_int_equal(receive(pair, data, sizeof(data), &len), IO_DONE);
+    assert_int_equal(tls_receive(pair->tls, data, sizeof(data), &len), IO_DONE);
     assert_int_equal(len, strlen(expected));
     assert_memory_equal(data, expected, len);
 }
@@ -132,7 +134,7 @@ TEST(a_new_key_may_be_announced_in_pieces)
             char data[10];
             size_t len;
 
-            assert_int_equal(receive(&pair, data, sizeof(data), &len),
+            assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &len),
                              IO_AGAIN_READ);
         }
         send_record(&pair, &out, TLS_CONTENT_HANDSHAKE, update + cut, 5 - cut);
@@ -145,14 +147,11 @@ TEST(a_new_key_may_be_announced_in_pieces)
 
 TEST(nothing_comes_between_the_pieces_of_a_message)
 {
-    static const struct {
-        int type;
-        const char *payload;
-        size_t len;
-    } cases[] = {{TLS_CONTENT_DATA, "x", 1},
-                 {TLS_CONTENT_DATA, "", 0},
-                 {TLS_CONTENT_ALERT, "\x01\x5a", 2},
-                 {TLS_CONTENT_HANDSHAKE, "", 0}};
+    static const struct forged_record cases[] = {
+        {TLS_CONTENT_DATA, "x", 1},
+        {TLS_CONTENT_DATA, "", 0},
+        {TLS_CONTENT_ALERT, "\x01\x5a", 2},
+        {TLS_CONTENT_HANDSHAKE, "", 0}};
     struct tls_direction out;
     struct pair pair;
 
@@ -168,13 +167,10 @@ TEST(nothing_comes_between_the_pieces_of_a_message)
 /* Each kind 32 times, and then something that counts; once more is too much. */
 TEST(records_without_data_are_limited_in_a_row)
 {
-    static const struct {
-        int type;
-        const char *payload;
-        size_t len;
-    } cases[] = {{TLS_CONTENT_DATA, "", 0},
-                 {TLS_CONTENT_ALERT, "\x01\x5a", 2},
-                 {TLS_CONTENT_HANDSHAKE, "\x18\0\0\x01\0", 5}};
+    static const struct forged_record cases[] = {
+        {TLS_CONTENT_DATA, "", 0},
+        {TLS_CONTENT_ALERT, "\x01\x5a", 2},
+        {TLS_CONTENT_HANDSHAKE, "\x18\0\0\x01\0", 5}};
     struct tls_direction out;
     struct pair pair;
 
@@ -216,7 +212,7 @@ TEST(a_wish_for_keys_is_answered_once_and_not_behind_the_end)
                         5);
             assert_true(tls_direction_update(&out));
         }
-        assert_int_equal(receive(&pair, data, sizeof(data), &len),
+        assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &len),
                          IO_AGAIN_READ);
         assert_int_equal(recv(pair.far_fd, data, sizeof(data), 0),
                          has_ended ? -1 : 5 + TLS_RECORD_SEALED);
@@ -236,7 +232,7 @@ TEST(an_end_behind_data_is_not_waited_for)
     send_record(&pair, &out, TLS_CONTENT_ALERT, "\x01\0", 2);
     expect_data(&pair, "last");
     assert_true(tls_has_unread(pair.tls));
-    assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_EOF);
+    assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &len), IO_EOF);
     assert_false(tls_was_cut(pair.tls));
     end_forged(&pair, &out);
 }
@@ -283,13 +279,15 @@ TEST(alerts_end_it_but_for_one_and_empty_records_do_not)
     pair_open(&pair);
     pair_begin_direction(&out, &pair, &pair_client_secret, true);
     send_record(&pair, &out, TLS_CONTENT_DATA, "", 0);
-    assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_AGAIN_READ);
+    assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &len),
+                     IO_AGAIN_READ);
     send_record(&pair, &out, TLS_CONTENT_ALERT, "\x01\x5a", 2);
     send_record(&pair, &out, TLS_CONTENT_DATA, "x", 1);
-    assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_DONE);
+    assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &len), IO_DONE);
     assert_int_equal(len, 1);
     send_record(&pair, &out, TLS_CONTENT_ALERT, "\x02\x50", 2);
-    assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_FAILED);
+    assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &len),
+                     IO_FAILED);
     tls_direction_fini(&out);
     pair_end(&pair);
 }
@@ -307,7 +305,8 @@ TEST(nothing_counts_behind_the_end)
     send_record(&pair, &out, TLS_CONTENT_ALERT, "\x01\x00", 2);
     assert_int_equal(send(pair.far_fd, "garbage", 7, 0), 7);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(receive(&pair, data, sizeof(data), &len), IO_EOF);
+        assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &len),
+                         IO_EOF);
     assert_false(tls_was_cut(pair.tls));
     tls_direction_fini(&out);
     pair_end(&pair);

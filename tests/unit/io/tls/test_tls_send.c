@@ -2,13 +2,13 @@
 #include "io/socket_state.h"
 #include "io/tls/tls_priv.h"
 #include "unit/tls_pair.h"
+#include "wrap.h"
 
 enum { LARGE = 1 << 20 };
 
 static uint32_t passing;
 
-uint32_t __wrap_socket_count_passing(int fd, uint32_t unsent_max);
-uint32_t __wrap_socket_count_passing(int fd, uint32_t unsent_max)
+WRAP(uint32_t, socket_count_passing, int fd, uint32_t unsent_max)
 {
     (void)fd;
     (void)unsent_max;
@@ -337,8 +337,7 @@ static int set_up(void **state)
 
 static struct socket_path way; /* round trip 0: there is none */
 
-bool __wrap_socket_ask_path(int fd, struct socket_path *path_out);
-bool __wrap_socket_ask_path(int fd, struct socket_path *path_out)
+WRAP(bool, socket_ask_path, int fd, struct socket_path *path_out)
 {
     (void)fd;
     *path_out = way;

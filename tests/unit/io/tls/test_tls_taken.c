@@ -12,28 +12,14 @@ enum { LARGE = 300000 };
 
 static char large[LARGE];
 
-static enum io_result receive(struct pair *pair, char *data, size_t size,
-                              size_t *len)
-{
-    return tls_receive(pair->tls, data, size, len);
-}
-
-static void client_says(struct pair *pair, const char *text)
-{
-    assert_int_equal(SSL_write(pair->client, text, (int)strlen(text)),
-                     strlen(text));
-    while (pair_push(pair, SIZE_MAX) > 0)
-        ;
-}
-
 static void expect_talk(struct pair *pair)
 {
     struct iovec answer = {(char *)(uintptr_t) "answer", 6};
     char data[100];
     size_t len;
 
-    client_says(pair, "question");
-    assert_int_equal(receive(pair, data, sizeof(data), &len), IO_DONE);
+    pair_say(pair, "question");
+    assert_int_equal(tls_receive(pair->tls, data, sizeof(data), &len), IO_DONE);
     assert_int_equal(len, 8);
     assert_memory_equal(data, "question", 8);
     assert_int_equal(tls_send(pair->tls, &answer, 1, false, &len), IO_DONE);
@@ -151,7 +137,8 @@ TEST(what_comes_with_the_end_of_the_handshake_is_not_lost)
             assert_true(tls_has_unread(pair.tls));
         }
         for (got = 0; got < 40000; got += len)
-            assert_int_equal(receive(&pair, data + got, 40000 - got, &len),
+            assert_int_equal(tls_receive(pair.tls, data + got, 40000 - got,
+                                         &len),
                              IO_DONE);
         assert_memory_equal(data, large, 40000);
         pair_end(&pair);
@@ -169,7 +156,7 @@ static void shake_and_ask(struct pair *pair, bool asks)
     (void)pair_pull(pair, SIZE_MAX);
     assert_int_equal(SSL_do_handshake(pair->client), 1);
     if (asks)
-        client_says(pair, "question");
+        pair_say(pair, "question");
     (void)pair_push(pair, SIZE_MAX);
     assert_int_equal(tls_handshake(pair->tls), IO_DONE);
     assert_int_equal(pair_pull(pair, SIZE_MAX), 0);
@@ -198,7 +185,7 @@ TEST(tickets_leave_with_the_first_reply_or_when_nothing_was_asked)
     for (int asks = 0; asks < 2; asks++) {
         tickets = 0;
         shake_and_ask(&pair, asks);
-        assert_int_equal(receive(&pair, data, sizeof(data), &len),
+        assert_int_equal(tls_receive(pair.tls, data, sizeof(data), &len),
                          asks ? IO_DONE : IO_AGAIN_READ);
         assert_int_equal(len, asks ? 8 : 0);
         if (asks)
@@ -230,7 +217,8 @@ TEST(whatever_is_sent_first_comes_behind_the_tickets)
 
     for (int ends = 0; ends < 2; ends++) {
         shake_and_ask(&pair, true);
-        assert_int_equal(receive(&pair, wire, sizeof(wire), &len), IO_DONE);
+        assert_int_equal(tls_receive(pair.tls, wire, sizeof(wire), &len),
+                         IO_DONE);
         if (ends) {
             assert_int_equal(tls_shut_down(pair.tls), IO_DONE);
         } else {
@@ -285,8 +273,8 @@ static void receive_cut(struct pair *pair, size_t wrote_most,
         if (!tls_has_unread(pair->tls))
             (void)pair_push(pair, 1 + (size_t)random() % pushed_most);
         n = 1 + (size_t)random() % asked_most;
-        result = receive(pair, data + got, n < LARGE - got ? n : LARGE - got,
-                         &len);
+        result = tls_receive(pair->tls, data + got,
+                             n < LARGE - got ? n : LARGE - got, &len);
         assert_true(result == IO_DONE ? len > 0 && len <= n
                                       : result == IO_AGAIN_READ && len == 0);
         got += len;

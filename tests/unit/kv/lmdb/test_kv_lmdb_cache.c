@@ -6,6 +6,8 @@
 
 #include <lmdb.h>
 
+#include "wrap.h"
+
 /* --- LMDB, with a hook before and behind ---------------------------------- */
 
 static pthread_t test_thread;
@@ -15,9 +17,7 @@ static atomic_uint looks;         /* of readers */
 static atomic_bool holds_syncs;
 static atomic_bool is_syncing;
 
-int __real_mdb_get(MDB_txn *txn, MDB_dbi dbi, MDB_val *key, MDB_val *data);
-int __wrap_mdb_get(MDB_txn *txn, MDB_dbi dbi, MDB_val *key, MDB_val *data);
-int __wrap_mdb_get(MDB_txn *txn, MDB_dbi dbi, MDB_val *key, MDB_val *data)
+WRAP(int, mdb_get, MDB_txn *txn, MDB_dbi dbi, MDB_val *key, MDB_val *data)
 {
     int rc = __real_mdb_get(txn, dbi, key, data);
     void (*hook)(void) = when_looked;
@@ -31,9 +31,7 @@ int __wrap_mdb_get(MDB_txn *txn, MDB_dbi dbi, MDB_val *key, MDB_val *data)
     return rc;
 }
 
-int __real_mdb_txn_commit(MDB_txn *txn);
-int __wrap_mdb_txn_commit(MDB_txn *txn);
-int __wrap_mdb_txn_commit(MDB_txn *txn)
+WRAP(int, mdb_txn_commit, MDB_txn *txn)
 {
     if (commit_rc == 0)
         return __real_mdb_txn_commit(txn);

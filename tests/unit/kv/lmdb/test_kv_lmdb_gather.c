@@ -1,17 +1,14 @@
 /* link: -Wl,--wrap=fstatvfs -Wl,--wrap=pthread_cond_timedwait */
 #include "unit/kv/kv_disk.h"
+#include "wrap.h"
 
 /* --- Time, which is the test's -------------------------------------------- */
 
 static atomic_bool time_is_over; /* else it never passes */
 static atomic_uint waits;
 
-int __real_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
-                                  const struct timespec *until);
-int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
-                                  const struct timespec *until);
-int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
-                                  const struct timespec *until)
+WRAP(int, pthread_cond_timedwait, pthread_cond_t *cond, pthread_mutex_t *mutex,
+     const struct timespec *until)
 {
     if (until->tv_sec == 0)
         return ETIMEDOUT; /* the first sweep, which is due at once */
