@@ -24,15 +24,17 @@
 enum { ACME_TOKEN_MAX = 200 };
 
 struct acme_challenge {
-    const char *type;                   /* "http-01", static */
-    char name[HOST_NAME_MAX_BYTES + 1]; /* whose it is; of "*.x" that is x */
+    const char *type; /* "http-01", static */
+    /* The name that is shown to be ours; x of "*.x". */
+    char name[HOST_NAME_MAX_BYTES + 1];
     char token[ACME_TOKEN_MAX + 1];
     char url[ACME_URL_MAX + 1];
-    char file[ACME_TOKEN_MAX + 1];        /* that is put */
+    char file[ACME_TOKEN_MAX + 1]; /* the name of the file that was put */
     char issuer[HOST_NAME_MAX_BYTES + 1]; /* of dns-persist-01: the authority */
-    char record[ACME_HOOK_TEXT_MAX];      /* of dns-01: the name that was put */
-    char value[64];                       /* and its text */
-    bool is_wildcard;                     /* it is for "*." before the name */
+    /* Of dns-01: the name of the record that was put. */
+    char record[ACME_HOOK_TEXT_MAX];
+    char value[64];   /* of dns-01: the text of that record */
+    bool is_wildcard; /* the authorisation is for "*.NAME" */
     bool is_put;
 };
 

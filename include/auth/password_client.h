@@ -34,8 +34,8 @@ struct password_question {
 
 /* Lives in what waits; must stay where it is until on_done or cancel. */
 struct password_wait {
-    struct list list_node;    /* private to password_client, ... */
-    struct password_job *job; /* ... this too */
+    struct list list_node;    /* private to password_client */
+    struct password_job *job; /* private to password_client */
     /* Called in the worker's loop, with PASSWORD_RIGHT, PASSWORD_WRONG or
      * PASSWORD_BUSY. It may ask anew, cancel others, and free wait. */
     void (*on_done)(struct password_wait *wait, enum password_verdict verdict);

@@ -16,12 +16,13 @@
 
 enum file_need {
     FILE_READ,
-    FILE_APPEND,         /* made when it is not there: a log */
-    FILE_PID,            /* to read and write; made as well */
-    FILE_NUMBER,         /* that of the server, into its pid file */
-    FILE_PRIVATE,        /* a pid file is there: it gets FILE_PID_MODE */
-    FILE_LISTEN,         /* a unix socket is made there, and listens */
-    FILE_LISTEN_PRIVATE, /* the same, for its owner alone to connect to */
+    FILE_APPEND,  /* made when it is not there: a log */
+    FILE_PID,     /* to read and write; made as well */
+    FILE_NUMBER,  /* the server's number is written into its pid file */
+    FILE_PRIVATE, /* a pid file that is there gets FILE_PID_MODE */
+    FILE_LISTEN,  /* a unix socket is made there, and listens */
+    /* A unix socket is made that only its owner may connect to. */
+    FILE_LISTEN_PRIVATE,
     FILE_REMOVE
 };
 

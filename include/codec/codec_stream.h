@@ -22,13 +22,13 @@ enum { CODEC_STREAM_BYTES_MAX = 400 * 1024 };
 enum codec_flush {
     CODEC_GO_ON, /* there is more to come: nothing need come out */
     CODEC_FLUSH, /* all that went in comes out, as far as there is room */
-    CODEC_END    /* the same, and the end of it */
+    CODEC_END    /* all that went in comes out, and the end of the coding */
 };
 
 struct codec_step {
-    struct bytes in; /* what has been taken is cut off its front */
-    char *out;       /* likewise moves on, and */
-    size_t room;     /* gets less */
+    struct bytes in; /* bytes that have been taken are cut off its front */
+    char *out;       /* moves on behind what was written */
+    size_t room;     /* bytes of room at out; gets less */
 };
 
 struct codec_stream {

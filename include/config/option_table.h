@@ -26,17 +26,18 @@ enum option_kind {
     OPTION_CHOICE,
     OPTION_FORMAT, /* of the access log */
     OPTION_PREFIX, /* of paths */
-    OPTION_TEXTS,  /* may come again: max of them */
-    OPTION_PATHS,  /* the same, of paths */
-    OPTION_CIDRS   /* the same */
+    OPTION_TEXTS,  /* texts; the option may come again, max times */
+    OPTION_PATHS,  /* paths; the option may come again, max times */
+    OPTION_CIDRS   /* networks; the option may come again, max times */
 };
 
 enum option_scope {
-    OPTION_GLOBAL,   /* in struct options */
-    OPTION_START,    /* the same; a reload leaves it as it was at the start */
-    OPTION_COMMAND,  /* the same; on the command line only, as --help */
-    OPTION_LOCATION, /* in struct location_options */
-    OPTION_SITE      /* the same, but no location says it */
+    OPTION_GLOBAL,   /* a member of struct options */
+    OPTION_START,    /* a member of struct options that no reload changes */
+    OPTION_COMMAND,  /* of the command line only, as --help */
+    OPTION_LOCATION, /* a member of struct location_options */
+    /* A member of struct location_options that no location may set. */
+    OPTION_SITE
 };
 
 /* Whether the option is in struct location_options. */

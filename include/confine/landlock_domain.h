@@ -25,7 +25,9 @@
 enum path_access {
     PATH_LIST, /* names in path, and in all directories below */
     PATH_READ, /* path, and all below when it is a directory */
-    PATH_WRITE /* the same; files, directories, sockets made and removed */
+    /* As PATH_READ; and files, directories and sockets may be written, made and
+     * removed */
+    PATH_WRITE
 };
 
 struct path_rule {
@@ -46,8 +48,9 @@ struct landlock_domain {
 
 struct landlock_domain_options {
     size_t rules_max;
-    bool connects_tcp;      /* else connecting over TCP is refused, ABI 4 */
-    bool connects_abstract; /* the same of abstract unix sockets, ABI 6 */
+    bool connects_tcp; /* false: connecting over TCP is refused (ABI 4) */
+    /* False: connecting to abstract unix sockets is refused (ABI 6). */
+    bool connects_abstract;
 };
 
 /* 0, -ENOSYS (not in this kernel), -EOPNOTSUPP (not switched on in it), or

@@ -43,8 +43,8 @@ struct sandbox {
     struct landlock_domain landlock;
     bool has_landlock;
     bool has_filter;
-    bool connects_tcp; /* as options had it, or there is nothing in the way */
-    bool sends_udp;    /* the same */
+    bool connects_tcp;                 /* whether TCP connections can be made */
+    bool sends_udp;                    /* whether UDP can be sent */
     char summary[SANDBOX_SUMMARY_MAX]; /* what is in force, in one line */
 };
 

@@ -26,10 +26,11 @@ struct conn_set {
     struct list closed;
     struct list free;
     struct list slabs;
-    size_t count;         /* open ones */
-    size_t conn_bytes;    /* of one, with its session */
-    uint64_t next_number; /* of a connection: the worker's, ... */
-    uint64_t number_step; /* ... and then those of the same remainder */
+    size_t count;      /* open connections */
+    size_t conn_bytes; /* of one connection with its session */
+    /* Of the next connection; the first is the worker's number. */
+    uint64_t next_number;
+    uint64_t number_step; /* from one connection's number to the next */
     size_t allocated;     /* in all slabs */
     struct conn_idle idle;
     _Atomic uint64_t closed_count;

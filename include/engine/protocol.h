@@ -111,10 +111,10 @@ struct session_context {
     struct pool inputs;
     struct pool small_inputs;
     struct pool exchanges;
-    struct field *fields;      /* for the head that is parsed */
-    struct h2_context *h2;     /* what sessions of HTTP/2 share */
-    bool is_draining;          /* nobody outlives the next answer */
-    bool ends_idle;            /* nor waits for another request */
+    struct field *fields;  /* for the head that is parsed */
+    struct h2_context *h2; /* what sessions of HTTP/2 share */
+    bool is_draining;      /* connections end with their next answer */
+    bool ends_idle;        /* connections that wait for a request end at once */
     struct log_limit refusals; /* told of on standard error */
 };
 

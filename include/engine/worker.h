@@ -45,14 +45,14 @@ struct worker_proxy {
  * the worker. */
 struct worker_service {
     struct sites_options sites;
-    struct password_check *password_check;   /* borrowed; NULL: not needed */
-    struct bytes status_prefix;              /* in every site; empty: nowhere */
-    bool has_status;                         /* there or in some location */
-    struct status_audience status_audience;  /* borrowed as what sites names */
+    struct password_check *password_check; /* borrowed; NULL: not needed */
+    struct bytes status_prefix;            /* in every site; empty: nowhere */
+    bool has_status; /* a status page at the mount or in some location */
+    struct status_audience status_audience;  /* borrowed, as what sites names */
     struct kv_access kv_access;              /* to all stores; borrowed, too */
-    const struct stats_upstreams *upstreams; /* the same, for status */
-    const struct stats_certificates *certificates; /* the same */
-    const struct worker_proxy *proxied;            /* the same */
+    const struct stats_upstreams *upstreams; /* for status; borrowed */
+    const struct stats_certificates *certificates; /* for status; borrowed */
+    const struct worker_proxy *proxied;            /* borrowed */
     size_t proxied_count;            /* WORKER_PROXIES_MAX at most */
     struct tls_trust *proxied_trust; /* of these; borrowed until it is
                                                 prepared; NULL: none needs it */
@@ -66,15 +66,15 @@ struct worker_service {
 /* A key-value store, of all workers, and where it is. */
 struct worker_store {
     struct bytes prefix;
-    bool codes_values;      /* they are compressed for who likes that */
-    struct kv_lmdb *lmdb;   /* either this ... */
-    struct kv_redis *redis; /* ... or this; the other is NULL */
+    bool codes_values; /* values are compressed for clients that take codings */
+    struct kv_lmdb *lmdb;   /* NULL: the store is in Redis */
+    struct kv_redis *redis; /* NULL: the store is in LMDB */
 };
 
 struct worker_options {
     struct worker_service service;           /* at first */
     const struct stats_shared *shared_stats; /* for status; borrowed */
-    struct history *history;                 /* the same */
+    struct history *history;                 /* for status; borrowed */
     enum sched_policy schedule;
     struct sched_bounds bounds;        /* of srpt */
     struct link_shared *link;          /* borrowed, of all workers */

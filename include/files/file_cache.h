@@ -70,7 +70,7 @@ struct file_cache_options {
     const struct mime *mime;
     struct server_defaults defaults;
     struct compressor *compressor; /* borrowed; NULL: no variants are made */
-    struct dictionary_store *dictionaries; /* likewise; NULL: no deltas */
+    struct dictionary_store *dictionaries; /* borrowed; NULL: no deltas */
     enum evict_policy policy;
     enum send_method send_method;
     uint64_t bytes_max;     /* 0: keep nothing */
@@ -129,12 +129,14 @@ struct file_entry {
      * the variant then, and else what the file's has. */
     uint64_t plain_bytes;
     /* private */
-    struct coded_body *coded; /* a variant's bytes, unless it is a snapshot */
-    struct file_variants *variants; /* a file's; NULL: none so far */
-    struct file_entry *original;    /* a cached variant's, ... */
-    struct file_variant *place;     /* ... and where it stands there */
-    uint32_t uses;                  /* a variant's */
-    bool is_final;                  /* it will not get smaller */
+    /* A variant's bytes, unless the entry is a snapshot. */
+    struct coded_body *coded;
+    struct file_variants *variants; /* of a file; NULL: it has none so far */
+    /* Of a cached variant: the entry of its file. */
+    struct file_entry *original;
+    struct file_variant *place; /* of a cached variant: its place in variants */
+    uint32_t uses;              /* of a variant */
+    bool is_final;              /* it will not get smaller */
     const struct file_space *space;
     bool is_young;
     bool is_cached;

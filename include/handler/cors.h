@@ -37,8 +37,10 @@ struct cors {
     uint32_t max_age_s; /* 0: not said */
     size_t origin_count;
     struct cors_origin {
-        struct bytes before; /* all of it, or what stands before '*' */
-        struct bytes after;  /* and behind; NULL: there is none */
+        /* The whole origin, or what stands before its '*'. */
+        struct bytes before;
+        /* What stands behind the '*'; NULL: there is no '*'. */
+        struct bytes after;
     } origins[CORS_ORIGINS_MAX];
     struct cors_names methods; /* none: GET, HEAD, POST */
     struct cors_names fields;  /* that requests may have */

@@ -56,8 +56,9 @@ struct location_options {
     bool https_redirect; /* who comes by http is sent to https */
 
     /* What is compressed, as the configuration says it. */
-    bool compress_proxied;       /* also what other servers answer */
-    bool compress_private;       /* and what goes to one client alone */
+    bool compress_proxied; /* answers of other servers, too, are compressed */
+    /* Answers for one client alone, too, are compressed. */
+    bool compress_private;
     struct texts compress;       /* codings, or off; none: all */
     struct texts compress_types; /* none: what shrinks */
     uint64_t compress_min;

@@ -37,8 +37,8 @@ struct try_files {
 };
 
 enum try_kind {
-    TRY_FILE,  /* path may be there */
-    TRY_PAGE,  /* the same, of a page */
+    TRY_FILE,  /* a file of that path is looked for */
+    TRY_PAGE,  /* a page of that path is looked for */
     TRY_STATUS /* no file is left: answer with status */
 };
 

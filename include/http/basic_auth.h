@@ -23,8 +23,8 @@ enum basic_auth_verdict {
 
 /* Views into text, which shall be wiped after use: basic_auth_wipe(). */
 struct basic_auth {
-    struct bytes user;     /* without controls; may be empty, so may ... */
-    struct bytes password; /* ... this */
+    struct bytes user;     /* without controls; may be empty */
+    struct bytes password; /* without controls; may be empty */
     char text[BASIC_AUTH_USER_BYTES_MAX + 1 + BASIC_AUTH_PASSWORD_BYTES_MAX +
               3]; /* base64 is decoded 3 bytes at a time */
 };

@@ -27,7 +27,7 @@ enum {
 enum part_kind {
     PART_MEMORY,   /* bytes at memory */
     PART_SENDFILE, /* len bytes of fd from offset, sendfile(2) */
-    PART_READ,     /* the same, by pread(2) into a buffer and send(2) */
+    PART_READ,     /* len bytes of fd from offset, by pread(2) and send(2) */
     PART_PIPE      /* len bytes that are in the pipe fd, splice(2): what is
                       sent is gone from it */
 };

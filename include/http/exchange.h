@@ -23,10 +23,10 @@
 /* The times at which an exchange came to its stages, in nanoseconds of the
  * monotonic clock; 0: not yet. */
 struct exchange_times {
-    uint64_t read_ns;  /* its first byte was read */
-    uint64_t ready_ns; /* its last byte was, body included */
-    uint64_t first_ns; /* the kernel had the first byte of the answer */
-    uint64_t last_ns;  /* and the last */
+    uint64_t read_ns;  /* when the request's first byte was read */
+    uint64_t ready_ns; /* when its last byte was read, body included */
+    uint64_t first_ns; /* when the kernel had the first byte of the answer */
+    uint64_t last_ns;  /* when the kernel had the last byte of the answer */
 };
 
 struct tls;

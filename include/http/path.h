@@ -35,8 +35,8 @@ MUST_USE bool path_clean(struct bytes raw, char *out, struct path *path_out);
 
 /* Flags: other ways in which some servers read a path. */
 enum path_reading {
-    PATH_WITHOUT_PARAMETERS = 1, /* "/a;b=c/d" is "/a/d" to them */
-    PATH_WITH_BACKSLASHES = 2,   /* and "/a\\b" or "/a%5Cb" is "/a/b" */
+    PATH_WITHOUT_PARAMETERS = 1, /* "/a;b=c/d" is read as "/a/d" */
+    PATH_WITH_BACKSLASHES = 2,   /* "/a\\b" and "/a%5Cb" are read as "/a/b" */
     PATH_READINGS = 4            /* readings there are: none, each, both */
 };
 

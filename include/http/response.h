@@ -128,7 +128,8 @@ struct response {
     struct buf *head_copy; /* gets the head when that ends; NULL: nobody will
                               look at it later; borrowed */
     const struct error_source *errors; /* of the place; NULL: none; borrowed */
-    const struct encode *encode;       /* likewise, for who passes answers on */
+    /* For handlers that pass answers on; NULL: none; borrowed. */
+    const struct encode *encode;
     /* With is_borrowed; NULL: it is nowhere. */
     struct coded_head *coded_head;
     struct bytes trailer; /* field lines behind a body that has_ended; borrowed

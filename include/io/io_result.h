@@ -10,10 +10,10 @@
 #define IO_IO_RESULT_H
 
 enum io_result {
-    IO_DONE,        /* at least a byte has passed */
-    IO_AGAIN_READ,  /* nothing, until there is something to be read */
-    IO_AGAIN_WRITE, /* nothing, until the socket takes more */
-    IO_EOF,         /* the other side will say no more */
+    IO_DONE,       /* at least a byte has passed */
+    IO_AGAIN_READ, /* nothing has passed, until there is something to be read */
+    IO_AGAIN_WRITE, /* nothing has passed, until the socket takes more */
+    IO_EOF,         /* the other side sends no more */
     IO_FAILED       /* the connection is broken */
 };
 

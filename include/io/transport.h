@@ -35,9 +35,12 @@ struct transport {
 
 /* What is known of the client without reading what it has sent. */
 enum transport_peer {
-    TRANSPORT_PEER_SILENT, /* it is there, and nothing waits to be read */
-    TRANSPORT_PEER_SPEAKS, /* the same, and something does */
-    TRANSPORT_PEER_ENDED,  /* it sends no more, and may still read (FIN) */
+    /* The client is there, and nothing waits to be read. */
+    TRANSPORT_PEER_SILENT,
+    /* The client is there, and something waits to be read. */
+    TRANSPORT_PEER_SPEAKS,
+    /* The client sends no more, and may still read (FIN). */
+    TRANSPORT_PEER_ENDED,
     TRANSPORT_PEER_CLOSED, /* neither way is open any more */
     TRANSPORT_PEER_BROKEN  /* by a reset, or an error on the way */
 };

@@ -52,8 +52,8 @@ enum kv_outcome {
     KV_HELD,         /* check: the condition was true */
     KV_MISSING,      /* get, or delete of what is not there: no failure */
     KV_PRECONDITION, /* not done: revision is the present one, 0 without */
-    KV_NO_NUMBER,    /* the same, of an add: what is there is none ... */
-    KV_OVERFLOW,     /* ... or the sum would be beyond 64 bits */
+    KV_NO_NUMBER,    /* not done: an add, and what is there is no number */
+    KV_OVERFLOW,     /* not done: an add whose sum would be beyond 64 bits */
     KV_UNDONE,       /* not done: another operation of the write failed */
     KV_FULL,         /* not done: no room in map or on disk */
     KV_BUSY,         /* not asked: too much waits already */
@@ -69,7 +69,7 @@ enum kv_outcome {
 struct kv_meta {
     uint64_t revision;  /* from 1 */
     int64_t stored_ms;  /* wall clock, since the epoch */
-    int64_t expires_ms; /* likewise; 0 is never */
+    int64_t expires_ms; /* wall clock, since the epoch; 0: never */
 };
 
 /* A copy of a value, in one piece of memory, never changed. Counted, in any

@@ -11,9 +11,9 @@
 #include "base/address.h"
 
 enum log_event {
-    LOG_EVENT_REQUEST, /* one was answered, or broken off */
+    LOG_EVENT_REQUEST, /* a request was answered, or broken off */
     LOG_EVENT_ACCEPT,  /* a connection was taken over */
-    LOG_EVENT_CLOSE,   /* and closed */
+    LOG_EVENT_CLOSE,   /* a connection was closed */
     LOG_EVENT_COUNT
 };
 
@@ -73,8 +73,8 @@ struct log_entry {
                          struct bytes name);
     const void *context;
     uint64_t status;
-    uint64_t body_bytes; /* handed over */
-    uint64_t sent_bytes; /* the same with the head */
+    uint64_t body_bytes; /* of the body, handed over to the kernel */
+    uint64_t sent_bytes; /* of head and body, handed over to the kernel */
     uint64_t read_bytes; /* of the request: head, body and its framing */
     uint64_t total_ns;   /* first byte read to last byte handed over */
     uint64_t queue_ns;   /* request complete to first byte handed over */

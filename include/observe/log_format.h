@@ -60,8 +60,8 @@ struct log_step {
     uint16_t literal_len;
     uint16_t offset;  /* in struct log_entry, log_upstream or log_tls */
     uint8_t kind;     /* enum log_kind */
-    uint8_t name_len; /* of a header, ... */
-    uint16_t name_at; /* ... from literal on */
+    uint8_t name_len; /* of a header's name */
+    uint16_t name_at; /* of a header: where its name begins in literal */
 };
 
 /* What must be seen to while a request is answered, for its line. */

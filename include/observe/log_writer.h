@@ -27,8 +27,8 @@
 
 enum {
     LOG_END_MS = 3000,       /* for a sink that is stuck when all shall end */
-    LOG_RETRY_MS = 50,       /* after a fault; doubled from then on ... */
-    LOG_RETRY_MS_MAX = 1000, /* ... up to this */
+    LOG_RETRY_MS = 50,       /* after a fault; doubled with each further one */
+    LOG_RETRY_MS_MAX = 1000, /* the longest pause after a fault */
     LOG_COMPLAIN_MS = 10000  /* between two complaints of a kind */
 };
 

@@ -19,9 +19,10 @@ enum { STATS_CERTIFICATE_TEXT_MAX = 255 };
 /* The facts of a site's certificate; of several, of the one that ends first.
  * What is longer than a text is cut. */
 struct stats_certificate_facts {
-    int64_t ends_at;   /* seconds since the epoch; 0: there is none yet */
-    int64_t next_at;   /* the same: when an authority is asked; 0: never */
-    uint64_t failures; /* in a row, of asking */
+    /* Seconds since the epoch; 0: there is no certificate yet. */
+    int64_t ends_at;
+    int64_t next_at; /* when an authority is asked, in such seconds; 0: never */
+    uint64_t failures;                           /* in a row, of asking */
     char names[STATS_CERTIFICATE_TEXT_MAX + 1];  /* "a.example,b.example" */
     char issuer[STATS_CERTIFICATE_TEXT_MAX + 1]; /* "": nobody */
     char error[STATS_CERTIFICATE_TEXT_MAX + 1];  /* the last; "": none */

@@ -21,9 +21,9 @@ struct stats_label {
 struct stats_object {
     const void *base;
     struct stats_label labels[2];            /* which one it is */
-    const struct stats_store_options *store; /* NULL: it is none */
-    struct stats_upstream upstream;          /* when it is one */
-    struct stats_certificate certificate;    /* the same */
+    const struct stats_store_options *store; /* NULL: the object is no store */
+    struct stats_upstream upstream;          /* when the object is one */
+    struct stats_certificate certificate;    /* when the object is one */
     char number[16];                         /* private */
 };
 

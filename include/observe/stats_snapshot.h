@@ -111,7 +111,8 @@ struct stats_snapshot {
     /* Borrowed; read when they are reported. Whoever knows of them says so
      * after each stats_read(); NULL: there are none. */
     const struct stats_upstreams *upstreams;
-    const struct stats_certificates *certificates; /* the same */
+    /* Borrowed as upstreams are; NULL: there are none. */
+    const struct stats_certificates *certificates;
 
     struct stats_worker workers[]; /* options.worker_count */
 };

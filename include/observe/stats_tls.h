@@ -18,9 +18,9 @@ enum stats_tls_handshake {
 
 /* Why there was no handshake. */
 enum stats_tls_failure {
-    STATS_TLS_VERSION,     /* none that both speak */
-    STATS_TLS_CIPHER,      /* the same */
-    STATS_TLS_NAME,        /* nobody has that name */
+    STATS_TLS_VERSION,     /* there is no version that both speak */
+    STATS_TLS_CIPHER,      /* there is no cipher that both have */
+    STATS_TLS_NAME,        /* no certificate has that name */
     STATS_TLS_CERTIFICATE, /* the client's is missing, or no good */
     STATS_TLS_ALERT,       /* of the client's */
     STATS_TLS_PLAIN_HTTP,  /* it did not want any */

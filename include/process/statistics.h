@@ -17,7 +17,7 @@ struct statistics {
     struct stats_shared *shared;
     struct history *history;
     const struct stats_upstreams *upstreams; /* in force; borrowed, or NULL */
-    const struct cache_store *cache;         /* the same */
+    const struct cache_store *cache;         /* in force; borrowed, or NULL */
     /* private */
     struct stats_snapshot *snapshot;
     const struct access_log *access_log;

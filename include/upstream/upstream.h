@@ -73,7 +73,7 @@ struct upstream_counts {
 
 struct upstream_shared {
     struct balance_server_shared *balance; /* server_count of them */
-    struct upstream_counts *counts;        /* the same */
+    struct upstream_counts *counts;        /* server_count of them */
 };
 
 struct upstream_options {
@@ -116,9 +116,10 @@ struct upstream_pool;
 /* Inside of whoever asks; what is private is zero at first. It may be
  * cancelled, started anew or freed within any of its callbacks. */
 struct upstream_lease {
-    struct bytes uri;        /* for the log: what it is asked for, and ... */
-    struct bytes request_id; /* ... by which name; empty: that is not said */
-    uint64_t hash;           /* see balance_take() */
+    struct bytes uri; /* for the log: what the upstream is asked for */
+    /* For the log: of which request; empty: none is told. */
+    struct bytes request_id;
+    uint64_t hash;  /* see balance_take() */
     uint64_t tried; /* servers not to ask again; the pool adds each it takes */
     /* One of these two is called once, from the loop; or within
      * upstream_lease_start(). */

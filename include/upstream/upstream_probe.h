@@ -32,7 +32,8 @@ enum {
 };
 
 struct upstream_probe_options {
-    struct bytes path;    /* and query; see upstream_probe_takes_path() */
+    /* With a query, perhaps; see upstream_probe_takes_path(). */
+    struct bytes path;
     struct bytes host;    /* for Host; empty: what each server is called */
     uint64_t interval_ms; /* at least 1, as the next */
     uint64_t timeout_ms;

@@ -30,9 +30,11 @@ struct htpasswd {
     _Atomic uint64_t next_look_ms;
     pthread_mutex_t mutex; /* guards content; held for a few steps */
     struct password_file content;
-    pthread_mutex_t reading; /* taken first: one thread looks at the file; */
-    struct stat judged;      /* guards this: as it was looked at last; ... */
-    struct log_limit faults; /* and this: it could not be read */
+    /* Taken before mutex, by the thread that looks at the file. */
+    pthread_mutex_t reading;
+    struct stat judged; /* guarded by reading: the file as it was seen last */
+    /* Guarded by reading: complaints that it cannot be read. */
+    struct log_limit faults;
 };
 
 static atomic_uint_fast64_t last_generation;

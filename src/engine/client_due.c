@@ -1,8 +1,8 @@
 #include "engine/client_due.h"
 
 enum {
-    PARTS = 10,      /* of what the factor allows, */
-    PARTS_LATER = 9, /* that are for the beginning */
+    PARTS = 10, /* g is PARTS_LATER of PARTS of what the factor allows */
+    PARTS_LATER = 9,
     SLOPE_WIDTH =
         19 /* bits of CLIENT_DUE_FACTOR_MAX << CLIENT_DUE_SLOPE_BITS */
 };

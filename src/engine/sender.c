@@ -17,8 +17,8 @@ struct gather {
     size_t count;
     uint64_t bytes;
     bool more;         /* something of the pipeline follows what was gathered */
-    bool ends;         /* nothing does, and then the connection ends */
-    bool file_follows; /* and it is a part of a file, within the budget */
+    bool ends;         /* nothing follows, and the connection ends then */
+    bool file_follows; /* what follows is a part of a file, within the budget */
 };
 
 static struct exchange *exchange_of(struct list *list_node)

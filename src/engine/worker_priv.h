@@ -63,11 +63,12 @@ struct worker {
     struct server_defaults kv_defaults;
     struct cache_port cache_port;
     struct password_client *client; /* NULL: nobody needed it so far */
-    struct status *made;            /* the same, as the main thread knows it */
-    struct resolver *resolver;      /* NULL: no proxy needed it so far */
-    struct tls_buffers *upstream_tls; /* the same */
+    /* As the main thread knows it; NULL: nobody needed it so far. */
+    struct status *made;
+    struct resolver *resolver;        /* NULL: no proxy needed it so far */
+    struct tls_buffers *upstream_tls; /* NULL: no proxy needed it so far */
     struct pipes pipes;               /* of all proxies there ever are */
-    struct proxy_held held;           /* likewise */
+    struct proxy_held held;           /* of all proxies there ever are */
     struct worker_proxies *proxies;   /* of sites, which end them, or NULL */
     struct worker_proxies *leaving;   /* of sites that are gone */
     _Atomic(struct worker_change *) change; /* made and not taken, or NULL */

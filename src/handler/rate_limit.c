@@ -41,8 +41,8 @@ struct shard {
 struct rate_limit {
     struct shard shards[SHARDS];
     struct siphash_key secret;
-    uint64_t token;  /* in units of time, as is ... */
-    uint64_t burst;  /* ... this: of all tokens but one */
+    uint64_t token;  /* what one token costs, in units of time */
+    uint64_t burst;  /* what all tokens but one cost, in units of time */
     uint32_t per_ms; /* units */
     uint64_t set_mask;
     struct set *sets; /* set i belongs to shard i % SHARDS */

@@ -49,8 +49,8 @@ enum byte_class {
     CR,
     LF,
     BLANK, /* SP, HTAB */
-    HEX,   /* these are letters of a token too */
-    TCHAR, /* the other ones */
+    HEX,   /* hexadecimal digits, which a token may have, too */
+    TCHAR, /* other bytes that a token may have */
     SEMICOLON,
     EQUALS,
     QUOTE,

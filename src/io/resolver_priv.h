@@ -46,8 +46,8 @@ struct resolver_name {
     resolver_fn on_change;
     void *context;
     enum resolver_state state;
-    bool is_asking;     /* c-ares has a pointer to us */
-    bool is_closed;     /* and nobody else; its answer frees it */
+    bool is_asking;     /* c-ares has a pointer to the name */
+    bool is_closed;     /* only c-ares has one: its answer frees the name */
     bool is_asked_just; /* an answer now comes without network */
     unsigned failures;  /* in a row */
     const char *why;

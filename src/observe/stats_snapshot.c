@@ -89,8 +89,9 @@ static void add_kept(struct stats_snapshot *snapshot,
 static void add_parts(struct stats_snapshot *snapshot,
                       const struct stats *stats)
 {
-    uint64_t *cache = (uint64_t *)&snapshot->cache; /* it has nothing else, */
-    uint64_t *link = (uint64_t *)&snapshot->link;   /* and neither has this */
+    /* Struct of uint64_t alone. */
+    uint64_t *cache = (uint64_t *)&snapshot->cache;
+    uint64_t *link = (uint64_t *)&snapshot->link; /* struct of uint64_t alone */
 
     for (unsigned i = 0; i < STATS_CACHE_NUMBERS; i++)
         add(&cache[i], &stats->cache[i]);

@@ -113,7 +113,7 @@ struct token_file {
     const char *option;
     const char *path; /* NULL: there is none */
     struct kv_tokens **tokens;
-    const char *path_before; /* and before the reload */
+    const char *path_before; /* the path before the reload */
     struct kv_tokens *tokens_before;
 };
 

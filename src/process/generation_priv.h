@@ -23,8 +23,9 @@ struct generation {
     struct options options;
     struct docroots roots;
     struct opened *opened;
-    struct kv_tokens *tokens;  /* who may write keys; NULL: there are none */
-    struct kv_tokens *purgers; /* the same, of what proxies have answered */
+    struct kv_tokens *tokens; /* who may write keys; NULL: there are none */
+    /* Who may purge answers of proxies; NULL: there are none. */
+    struct kv_tokens *purgers;
     struct forwarded_trust trust;
     struct hosts names; /* of this machine, and of its sites */
     struct proxies *proxies;

@@ -198,7 +198,7 @@ static void take_news(struct server *server)
         log_notice("upgraded: %s", text);
         notify_main_pid(&server->notify, news.pid);
         notify_close(&server->notify);
-        steward_close(&server->steward); /* the other one has its own */
+        steward_close(&server->steward); /* the new server has one of its own */
         finish_upgrade(server, CONTROL_OK, text);
         if (server->control)
             control_leave(server->control);

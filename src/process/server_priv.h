@@ -33,15 +33,16 @@
 enum shutdown_mode {
     SERVER_SERVES,
     SERVER_LEAVES, /* a successor has taken over */
-    SERVER_STOPS,  /* --drain-timeout counts */
-    SERVER_QUITS   /* the same, in its own time */
+    SERVER_STOPS,  /* what is under way has --drain-timeout */
+    SERVER_QUITS   /* what is under way ends in its own time */
 };
 
 /* The state of renewal.c, all zero at first. */
 struct renewal {
-    uint64_t look_ms;  /* when files are looked at next */
-    uint64_t seen;     /* how they were last time */
-    uint64_t tried;    /* and when they were read last, in vain perhaps */
+    uint64_t look_ms; /* when files are looked at next */
+    uint64_t seen;    /* how the files were when they were last looked at */
+    /* How the files were when they were last read, perhaps in vain. */
+    uint64_t tried;
     uint64_t https_ms; /* when the file of --https was renewed last */
     int64_t warn_at_s; /* when what ends soon is told next */
     bool has_told;     /* that some cannot be read again */

@@ -130,7 +130,7 @@ static int send_request(const struct attempt *attempt)
 enum { PIECE_BYTES = 16384 };
 
 struct fetched_answer {
-    struct buf head; /* and what came with its end */
+    struct buf head; /* the head, and what came in the read that ended it */
     struct http1_progress progress;
     unsigned status; /* 0: the head is not complete yet */
     struct body_reader reader;

@@ -3,8 +3,8 @@
 #include "upstream/balance_priv.h"
 
 enum {
-    WEIGHT_ONE = 1000, /* what a weight of 1 is here */
-    WEIGHT_SLOW = 100, /* and at the beginning of a slow start */
+    WEIGHT_ONE = 1000, /* a weight of 1 */
+    WEIGHT_SLOW = 100, /* a weight of 1 when a slow start begins */
     /* Nobody knows when a probe finds it well again. */
     DOWN_RETRY_AFTER_MS = 5000
 };

@@ -45,11 +45,11 @@ struct upstream_server {
     struct upstream_counts *counts;
     struct tls_target *tls;     /* NULL: it is asked in clear text */
     struct resolver_name *name; /* NULL: a unix socket */
-    unsigned changes;           /* of its addresses */
-    struct list waiting;        /* connectings, for the first addresses */
-    struct list backlogged;     /* the same, for room in its backlog */
-    ev_timer backlog_retries;   /* on while there are */
-    struct list idle;           /* newest first */
+    unsigned changes;           /* how often its addresses have changed */
+    struct list waiting;    /* connectings that wait for the first addresses */
+    struct list backlogged; /* connectings that wait for room in its backlog */
+    ev_timer backlog_retries; /* on while there are */
+    struct list idle;         /* newest first */
     unsigned idle_count;
     struct log_limit failures;
     bool was_ejected; /* by this worker, and not seen well since */
@@ -81,11 +81,11 @@ struct upstream_connecting {
     struct address addresses[RESOLVER_ADDRESSES_MAX];
     size_t count;
     size_t at;                 /* the next */
-    unsigned rounds;           /* of all of them, without an answer */
+    unsigned rounds;           /* through all addresses, without an answer */
     uint64_t since_ms;         /* of this round's last */
-    enum upstream_error error; /* of those that have failed */
-    int err;                   /* the same, as errno says it */
-    const char *why;           /* the same, of TLS; NULL: none */
+    enum upstream_error error; /* of the last connection that has failed */
+    int err;                   /* of that one, as errno says it */
+    const char *why;           /* of that one, as TLS says it; NULL: nothing */
     bool is_shaking;           /* one is connected: TLS is to follow */
 };
 

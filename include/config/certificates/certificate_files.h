@@ -29,7 +29,7 @@ struct file_mark {
 /* A certificate and its key. */
 struct certificate_pair {
     struct file_mark chain;
-    struct file_mark key; /* the same path, perhaps */
+    struct file_mark key; /* perhaps the same file as chain */
     struct tls_certificate *certificate;
     bool is_kept;        /* of before: it cannot be read any more */
     bool is_placeholder; /* nobody shall take it for a certificate */

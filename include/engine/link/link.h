@@ -69,12 +69,15 @@ enum {
     LINK_LIMIT_MIN = 4096,    /* of bytes in the local queue */
     LINK_LIMIT_PACED = 32768, /* at least, while the pace is known */
     LINK_LIMIT_START = 65536,
-    LINK_LIMIT_MAX = 4 * 1048576,   /* beyond it the link is called fast */
-    LINK_UNSENT_MAX = 2048,         /* per socket, while bytes are held back */
-    LINK_PROBE_BYTES = 65536,       /* sent between two probes of a fast link */
-    LINK_PROBE_BYTES_MAX = 1048576, /* the same, when none finds anything */
-    LINK_PROBE_BYTES_REST = 1 << 30, /* or what they find is none */
-    LINK_PROBE_MS = 2,               /* a queue that stands so long is one */
+    LINK_LIMIT_MAX = 4 * 1048576, /* beyond it the link is called fast */
+    LINK_UNSENT_MAX = 2048,       /* per socket, while bytes are held back */
+    /* Sent between two probes of a fast link, at first. */
+    LINK_PROBE_BYTES = 65536,
+    /* Sent between two probes when none finds anything. */
+    LINK_PROBE_BYTES_MAX = 1048576,
+    /* Sent between two probes when what they find is no queue. */
+    LINK_PROBE_BYTES_REST = 1 << 30,
+    LINK_PROBE_MS = 2,           /* a queue that stands so long is one */
     LINK_UNHELD_BYTES = 1048576, /* sent in a row: what holds may be too much */
     LINK_PATHS = 512             /* clients whose least round trip is known */
 };
@@ -91,18 +94,20 @@ struct link_line {
     _Atomic uint64_t handed;              /* bytes on the wire since ever,
                                              without what sockets keep */
     _Atomic uint64_t last_fd;             /* of the flow that was handed
-                                             something last, */
-    _Atomic uint64_t most_fd;             /* and of the one that had most in
+                                             something last */
+    _Atomic uint64_t most_fd;             /* of the flow that had most in
                                              the queue; UINT64_MAX: none */
     _Atomic uint64_t news;                /* times it looked or handed over */
     _Atomic uint64_t gone;                /* these, when another worker found
                                              nothing of it in the queue */
     _Atomic uint64_t waiting_rank;        /* of its next; UINT64_MAX: none */
     _Atomic uint64_t sent;                /* bytes of responses since ever */
-    _Atomic uint64_t clients;             /* that wait */
-    _Atomic uint64_t only_client;         /* that one, if it is one */
-    _Atomic uint64_t parts;               /* of them all, see client_share.h; */
-    _Atomic uint64_t marks[CLIENT_MARKS_WORDS]; /* and which they are */
+    _Atomic uint64_t clients;             /* clients that wait */
+    /* The client that waits, if there is only one. */
+    _Atomic uint64_t only_client;
+    _Atomic uint64_t parts; /* of all clients that wait: client_share.h */
+    /* Which clients wait: client_marks.h. */
+    _Atomic uint64_t marks[CLIENT_MARKS_WORDS];
 };
 
 struct link_shared {
@@ -179,10 +184,10 @@ struct link {
     uint64_t queued;    /* of all flows */
     uint64_t flight;    /* of all flows */
     uint64_t standing;  /* of flight, what is thought to stand in a queue */
-    uint64_t seen_ns;   /* when they were last looked at */
-    uint64_t looked_ns; /* the same, by their acknowledgements */
-    uint64_t handed;    /* bytes on the wire since the start, */
-    uint64_t unsent;    /* and of these in sockets, when that was counted */
+    uint64_t seen_ns;   /* when the local queue was last looked at */
+    uint64_t looked_ns; /* when acknowledgements were last looked at */
+    uint64_t handed;    /* bytes on the wire since the start */
+    uint64_t unsent;    /* of handed, bytes still in sockets at counted_ns */
     uint64_t counted_ns;
     uint64_t news;          /* see link_line */
     struct link_flow *last; /* that was handed something */
@@ -200,9 +205,9 @@ struct link {
     uint32_t delayed;  /* in a row, much alike */
     bool is_local;     /* the local queue is kept short */
     bool was_found;    /* a local queue, since it is kept short */
-    bool was_held;     /* since the last tick, by the limit */
-    bool was_paced;    /* the same, by the bucket */
-    bool was_windowed; /* the same, by the window */
+    bool was_held;     /* the limit has held bytes back since the last tick */
+    bool was_paced;    /* the bucket has held bytes back since the last tick */
+    bool was_windowed; /* the window has held bytes back since the last tick */
     struct link_path *paths;
 };
 

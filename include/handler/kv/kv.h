@@ -41,8 +41,8 @@ enum {
 };
 
 struct kv_options {
-    struct kv_client *client;  /* the worker's */
-    struct stats_store *stats; /* the same; NULL: nothing is counted */
+    struct kv_client *client;  /* of the worker */
+    struct stats_store *stats; /* of the worker; NULL: nothing is counted */
     struct bytes prefix;       /* clean, without a slash at its end; borrowed */
     struct kv_access access;   /* who may write */
     size_t value_bytes_max;    /* at most KV_VALUE_BYTES_MAX */

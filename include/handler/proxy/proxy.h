@@ -79,8 +79,8 @@ struct proxy_options {
     bool intercepts_errors; /* of upstreams, where the place has a page */
     struct pipes *pipes;    /* borrowed; NULL: all is copied */
     uint64_t reply_ms;      /* from the request's last byte to a head */
-    uint64_t idle_ms;       /* without a byte, either way */
-    uint64_t tunnel_ms;     /* the same, of a tunnel */
+    uint64_t idle_ms;       /* for so long no byte may come or go */
+    uint64_t tunnel_ms;     /* for so long no byte may come or go in a tunnel */
     const struct server_defaults *defaults; /* borrowed */
 };
 

@@ -54,9 +54,9 @@ struct tls_work {
 /* Why a handshake came to no connection. */
 enum tls_failure {
     TLS_FAILURE_NONE,
-    TLS_FAILURE_VERSION,     /* none that both speak */
-    TLS_FAILURE_CIPHER,      /* the same */
-    TLS_FAILURE_NAME,        /* nobody has the name that was asked for */
+    TLS_FAILURE_VERSION, /* there is no version that both speak */
+    TLS_FAILURE_CIPHER,  /* there is no cipher that both have */
+    TLS_FAILURE_NAME,    /* no certificate has the name that was asked for */
     TLS_FAILURE_CERTIFICATE, /* the client has shown none, or a wrong one */
     TLS_FAILURE_ALERT,       /* the client has said that it does not want to */
     TLS_FAILURE_PLAIN_HTTP,  /* it speaks HTTP without TLS */

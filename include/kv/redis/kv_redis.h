@@ -52,10 +52,10 @@ struct kv_redis_options {
 /* What the store has counted since it was opened, of all clients. */
 struct kv_redis_counts {
     uint64_t calls;       /* commands sent */
-    uint64_t redirected;  /* of those, sent again: MOVED, ASK and the like */
-    uint64_t repeated;    /* the same, after a connection was lost */
-    uint64_t timeouts;    /* questions */
-    uint64_t unreachable; /* the same */
+    uint64_t redirected;  /* commands sent again: MOVED, ASK and the like */
+    uint64_t repeated;    /* commands sent again after a connection was lost */
+    uint64_t timeouts;    /* questions that had no answer in time */
+    uint64_t unreachable; /* questions that no node could be asked */
     uint64_t connects;
 };
 

@@ -15,8 +15,8 @@ struct certificate_site {
     const char *name;
     const struct site_options *site; /* NULL: the top */
     const struct location_options *told;
-    int line;        /* of what says the certificates */
-    int client_line; /* and the authorities of clients */
+    int line;        /* the line that names the certificates */
+    int client_line; /* the line that names the authorities of clients */
     struct certificate_pair *pairs[CERTIFICATES_LIST_MAX];
     size_t sets[CERTIFICATES_LIST_MAX]; /* of the table, of each pair */
     size_t pair_count;

@@ -29,24 +29,26 @@
 #include "io/socket_state.h"
 
 enum {
-    WINDOW_NS = 20 * NS_PER_MS,      /* over which it is judged, */
-    WINDOW_NS_MAX = 200 * NS_PER_MS, /* or more, for a rate to be told by */
-    WINDOW_BYTES = 24576,            /* so many */
-    COUNT_NS = 2 * NS_PER_MS,        /* between two looks into sockets */
-    GAP_NS = 5 * NS_PER_MS,          /* without anything held: begin anew */
-    WINDOWS_FIRST = 4,               /* seen before a pace is kept, the last */
+    WINDOW_NS = 20 * NS_PER_MS, /* over so long the pace is judged */
+    /* The longest that the pace is judged over, to tell a rate. */
+    WINDOW_NS_MAX = 200 * NS_PER_MS,
+    WINDOW_BYTES = 24576,     /* so many */
+    COUNT_NS = 2 * NS_PER_MS, /* between two looks into sockets */
+    GAP_NS = 5 * NS_PER_MS,   /* without anything held: begin anew */
+    WINDOWS_FIRST = 4,        /* seen before a pace is kept, the last */
     WINDOWS_LATEST = 4 * WINDOWS_FIRST, /* full, if not so many were */
     STANDING_BYTES = 6144, /* two segments, as the kernel counts them */
     PACER_MIN = 4096,
-    SMOOTH_BYTES = 98304, /* the rate's: some packets more or fewer */
-    UP_SHARE = 512,       /* of the pace, in a window */
-    UP_SHARE_FAR = 16,    /* the same, far below the rate or the crest */
+    SMOOTH_BYTES = 98304, /* of bytes that leave: some packets more or fewer */
+    UP_SHARE = 512,       /* what is added to the pace in a window */
+    UP_SHARE_FAR = 16,    /* what is added far below the rate or the crest */
     CREST_SHARE = 16,     /* the crest is so much below where the queue stood */
     DOWN_SHARE = 32,
-    FAR_SHARE = 4,       /* so far above what leaves: down at once, not up */
-    FALL_SHARE = 8,      /* of a known rate, in a window at most */
-    STEADY_WINDOWS = 64, /* up in a row; then quicker and quicker, */
-    QUICKER_MAX = 5      /* up to 2^5 times */
+    FAR_SHARE = 4,  /* a pace so far above what leaves goes down at once */
+    FALL_SHARE = 8, /* what a known rate falls by in a window, at most */
+    /* After so many rises in a row the pace rises quicker. */
+    STEADY_WINDOWS = 64,
+    QUICKER_MAX = 5 /* by 2^5 times at most */
 };
 
 uint64_t link_pacer_burst(const struct link *link, uint64_t pacer)

@@ -16,10 +16,10 @@ struct kv_batch {
     struct kv_batch_limits limits;
     struct buf line; /* the beginning of one */
     size_t line_number;
-    size_t bytes; /* that have come */
+    size_t bytes; /* of the batch that have come */
     struct arena arena;
-    struct kv_op *ops; /* in the arena, ... */
-    size_t *lines;     /* ... and so are these */
+    struct kv_op *ops; /* count of them, in the arena */
+    size_t *lines;     /* count of them, in the arena */
     size_t count;
     struct kv_batch_fault fault;
 };

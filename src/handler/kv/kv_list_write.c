@@ -6,7 +6,8 @@ enum {
     /* How much of a value is written at a time: a multiple of 3, so that its
      * base64 has no padding before the end. */
     PIECE_BYTES = 1023,
-    PIECE_TEXT_BYTES = 6 * PIECE_BYTES + 8, /* and what ends an entry */
+    /* A piece of a value, and what ends an entry. */
+    PIECE_TEXT_BYTES = 6 * PIECE_BYTES + 8,
     END_BYTES_MAX = 2 * KV_CURSOR_BYTES_MAX + 40
 };
 

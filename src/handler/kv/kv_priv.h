@@ -47,7 +47,8 @@ struct kv {
     struct kv_reading *spare;
     struct list watchings;
     struct stream_seats seats;
-    unsigned ticks; /* and of these some are heartbeats, so far: */
+    /* Seconds that have been counted; beats: heartbeats among them. */
+    unsigned ticks;
     unsigned beats;
     bool is_draining;
     char query[KV_QUERY_BYTES_MAX]; /* decoded, while it is looked at */

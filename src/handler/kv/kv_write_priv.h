@@ -27,11 +27,11 @@ struct kv_writing {
     struct kv_question question; /* first: the same address */
     struct sink sink;
     struct pending pending;
-    struct text_source text; /* of a batch: the results */
+    struct text_source text; /* of a batch: its results */
     struct kv_write write;
-    struct kv_op op;        /* what is written ... */
-    struct buf body;        /* ... with this value, ... */
-    struct kv_batch *batch; /* ... unless this is not NULL */
+    struct kv_op op;        /* what is written, unless it is a batch */
+    struct buf body;        /* the value that is written */
+    struct kv_batch *batch; /* NULL: it is no batch */
     struct kv_pass pass;
     size_t charged; /* taken for the body */
     size_t results_at;

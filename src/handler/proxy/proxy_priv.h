@@ -85,8 +85,9 @@ struct proxy {
     struct pool heads;
     struct pool buffers;
     struct log_limit log_limit;
-    const char *why;     /* of the fault that is told next; NULL: no more */
-    const char *tls_why; /* the same, of its TLS */
+    /* Why the fault that is told next came about; NULL: not known. */
+    const char *why;
+    const char *tls_why; /* why its TLS failed; NULL: not known */
     /* Hears of replies; NULL: nobody does. */
     void (*hear)(void *context, const struct exchange *exchange,
                  const struct reply *reply);

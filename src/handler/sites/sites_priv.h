@@ -59,11 +59,11 @@ struct sites {
     struct trace trace;
     struct hosts hosts;
     struct site_options all; /* when there are no sites */
-    struct site *first;      /* for hosts that nobody has */
-    bool asks_clients;       /* some site does, for certificates */
+    struct site *first;      /* for hosts that no site has */
+    bool asks_clients;       /* some site asks its clients for certificates */
     struct site *only;       /* the only one, if it has no routes; else NULL */
-    struct place **places;   /* all of them, ... */
-    size_t place_count;      /* ... but for mounts */
+    struct place **places;   /* all places but the mounts */
+    size_t place_count;
     struct place mounts[SITES_MOUNTS_MAX];
     struct admission admission; /* of the exchange that is being answered */
     char path[HTTP1_LINE_BYTES_MAX]; /* the clean form of what is asked for */

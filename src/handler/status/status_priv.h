@@ -29,7 +29,7 @@ struct status {
     struct status_options options;
     struct stats_snapshot *snapshot;
     const struct stats_upstreams *upstreams;       /* NULL: there are none */
-    const struct stats_certificates *certificates; /* the same */
+    const struct stats_certificates *certificates; /* NULL: there are none */
     struct status_text *kept[STATUS_KEPT_COUNT];   /* NULL: not asked for */
     struct encode encode;
     bool is_draining;

@@ -4,8 +4,8 @@
 #include "http/http1/http1_priv.h"
 
 enum {
-    STATUS_AT = 9, /* "HTTP/1.1 200 OK": where the status stands, */
-    REASON_AT = 13 /* and the reason */
+    STATUS_AT = 9, /* where the status stands in "HTTP/1.1 200 OK" */
+    REASON_AT = 13 /* where the reason stands there */
 };
 
 static const char length_is_unclear[] = "has a Content-Length that is unclear";

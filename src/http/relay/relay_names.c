@@ -65,9 +65,9 @@ static struct bytes restore_prefix(const struct relay *relay,
 /* --- URIs ---------------------------------------------------------------- */
 
 struct uri {
-    struct bytes front; /* scheme and authority, as they stand there */
+    struct bytes front; /* scheme and authority, as they are written */
     struct bytes authority;
-    struct bytes path; /* and what follows it */
+    struct bytes path; /* the path and all behind it */
     bool has_scheme;   /* else it is that by which it was asked for */
     bool is_https;
 };

@@ -97,9 +97,9 @@ struct tls {
     uint8_t record_extra; /* bytes that a record adds to its payload */
     uint8_t failure;      /* enum tls_failure */
     bool has_unread;      /* more of the client has come than was asked for */
-    bool has_ended;       /* the socket has, in reading */
-    bool is_cut;          /* and nothing had been said of it */
-    bool has_heard;       /* a first byte of the client */
+    bool has_ended;       /* nothing more comes from the socket */
+    bool is_cut;          /* the socket ended without close_notify */
+    bool has_heard;       /* a first byte of the client has come */
     bool is_open;         /* the handshake is done */
     bool has_said_end;    /* close_notify is on its way */
     bool is_deferred;     /* what is kept waits for the first reply */

@@ -139,8 +139,8 @@ struct kv_lmdb_client {
     struct MDB_txn *txn;   /* reset, outside of calls */
     struct list watches;
     atomic_uint watch_count;     /* the client's to change */
-    struct mailbox_note changed; /* from the writer, ... */
-    atomic_bool is_told;         /* ... while this is set */
+    struct mailbox_note changed; /* the writer's word that there are events */
+    atomic_bool is_told;         /* that word is on its way */
     struct log_limit log_limit;
 };
 

@@ -225,11 +225,12 @@ struct kv_redis_feed {
     struct list watches;
     struct kv_events *events;
     uint64_t number;   /* of the last event */
-    struct list items; /* heard and not told; in order */
+    struct list items; /* changes that were heard and not told, in order */
     size_t item_count;
-    bool has_missed;          /* a reset is due when all items are told */
-    struct deadline patience; /* of those who wait until it hears, ... */
-    bool is_patient;          /* ... since the first of them */
+    bool has_missed; /* a reset is due when all items are told */
+    /* How long watches wait until the listener hears. */
+    struct deadline patience;
+    bool is_patient; /* some watch waits: patience runs */
     char pattern[KV_REDIS_NAME_BYTES_MAX + 48];
     struct kv_connection *connections[KV_REDIS_NODES_MAX];
     size_t connection_count;
