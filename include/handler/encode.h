@@ -11,19 +11,19 @@
  * (RFC 9110 8.8.3.3), and neither a length nor ranges are promised. HEAD is
  * told what GET would be.
  *
- * Left alone is what is between a client and the server alone: answers to
- * requests with credentials, and those that set cookies. Who could have them
- * sent again and again, with words of his own in them, would learn of their
- * secrets by their lengths (BREACH).
+ * Answers for one client alone are not compressed: answers to requests with
+ * credentials, and answers that set cookies. An attacker who could have them
+ * sent again and again, with words of the attacker's own in them, would learn
+ * their secrets by their lengths (BREACH).
  *
  * What was put into the compressor comes out when the source below has nothing
  * more for now, so that no event waits for the next one.
  *
  * In a turn of the loop all coded sources together compress so much and no
- * more, and with gzip, which is slow, a quarter of that; then those that still have
- * something wait for the next turn, and all other answers go on meanwhile. The
- * number of streams is bounded, too: whoever comes when all are taken gets the
- * body as it is.
+ * more, and with gzip, which is slow, a quarter of that; then those that still
+ * have something wait for the next turn, and all other answers go on meanwhile.
+ * The number of streams is bounded, too: whoever comes when all are taken gets
+ * the body as it is.
  *
  * Thread: one encoder per worker; no locks.
  * Owns:   the encoder nothing but its list of sources; a coded source its
@@ -38,9 +38,10 @@
 #include "http/rules/compress_rules.h"
 
 enum {
-    /* Compressed in one turn of the loop, within a tenth of a millisecond, which
-     * is what a small answer waits for. With 64 KiB that was 0.7 ms for zstd and
-     * 2.7 ms for gzip; with fewer the turns themselves begin to cost. */
+    /* Compressed in one turn of the loop, within a tenth of a millisecond,
+     * which is what a small answer waits for. With 64 KiB that was 0.7 ms for
+     * zstd and 2.7 ms for gzip; with fewer the turns themselves begin to cost.
+     */
     ENCODER_TURN_BYTES = 8192,
     ENCODER_GZIP_COST = 4, /* so many bytes of the turn for each of its own */
     ENCODER_STREAMS_MAX = 65536

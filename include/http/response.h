@@ -1,7 +1,7 @@
 /*
  * response - an answer: status, field lines, and a body, as a row of parts to
- * be sent in order. Nothing in it is of one version of HTTP: whoever sends it
- * puts around the fields what his protocol says there
+ * be sent in order. Nothing in it is of one version of HTTP: the protocol that
+ * sends it puts around the fields what belongs there
  * (http/http1/http1_frame.h).
  *
  *   parts:  [ head | body ]                       memory, one part when both

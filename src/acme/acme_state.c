@@ -143,8 +143,8 @@ static int open_folders(struct acme_state *state,
     return 0;
 }
 
-/* This boot of this machine, and this process. Where a container hides which
- * boot it is, its name has to do. */
+/* Makes the mark of this process in this boot of the machine. Where a container
+ * hides which boot it is, the name of the container has to do. */
 static void make_mark(struct acme_state *state)
 {
     struct utsname name = {.nodename = ""};

@@ -66,8 +66,8 @@ socklen_t address_fill(const struct address *address, const char *path,
     return sizeof(to->un);
 }
 
-/* One number of an IPv4 address, and past it. False: there is none up to 255,
- * or a zero leads it. */
+/* Reads one number of an IPv4 address, and goes past it. False: there is none
+ * up to 255, or it begins with a zero. */
 static bool take_octet(const char **at, const char *end, uint8_t *octet_out)
 {
     const char *next = *at;

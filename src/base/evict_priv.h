@@ -14,7 +14,7 @@
 
 #include "base/evict.h"
 
-/* One policy. A policy's struct has a struct evict as a member. */
+/* The rules of one policy, whose struct has a struct evict as a member. */
 struct evict_rules {
     uint32_t frequency_max; /* hits that a node remembers */
 

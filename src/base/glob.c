@@ -10,8 +10,9 @@ struct way {
     uint16_t ends[GLOB_CAPTURES_MAX];
 };
 
-/* All ways that are open at one position of the text, the best first. Of two
- * that have come to the same step only the better can matter. */
+/* The ways to match that are open at one position of the text, the best first.
+ * Of two ways that have come to the same step only the better one can matter.
+ */
 struct front {
     unsigned count;
     bool has[GLOB_BYTES_MAX + 1];

@@ -95,7 +95,7 @@ static size_t read_escape(const char *at, const char *end, uint32_t *code_out)
     return *code_out >> 10 == 0xDC00 >> 10 ? 0 : 6;
 }
 
-/* One character of UTF-8 beyond ASCII: no overlong form, no surrogate. */
+/* Takes one character of UTF-8 beyond ASCII: no overlong form, no surrogate. */
 static bool take_wide(struct reader *reader)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};

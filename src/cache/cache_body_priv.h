@@ -48,7 +48,7 @@ struct cache_body {
 MUST_USE struct cache_body *cache_body_make(uint64_t length,
                                             struct cache_body_counts *counts);
 
-/* One more descriptor is open. */
+/* Counts one more open descriptor. */
 void cache_body_count_file(const struct cache_body *body);
 
 /* Has so many bytes count as being filled. */

@@ -100,8 +100,9 @@ static bool read_plain(struct cache_control *control, struct bytes name)
     return directive;
 }
 
-/* Those that may be of some fields only. Two lists are more than is worth
- * knowing: then all is meant. */
+/* Reads "private" and "no-cache", which may name the fields they are about.
+ * When there are two such lists, the whole answer is taken to be meant. False:
+ * name is another directive. */
 static bool read_fields(struct cache_control *control, struct bytes name,
                         struct bytes argument)
 {

@@ -61,7 +61,7 @@ static void done(struct disk_order *order)
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* All of a body that lies in memory, or in a file of memory. */
+/* Writes a whole body that lies in memory, or in a file of memory. */
 static int put_body(struct cache_disk *disk, struct cache_file_writer *writer,
                     const struct cache_body *body)
 {

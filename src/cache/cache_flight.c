@@ -93,13 +93,15 @@ bool cache_flight_has_waits(struct cache_store *store,
     return has_waits;
 }
 
-/* One reference less; the shard is locked. What is to be freed afterwards. */
+/* Drops a reference; the shard is locked. Returns the flight if it is to be
+ * freed when the shard is unlocked, otherwise NULL. */
 static struct cache_flight *drop_flight(struct cache_flight *flight)
 {
     return --flight->refs == 0 ? flight : NULL;
 }
 
-/* Who waits looks again; its shard is locked. Whoever leads it ends it yet. */
+/* Has those that wait for the flight look again; its shard is locked. The
+ * flight itself lasts until its leader ends it. */
 static void let_go_on(struct cache_flight *flight, enum cache_outcome outcome)
 {
     list_drop(&flight->list_node);
@@ -107,8 +109,9 @@ static void let_go_on(struct cache_flight *flight, enum cache_outcome outcome)
     cache_wait_tell(&flight->waits);
 }
 
-/* One that others did not wait for any longer has ended all the same: whoever
- * waits for the next of the kind need not. Its shard is locked. */
+/* A late flight, which others had given up and replaced by another, has ended
+ * after all: those that wait for the other one look again. The shard is
+ * locked. */
 static void end_next(struct cache_shard *shard, const struct cache_flight *late)
 {
     struct cache_flight *next = find_flight(shard, late->hash, late->variant,

@@ -69,7 +69,8 @@ static struct cache_entry *unlink_entry(struct cache_store *store,
     return entry;
 }
 
-/* The same of one that evict may know. */
+/* Takes an entry out of its bucket, and out of the eviction policy, which may
+ * know it. */
 struct cache_entry *cache_index_take(struct cache_store *store,
                                      struct cache_shard *shard,
                                      struct cache_entry *entry)
@@ -79,7 +80,8 @@ struct cache_entry *cache_index_take(struct cache_store *store,
     return unlink_entry(store, shard, entry);
 }
 
-/* It is in no bucket any more, and so on no disk. */
+/* Gives back an entry that was taken out of its bucket: the disk forgets it,
+ * too. */
 void cache_index_let_go(struct cache_store *store,
                         struct cache_entry **entry_ref)
 {
@@ -278,7 +280,7 @@ static struct cache_body *acquire_unsettled(struct cache_shard *shard,
     return body;
 }
 
-/* All of it is there: it counts. */
+/* All of the entry is there: from now on it counts, and can be evicted. */
 void cache_index_settle(struct cache_store *store, struct cache_entry *entry)
 {
     struct cache_shard *shard = cache_shard_of(store, entry->hash);

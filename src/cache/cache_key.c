@@ -2,8 +2,8 @@
 
 /* --- What has no key ----------------------------------------------------- */
 
-/* Some servers and frameworks take these for the address, the scheme or the
- * method: all begin with an X, but for one. */
+/* Whether some servers or frameworks take a field of that name for the address,
+ * the scheme or the method. All such names but one begin with an X. */
 static bool redirects_origin(struct bytes name)
 {
     static const struct bytes names[] = {

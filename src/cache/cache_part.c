@@ -191,7 +191,8 @@ bool cache_parts_has(const struct cache_parts *parts,
     return false;
 }
 
-/* Some servers end a parameter at a ';', too: behind it stands another. */
+/* Whether a pair is left out. Some servers end a parameter at a ';', too, and
+ * take what stands behind it for another one. */
 static bool is_left_out(const struct cache_parts *parts, struct bytes pair)
 {
     struct bytes name = name_of(pair);

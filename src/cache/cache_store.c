@@ -126,7 +126,8 @@ static bool is_selected(struct selection *selection,
            bytes_eq(buf_bytes(&selection->value), entry->variant);
 }
 
-/* Those who ask for other variants do not wait for one another. */
+/* What flights are told apart by: requests for different variants do not wait
+ * for one another. */
 static uint64_t hash_of_variant(const struct cache_store *store,
                                 const struct selection *selection)
 {

@@ -11,7 +11,7 @@ static void on_kept(void *context, struct cache_entry *entry,
     if (entry->is_indexed && !entry->file && file) {
         entry->file = file;
         file = NULL;
-        /* It may have been purged softly since. */
+        /* The entry may have been purged softly since. */
         if (atomic_load_explicit(&entry->is_purged, memory_order_relaxed))
             cache_disk_change(store->disk, entry, entry->file);
     }

@@ -105,7 +105,7 @@ static inline struct cache_mark *cache_mark_of(struct cache_shard *shard,
     return &shard->marks[hash / CACHE_SHARDS % CACHE_MARKS];
 }
 
-/* The same, for what is to be remembered of that hash. */
+/* The mark of that hash, emptied if it was another hash's. */
 static inline struct cache_mark *cache_mark_anew(struct cache_shard *shard,
                                                  uint64_t hash)
 {

@@ -202,7 +202,8 @@ static void put_flag(struct cache_control *control, enum cache_directive which,
     control->said |= is_said ? which : 0;
 }
 
-/* Those that may be of some fields only; what else stands there means all. */
+/* Reads "private" and "no-cache", which may name the fields they are about. Any
+ * other value means the whole answer. False: name is another directive. */
 static bool put_fields(struct cache_control *control, struct bytes name,
                        const struct sf_item *item)
 {

@@ -129,7 +129,7 @@ static char unescape(char c)
     return letter ? meanings[letter - letters] : c;
 }
 
-/* One character, escape or variable between quotes. */
+/* Reads one character, escape or variable between quotes. */
 static const char *read_piece(const struct config_text *reading, char quote,
                               const char *at, const char *end, struct buf *out)
 {

@@ -9,7 +9,7 @@ const struct option_choice option_off[] = {{"off", 0}, {0}};
 const struct option_choice option_cache_policies[] = {
     {"lru", EVICT_LRU}, {"gdsf", EVICT_GDSF}, {"sieve", EVICT_SIEVE}, {0}};
 
-/* All groups, in the order of --help. */
+/* The groups of options, in the order of --help. */
 static const struct option_group *const groups[] = {
     &start_options, &tls_options,    &work_options,
     &file_options,  &answer_options, &limit_options,

@@ -187,7 +187,7 @@ static struct proxy_options options_of(const struct options *options,
         .idle_ms = options->proxy_idle_ms,
         .tunnel_ms = options->proxy_tunnel_ms};
 
-    /* Both have been checked. */
+    /* Both texts have been checked. */
     (void)proxy_rule_read_balance(&made, bytes_of(options->proxy_balance));
     if (made.upstream.balance.eject_max_ms < made.upstream.balance.eject_ms)
         made.upstream.balance.eject_max_ms = made.upstream.balance.eject_ms;

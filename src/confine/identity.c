@@ -160,7 +160,7 @@ int identity_find(struct identity *identity, const char *user,
 
 /* --- Becoming it ---------------------------------------------------------- */
 
-/* All sets, in the kernel's two halves. */
+/* All sets of capabilities, in the kernel's two halves. */
 struct capabilities {
     struct __user_cap_data_struct half[2];
 };

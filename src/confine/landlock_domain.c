@@ -36,7 +36,7 @@ struct ruleset {
 
 /* --- What the kernel knows ----------------------------------------------- */
 
-/* All rights that an ABI can refuse. */
+/* The rights that an ABI can refuse. */
 static uint64_t rights_of_abi(int abi)
 {
     uint64_t rights = LANDLOCK_ACCESS_FS_REFER - 1; /* ABI 1: all before it */

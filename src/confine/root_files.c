@@ -270,7 +270,8 @@ int root_files_check_way(const char *folder)
         missing++;
         snprintf(path + len, sizeof(path) - len, "%s", len == 0 ? "." : "");
     }
-    /* One that is made by its last name is not led anywhere. */
+    /* A folder of which only the last name is missing is made right there: no
+     * name below it can lead elsewhere. */
     return check_folder(path, missing == 1);
 }
 

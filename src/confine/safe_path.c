@@ -183,8 +183,9 @@ static bool is_fixed(const struct walk *walk, const struct stat *st)
            (S_ISDIR(st->st_mode) && !is_owned(st, walk->who, walk->trusted));
 }
 
-/* One name further. 1: the way has ended, and at says where; 0; or -errno:
- * -EISDIR, it has ended in a directory that is a part of it. */
+/* Follows one more name of the way. 0: the way goes on; 1: it has ended, and at
+ * says where; or -errno: -EISDIR, it has ended in a directory that is a part of
+ * it. */
 static int step(struct walk *walk, struct safe_path *at)
 {
     bool is_last;

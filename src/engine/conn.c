@@ -38,9 +38,9 @@ static void linger(struct conn *conn)
     conn_enter(conn, CONN_LINGERING);
 }
 
-/* All has been sent and nothing more will be. When the client may still be
- * sending, closing at once would make the kernel answer with a reset, which
- * can destroy what the client has not read yet (RFC 9112 9.6). */
+/* Ends a connection on which nothing more will be sent. When the client may
+ * still be sending, closing at once would make the kernel answer with a reset,
+ * which can destroy what the client has not read yet (RFC 9112 9.6). */
 static void close_in_stages(struct conn *conn)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_OTHER);

@@ -92,9 +92,10 @@ static void reap(struct conn_set *set)
     }
 }
 
-/* One of an address that has more than its share, whatever it is doing: about
- * the one that has been open longest. Those that are passed over go behind all
- * others, so that no two newcomers have the same ones looked at. */
+/* A connection of an address that has more than its share, whatever it is
+ * doing; about the one that has been open longest. Connections that are looked
+ * at in vain go behind all others, so that the next newcomer has others looked
+ * at. */
 static struct conn *find_above(struct conn_set *set)
 {
     struct address_count *addresses = set->shared.addresses;

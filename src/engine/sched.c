@@ -8,12 +8,13 @@ enum {
     /* Simulated responses per real one: those that are done here long before
      * they would be under fair sharing. */
     SIMULATED_PER_ITEM = 8,
-    /* What was put when its client was less far ahead of his share is put anew
-     * when its turn comes, if the difference is worth it. */
+    /* An item that was put when its client was less far ahead of its share is
+     * put anew when its turn comes, if the difference is worth it. */
     EXCESS_STEP = 65536,
     RENEWALS_MAX = 16, /* in a row */
-    /* Of its client's level no more counts than so many times what it has left
-     * itself: else in overload, when all have much, the small wait for long. */
+    /* A client's level counts for an item up to so many times what the item has
+     * left: without this the small ones would wait for long in overload, when
+     * all clients have much. */
     LEVEL_TIMES = 8
 };
 

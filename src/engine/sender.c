@@ -203,8 +203,8 @@ static enum io_result send_read(struct sender *sender,
     return result;
 }
 
-/* One piece of the part that stands first, and is no memory: of *len bytes at
- * most. *len becomes what there was of it. */
+/* Sends a piece, of *len bytes at most, of the first part, which is not in
+ * memory. *len becomes the bytes that the piece had. */
 static enum io_result send_file(struct sender *sender,
                                 const struct transport *transport,
                                 struct response *response, size_t *len,

@@ -151,7 +151,7 @@ static bool add(struct worker_proxies *proxies, struct worker *worker,
     proxies->count++;
     if (!add_cached(proxies, worker, wanted, at))
         return false;
-    /* One worker's probes are enough for all. */
+    /* The probes of one worker are enough for all workers. */
     if (worker->options.number != 0 || wanted->probe.path.len == 0)
         return true;
     proxies->probes[at] =

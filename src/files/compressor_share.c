@@ -26,8 +26,8 @@ void compressor_share_look(struct compressor_share *share, uint64_t now_ns,
         share->left_ns = saved_ns;
 }
 
-/* One at a time while requests come: what several take together would be known
- * too late. */
+/* While requests come, one slow order is made at a time: what several take
+ * together would be known too late. */
 bool compressor_share_begin(struct compressor_share *share, bool *counts_out)
 {
     *counts_out = !share->is_idle;

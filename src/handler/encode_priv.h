@@ -9,8 +9,8 @@
 
 struct coded_source; /* opaque */
 
-/* One more stream, without a source below yet. NULL: all are taken, or there is
- * no memory. */
+/* Makes a stream, without a source below it yet. NULL: all streams are taken,
+ * or there is no memory. */
 MUST_USE struct coded_source *coded_source_create(struct encoder *encoder,
                                                   struct exchange *exchange,
                                                   enum coding coding);

@@ -183,7 +183,7 @@ static int compare_entries(const void *left, const void *right, void *names)
     return memcmp(a_name, b_name, len);
 }
 
-/* One batch of the way to where writing can begin. */
+/* Reads one batch of names, until writing can begin. */
 static bool read_ahead(struct listing *listing)
 {
     if (!read_batch(listing))

@@ -114,7 +114,7 @@ static bool take_number(struct bytes *text, int digits, int *number_out)
     return true;
 }
 
-/* One of count names, by its first 3 letters or as a whole. */
+/* Takes one of count names off text, by its first 3 letters or as a whole. */
 static bool take_name(struct bytes *text, const char *const *names, int count,
                       bool whole, int *index_out)
 {

@@ -55,7 +55,7 @@ static const uint8_t first_of_length[NAME_BYTES_MAX + 2] = {
     0,  0,  0,  1,  2,  4,  6,  9,  12, 14, 16, 19, 19,          20,
     22, 24, 26, 28, 31, 32, 34, 34, 34, 34, 34, 34, KNOWN_FIELDS};
 
-/* All known names begin with a letter. */
+/* CASE on the first byte suffices, as all known names begin with a letter. */
 enum field_id field_identify(struct bytes name)
 {
     if (name.len > NAME_BYTES_MAX)
@@ -68,7 +68,8 @@ enum field_id field_identify(struct bytes name)
     return FIELD_OTHER;
 }
 
-/* The same for all that CGI makes '_' of. */
+/* A byte of a name as CGI passes it on: all bytes that become '_' are the
+ * same. */
 static char byte_of_cgi(char byte)
 {
     char lower = byte_lower(byte);

@@ -256,7 +256,7 @@ static char *encode_byte(char *to, char c)
     return to;
 }
 
-/* All but unreserved characters and those in also. */
+/* Encodes all but unreserved characters and those in also. */
 static size_t encode(struct bytes text, const char *also, char *out)
 {
     char *to = out;

@@ -11,7 +11,7 @@ static struct query_parameter *find(struct query_parameter *parameters,
     return NULL;
 }
 
-/* One "name=value", decoded to out; *len_out: how much of that. */
+/* Reads one "name=value", decoded to out; *len_out: how many bytes of out. */
 static enum query_verdict read_pair(struct bytes pair, char *out,
                                     struct query_parameter *parameters,
                                     size_t count, struct bytes *name_out,

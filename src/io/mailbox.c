@@ -59,7 +59,8 @@ static struct mailbox_note *turn_around(struct mailbox_note *notes)
     return turned;
 }
 
-/* All are taken at once, so that none comes back while others look at it. */
+/* Delivers all notes. They are taken out at once, so that a note that is sent
+ * again meanwhile waits for the next time. */
 static void deliver_notes(struct mailbox *mailbox)
 {
     struct mailbox_note *sent = atomic_exchange_explicit(&mailbox->notes, NULL,

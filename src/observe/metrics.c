@@ -28,7 +28,7 @@ enum metric_type {
     METRIC_INFO
 };
 
-/* One family is being written at a time. */
+/* What is being written: one family of metrics at a time. */
 struct metrics {
     struct buf *out;
     const struct stats_snapshot *snapshot;

@@ -232,7 +232,8 @@ static bool take_sites(struct certificate_reading *reading)
     return true;
 }
 
-/* One worker's is made to see whether OpenSSL takes it all. */
+/* Makes the context of one worker, only to see whether OpenSSL takes all of the
+ * table. */
 static void try_table(struct certificate_reading *reading)
 {
     char fault[TLS_FAULT_MAX];

@@ -45,7 +45,7 @@ static void decide_persistence(struct h1 *h1, struct exchange *exchange)
 
     exchange->response.persists = request->keep_alive &&
                                   !context->is_draining && has_another;
-    /* One whose head came in pieces may not have said all. */
+    /* A client whose head came in pieces may not have sent all it has. */
     if (!request->keep_alive)
         h1->client_closes = exchange->times.read_ns == exchange->times.ready_ns;
     if (!exchange->response.persists)

@@ -76,7 +76,7 @@ static inline void h1_frame(const struct h1 *h1, struct exchange *exchange)
                     h1_context(h1)->now);
 }
 
-/* All that came has been taken. */
+/* Whether all that came has been taken. */
 static inline bool h1_is_input_empty(const struct h1 *h1)
 {
     return !h1->input || h1->input->begin == h1->input->end;

@@ -119,8 +119,8 @@ uint64_t link_delay_window_allow(struct link *link, uint64_t key,
 /* Looks, if it is time, and moves the window. */
 void link_delay_window_adapt(struct link *link, uint64_t now_ns);
 
-/* One flow of a link that is not held back: is it delayed? When several in a
- * row are, the window is put up. */
+/* Looks whether one flow of a link that is not held back is delayed. When
+ * several flows in a row are, the window is put up. */
 bool link_delay_window_probe(struct link *link, const struct link_flow *flow,
                              uint64_t now_ns);
 

@@ -76,8 +76,8 @@ static void add_whole(struct cached *cached, struct exchange *exchange,
     }
 }
 
-/* The same of one that is still filled; length: CACHE_LENGTH_UNKNOWN
- * perhaps. */
+/* Adds a body that is still being filled; length may be CACHE_LENGTH_UNKNOWN.
+ */
 static void add_filling(struct cached *cached, struct exchange *exchange,
                         struct cache_body *body, uint64_t first,
                         uint64_t length)
@@ -102,7 +102,7 @@ void cached_add_body(struct cached *cached, struct exchange *exchange,
 {
     bool is_whole = body && cache_body_state_of(body) == CACHE_BODY_WHOLE;
 
-    /* It may have become whole since its length was asked for. */
+    /* The body may have become whole since its length was asked for. */
     if (is_whole && length == CACHE_LENGTH_UNKNOWN)
         length = cache_body_length(body) - first;
     if (!body)

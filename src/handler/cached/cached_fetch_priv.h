@@ -69,18 +69,19 @@ uint64_t fetch_body_length(const struct fetch *fetch);
 
 struct cache_circumstances fetch_circumstances(const struct fetch *fetch);
 
-/* Word of the asker's result; the fetch may be gone afterwards. */
+/* Tells the asker what the fetch has brought; the fetch may be gone
+ * afterwards. */
 void fetch_tell(struct fetch *fetch, const struct cache_found *found,
                 struct fetch *hand, const struct cached_note *note);
 
-/* The same where there is an entry; there may be no asker. */
+/* Tells the asker, if there is one, of an entry. */
 void fetch_tell_entry(struct fetch *fetch, struct cache_entry *entry,
                       struct cache_body *body, const struct cached_note *note);
 
 struct cached_note fetch_note(const struct fetch *fetch);
 
-/* Those who waited look for the entry; unless it has to be asked for each
- * time. */
+/* How the flight of a fetch ends: those that waited look for the entry, unless
+ * it has to be asked about each time. */
 enum cache_outcome fetch_outcome(const struct fetch *fetch,
                                  const struct cache_entry *entry);
 

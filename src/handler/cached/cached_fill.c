@@ -154,7 +154,8 @@ static bool is_beyond_gap(const struct fetch *fetch)
            fetch->mended > fetch->gap.last - fetch->gap.first + 1;
 }
 
-/* The next piece. False: nothing more comes now, or ever. */
+/* Puts the next piece of the reply into the body. False: nothing more comes
+ * now, or ever. */
 static bool fill_piece(struct fetch *fetch, uint64_t *bytes)
 {
     struct response *response = &fetch->exchange.response;
@@ -180,7 +181,8 @@ static bool fill_piece(struct fetch *fetch, uint64_t *bytes)
     return false;
 }
 
-/* The same of what comes next, wherever it is. */
+/* Puts the next bytes into the body: of the reply, or of the ranges that were
+ * kept earlier. False: nothing more comes now, or ever. */
 static bool fill_next(struct fetch *fetch, uint64_t *bytes)
 {
     uint64_t end = held_end(fetch);

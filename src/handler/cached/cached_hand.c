@@ -58,7 +58,8 @@ static void destroy(struct source *source)
     free(handed);
 }
 
-/* The same head; what every answer here says alike is in it already. */
+/* Copies the head. The fields that every answer of the server has are in it
+ * already. */
 static void copy_head(struct response *to, const struct response *from)
 {
     const char *data = from->head.data;
@@ -72,7 +73,7 @@ static void copy_head(struct response *to, const struct response *from)
     buf_put(&to->head, fetched_lines(from));
 }
 
-/* Its length is in the head, if it is known. */
+/* Adds the body; its length, if known, stands in the copied head. */
 static void add_body(struct response *response, const struct response *from,
                      struct source *source)
 {

@@ -8,8 +8,9 @@ enum {
 
 /* --- Stale all the same -------------------------------------------------- */
 
-/* One of ours has such a status, too. What a page of the place's has replaced
- * is an answer like others: what is gone is gone. */
+/* Whether an answer says that the origin has failed; an error that the proxy
+ * made has such a status, too. A 404 or 410 is no failure, even where the
+ * place's own page stands for it: what is gone is gone. */
 static bool is_failure(const struct response *response)
 {
     return response->status == 500 || response->status == 502 ||
@@ -23,7 +24,8 @@ static bool is_refusal(const struct response *response)
     return response->reason != REASON_NONE;
 }
 
-/* What is kept serves once more. */
+/* Answers with what is kept, in the place of a failure. False: there is nothing
+ * that may be used so. */
 static bool bear_failure(struct fetch *fetch)
 {
     const struct cached *cached = fetch->cached;
@@ -294,7 +296,8 @@ static void forget_earlier(struct fetch *fetch)
         cache_store_drop(fetch->cached->options.store, fetch->earlier.entry);
 }
 
-/* It may be that another request would get an answer for all. */
+/* Whether the answer is for this request only, so that another request might
+ * get an answer that can be kept. */
 static bool is_of_one_request(const struct fetch *fetch)
 {
     const struct response *response = &fetch->exchange.response;
@@ -322,7 +325,8 @@ static void hand_over(struct fetch *fetch)
     fetch_tell(fetch, NULL, fetch, &note);
 }
 
-/* It is no answer to GET, and makes no entry. */
+/* Hands over the answer to HEAD, which makes no entry: that takes an answer to
+ * GET. */
 static void hand_head_over(struct fetch *fetch)
 {
     fetch_heed_head(fetch);

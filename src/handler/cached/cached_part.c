@@ -92,7 +92,7 @@ void fetch_put_part(struct fetch *fetch)
         entry = join(fetch, found.entry);
     if (!entry)
         entry = cache_entry_acquire(fetch->entry);
-    /* All of it is more than a part of it. */
+    /* A whole answer that is kept already is worth more than a part. */
     if ((!found.entry || found.entry->ranges) &&
         cache_store_put(store, entry, NULL, fetch->epoch))
         cache_store_settle(store, entry);

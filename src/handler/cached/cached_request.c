@@ -103,8 +103,9 @@ static bool is_languages(const struct field *field)
     return bytes_ieq(field->name, BYTES("Accept-Language"));
 }
 
-/* All its lines as one, which is no longer than they are. False: they go on as
- * they came. */
+/* Joins all lines of Accept-Language into one, which is no longer than they
+ * are.
+ * False: they go on as they came. */
 static bool put_languages(struct request *to, const struct request *from,
                           struct copier *copier)
 {

@@ -113,7 +113,7 @@ static struct piece next(struct source *source, uint64_t at_most)
     if (reading->stage == STAGE_PAUSE || (reading->stage == STAGE_SECOND &&
                                           cache_body_is_crowded(reading->body)))
         return pause_here(reading);
-    /* It may be asked again before it was told. */
+    /* The source may be asked again before the body has told it. */
     cache_body_cancel(reading->body, &reading->wait);
     cache_body_advance(reading->body, &reading->reader, reading->borrowed);
     if (is_first)

@@ -30,7 +30,8 @@ bool kv_batch_fail_member(struct kv_batch *batch, struct bytes name,
                           const char *text);
 bool kv_batch_fail_memory(struct kv_batch *batch);
 
-/* One operation; what it points at is the batch's. False: it is faulty. */
+/* Reads one operation; what it points at is the batch's. False: it is faulty.
+ */
 MUST_USE bool kv_batch_read_op(struct kv_batch *batch,
                                const struct json_value *line, struct kv_op *op);
 

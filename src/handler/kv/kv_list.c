@@ -57,7 +57,7 @@ static bool ask(struct kv_listing *listing)
     return question->is_done;
 }
 
-/* All that came has been written. */
+/* All entries of the page have been written. */
 static void finish_page(struct kv_listing *listing)
 {
     const struct kv_page *page = &listing->page;
@@ -79,7 +79,8 @@ static void finish_page(struct kv_listing *listing)
 
 /* --- The text ------------------------------------------------------------ */
 
-/* One page of the store at most: a worker has others to serve. */
+/* Writes the entries of one page of the store at most, since a worker has other
+ * clients to serve. */
 static enum piece_state write_entries(struct kv_listing *listing,
                                       struct buf *out)
 {

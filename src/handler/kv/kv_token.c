@@ -210,7 +210,8 @@ static struct bytes find_token(const struct request *request)
                                     field->value.data + field->value.len));
 }
 
-/* All are looked at, wherever it is. */
+/* Finds the lines of a token. All tokens are looked at, so that the time tells
+ * nothing of where it stands. */
 static bool find_lines(const struct kv_tokens *tokens, struct bytes token,
                        struct kv_pass *pass_out)
 {

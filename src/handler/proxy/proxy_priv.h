@@ -114,7 +114,7 @@ struct transfer {
     uint8_t interims;
     uint8_t fault; /* enum proxy_fault */
 
-    /* Our way. */
+    /* The way to the upstream. */
     bool is_asking;      /* for an upstream; not there yet */
     bool is_open;        /* there is one */
     bool has_sent;       /* it may have seen something of the request */
@@ -136,7 +136,7 @@ struct transfer {
         *out; /* NULL: no body; or nothing of it now, if the sink
                                  is eased */
 
-    /* Its way. */
+    /* The way back. */
     bool has_reply;     /* a reply's head was understood: no more tries */
     bool is_reply_done; /* whole, or a tunnel that has ended */
     bool is_broken;     /* what is missing of it will never come */

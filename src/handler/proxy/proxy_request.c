@@ -202,7 +202,7 @@ static void note_sent(struct transfer *transfer, size_t n)
     transfer_keep_no_copy(transfer);
 }
 
-/* One way of a tunnel is over; with the other all of it. */
+/* One direction of a tunnel is over; with the other the whole tunnel. */
 static void end_tunnel(struct transfer *transfer)
 {
     if (!transfer->has_peer_ended)

@@ -181,7 +181,7 @@ static enum reason take_apart(struct request *request, struct bytes head)
         return reason_of(error, request);
     request->method = method_from(parser.method);
     request->minor = parser.http_minor > 0;
-    /* One space stands between them. */
+    /* One space stands between method and target. */
     request->method_name = bytes_between(head.data, request->target.data - 1);
     return REASON_NONE;
 }

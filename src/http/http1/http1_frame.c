@@ -47,7 +47,7 @@ void http1_put_interim(struct buf *out, unsigned status, struct bytes phrase,
 
 /* --- Behind the fields --------------------------------------------------- */
 
-/* All that a reply says there, as static text. */
+/* The lines about connection and framing that end the head, as static text. */
 static struct bytes end_of(const struct response *response, bool is_http10)
 {
     bool is_chunked = response->is_unsized && !is_http10;

@@ -89,7 +89,7 @@ static bool is_value(struct bytes value)
             !is_blank(value.data[value.len - 1]));
 }
 
-/* One of them, once, before all fields (8.3). */
+/* Takes a pseudo-field, which may come once, and before all fields (8.3). */
 static bool add_pseudo(struct http2_head *head, struct bytes name,
                        struct bytes value)
 {

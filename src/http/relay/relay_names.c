@@ -219,7 +219,7 @@ static bool is_own_domain(const struct relay *relay,
            !bytes_ieq(domain, without_port(request->host));
 }
 
-/* One attribute, without the semicolon before it. */
+/* Writes one attribute, without the semicolon before it. */
 static void put_attribute(const struct relay *relay,
                           const struct request *request, struct bytes text,
                           bool keeps_path, struct buf *out)

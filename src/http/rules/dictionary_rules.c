@@ -11,8 +11,8 @@ static bool is_pattern_sign(char c)
     return c == ':' || c == '+' || c == '(' || c == ')' || c == '*';
 }
 
-/* One byte of a path, as a URL pattern has it, within a string of a structured
- * field (RFC 9651 3.3.3), where a backslash is two. */
+/* Writes one byte of a path, as a URL pattern has it, within a string of a
+ * structured field (RFC 9651 3.3.3), where a backslash is two. */
 static void put_literal(struct buf *line, char c)
 {
     static const char stays[] = "-._~/!$&',;=@";

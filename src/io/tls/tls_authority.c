@@ -138,7 +138,8 @@ static bool add_extension(X509 *certificate, X509 *issuer, int nid,
     return is_added;
 }
 
-/* All that an authority and a leaf have in common. NULL: no memory. */
+/* Makes a certificate with all that an authority and a leaf have in common.
+ * NULL: no memory. */
 static X509 *begin_certificate(EVP_PKEY *key, int64_t from_s, int64_t until_s)
 {
     X509 *certificate = X509_new();
@@ -214,8 +215,8 @@ static GENERAL_NAME *make_general_name(const char *name)
     return general;
 }
 
-/* Here and not in the subject, of which a common name has at most 64 bytes, and
- * at which no browser looks. */
+/* Adds names as subjectAltName. In the subject they would be of no use: a
+ * common name has at most 64 bytes, and no browser looks at it. */
 static bool add_names(X509 *certificate, const struct tls_names *names)
 {
     GENERAL_NAMES *list = GENERAL_NAMES_new();

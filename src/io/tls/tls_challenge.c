@@ -9,7 +9,7 @@
 #include "io/tls/tls_certificate_priv.h"
 #include "io/tls/tls_name.h"
 
-/* Its length and itself, as lists have it. */
+/* The protocol's name with its length before it, as in lists of protocols. */
 #define PROTOCOL "\012acme-tls/1"
 
 void tls_challenge_file(struct bytes name,

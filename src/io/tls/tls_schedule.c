@@ -195,8 +195,8 @@ static int derive(void *context, unsigned char *out, size_t len,
 
 /* --- The provider -------------------------------------------------------- */
 
-/* All that is asked comes with the question: a context has nothing in it, and
- * is not made for each. */
+/* A context has nothing in it, and there is one for all: whatever is asked
+ * comes with the question. */
 static void *new_context(void *provider)
 {
     return provider;

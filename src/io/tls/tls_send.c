@@ -213,7 +213,7 @@ static enum io_result add_record(struct tls *tls, struct batch *batch,
     if (result != IO_DONE)
         return result;
     if (!encrypt(tls, data, len, &written)) {
-        /* There was room: this is no full socket. */
+        /* There was room, so the socket was not full: this is a failure. */
         tls->is_broken = true;
         errno = tls->error != 0 ? tls->error : EPROTO;
         return IO_FAILED;

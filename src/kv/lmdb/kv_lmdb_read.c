@@ -29,7 +29,8 @@ void kv_lmdb_read_end(struct kv_lmdb_client *client)
     pthread_mutex_unlock(&client->mutex);
 }
 
-/* Whoever asks for it could have a line written as often as he likes. */
+/* Lines are limited, since a client that asks for a faulty record could have
+ * one written as often as it likes. */
 static bool may_log(struct kv_lmdb_client *client)
 {
     uint64_t held_back;

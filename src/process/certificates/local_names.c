@@ -70,8 +70,8 @@ static void add_own_name(struct tls_names *names)
     small_file_fini(&hosts);
 }
 
-/* One that is good on a single link needs the link's name beside it, which no
- * certificate can say. */
+/* Whether an address is good on a single link only: the link's name would have
+ * to stand beside it, which no certificate can say. */
 static bool is_of_link(const struct sockaddr *any)
 {
     const struct sockaddr_in6 *in6 = (const void *)any;

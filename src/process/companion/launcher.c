@@ -142,8 +142,8 @@ static void set_environment(const struct launcher_order *order, const int *fds,
         hand_on(*fds, CREDENTIALS_TICKETS_VARIABLE);
     if (getenv("LISTEN_FDS"))
         setenv(ACTIVATION_ORIGIN, "1", 1);
-    /* These variables were the first server's; the watchdog goes on with the
-     * service. */
+    /* These variables were for the first server. Those of the watchdog stay, as
+     * it goes on with the service. */
     unsetenv("LISTEN_PID");
     unsetenv("LISTEN_FDS");
     unsetenv("LISTEN_FDNAMES");
