@@ -26,8 +26,8 @@ enum file_need {
     FILE_REMOVE
 };
 
-/* Whoever may read a pid file may lock it, and so keep a server from
- * starting. */
+/* The mode of a pid file: a user who may read it may lock it, and so keep a
+ * server from starting. */
 enum { FILE_PID_MODE = 0600 };
 
 struct file_broker {

@@ -146,8 +146,8 @@ void cache_body_leave(struct cache_body *body, struct cache_reader *reader);
 void cache_body_advance(struct cache_body *body, struct cache_reader *reader,
                         uint64_t len);
 
-/* Who has joined has its first bytes, or does without. Whether there are some
- * that have none yet. */
+/* Notes that a reader which has joined has its first bytes, or does without.
+ * cache_body_has_beginners(): whether some reader has none yet. */
 void cache_body_note_begun(struct cache_body *body);
 bool cache_body_has_beginners(const struct cache_body *body);
 

@@ -23,9 +23,9 @@ struct cache_key_rules {
     struct cache_parts parts; /* what else is in, and what of queries is not */
 };
 
-/* Whose request it is. */
+/* Whose request a key is made for. */
 struct cache_key_asker {
-    bool is_secure;  /* it came by https */
+    bool is_secure;  /* the request came by https */
     bool is_trusted; /* what it says of whom it asks for goes upstream */
 };
 

@@ -69,7 +69,7 @@ static inline void cache_wait_leave(struct cache_wait *wait)
     list_drop(&wait->list_node);
 }
 
-/* Whoever waits in list, which mutex guards that is held, is told. */
+/* Tells all waits in list. The mutex that guards list is held. */
 void cache_wait_tell(struct list *list);
 
 /* Has on_ready called soon: the port's worker. Harmless when it is about to be,

@@ -77,8 +77,8 @@ struct location_options {
     const char *hsts; /* field value, over https; NULL: none */
 
     /* Who may come, and how often. */
-    struct cidrs allow;    /* if there are any, nobody else */
-    struct cidrs deny;     /* not these: see cidrs_admit() */
+    struct cidrs allow;    /* if there are any, only these may come */
+    struct cidrs deny;     /* these may not come: see cidrs_admit() */
     uint64_t body_max;     /* bytes of a request's body; 0: any */
     const char *auth_file; /* htpasswd; NULL: no password is asked for */
     const char *auth_realm;

@@ -45,7 +45,7 @@ struct answer {
     struct bytes fields;
 };
 
-/* Whoever makes an answer that comes later. */
+/* The maker of an answer that comes later. */
 struct pending {
     /* Looks for the answer. Before ANSWER_READY the pending has taken itself
      * off the exchange, and may be gone; another may have taken its place. */
@@ -194,8 +194,8 @@ void exchange_fini(struct exchange *exchange);
 /* The answer is to be another than the one that was to come. */
 void exchange_drop_pending(struct exchange *exchange);
 
-/* Whoever wanted the body does not answer: what is missing of it is thrown
- * away. Not while the sink takes some. */
+/* The handler that wanted the body will not answer: what is missing of the body
+ * is thrown away. It must not be called while the sink takes some. */
 void exchange_drop_sink(struct exchange *exchange);
 
 static inline bool exchange_is_done(const struct exchange *exchange)

@@ -36,9 +36,9 @@ enum reason {
     REASON_LENGTH_AND_CODING,
     REASON_CODING_UNKNOWN,
     REASON_EXPECTATION,
-    /* Whom its connection was made for. */
+    /* The name that its connection was made for. */
     REASON_MISDIRECTED,
-    /* The body. */
+    /* The body of the request. */
     REASON_CHUNK,
     REASON_BODY_TOO_LARGE,
     REASON_BODY_UNWANTED,

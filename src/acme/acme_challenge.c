@@ -155,7 +155,8 @@ static enum acme_result put_record(struct acme_challenge *challenge,
                            "acme-dns-command ended with status %d", status);
 }
 
-/* Whoever keeps the zone puts it there, once. */
+/* Logs the record of dns-persist-01, which the operator of the zone puts there
+ * once. */
 static void tell_record(const struct acme_challenge *challenge,
                         const struct acme_means *means)
 {

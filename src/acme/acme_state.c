@@ -72,8 +72,8 @@ static int tell_first(char fault[ACME_STATE_FAULT_MAX], int err,
     return err;
 }
 
-/* Whoever else could write there could have their own key in our
- * certificates. */
+/* The folder has to be ours alone: another user who could write there could
+ * have a key of their own put into our certificates. */
 static int expect_private(struct acme_state *state,
                           char fault[ACME_STATE_FAULT_MAX])
 {
@@ -144,7 +144,7 @@ static int open_folders(struct acme_state *state,
 }
 
 /* Makes the mark of this process in this boot of the machine. Where a container
- * hides which boot it is, the name of the container has to do. */
+ * hides which boot it is, the host name has to do. */
 static void make_mark(struct acme_state *state)
 {
     struct utsname name = {.nodename = ""};

@@ -20,7 +20,8 @@ enum {
     ALL_JOBS = PASSWORD_JOBS + GIVEN_UP_JOBS + REFRESH_JOBS
 };
 
-/* Whom looks at files are for: no address has this key. */
+/* The asker of a look at the file, which is for nobody: no address has this
+ * key. */
 #define NO_ASKER UINT64_MAX
 
 struct password_check {

@@ -207,8 +207,8 @@ static struct upstream_probe_options probe_of(const struct options *options)
     return probe;
 }
 
-/* Whom its certificate must be for. Over a unix socket it is this machine, as
- * Host says there, too. */
+/* The name that the server's certificate must be for. Over a unix socket it is
+ * the name of this machine, which Host has there, too. */
 static struct bytes tls_name_of(const struct options *options,
                                 const struct proxy_rule_server *server)
 {

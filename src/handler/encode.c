@@ -57,7 +57,8 @@ static bool is_codable(const struct encode *encode,
            (encode->codes_private || !is_private(exchange));
 }
 
-/* Who wants the answer as it was made says so, too (RFC 9111 5.2.1.6). */
+/* Whether the request has no-transform: the client wants the answer as it was
+ * made (RFC 9111 5.2.1.6). */
 static bool asks_for_no_other(const struct request *request)
 {
     for (size_t i = 0; i < request->field_count; i++)

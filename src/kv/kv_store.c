@@ -34,7 +34,8 @@ void kv_value_release(struct kv_value **value_ref)
     struct kv_value *value = *value_ref;
 
     *value_ref = NULL;
-    /* Whoever frees it must see that all others have read it. */
+    /* acq_rel: the thread that frees the value sees that all others have read
+     * it. */
     if (value &&
         atomic_fetch_sub_explicit(&value->refs, 1, memory_order_acq_rel) == 1)
         free(value);

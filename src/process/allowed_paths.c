@@ -34,7 +34,8 @@ static void add(struct allowed_paths *allowed, const char *path,
                                                     .access = access};
 }
 
-/* Whoever opens it, or makes and removes it, for a server that may not. */
+/* Notes that the broker opens, makes or removes path for the server, which may
+ * not. */
 static void broker(struct allowed_paths *allowed, const char *path,
                    enum file_need need)
 {

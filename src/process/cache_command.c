@@ -72,7 +72,7 @@ static bool purge(struct cache_store *store, struct bytes words,
 
     buf_init(&storage, NULL, 0, ADDRESS_BYTES_MAX);
     fault = read_meant(words, &storage, &meant);
-    /* Whoever means all of it says so: "*". */
+    /* An operator who means the whole cache has to say so: "*". */
     is_said = meant.tags.len > 0 || storage.len > 0 ||
               memchr(words.data, '*', words.len);
     if (!fault && !is_said)

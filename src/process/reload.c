@@ -49,7 +49,8 @@ static void tell_unreachable(const struct server *server,
     }
 }
 
-/* Whom it can ask was settled when it started. */
+/* Whether all servers that the new options name can be asked: the sandbox has
+ * settled that at the start. */
 static bool may_ask(const struct server *server, const struct options *options,
                     FILE *errors)
 {

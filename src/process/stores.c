@@ -51,7 +51,8 @@ static int make_folder(const char *folder, const struct identity *identity)
     return err == 0 ? check_files(folder) : explain(folder, err);
 }
 
-/* Whom stores over TLS believe, while files may be read. */
+/* Reads the authorities that stores over TLS believe, while files may be
+ * read. */
 static int open_trust(const struct options *options,
                       struct tls_trust **trust_out)
 {

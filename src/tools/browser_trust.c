@@ -157,8 +157,9 @@ static bool is_database_own(int folder)
     return is_own;
 }
 
-/* Whoever has a say in the way there, or in the files, could have certutil
- * write anywhere and run anything. A descriptor, or -1. */
+/* Opens the folder of a browser's certificates, if neither its way nor its
+ * files are in the hands of others, who could have certutil write anywhere and
+ * run anything. A descriptor, or -1. */
 static int open_own(const char *folder)
 {
     struct safe_folder about;

@@ -36,7 +36,8 @@ static int refuse(const char *path, uid_t owner)
     return EX_NOPERM;
 }
 
-/* Whoever made the folder there would read what is put into it. */
+/* Refuses to make a store in a folder that another user made, who would read
+ * what is put into it. */
 static int refuse_gift(const char *path, uid_t owner)
 {
     char name[IDENTITY_NAME_SIZE];

@@ -74,7 +74,8 @@ void kv_encode(struct kv *kv, const struct encode *encode);
 /* Once a second, so that watchers hear that it is there. */
 void kv_tick(struct kv *kv);
 
-/* Whoever watches is sent what there is, and then the end; nobody else may. */
+/* The server ends: watches are sent what there is, and then the end; a new
+ * watch is refused. */
 void kv_drain(struct kv *kv);
 
 /* The handler, with both members: a body must be offered to begin. */

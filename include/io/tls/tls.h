@@ -105,9 +105,10 @@ void tls_tell(const struct tls *tls, struct tls_facts *facts_out);
 /* Whether HTTP/2 was agreed upon (ALPN, RFC 7301). */
 MUST_USE bool tls_speaks_http2(const struct tls *tls);
 
-/* Whom the client has shown to be, by a certificate that was found to be good:
- * its subject (RFC 2253), cut when it is long, and SHA-256 in hexadecimal.
- * False: it has shown none. */
+/* Tells the certificate that the client has shown, and that was found to be
+ * good: its subject (RFC 2253), cut when it is long, and its SHA-256 in
+ * hexadecimal.
+ * False: the client has shown none. */
 MUST_USE bool tls_tell_client(const struct tls *tls,
                               char subject_out[TLS_SUBJECT_MAX],
                               char fingerprint_out[TLS_FINGERPRINT_MAX + 1]);

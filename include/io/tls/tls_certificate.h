@@ -63,8 +63,8 @@ const char *const *tls_certificate_names(const struct tls_certificate
 bool tls_certificate_covers(const struct tls_certificate *certificate,
                             struct bytes host);
 
-/* Who has signed the certificate, for people: "Let's Encrypt R11"; "": nobody
- * who has a name. */
+/* The name, for people, of the authority that has signed the certificate:
+ * "Let's Encrypt R11"; "": it has no name. */
 const char *tls_certificate_issuer(const struct tls_certificate *certificate);
 
 /* The SHA-256 of the certificate in hexadecimal, as a string. */

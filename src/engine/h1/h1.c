@@ -296,7 +296,8 @@ static bool is_idle(const struct session *session)
     return !h1->input && list_is_empty(&h1->exchanges);
 }
 
-/* Whoever has not been answered yet is told that the connection ends. */
+/* The server leaves: answers that have no head yet will say that the connection
+ * ends. */
 static void leave(struct session *session)
 {
     struct h1 *h1 = h1_of(session);

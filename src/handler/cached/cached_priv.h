@@ -159,7 +159,7 @@ static inline struct bytes fetched_lines(const struct response *response)
 
 struct fetch;
 
-/* Who wants what is fetched. */
+/* A request that waits for what is fetched. */
 struct fetch_asker {
     /* Called once, from the port's loop. Takes over the references of found;
      * or, if hand is not NULL, that fetch, whose answer is for one alone. With

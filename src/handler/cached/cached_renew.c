@@ -39,8 +39,8 @@ static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
         *outcome_out = CACHE_OUTCOME_ALONE;
         return false;
     }
-    /* Whoever fills the body settles what is there when all of it has come, or
-     * drops it: nobody would do that with another in its place. */
+    /* The fetch that fills a body settles or drops its entry when all of it has
+     * come. It would do neither with another entry in its place. */
     if (fetch->earlier.body &&
         cache_body_state_of(fetch->earlier.body) != CACHE_BODY_WHOLE)
         return false;

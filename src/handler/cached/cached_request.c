@@ -84,7 +84,7 @@ static void put_field(struct request *request, struct bytes name,
         .name = name, .value = value, .id = field_identify(name)};
 }
 
-/* Who is there first in fields, of each kind. */
+/* Notes the first field of each kind. */
 static void index_fields(struct request *request)
 {
     request->seen = 0;

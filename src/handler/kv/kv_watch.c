@@ -241,7 +241,8 @@ static bool may_watch(struct kv *kv, struct exchange *exchange)
     return false;
 }
 
-/* Whoever gives way for that is told. False: it has been answered. */
+/* Gives the watch a seat; a watch that has to make room for it is told. False:
+ * there is none, and the request has been answered. */
 static bool admit(struct watching *watching)
 {
     struct kv *kv = watching->kv;

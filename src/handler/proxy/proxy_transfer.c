@@ -113,8 +113,8 @@ static void limit(struct transfer *transfer, uint64_t ms)
         deadline_drop(&proxy->deadlines, &transfer->deadline);
 }
 
-/* Whoever says no more may be gone: that is known only when something is said
- * to them. */
+/* The limit of a tunnel. A side that has ended its direction may be gone, which
+ * is known only when something is sent to it: then the shorter limit counts. */
 static uint64_t tunnel_ms(const struct transfer *transfer)
 {
     const struct proxy_options *options = &transfer->proxy->options;

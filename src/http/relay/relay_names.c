@@ -264,8 +264,8 @@ static void put_cookie(const struct relay *relay, const struct request *request,
 typedef void put_fn(const struct relay *relay, const struct request *request,
                     struct bytes value, struct buf *out);
 
-/* Whoever writes a field that may name a place; NULL: it names none. Most
- * fields of most replies name none, which their length tells. */
+/* The function that writes a field of that name, which may have a path in it;
+ * NULL: no such field has. The length alone tells this of most fields. */
 static put_fn *find_put(struct bytes name)
 {
     static const struct bytes location = {"Location", 8};

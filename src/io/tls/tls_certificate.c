@@ -191,7 +191,8 @@ static void add_issuer(struct tls_certificate *certificate,
              "%s%.*s", len > 0 ? " " : "", text_len, (const char *)text);
 }
 
-/* Whoever signs says what they are called; terminals show it as it is. */
+/* Reads the name of the authority that has signed. It chose that name, and
+ * terminals show it as it is: so control characters are left out. */
 static void read_issuer(struct tls_certificate *certificate)
 {
     static const int entries[] = {NID_organizationName, NID_commonName};

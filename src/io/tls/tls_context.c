@@ -160,9 +160,10 @@ static int on_name(SSL *ssl, int *alert, void *object)
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* Whoever asks for a challenge and nothing else has been shown what it looks
- * for. Else the client's list is looked through in our order. Who names nothing
- * that is spoken here gets HTTP/1.1 all the same, as ever. */
+/* Chooses the protocol. A client that asks for a challenge alone (acme-tls/1)
+ * has been shown its certificate already. For others, the client's list is
+ * looked through in our order. A client that names nothing that is spoken here
+ * gets HTTP/1.1 all the same, as ever. */
 static int on_protocols(SSL *ssl, const unsigned char **out,
                         unsigned char *out_len, const unsigned char *in,
                         unsigned in_len, void *object)
@@ -203,7 +204,8 @@ static int begin_mac(EVP_MAC_CTX *mac, struct tls_ticket_key *key)
 }
 
 /* A client of TLS 1.3 uses a ticket once (RFC 8446 C.4), so that each that has
- * come back gets another; one of 1.2 does when its key is no more the newest. */
+ * come back gets another; one of 1.2 does when its key is no more the newest.
+ */
 static bool wants_another(const SSL *ssl, enum tls_ticket_age age)
 {
     return age == TLS_TICKET_OLD || SSL_version(ssl) >= TLS1_3_VERSION;

@@ -112,9 +112,9 @@ static _Noreturn void keep(struct kept *kept, pid_t server)
     int errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     int err;
 
-    /* Whoever runs as the same user can take the program over, unlike the
-     * server: so it has no terminal, into which it would type for who sits
-     * there, nor one to write to. */
+    /* Other processes of the same user can take this program over, unlike the
+     * server. So it has no terminal: it can neither write to one nor put in
+     * what the user at the terminal seems to have typed. */
     setsid();
     companion_settle(kept->end, errors, "sprintd-steward", server);
     if (errors != -1)
