@@ -144,6 +144,13 @@ void client_close(struct client *client)
     client->text = NULL;
 }
 
+void client_leave(struct client *client)
+{
+    client_close(client);
+    turn();
+    assert_int_equal(set.count, 0);
+}
+
 void client_send(const struct client *client, const char *text)
 {
     assert_int_equal(send(client->fd, text, strlen(text), MSG_NOSIGNAL),

@@ -57,6 +57,9 @@ extern struct address client_peer;
 void client_open_with(struct client *client, const char *request);
 void client_open(struct client *client);
 void client_close(struct client *client);
+
+/* The only client closes, and no connection is left. */
+void client_leave(struct client *client);
 void client_send(const struct client *client, const char *text);
 
 /* Takes what has come, at most so much. Returns how much. */

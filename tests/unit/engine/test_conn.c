@@ -14,9 +14,7 @@ TEST(requests_on_one_connection_are_answered_in_turn)
     }
     assert_false(client.has_ended);
     assert_true(conn_is_idle(only_conn()));
-    client_close(&client);
-    turn();
-    assert_int_equal(set.count, 0);
+    client_leave(&client);
     assert_int_equal(conn_set_closed(&set), 1);
 }
 
@@ -385,9 +383,7 @@ TEST(a_client_that_goes_away_within_a_body_is_closed)
     client_open(&client);
     talk(&client, POST_HEAD("Content-Length: 5\r\n") "ab");
     assert_true(only_h1()->has_body);
-    client_close(&client);
-    turn();
-    assert_int_equal(set.count, 0);
+    client_leave(&client);
 }
 
 TEST(a_body_that_waits_for_leave_gets_it)

@@ -253,9 +253,7 @@ TEST(a_refused_body_that_does_not_come_is_answered_with_408)
     assert_answer(client.text, 408, NULL);
     assert_has(client.text, "\r\nConnection: close\r\n");
     assert_int_equal(count_of(client.text, "HTTP/1.1 "), 1);
-    client_close(&client);
-    turn();
-    assert_int_equal(set.count, 0);
+    client_leave(&client);
 }
 
 TEST(who_leaves_a_refused_body_leaves_nothing_behind)
@@ -264,9 +262,7 @@ TEST(who_leaves_a_refused_body_leaves_nothing_behind)
 
     client_open_with(&client, NO_HEAD "Content-Length: 9\r\n\r\nabc");
     turn();
-    client_close(&client);
-    turn();
-    assert_int_equal(set.count, 0);
+    client_leave(&client);
 }
 
 TEST(a_body_that_is_coming_when_it_leaves_is_the_last)

@@ -253,9 +253,7 @@ TEST(who_is_left_may_ask_once_more)
     settle(&client);
     assert_int_equal(set.count, 1);
     assert_has(talk(&client, GET("/small")), "Connection: close");
-    client_close(&client);
-    turn();
-    assert_int_equal(set.count, 0);
+    client_leave(&client);
     assert_story(2, "drain");
 }
 
@@ -273,9 +271,7 @@ TEST(who_is_being_answered_when_it_leaves_may_ask_once_more)
     assert_false(client.has_ended);
     assert_int_equal(set.count, 1);
     assert_has(talk(&client, GET("/small")), "Connection: close");
-    client_close(&client);
-    turn();
-    assert_int_equal(set.count, 0);
+    client_leave(&client);
     assert_story(2, "drain");
 }
 

@@ -124,9 +124,7 @@ TEST(a_client_that_goes_away_takes_an_answer_to_come_along)
     struct client client;
 
     begin_late(&client);
-    client_close(&client);
-    turn();
-    assert_int_equal(set.count, 0);
+    client_leave(&client);
     assert_int_equal(later.open_sources, 0);
 }
 

@@ -160,9 +160,7 @@ TEST(after_an_error_the_rest_is_read_until_the_client_ends)
     assert_null(only_h1()->input);
     talk(&client, "more of it");
     assert_int_equal(set.count, 1);
-    client_close(&client);
-    turn();
-    assert_int_equal(set.count, 0);
+    client_leave(&client);
 }
 
 TEST(lingering_ends_when_nothing_comes_for_a_while)
@@ -232,9 +230,7 @@ TEST(draining_finishes_what_is_being_sent_and_then_ends)
     assert_true(client.len > LARGE_BYTES);
     assert_has_not(client.text, "Connection: close");
     assert_true(client.has_ended);
-    client_close(&client);
-    turn();
-    assert_int_equal(set.count, 0);
+    client_leave(&client);
 }
 
 SUITE(.each_begin = set_up, .each_end = tear_down);

@@ -118,9 +118,7 @@ TEST(a_client_that_goes_away_is_noticed)
     struct client client;
 
     later_begin(&client);
-    client_close(&client);
-    turn();
-    assert_int_equal(set.count, 0);
+    client_leave(&client);
     assert_int_equal(later.open_sources, 0);
 }
 
@@ -134,9 +132,7 @@ TEST(a_client_that_breaks_off_is_noticed)
     conn_set_wake(&set);
     turn();
     assert_int_equal(only_conn()->state, CONN_WAITING);
-    client_close(&client);
-    turn();
-    assert_int_equal(set.count, 0);
+    client_leave(&client);
     assert_int_equal(later.open_sources, 0);
 }
 
@@ -203,9 +199,7 @@ TEST(draining_ends_what_may_end)
     settle(&client);
     assert_string_equal(client.text, "0\r\n\r\n");
     assert_true(client.has_ended);
-    client_close(&client);
-    turn();
-    assert_int_equal(set.count, 0);
+    client_leave(&client);
 }
 
 TEST(draining_waits_for_what_is_not_over)
