@@ -62,8 +62,7 @@ MUST_USE bool evict_insert(struct evict *evict, struct evict_node *node);
 /* Notes a use of an entry that is inside. */
 void evict_hit(struct evict *evict, struct evict_node *node);
 
-/* Notes so many uses of an entry that is inside, with none of another between
- * them. */
+/* Notes so many uses, one after the other, of an entry that is inside. */
 void evict_hit_again(struct evict *evict, struct evict_node *node,
                      uint32_t times);
 

@@ -54,8 +54,8 @@ bool cache_file_is_want(int err);
 MUST_USE bool cache_file_read_head(int fd, struct buf *head,
                                    uint64_t *length_out);
 
-/* Reads all of a body into memory that has room for it, and for one sum more;
- * it has one block at most. False: it is damaged. */
+/* Reads all of a body, which has one block at most, into memory that has room
+ * for it and its sum. False: the body is damaged. */
 MUST_USE bool cache_file_read_body(int fd, uint64_t length, char *to);
 
 /* Whether the block that begins at offset at is as it was; buffer has room for

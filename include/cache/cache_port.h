@@ -76,8 +76,8 @@ void cache_wait_tell(struct list *list);
  * and for what waits. */
 void cache_wait_later(struct cache_wait *wait);
 
-/* Stops waiting in an object's list; mutex is the object's, or NULL if it waits
- * in none: on_ready will not be called. */
+/* Stops waiting in an object's list: on_ready will not be called. mutex is the
+ * object's, or NULL if wait is in no list. */
 void cache_wait_cancel(struct cache_wait *wait, pthread_mutex_t *mutex);
 
 #endif

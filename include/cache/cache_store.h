@@ -133,8 +133,9 @@ enum cache_outcome cache_flight_leave(struct cache_store *store,
 
 /* Whether a body of that length (CACHE_LENGTH_UNKNOWN) may be begun. */
 bool cache_store_has_room(struct cache_store *store, uint64_t length);
-/* Whether that is so for no more bytes at all: of what is kept, is being filled,
- * or has been given up and is still read, there is twice what may be kept. */
+/* Whether that is so for no more bytes at all: of what is kept, is being
+ * filled, or has been given up and is still read, there is twice what may be
+ * kept. */
 bool cache_store_is_full(const struct cache_store *store);
 
 /* That variant of a key's answer, which did not say how long it is, was longer
@@ -187,8 +188,8 @@ size_t cache_store_invalidate(struct cache_store *store, struct bytes key);
 /* What is to go: of one place and host, by address or by tag. */
 struct cache_purge {
     struct bytes place;   /* data is NULL: of all places */
-    struct bytes address; /* "host/path?query"; with is_prefix what it begins
-                             with */
+    struct bytes address; /* "host/path?query"; with is_prefix: how addresses
+                             begin */
     struct bytes tags;    /* empty: whatever its tags */
     bool is_prefix;
     bool is_soft; /* it stays, to be asked about */

@@ -33,7 +33,8 @@ void dictionary_store_stop(struct dictionary_store
 void dictionary_store_close(struct dictionary_store
                                 *store); /* NULL is accepted */
 
-/* Has a file kept. False: not now, too many wait, or there is no memory. */
+/* Has a file kept. False: it cannot be now, as too many wait, or there is no
+ * memory. */
 bool dictionary_store_note(struct dictionary_store *store,
                            const struct dictionary_note *note);
 

@@ -67,8 +67,8 @@ enum response_cache {
     RESPONSE_CACHE_MISS,
     /* Of what is proxied. */
     RESPONSE_CACHE_STALE,       /* a hit that was too old, and allowed so */
-    RESPONSE_CACHE_REVALIDATED, /* asked about, and still good */
-    RESPONSE_CACHE_BYPASS,      /* it was none of the cache's */
+    RESPONSE_CACHE_REVALIDATED, /* a kept answer that the origin said is good */
+    RESPONSE_CACHE_BYPASS,      /* the request went past the cache */
     RESPONSE_CACHE_USES
 };
 

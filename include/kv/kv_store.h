@@ -217,8 +217,8 @@ struct kv_event {
     char room[KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX]; /* what entry points at */
 };
 
-/* Changes of keys that begin with prefix. Without since it begins with a
- * reset. */
+/* A watch for changes of keys that begin with prefix. Without since its first
+ * event is a reset. */
 struct kv_watch {
     struct bytes prefix; /* at most KV_KEY_BYTES_MAX */
     bool has_since;

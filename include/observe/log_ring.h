@@ -39,8 +39,9 @@ struct log_shared {
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* on the monotonic clock: a block came back, or
                                whatever else somebody waits for */
-    atomic_uint waiting;    /* workers */
-    uint64_t until_ms; /* how long they do; guarded by mutex; 0: for ever */
+    atomic_uint waiting;    /* workers that wait for a block */
+    /* until when workers wait; guarded by mutex; 0: for ever */
+    uint64_t until_ms;
 };
 
 struct log_block {
@@ -48,8 +49,8 @@ struct log_block {
     size_t len;
 };
 
-/* Stands on cache lines of its own. Within it nothing is set apart: what both
- * sides touch changes once a block. */
+/* A ring stands on cache lines of its own. Inside it the two sides share lines,
+ * as what both touch changes once a block. */
 struct log_ring {
     /* The worker's. */
     _Alignas(64) struct buf lines; /* being filled; data is NULL: no block */

@@ -192,7 +192,7 @@ struct stats_link {
     uint64_t measured;    /* system calls */
     uint64_t limit_bytes; /* the budget in force */
     uint64_t rate;        /* estimate, bytes a second */
-    uint64_t delay_us;    /* estimate, in the local queue */
+    uint64_t delay_us;    /* in the local queue, as estimated */
 };
 
 enum {

@@ -38,7 +38,7 @@ void stats_object_get(const struct stats_snapshot *snapshot,
                       enum stats_part part, size_t number,
                       struct stats_object *object_out);
 
-/* Whether the object can tell that: engines of stores differ. */
+/* Whether the object has a value for the row: engines of stores differ. */
 bool stats_object_has(const struct stats_object *object,
                       const struct stats_row *row);
 

@@ -13,8 +13,8 @@
 
 struct limits {
     size_t workers;         /* asked for, or one per CPU it may run on */
-    size_t cpus;            /* that it may run on */
-    size_t connections_max; /* in all */
+    size_t cpus;            /* CPUs that the process may run on */
+    size_t connections_max; /* of all workers */
     size_t cached_fds_max;  /* open files in the cache, per worker */
     size_t pipes_max;       /* of proxies, per worker */
     size_t kept_files_max;  /* of what proxies have answered, in all */

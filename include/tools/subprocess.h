@@ -1,5 +1,5 @@
 /*
- * subprocess - another program is run, and waited for.
+ * subprocess - runs another program, and waits for its end.
  *
  * Thread: the main one, in a process that does nothing else.
  */

@@ -65,7 +65,8 @@ struct password_job *password_check_take(struct password_check *check,
 /* Has it checked, and job->note sent to job->mailbox then. */
 void password_check_put(struct password_check *check, struct password_job *job);
 
-/* Nobody waits for it any more. True: it was only queued, and is free now. */
+/* Nobody waits for the job any more. True: it was only queued, and is free now.
+ */
 MUST_USE bool password_check_cancel(struct password_check *check,
                                     struct password_job *job);
 

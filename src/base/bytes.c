@@ -9,7 +9,8 @@
  */
 enum { CASE = 0x20 };
 
-/* The bit by which cases differ, of each byte that is a letter. */
+/* Of each byte that is a letter: the bit by which upper and lower case differ.
+ */
 static uint64_t case_of_letters(uint64_t word)
 {
     uint64_t lower = word | BYTE_EIGHTFOLD(CASE);

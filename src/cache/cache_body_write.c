@@ -89,7 +89,7 @@ static void publish(struct cache_body *body, uint64_t filled)
     pthread_mutex_unlock(&body->mutex);
 }
 
-/* What has room in memory; how much that is. */
+/* Keeps in memory as much of data as there is room for. Returns how much. */
 static size_t put_in_memory(struct cache_body *body, uint64_t filled,
                             struct bytes data)
 {

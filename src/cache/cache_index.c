@@ -106,9 +106,9 @@ size_t cache_index_release(struct cache_store *store, struct cache_entry *entry)
     return count;
 }
 
-/* Takes what entry replaces out, and the oldest of too many variants; they hang
- * together by next. What earlier has on disk is entry's then. The shard is
- * locked. */
+/* Takes out the entries that entry replaces, and the oldest when there are too
+ * many variants; returns them as a list by next. What earlier has on disk
+ * becomes entry's. The shard is locked. */
 static struct cache_entry *take_replaced(struct cache_store *store,
                                          struct cache_shard *shard,
                                          struct cache_entry *entry,

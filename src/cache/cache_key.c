@@ -104,7 +104,8 @@ static void put_origin(const struct cache_key_rules *rules,
     put_lower(out, request->host);
 }
 
-/* Whether a trusted proxy says by it what is asked for, or in which form. */
+/* Whether a trusted proxy says by this field what is asked for, or in which
+ * form, so that it is a part of the key. */
 static bool counts(const struct field *field)
 {
     static const struct bytes begin = {"X-Forwarded-", 12};

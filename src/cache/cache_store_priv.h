@@ -36,7 +36,8 @@ struct cache_shard {
     struct list flights;
     uint64_t version; /* of what is in it */
     uint32_t
-        epochs[CACHE_EPOCHS]; /* how often what hashes so was made invalid */
+        /* how often keys with that hash were made invalid */
+        epochs[CACHE_EPOCHS];
     struct cache_mark marks[CACHE_MARKS];
     struct cache_entry *buckets[CACHE_BUCKETS];
 };

@@ -7,8 +7,8 @@ enum { MEMBERS_MAX = 24, WEIGHT_MAX = 1000 };
 
 /* --- Names --------------------------------------------------------------- */
 
-/* The origin is told these of each client by whoever asks it, whatever the
- * client has said: what varies by them is of one. */
+/* Whether the proxy itself sets a field of that name for each client, whatever
+ * the client has sent: an answer that varies by it is for one client alone. */
 static bool is_told_here(struct bytes name)
 {
     static const struct bytes names[] = {{"Forwarded", 9},

@@ -254,7 +254,8 @@ static void read_key(struct parser *parser, const struct option_row *row,
 
 /* --- Sections ------------------------------------------------------------- */
 
-/* What is wrong with another section of that title in above; NULL: nothing. */
+/* Says what is wrong with a section of that title inside above; NULL: nothing.
+ */
 static const char *judge_title(const struct config_section *above,
                                enum config_section_kind kind,
                                struct bytes title)

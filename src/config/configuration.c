@@ -141,7 +141,8 @@ static void check_location(const struct options *options,
                words, mount.option, (int)mount.prefix.len, mount.prefix.data);
 }
 
-/* A location that is never looked at would keep nobody out. */
+/* Complains of locations that no request can reach: their guards would keep
+ * nobody out. */
 static void check_locations(const struct options *options,
                             struct faults *faults)
 {

@@ -129,7 +129,7 @@ static int serve(const struct safe_path *at, enum file_need need,
         return make_private(at, identity);
     case FILE_REMOVE:
         return remove_file(at);
-    case FILE_NUMBER: /* of who has the file open */
+    case FILE_NUMBER: /* written by the process that has the pid file open */
         break;
     }
     return -EACCES;

@@ -29,7 +29,7 @@ struct client_entry *client_share_enter(struct client_share *share,
 struct client_entry *client_share_find_or_enter(struct client_share *share,
                                                 uint64_t client);
 
-/* The lone client is not alone any more. */
+/* The lone client joins the others: it is not alone any more. */
 void client_share_join(struct client_share *share);
 
 /* A client that does not wait stays here while it is ahead of V. */

@@ -18,7 +18,7 @@ enum {
     TURN_BYTES = 524288,
     TURN_RUNS = 256,
     TURN_SHAKES = 2, /* steps of handshakes, most of them of 0.5 ms */
-    TURN_COSTLY = 1, /* connections of which something costly is read */
+    TURN_COSTLY = 1, /* connections that are costly, and are read from */
     /* Connections of which one above its address's share is looked for. */
     LOOKED_AT_MAX = 1024
 };

@@ -12,7 +12,7 @@
 #include "files/compressor_index_priv.h"
 #include "files/compressor_share_priv.h"
 
-enum { THREAD_NICE = 19 }; /* what a worker wants, it gets first */
+enum { THREAD_NICE = 19 }; /* workers get the processor first */
 
 struct compressor {
     pthread_mutex_t mutex; /* guards all below, but threads and the atomics */

@@ -93,7 +93,8 @@ static enum compressor_job_state compress(struct compressor_job *job,
                                      : COMPRESSOR_JOB_FAILED;
 }
 
-/* Against the dictionary; nobody needs the difference from the same. */
+/* Compresses text against the dictionary. There is no delta when both are the
+ * same. */
 static enum compressor_job_state compress_delta(struct compressor_job *job,
                                                 struct bytes text,
                                                 const atomic_bool *stops,

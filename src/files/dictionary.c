@@ -22,7 +22,7 @@ void dictionary_write_name(struct dictionary *dictionary)
         snprintf(to, 3, "%02x", dictionary->hash[i]);
 }
 
-/* digits of them and no others. False: they are not there. */
+/* Takes a number of exactly so many digits. False: there is none. */
 static bool take_number(const char **at, size_t digits, uint64_t *number_out)
 {
     uint64_t number = 0;

@@ -13,7 +13,7 @@ struct counted_address {
     uint64_t key;
     uint32_t open;  /* connections; 0: it is free */
     uint32_t next;  /* 0: the last */
-    uint32_t chain; /* which one: the hash is made once */
+    uint32_t chain; /* the number of its chain, as the hash is made once */
 };
 
 struct address_count {

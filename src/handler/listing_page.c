@@ -4,9 +4,9 @@
 
 /* --- The page ------------------------------------------------------------ */
 
-/* The page carries its style and its script; the Content-Security-Policy
- * allows just these two, by the hash of what stands between the tags. Who
- * changes a byte of one changes its hash: the unit test prints the new one. */
+/* The page carries its style and its script; the Content-Security-Policy allows
+ * just these two, by the hash of what stands between the tags. When a byte of
+ * one changes, its hash does, and the unit test prints the new one. */
 #define STYLE_HASH "sha256-zIaDcDT60tTHCu/BL+XFOR96lg2sYaerUTyoERFBrJA="
 #define SCRIPT_HASH "sha256-w89UJxXpS8Cg11pPQHoWKSFzaMqKT+PE3mg2WZeZgwo="
 

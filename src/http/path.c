@@ -214,7 +214,7 @@ bool path_clean_as(struct bytes raw, unsigned reading, char *out,
         if (is_parameter)
             continue;
         *to++ = *from;
-        /* What is encoded stays so, for path_clean(). */
+        /* Encoded bytes stay encoded, for path_clean(). */
         for (from++; c != '/' && from < at; from++)
             *to++ = *from;
     }

@@ -5,8 +5,8 @@ enum { SKIPS_MAX = 16 };
 /* A disk that was stuck for longer tells nothing about its next commit. */
 #define PATIENCE_NS_MAX UINT64_C(20000000)
 
-/* Three quarters of a commit: 64 connections are back by then, mostly; after
- * the half, one in four is not. */
+/* How long the writer waits: three quarters of what a commit took. By then 64
+ * connections are back, mostly; after half of it one in four is not. */
 static uint64_t patience_ns(uint64_t commit_ns)
 {
     uint64_t patience = commit_ns - commit_ns / 4;

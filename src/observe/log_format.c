@@ -141,7 +141,7 @@ static const struct field *find_field(struct bytes name)
     return NULL;
 }
 
-/* The name behind "header:" and the like; false: it is not such a field. */
+/* Takes the name behind "header:" and the like. False: it is no such field. */
 static bool take_header(struct bytes field, struct bytes *name_out,
                         enum log_kind *kind_out)
 {

@@ -74,7 +74,7 @@ static int adopt_from_systemd(struct activation *activation)
     long count;
     int status = EX_OK;
 
-    /* Meant for another process, which left it behind. */
+    /* The variables were meant for another process, which left them behind. */
     if (!pid || !fds || read_number(pid, &end) != getpid() || *end != '\0')
         return EX_OK;
     count = read_number(fds, &end);

@@ -18,7 +18,7 @@ static int complain(struct local_authority_fault *fault, const char *folder,
     return err;
 }
 
-/* why: what comes behind the owner's name. */
+/* Refuses a folder of that owner. why is put behind the owner's name. */
 static int refuse(struct local_authority_fault *fault, const char *folder,
                   uid_t owner, const char *why)
 {

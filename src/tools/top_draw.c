@@ -367,7 +367,7 @@ static void draw_totals(struct screen *screen,
         if (!object && (lines[i].part == STATS_PART_TLS ||
                         lines[i].part == STATS_PART_KEPT ||
                         lines[i].part == STATS_PART_WHAT_IF))
-            continue; /* nobody has come by it, or nothing was sampled */
+            continue; /* no client came this way, or nothing was sampled */
         screen_put_label(screen, lines[i].label);
         for (unsigned k = 1; (row = find_row(lines[i].part, k)); k++)
             put_row(screen, row, object);

@@ -52,7 +52,8 @@ struct upstream_server {
     struct list idle;         /* newest first */
     unsigned idle_count;
     struct log_limit failures;
-    bool was_ejected; /* by this worker, and not seen well since */
+    /* this worker ejected it, and has not seen it well since */
+    bool was_ejected;
 };
 
 struct upstream {

@@ -68,11 +68,12 @@ void kv_tokens_release(struct kv_tokens **tokens_ref); /* NULL is accepted */
 /* --- What somebody may write --------------------------------------------- */
 
 struct kv_access {
-    const struct hosts *names;           /* of this machine; borrowed */
-    const struct forwarded_trust *trust; /* borrowed; NULL: in nobody */
-    const struct kv_tokens *tokens;      /* borrowed; NULL: there are none */
-    bool open_writes;                    /* anybody may */
-    bool read_only;                      /* nobody may */
+    const struct hosts *names; /* of this machine; borrowed */
+    /* borrowed; NULL: no proxy is trusted */
+    const struct forwarded_trust *trust;
+    const struct kv_tokens *tokens; /* borrowed; NULL: there are none */
+    bool open_writes;               /* anybody may write */
+    bool read_only;                 /* nobody may */
 };
 
 enum kv_leave {

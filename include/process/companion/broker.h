@@ -46,7 +46,7 @@ struct broker_path {
 struct broker_options {
     const struct broker_path *paths; /* what they name is borrowed */
     size_t count;
-    int number_fd; /* the pid file's, to write; borrowed; -1: none */
+    int number_fd; /* the pid file, open for writing; borrowed; -1: none */
     /* Whether the configuration, as it is now, has that socket: called in the
      * broker's process. NULL: no other sockets than those on the list. */
     bool (*is_configured)(void *context, const char *path);

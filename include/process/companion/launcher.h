@@ -63,7 +63,7 @@ struct launcher_order {
 
 struct launcher_news {
     pid_t pid;                  /* of the successor; 0: there is none */
-    char why[LAUNCHER_WHY_MAX]; /* there is none */
+    char why[LAUNCHER_WHY_MAX]; /* why there is no successor */
 };
 
 /* Sends an order with its descriptors. 1; 0, the other end is closed; or

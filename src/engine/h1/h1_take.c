@@ -31,8 +31,8 @@ static bool deliver(struct h1 *h1, struct bytes data)
     return true;
 }
 
-/* False: the chunk that has begun is longer than anybody wants it, and is not
- * waited for. */
+/* Looks ahead at the length of the chunk that has begun. False: it is longer
+ * than the handler wants it, and is not waited for. */
 static bool foresee(struct h1 *h1)
 {
     struct response *response = &h1->current->response;

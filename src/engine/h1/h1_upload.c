@@ -109,8 +109,8 @@ uint64_t h1_limit_upload(const struct h1 *h1)
                : h1_now_ms(h1) + SESSION_LOOK_MS;
 }
 
-/* The client sends no more, but what it has sent last may still wait to be
- * passed on. */
+/* Meets the end of what the client sends. What it has sent last may still wait
+ * to be passed on. */
 static enum session_step meet_far_end(struct h1 *h1)
 {
     struct sink *sink;

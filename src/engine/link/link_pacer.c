@@ -216,7 +216,7 @@ static void count_unsent(struct link *link, uint64_t now_ns)
     }
 }
 
-/* Begins a window with what has left until now. */
+/* Begins a window, when so many bytes have left in all. */
 static void begin_window(struct link_shared *shared, uint64_t left)
 {
     link_store(&shared->left, left);

@@ -104,8 +104,9 @@ uint64_t link_queue_limit_allow(struct link *link, uint64_t key, uint64_t want);
 /* Looks at the local queue, and moves the limit. */
 void link_queue_limit_adapt(struct link *link, uint64_t now_ns);
 
-/* Much was sent, nothing of it held, and no pace is known: when there is hardly
- * a queue either, the limit is not needed so low, and in the end not at all. */
+/* Loosens the limit when much was sent, nothing of it was held, no pace is
+ * known, and there is hardly a queue: the limit need not be so low then, and in
+ * the end there need be none. */
 void link_queue_limit_loosen(struct link *link);
 
 /* A queue was found where none was expected. */

@@ -336,7 +336,7 @@ static void hand_head_over(struct fetch *fetch)
 void fetch_use_answer(struct fetch *fetch)
 {
     unsigned status = fetch->exchange.response.status;
-    bool was_mending = fetch->mends; /* it is not where all of it has come */
+    bool was_mending = fetch->mends; /* keep() may clear it */
 
     if (!was_mending && fetch_heed_not_modified(fetch))
         return;

@@ -120,7 +120,8 @@ static bool answer_by_rule(const struct place *place, struct exchange *exchange)
                             sites_defaults(place->sites)));
 }
 
-/* What goes for whatever a place answers, at once or late. */
+/* Prepares a response with what goes for all answers of a place, at once or
+ * late. */
 static void prepare(const struct place *place, struct response *response)
 {
     response->edits = place->options->edits;

@@ -70,7 +70,8 @@ static int refuse_password(char *password, int size, int writes, void *context)
     return -1;
 }
 
-/* The first of each in a text; NULL: there is none that is whole. */
+/* Reads the first certificate, or the first key, in a text. NULL: there is none
+ * that is whole. */
 static X509 *read_certificate(struct bytes pem)
 {
     BIO *bio = BIO_new_mem_buf(pem.data, (int)pem.len);

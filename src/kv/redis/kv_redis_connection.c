@@ -115,7 +115,8 @@ static void on_reply(redisAsyncContext *context, void *reply, void *about)
                        list_node);
     list_drop(&request->list_node);
     connection->options.hooks.on_answer(request,
-                                        reply); /* connection may be gone */
+                                        /* the connection may be freed by now */
+                                        reply);
 }
 
 bool kv_connection_send(struct kv_connection *connection,

@@ -367,8 +367,8 @@ int local_authority_leaf(const char *folder, uid_t owner,
 
 /* --- Looking ------------------------------------------------------------- */
 
-/* Reads the certificate, which is the folder's owner's, and written by nobody
- * else. */
+/* Reads the certificate, if it is of the folder's owner, and nobody else can
+ * write it. */
 static int read_certificate(int fd, struct small_file *file)
 {
     struct stat st;
