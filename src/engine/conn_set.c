@@ -1,18 +1,16 @@
 #include "engine/conn_set.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/cidr.h"
+#include "engine/conn_memory_priv.h"
 #include "engine/h1/h1.h"
 #include "engine/h2/h2.h"
 #include "engine/refusal.h"
 #include "observe/profile.h"
 
 enum {
-    CACHE_LINE = 64,
-    SLAB_CONNS = 64,
     /* What is sent before the loop looks for arrivals again, and how often
      * a response gets its turn until then. */
     TURN_BYTES = 524288,
@@ -23,35 +21,7 @@ enum {
     LOOKED_AT_MAX = 1024
 };
 
-struct slab {
-    struct list list_node;
-    _Alignas(CACHE_LINE) char conns[]; /* conn_bytes each */
-};
-
 /* --- Connections --------------------------------------------------------- */
-
-static bool add_slab(struct conn_set *set)
-{
-    size_t allocated = set->allocated + SLAB_CONNS;
-    struct slab *slab;
-
-    if (set->allocated >= set->shared.context.limits.connections_max ||
-        sched_reserve(&set->shared.sched, allocated) != 0)
-        return false;
-    slab = aligned_alloc(CACHE_LINE,
-                         sizeof(*slab) + SLAB_CONNS * set->conn_bytes);
-    if (!slab)
-        return false;
-    list_put_last(&set->slabs, &slab->list_node);
-    for (size_t i = 0; i < SLAB_CONNS; i++) {
-        void *at = slab->conns + i * set->conn_bytes;
-        struct conn *conn = at;
-
-        list_put_last(&set->free, &conn->list_node);
-    }
-    set->allocated = allocated;
-    return true;
-}
 
 /* Counts and tells of a connection whose descriptor is closed. */
 static void note_turned_away(struct conn_set *set, enum stats_close reason)
@@ -72,24 +42,13 @@ static struct conn *take_conn(struct conn_set *set, int fd)
 {
     struct conn *conn;
 
-    if (list_is_empty(&set->free) && !add_slab(set)) {
+    conn = conn_memory_take(set);
+    if (!conn) {
         close(fd);
         note_turned_away(set, STATS_CLOSE_ERROR);
         return NULL;
     }
-    conn = OWNER_OF(set->free.next, struct conn, list_node);
-    list_drop(&conn->list_node);
     return conn;
-}
-
-static void reap(struct conn_set *set)
-{
-    while (!list_is_empty(&set->closed)) {
-        struct list *list_node = set->closed.next;
-
-        list_drop(list_node);
-        list_put_first(&set->free, list_node);
-    }
 }
 
 /* A connection of an address that has more than its share, whatever it is
@@ -127,7 +86,7 @@ static bool make_room(struct conn_set *set, const struct mail *mail,
         if (conn->session.protocol->farewell)
             conn->session.protocol->farewell(&conn->session);
         conn_close(conn, CONN_END_LIMIT);
-        reap(set); /* none is at work while another one comes */
+        conn_memory_reap(set); /* none is at work while another one comes */
         return true;
     }
     if (mail->is_tls)
@@ -280,7 +239,7 @@ void conn_set_turn(struct conn_set *set)
     profile_leave(before);
     if (__builtin_expect(shared->has_work, 0))
         work_late(set);
-    reap(set);
+    conn_memory_reap(set);
 }
 
 /* --- The end of them ----------------------------------------------------- */
@@ -337,7 +296,7 @@ void conn_set_close_all(struct conn_set *set)
 {
     close_where(set, false);
     tell_queue(set);
-    reap(set);
+    conn_memory_reap(set);
 }
 
 /* --- Coming and going ---------------------------------------------------- */
@@ -346,20 +305,6 @@ static void on_expired(void *context, struct deadline *deadline)
 {
     (void)context;
     conn_expire(OWNER_OF(deadline, struct conn, deadline));
-}
-
-/* A session lies at the end of its connection, and may go on as HTTP/2. */
-static size_t count_conn_bytes(const struct protocol *protocol)
-{
-    size_t session_bytes = protocol->session_bytes;
-    size_t bytes;
-
-    if (session_bytes < h2_protocol.session_bytes)
-        session_bytes = h2_protocol.session_bytes;
-    bytes = offsetof(struct conn, session) + session_bytes;
-    if (bytes < sizeof(struct conn))
-        bytes = sizeof(struct conn);
-    return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
 static int init_shared(struct conn_shared *shared, enum sched_policy policy,
@@ -413,11 +358,11 @@ int conn_set_init(struct conn_set *set, enum sched_policy policy,
     list_init(&set->slabs);
     set->count = set->allocated = 0;
     set->idle = (struct conn_idle){0};
-    set->conn_bytes = count_conn_bytes(set->protocol);
+    set->conn_bytes = conn_memory_count_bytes(set->protocol);
     set->next_number = worker + 1;
     set->number_step = link_shared->worker_count;
     atomic_init(&set->closed_count, 0);
-    if (err == 0 && !add_slab(set))
+    if (err == 0 && !conn_memory_grow(set))
         err = -ENOMEM;
     return err;
 }
@@ -429,12 +374,7 @@ void conn_set_fini(struct conn_set *set)
     conn_set_close_all(set);
     deadline_wheel_fini(&shared->deadlines);
     unsent_time_fini(&shared->unsent_time);
-    while (!list_is_empty(&set->slabs)) {
-        struct slab *slab = OWNER_OF(set->slabs.next, struct slab, list_node);
-
-        list_drop(&slab->list_node);
-        free(slab);
-    }
+    conn_memory_free(set);
     tls_buffers_destroy(shared->tls_buffers);
     h1_context_fini(&shared->context);
     h2_context_destroy(shared->context.h2);
