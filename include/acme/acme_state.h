@@ -81,7 +81,8 @@ MUST_USE int acme_state_write(const struct acme_state *state,
 void acme_state_remove(const struct acme_state *state, enum acme_folder folder,
                        const char *name);
 
-/* Files of an account's folder, likewise; the folder is made. */
+/* The same for files of an account's folder, which is made when it is missing.
+ * 0 or -errno. */
 MUST_USE int acme_state_read_account(const struct acme_state *state,
                                      const char *id, const char *name,
                                      struct small_file *file);

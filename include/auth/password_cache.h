@@ -5,8 +5,8 @@
  * is kept is a hash of all that was asked, under a key that never leaves this
  * process: neither passwords nor users.
  *
- * Memory is fixed: of what falls into the same small set, the one goes that
- * would have to go first anyway.
+ * Memory is fixed. When a small set is full, the password of that set which
+ * would have to go first anyway makes room.
  *
  * Thread: one per worker, used by that worker only; no locks.
  */

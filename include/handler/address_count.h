@@ -36,7 +36,7 @@ void address_count_destroy(struct address_count *count);
 MUST_USE uint32_t address_count_take(struct address_count *count,
                                      const struct address *address);
 
-/* Counts one less. *ticket becomes 0; a ticket that is 0 already is
+/* Counts one connection less. *ticket becomes 0; a ticket that is 0 already is
  * nobody's. */
 void address_count_give(struct address_count *count, uint32_t *ticket);
 

@@ -35,7 +35,8 @@ void kv_events_destroy(struct kv_events *events); /* NULL is accepted */
 void kv_events_put(struct kv_events *events, enum kv_event_kind kind,
                    uint64_t number, const struct kv_entry *entry);
 
-/* Takes back all that was put since the draft had this size. */
+/* kv_events_undo() takes back all that was put since kv_events_draft() returned
+ * draft. */
 size_t kv_events_draft(const struct kv_events *events);
 void kv_events_undo(struct kv_events *events, size_t draft);
 

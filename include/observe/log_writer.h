@@ -34,7 +34,7 @@ enum {
 
 struct log_counters {
     uint64_t lines;   /* handed to the writing thread, or about to be */
-    uint64_t dropped; /* there was no room, or no time at the end */
+    uint64_t dropped; /* for want of room, or of time at the end */
     uint64_t errors;  /* writes that failed */
 };
 

@@ -28,9 +28,9 @@ void readiness_inherit(struct readiness *readiness);
 void readiness_tell(struct readiness *readiness, int status);
 
 enum readiness_news {
-    READINESS_TOLD,     /* *status_out is */
-    READINESS_DEAD,     /* the pipe is closed: it has ended */
-    READINESS_TIMEOUT,  /* not yet */
+    READINESS_TOLD,     /* the child has told its status: *status_out */
+    READINESS_DEAD,     /* the pipe is closed: the child has ended */
+    READINESS_TIMEOUT,  /* no status came in time */
     READINESS_GIVEN_UP, /* nobody wants to know any more */
     READINESS_FAILED    /* errno says why */
 };

@@ -122,8 +122,8 @@ static bool has_room(const struct miniature *miniature,
     return model->free_copy != 0 || model->untouched <= miniature->copies;
 }
 
-/* A copy is free. Those that were never used come last: their memory costs
- * nothing yet. */
+/* Takes a free copy; there is one. Copies that were never used come last, as
+ * their memory costs nothing yet. */
 static uint16_t take_copy(struct model *model)
 {
     uint16_t at = model->free_copy;

@@ -273,8 +273,9 @@ bool cache_vary_put(struct bytes names, const struct request *request,
 
 /* --- Languages ----------------------------------------------------------- */
 
-/* "zh-Hant-TW": what is two or four letters long, but neither first nor behind
- * a single letter. */
+/* Puts a tag in its usual case, "zh-Hant-TW": a subtag of two letters in
+ * capitals, one of four with a capital, unless it is first or behind a single
+ * letter. */
 static void put_tag(struct buf *out, struct bytes tag)
 {
     bool is_behind_single = true;

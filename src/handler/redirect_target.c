@@ -142,7 +142,7 @@ void redirect_put_target(struct buf *out, const struct redirect_rule *rule,
         put_local_path(out, path, filling);
     expand(out, own_query, filling, false);
     if (rule->says_query && out->len > 0 && out->data[out->len - 1] == '?')
-        out->len--; /* there was none */
+        out->len--; /* the request had no query */
     if (filling->query.len > 0 && !rule->says_query) {
         if (own_query.len == 0)
             buf_put_literal(out, "?");

@@ -111,7 +111,8 @@ static ev_io *find_watcher(struct resolver *resolver, int fd)
     return unused;
 }
 
-/* c-ares wants this from now on; neither: it is about to close fd. */
+/* From now on c-ares waits for fd to be readable or writable; neither: c-ares
+ * is about to close fd. */
 static void on_socket(void *context, int fd, int readable, int writable)
 {
     struct resolver *resolver = context;

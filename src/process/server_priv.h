@@ -66,7 +66,7 @@ struct server {
 
     struct worker **workers;
     size_t worker_count;                   /* created */
-    size_t started;                        /* of them */
+    size_t started;                        /* workers that run */
     struct address_count *addresses;       /* NULL: they are not counted */
     struct password_check *password_check; /* NULL: nobody has passwords */
     struct compressor *compressor;         /* NULL: nothing is compressed */

@@ -57,9 +57,10 @@ struct upstream_server {
 };
 
 struct upstream {
-    ev_io reading;                    /* on, but while connecting or paused */
-    ev_io writing;                    /* on while connecting or waited for */
-    struct transport transport;       /* its socket is that of both */
+    ev_io reading; /* on, but while connecting or paused */
+    ev_io writing; /* on while connecting or waited for */
+    /* its socket is that of reading and writing */
+    struct transport transport;
     struct list list_node;            /* of those that connect, or are idle */
     struct upstream_alarm idle_limit; /* left on while it is in use */
     struct upstream_server *server;

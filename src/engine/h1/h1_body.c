@@ -83,7 +83,8 @@ static enum h1_body begin_upload(struct h1 *h1)
                                                 : H1_BODY_BESIDE;
 }
 
-/* The client may wait for a word before it sends the body. */
+/* Goes on to read the body; a client that waits for that word before it sends
+ * the body is told "100 Continue". */
 static enum h1_body go_on(struct h1 *h1)
 {
     if (h1->current->request.expects_continue && h1_is_input_empty(h1) &&
@@ -94,7 +95,7 @@ static enum h1_body go_on(struct h1 *h1)
     return H1_BODY_MORE;
 }
 
-/* Before the first byte of a body: whether it will be read at all. */
+/* Decides, before the first byte of a body, whether it will be read at all. */
 static enum h1_body begin_body(struct h1 *h1)
 {
     struct exchange *exchange = h1->current;

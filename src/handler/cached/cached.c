@@ -195,9 +195,10 @@ static void answer_by_key(struct cached *cached, struct exchange *exchange,
     cache_found_release(&found);
 }
 
-/* Whether it neither gets nor leaves anything. Of a field that Connection names
- * the origin hears nothing: its answer is for those who have none, and would be
- * kept for those who have it (Vary). */
+/* Whether a request goes past the cache: it gets nothing from there, and leaves
+ * nothing there. One reason: the origin does not see a field that Connection
+ * names, so its answer is for requests without the field, and would be kept for
+ * those with it (Vary). */
 static bool is_passed_by(const struct cached *cached,
                          const struct exchange *exchange)
 {

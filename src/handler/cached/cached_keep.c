@@ -183,8 +183,8 @@ static bool will_be_long(const struct fetch *fetch, const struct keeping *kept,
                                 variant, cached_now(fetch->cached)->wall_s);
 }
 
-/* Makes the entry and the room for its body. False: there is no memory, what it
- * varies by cannot be told, or it will be too long. */
+/* Makes the entry and the room for its body. False: there is no memory, or it
+ * cannot be told what the answer varies by, or the answer is too long. */
 static bool make_entry(struct fetch *fetch, const struct keeping *kept)
 {
     struct cached *cached = fetch->cached;

@@ -172,7 +172,7 @@ static bool read_ttl(struct kv *kv, struct exchange *exchange,
     return true;
 }
 
-/* "op=add", and by how much, or neither. */
+/* Reads "op=add" and by how much; a request has both or neither. */
 static bool read_add(struct kv *kv, struct exchange *exchange, struct bytes add,
                      struct bytes by, struct kv_op *op)
 {

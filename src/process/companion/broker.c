@@ -125,7 +125,8 @@ static bool is_wanted(const struct table *table, const char *path)
             options->is_configured(options->context, path));
 }
 
-/* Even when nobody listens there any more: its service may come back. */
+/* Whether a socket at path is of another service, even when nobody listens
+ * there any more: that service may come back. */
 static bool is_of_others(const char *path)
 {
     struct stat st;
