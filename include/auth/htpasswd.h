@@ -55,8 +55,8 @@ void htpasswd_release(struct htpasswd **htpasswd_ref);
  * twice. */
 uint64_t htpasswd_generation(const struct htpasswd *htpasswd);
 
-/* Whether it is time to look at the file. True once for each time: to whoever
- * sees to it then that somebody calls htpasswd_refresh(). */
+/* Whether it is time to look at the file. True for one caller each time, which
+ * has to see to it that htpasswd_refresh() is called. */
 MUST_USE bool htpasswd_is_due(struct htpasswd *htpasswd, uint64_t now_ms);
 
 /* Reads the file anew if it has changed; says so, or what is wrong with it,

@@ -133,9 +133,9 @@ enum cache_outcome cache_flight_leave(struct cache_store *store,
 
 /* Whether a body of that length (CACHE_LENGTH_UNKNOWN) may be begun. */
 bool cache_store_has_room(struct cache_store *store, uint64_t length);
-/* Whether that is so for no more bytes at all: of what is kept, is being
- * filled, or has been given up and is still read, there is twice what may be
- * kept. */
+/* Whether nothing more may be begun: bodies that are kept, that are being
+ * filled, and that were given up and are still read have twice the bytes that
+ * may be kept. */
 bool cache_store_is_full(const struct cache_store *store);
 
 /* That variant of a key's answer, which did not say how long it is, was longer

@@ -184,7 +184,8 @@ struct kv_write {
     struct kv_op *ops;
     size_t count; /* 1 to KV_WRITE_OPS_MAX */
     void (*on_done)(struct kv_write *write);
-    /* Whether it took place; each operation has its outcome either way. */
+    /* Whether the write took place; each operation has its outcome either
+     * way. */
     bool is_done;
     /* Private. */
     struct mailbox_note note;

@@ -18,8 +18,8 @@ struct program_command {
     const char *name;
     /* The words behind the name. The exit status. */
     int (*run)(int count, char **arguments);
-    /* How it is written, behind the name; what stands for a value is in
-     * capitals. Ends with NULL. */
+    /* The arguments behind the name, a text for each way to use the command;
+     * words in capitals stand for values. Ends with NULL. */
     const char *usages[PROGRAM_COMMAND_USAGES_MAX + 1];
 };
 

@@ -20,8 +20,8 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Whether those below the item at `at` that do not outrank priority take all
- * the excess away. The heap's order spares us everyone else. */
+/* Whether the items at and below `at` that do not outrank priority take all of
+ * the excess. The order of the heap spares looking at any other. */
 static bool is_covered(const struct heap *heap, uint32_t at, uint64_t priority,
                        struct excess *excess)
 {

@@ -64,8 +64,8 @@ static inline struct evict_node *evict_node_in(struct heap_node *node)
 /* Makes room for one more. False: no memory. */
 MUST_USE bool evict_heap_reserve(struct heap *heap);
 
-/* Whether those that do not outrank a newcomer of that priority, who counts
- * already, make room for it when they go. */
+/* Whether the entries that do not outrank a newcomer of that priority take
+ * enough room for it. The newcomer is counted already. */
 bool evict_heap_can_make_room(const struct evict *evict,
                               const struct heap *heap, uint64_t priority);
 

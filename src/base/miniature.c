@@ -255,7 +255,8 @@ static void forget_half(struct miniature *miniature)
     }
 }
 
-/* Whether it would change nothing to ask the model for the same key again. */
+/* Asks one model for a key. True: to ask it for the same key again would change
+ * nothing. */
 static bool ask_model(struct miniature *miniature, unsigned number,
                       uint64_t key, uint64_t bytes)
 {

@@ -14,7 +14,8 @@
 #include "base/siphash.h"
 #include "base/units.h"
 
-/* Where that cannot be asked there is one. */
+/* Whether a file has an ACL. Where that cannot be asked it is taken to have
+ * one. */
 static bool has_acl(int fd)
 {
     return fgetxattr(fd, "system.posix_acl_access", NULL, 0) != -1 ||

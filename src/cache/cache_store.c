@@ -246,9 +246,9 @@ static uint64_t memory_of(const struct cache_store *store, uint64_t length)
                : length;
 }
 
-/* Whether so much is in memory, beside what is kept, that there would be no end
- * of it: what has been given up lies there as long as one reads it, however
- * slowly. */
+/* Whether so many bytes more would be too much. All bodies together may have
+ * twice what may be kept: a body that was given up stays in memory as long as a
+ * client reads it, however slowly. */
 static bool is_full(const struct cache_store *store, uint64_t more)
 {
     return atomic_load_explicit(&store->bodies.filling, memory_order_relaxed) +

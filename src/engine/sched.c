@@ -217,8 +217,8 @@ void sched_put(struct sched *sched, struct sched_item *item, uint64_t bytes)
     heap_put(&sched->heap, &item->node, key, item->arrival);
 }
 
-/* Whether its client has come to be further ahead since it was put: then it is
- * put to where it belongs by now. */
+/* Puts the first item to where it belongs by now, if its client has come to be
+ * further ahead since the item was put. False: it stays first. */
 static bool renew(struct sched *sched, const struct heap_item *first)
 {
     struct sched_item *item = item_of(first->node);

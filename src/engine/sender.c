@@ -26,7 +26,8 @@ static struct exchange *exchange_of(struct list *list_node)
     return OWNER_OF(list_node, struct exchange, list_node);
 }
 
-/* Whether its end is that of the connection, which is shut right behind it. */
+/* Whether the end of the response is that of the connection, which is shut
+ * right behind it. */
 static bool is_last(const struct exchange *exchange)
 {
     return !exchange->response.persists && !exchange->is_tunnel &&

@@ -4,8 +4,8 @@
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* Where it is kept which page a status ("404") or class ("5xx") has; NULL: it
- * is neither. */
+/* The place where the number of the page for a status ("404") or a class
+ * ("5xx") is kept; NULL: word is neither. */
 static uint8_t *find_number(struct error_pages *pages, struct bytes word)
 {
     unsigned class;

@@ -23,8 +23,8 @@ static struct file_entry *acquire_intact(struct static_files *files,
     return entry;
 }
 
-/* Whether it has siblings is of interest only to a client that takes
- * codings. */
+/* Only for a client that takes codings it is looked whether siblings have come
+ * or gone. */
 struct file_entry *static_files_acquire(struct static_files *files,
                                         const struct request *request,
                                         struct bytes name)

@@ -192,7 +192,8 @@ static int add_flag(int fd, int get, int set, int flag)
     return flags == -1 || fcntl(fd, set, flags | flag) == -1 ? -errno : 0;
 }
 
-/* Where it is bound; zeros behind a path. 0 or -errno. */
+/* Finds the address that fd is bound to, with zeros behind a path. 0 or
+ * -errno. */
 static int find_address(int fd, union any_address *bound, socklen_t *len_out)
 {
     *bound = (union any_address){.any = {.sa_family = AF_UNSPEC}};
@@ -200,7 +201,7 @@ static int find_address(int fd, union any_address *bound, socklen_t *len_out)
     return getsockname(fd, &bound->any, len_out) == -1 ? -errno : 0;
 }
 
-/* Whether it takes all addresses, of both families if there are two. */
+/* Whether the socket takes all addresses, of both families if there are two. */
 static bool is_everywhere(int fd, const union any_address *bound)
 {
     int only6 = 1;

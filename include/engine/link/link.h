@@ -231,7 +231,7 @@ static inline bool link_is_windowed(const struct link *link)
     return link_load(&link->shared->base) > 0;
 }
 
-/* Whether it is watched how much of what was handed over is on its way. */
+/* Whether the link watches how much of what was handed over is on its way. */
 static inline bool link_tracks(const struct link *link)
 {
     return link->is_local || link_is_windowed(link);

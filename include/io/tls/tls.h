@@ -147,9 +147,9 @@ MUST_USE bool tls_has_kept(const struct tls *tls);
 /* Whether a byte of the client has come. */
 MUST_USE bool tls_has_heard(const struct tls *tls);
 
-/* Whether it should end soon, with the answer to the next request: its key was
- * used for nearly as much as it may be, and cannot change. Beyond that it sends
- * nothing any more. */
+/* Whether the connection should end soon, with the answer to the next request:
+ * its key was used for nearly as much as it may be, and cannot change. Beyond
+ * that the connection sends nothing any more. */
 MUST_USE bool tls_is_worn(const struct tls *tls);
 
 /* Whether bytes are owed: encrypted, and not reported as sent. */

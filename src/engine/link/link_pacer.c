@@ -224,7 +224,7 @@ static void begin_window(struct link_shared *shared, uint64_t left)
     link_store(&shared->paced, false);
 }
 
-/* Whether it has been long enough for what is to be told by it. */
+/* Whether a window has been long enough for what it is to tell. */
 static bool is_long_enough(const struct link_shared *shared, uint64_t more,
                            uint64_t ns)
 {

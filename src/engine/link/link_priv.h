@@ -31,7 +31,7 @@ static inline void link_store(_Atomic uint64_t *number, uint64_t value)
 }
 
 /* Whether so much time has passed. Another worker may have read its clock a
- * little later than this one: then it has not. */
+ * little later than this one; that counts as no time. */
 static inline bool link_has_passed(uint64_t now_ns, uint64_t then_ns,
                                    uint64_t span_ns)
 {

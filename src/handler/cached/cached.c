@@ -102,7 +102,8 @@ static void refresh_later(struct cached *cached, struct exchange *exchange,
         cache_found_release(&earlier);
 }
 
-/* Whether those who say who they are may have it. */
+/* Whether the request may have what was found: one with Authorization may have
+ * only what is shared by all. */
 static bool is_open_to(const struct cache_found *found,
                        const struct request *request)
 {
@@ -164,7 +165,7 @@ static bool goes_past(const struct exchange *exchange,
             (request_find(request, FIELD_RANGE) && !is_for_part(request)));
 }
 
-/* How that is named. */
+/* How an answer is named that what was found cannot give. */
 static enum cached_way way_past(const struct cache_found *found)
 {
     if (!found->entry)

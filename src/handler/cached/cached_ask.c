@@ -180,7 +180,7 @@ static bool serves(struct ask *ask)
                                      cached->options.unreachable_s, false)));
 }
 
-/* Whether it is a part that is wanted, and not all of it is there. */
+/* Whether a part is wanted, of an answer that is not there as a whole. */
 static bool wants_part(const struct ask *ask)
 {
     const struct cache_entry *entry = ask->found.entry;

@@ -52,7 +52,8 @@ static bool is_too_long(const struct fetch *fetch)
                 cache_store_options_of(store)->object_max);
 }
 
-/* Whether it is to go on when nobody reads: for who comes later. */
+/* Whether a body is worth being filled to its end though nobody reads it now,
+ * for clients that come later. */
 static bool is_worth_ending(const struct fetch *fetch)
 {
     uint64_t length = cache_body_length(fetch->body);

@@ -172,8 +172,8 @@ static struct cache_entry *create_entry(struct fetch *fetch,
     return entry;
 }
 
-/* Whether it will be too long, as it was: then those who read it would all go
- * at the pace of the slowest of them. */
+/* Whether the body will be too long to be kept, as it was the last time. All
+ * who read along would go at the pace of the slowest of them. */
 static bool will_be_long(const struct fetch *fetch, const struct keeping *kept,
                          struct bytes variant)
 {

@@ -180,8 +180,8 @@ static bool is_this_machine(struct bytes host)
     return false;
 }
 
-/* Whether it comes of a page of another origin: any page can have a browser
- * send a POST to this machine. Programs say no Origin. */
+/* Whether the request comes from a page of another origin: any page can have a
+ * browser send a POST to this machine. Programs say no Origin. */
 static bool is_foreign(const struct request *request)
 {
     const struct field *field = request_find(request, FIELD_ORIGIN);

@@ -90,8 +90,8 @@ static bool is_misdirected(const struct sites *sites,
     return sites->options.tls && is_of_another_name(sites, exchange);
 }
 
-/* Whether it has been sent to https. Nothing is asked of it before: passwords
- * do not go in clear text then. */
+/* Whether the client has been sent to https. That comes before any password is
+ * asked for, so that none goes in clear text. */
 static bool answer_by_https(const struct place *place,
                             struct exchange *exchange)
 {
@@ -108,7 +108,7 @@ static bool answer_by_https(const struct place *place,
 
 /* --- By rules ------------------------------------------------------------ */
 
-/* Whether it has been answered by a rule of the place. */
+/* Whether the exchange has been answered by a rule of the place. */
 static bool answer_by_rule(const struct place *place, struct exchange *exchange)
 {
     const struct redirect_rules *redirects = place->options->redirects;

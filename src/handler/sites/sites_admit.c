@@ -66,7 +66,8 @@ static bool takes_password(const struct place *place, struct exchange *exchange)
                         bytes_of(options->auth_realm));
 }
 
-/* Whether it was let in after it has waited; else it is answered. */
+/* Whether an exchange that has waited for its password to be checked is let in;
+ * otherwise it has been answered. */
 static bool takes_verdict(const struct place *place, struct exchange *exchange)
 {
     enum password_verdict verdict = place->sites->admission.verdict;
@@ -114,7 +115,7 @@ static bool is_another_list(const struct cidrs *list, const struct cidrs *than)
     return list->count > 0 && list->items != than->items;
 }
 
-/* Whether it has nothing but an error for everybody. */
+/* Whether the place has nothing but an error for everybody. */
 static bool is_closed(const struct place *place)
 {
     return place->respond && place->options->respond_status >= 400;

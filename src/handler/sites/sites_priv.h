@@ -141,11 +141,13 @@ bool place_takes(const struct place *place, struct exchange *exchange);
 /* Whether who asks may come, by address and password; the exchange may wait. */
 bool place_admits(const struct place *place, struct exchange *exchange);
 
-/* Whether its body is, as far as is known, too large. */
+/* Whether the exchange's body is too large for the place, as far as is known.
+ */
 bool place_is_overfull(const struct place *place,
                        const struct exchange *exchange);
 
-/* Whether it is not; else it has been answered. */
+/* Whether the body is not too large; otherwise the exchange has been answered.
+ */
 bool place_takes_body(const struct place *place, struct exchange *exchange);
 
 /* Judges what is sent by place, and may be below the path of another. */

@@ -133,7 +133,7 @@ static enum io_result take_handshake(struct tls *tls, struct bytes payload)
     return change_key(tls, taken->begun[KEY_UPDATE_HEAD] == 1);
 }
 
-/* Whether it may come now: nothing comes between the parts of a message. */
+/* Whether a record may come now: none comes between the parts of a message. */
 static bool is_in_place(struct tls_taken *taken, enum tls_content type,
                         struct bytes payload)
 {

@@ -11,11 +11,11 @@ struct stack_st_X509;
 /* NULL: nobody is verified. */
 struct stack_st_X509 *tls_trust_authorities(const struct tls_trust *trust);
 
-/* Whether they were named: then each of them may be the last of a chain, though
- * another has signed it. */
+/* Whether the authorities were named by the configuration. Then each of them
+ * may be the last of a chain, though another authority has signed it. */
 bool tls_trust_is_named(const struct tls_trust *trust);
 
-/* NULL: none is shown. */
+/* The certificate that servers get to see; NULL: none. */
 struct tls_certificate *tls_trust_certificate(const struct tls_trust *trust);
 
 #endif

@@ -213,7 +213,7 @@ static int obey(struct table *table, const struct broker_request *request)
     return -EACCES;
 }
 
-/* Whether it went out. fd: -1 is none. */
+/* Sends an answer, with fd unless that is -1. False: it did not go out. */
 static bool send_answer(int to, int result, int fd)
 {
     struct broker_answer answer = {.result = result};
