@@ -59,7 +59,8 @@ static void put_detail(struct acme_problem *problem,
     buf_fini(&text);
 }
 
-/* Of several names each may have a problem of its own (RFC 8555 6.7.1). */
+/* Finds what a problem says: that of the first name, as each of several names
+ * may have a problem of its own (RFC 8555 6.7.1). */
 static const struct json_value *find_detail(const struct json_value *json)
 {
     const struct json_value *parts = json_find(json, "subproblems");

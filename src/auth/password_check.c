@@ -97,7 +97,8 @@ static unsigned count_kept(const struct password_check *check)
     return looks < REFRESH_JOBS ? REFRESH_JOBS - looks : 0;
 }
 
-/* For a question: of those that are free, or that one makes room for. */
+/* Takes a job for a question: a free one, or one that another question makes
+ * room for. */
 static struct password_job *take_question(struct password_check *check,
                                           uint64_t asker)
 {

@@ -21,8 +21,9 @@ static uint64_t case_of_letters(uint64_t word)
     return (from_a & ~behind_z & ~word & BYTE_EIGHTFOLD(0x80)) >> 2;
 }
 
-/* Only where two words differ, and by nothing but that bit, it matters of what
- * it is. */
+/* Whether two words are alike but for the case of letters. Only where they
+ * differ in nothing but the bit of case it has to be known which bytes are
+ * letters. */
 static inline bool words_match(uint64_t a, uint64_t b)
 {
     uint64_t differs = a ^ b;

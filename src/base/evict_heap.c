@@ -9,7 +9,7 @@ bool evict_heap_reserve(struct heap *heap)
                                                  : CAPACITY_MIN) == 0;
 }
 
-/* By how much what is inside is above the limits. */
+/* By how much the entries inside are above the limits. */
 struct excess {
     uint64_t bytes;
     size_t entries;

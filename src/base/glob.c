@@ -103,7 +103,7 @@ static void arrive(const struct glob *glob, struct front *front, unsigned at,
     put(front, at, &run);
 }
 
-/* Of a front nothing is written but what this glob can use. */
+/* Empties a front, as far as this glob can use it. */
 static void empty(const struct glob *glob, struct front *front)
 {
     front->count = 0;

@@ -91,8 +91,9 @@ int heap_reserve(struct heap *heap, size_t capacity)
     return 0;
 }
 
-/* Below a node that is not before item none can be, either. The recursion is no
- * deeper than the heap is: the logarithm of its count. */
+/* Counts the items at and below `at` that come before item. Below one that does
+ * not, none can. The recursion is as deep as the heap: the logarithm of its
+ * count. */
 static size_t count_below(const struct heap *heap, uint32_t at,
                           const struct heap_item *item)
 {

@@ -29,7 +29,8 @@ static void unmap(const struct cache_body *body, char *map)
     atomic_fetch_sub_explicit(&body->counts->maps, 1, memory_order_relaxed);
 }
 
-/* Of what is spooled only a part is ever in memory. */
+/* Sets bytes aside for the body. Only a part of a body that is spooled is ever
+ * in memory. */
 void cache_body_set_aside(struct cache_body *body, uint64_t bytes)
 {
     if (body->spool && bytes > CACHE_SPOOL_PENDING_MAX)

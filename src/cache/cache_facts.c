@@ -71,8 +71,8 @@ static void read_line(struct cache_facts *facts, struct said *said,
 
 /* --- Freshness ----------------------------------------------------------- */
 
-/* Of a list the first counts, and what is no number says nothing (RFC 9111
- * 5.1). */
+/* Reads Age: the first member of a list counts, and one that is no number says
+ * nothing (RFC 9111 5.1). */
 static int64_t read_age(struct bytes list)
 {
     struct bytes first;
@@ -209,15 +209,16 @@ void cache_facts_read(struct cache_facts *facts, unsigned status,
 
 /* --- Keeping ------------------------------------------------------------- */
 
-/* Not the statuses that a cache of answers has nothing to say about, or that
- * are of one request: 206 has its own ways, 304 is no answer of its own. */
+/* Whether an answer of that status can be kept at all. A 1xx is no answer; 304
+ * and 416 are about one request; 206 is kept only where parts are. */
 static bool is_final(unsigned status, const struct cache_asked *asked)
 {
     return status >= 200 && (status != 206 || asked->takes_part) &&
            status != 304 && status != 416;
 }
 
-/* With must-understand: RFC 9110 15. */
+/* Whether the status is one that we understand (RFC 9110 15), for
+ * must-understand. */
 static bool is_understood(unsigned status)
 {
     return is_heuristic(status) || status == 302 || status == 303 ||

@@ -34,7 +34,7 @@ static uint64_t count_blocks(uint64_t length)
     return (length + CACHE_FILE_BLOCK_BYTES - 1) / CACHE_FILE_BLOCK_BYTES;
 }
 
-/* Where the head is. */
+/* Where the head begins in the file: behind the body and its sums. */
 static uint64_t head_at(uint64_t length)
 {
     return length + count_blocks(length) * sizeof(uint64_t);

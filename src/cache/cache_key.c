@@ -118,8 +118,8 @@ static bool counts(const struct field *field)
     return bytes_ieq((struct bytes){field->name.data, begin.len}, begin);
 }
 
-/* Of Forwarded (RFC 7239) all but who asks counts; lists are kept as they
- * are. */
+/* Puts the pairs of Forwarded (RFC 7239) that count: all but those that say who
+ * asks. Lists are kept as they are. */
 static void put_pairs(struct bytes value, struct buf *out)
 {
     while (value.len > 0) {
@@ -245,7 +245,7 @@ static struct bytes scheme_of(struct bytes reference)
                : BYTES("");
 }
 
-/* Without the port that the scheme has anyway. */
+/* The host without a port that is the scheme's own. */
 static struct bytes without_port(struct bytes host, bool is_secure)
 {
     struct bytes port = is_secure ? BYTES(":443") : BYTES(":80");

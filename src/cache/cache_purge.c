@@ -49,7 +49,8 @@ static void move(struct bytes *text, char **at)
     *at += text->len;
 }
 
-/* Before entries are looked for: whoever puts one afterwards finds it here. */
+/* Notes a purge. This comes before entries are looked for, so that an entry
+ * which is put afterwards meets the note. */
 static void note(struct cache_purges *purges, const struct cache_purge *purge)
 {
     struct cache_noted *noted = malloc(sizeof(*noted) + purge->place.len +

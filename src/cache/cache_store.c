@@ -229,7 +229,7 @@ void cache_found_release(struct cache_found *found)
     cache_body_release(&found->body);
 }
 
-/* Of what is being filled. */
+/* The bytes of memory that bodies being filled may have. */
 static uint64_t memory_max(const struct cache_store *store)
 {
     return store->disk ? CACHE_AWAKE_BYTES_MAX : store->options.bytes_max;

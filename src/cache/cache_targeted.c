@@ -178,7 +178,7 @@ static bool take_parameters(struct bytes *text)
     return true;
 }
 
-/* Behind its parenthesis. */
+/* Takes the rest of an inner list, behind its parenthesis. */
 static bool take_list(struct bytes *text)
 {
     struct sf_item ignored;

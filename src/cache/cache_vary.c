@@ -298,7 +298,7 @@ static void put_tag(struct buf *out, struct bytes tag)
     }
 }
 
-/* As short as can be. */
+/* Puts a weight, as short as can be. */
 static void put_qvalue(struct buf *out, unsigned weight)
 {
     unsigned unit = WEIGHT_MAX / 10;

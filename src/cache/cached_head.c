@@ -65,7 +65,7 @@ static bool is_among(struct bytes name, const struct bytes *names, size_t count)
 #define IS_AMONG(name, names) \
     is_among((name), (names), sizeof(names) / sizeof(*(names)))
 
-/* Of one answer. */
+/* Whether a field is about one answer only, and is not kept. */
 static bool is_passing(struct bytes name)
 {
     static const struct bytes names[] = {NAMED("Age"), NAMED("Content-Length"),
@@ -75,7 +75,8 @@ static bool is_passing(struct bytes name)
     return IS_AMONG(name, names);
 }
 
-/* For caches like this one alone: it is kept, and told to nobody. */
+/* Whether a field is for caches like this one alone: it is kept, and sent to no
+ * client. */
 static bool is_hidden(struct bytes name)
 {
     return bytes_ieq(name, BYTES("Surrogate-Control"));

@@ -3,7 +3,8 @@
 
 #include "codec/codec.h"
 
-/* In front of each block stands its size; what follows is aligned for all. */
+/* What stands in front of each block: its size. The block behind it is aligned
+ * for all types. */
 union header {
     size_t bytes;
     max_align_t alignment;

@@ -22,7 +22,7 @@
 
 /* --- What belongs together, when all of it is there ---------------------- */
 
-/* Where one is in the configuration. */
+/* The place in the configuration that is being checked. */
 struct location_check {
     struct options *options;
     struct faults *faults;

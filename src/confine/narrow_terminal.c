@@ -22,7 +22,8 @@ static int open_again(int fd, int access)
     return open(path, access | O_NOCTTY | O_CLOEXEC);
 }
 
-/* In the place of fd, which is a terminal. A descriptor or -errno. */
+/* Opens what takes the place of fd, which is a terminal. A descriptor or
+ * -errno. */
 static int replace(int fd, int access, bool reads)
 {
     int err;

@@ -2,7 +2,8 @@
 
 #include "engine/conn.h"
 
-/* Where all are busy, who comes costs a look at all of them so often only. */
+/* When all connections were busy, newcomers do not have all of them looked at
+ * again for so long. */
 enum { IN_VAIN_MS = 100 };
 
 /* Notes conn behind those that have waited as long, or longer. */

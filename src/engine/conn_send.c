@@ -58,8 +58,8 @@ static uint64_t allow(struct conn *conn, const struct candidate *candidate)
     return room;
 }
 
-/* Over TLS: how much of what is sent comes to that budget. Less than a record
- * of one byte is nothing, unless that is all a quantum has. */
+/* Over TLS: how many bytes of payload come to that budget on the wire. A budget
+ * below a record of one byte is nothing, unless it is a whole quantum. */
 static uint64_t payload_of(const struct conn *conn, uint64_t budget)
 {
     const struct tls *tls = conn->session.transport.tls;

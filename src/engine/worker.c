@@ -125,7 +125,7 @@ static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
         cache_store_end_late(worker->options.cache, worker->now.wall_s);
 }
 
-/* Not cleared before: reading is what stops it from firing on. */
+/* The timer fires on until it is read. */
 static void on_link_timer(struct ev_loop *loop, ev_io *timer, int events)
 {
     struct worker *worker = timer->data;
@@ -202,9 +202,10 @@ static void start_profile(const struct worker *worker)
                     strerror(-err));
 }
 
-/* Of many workers on few CPUs each would interrupt another as soon as it has
- * something to do. When they let one another finish first, more is there to do
- * each time (sched(7), SCHED_BATCH). Who may not ask for that goes without. */
+/* With many workers on few CPUs each would interrupt another as soon as it has
+ * something to do. When workers let one another finish first, each has more to
+ * do at a time (sched(7), SCHED_BATCH). A process that may not ask for that
+ * goes without. */
 static void let_others_finish(void)
 {
     static const struct sched_param none = {.sched_priority = 0};

@@ -32,8 +32,9 @@ struct bytes file_space_type(const struct file_space *space,
     return type.len > 0 ? type : mime_find(mime, name);
 }
 
-/* Behind the ETag of the file, which stands there, the bytes decide, too;
- * before that it says of which version it is, for who has it (file_delta.c). */
+/* Writes the ETag of a delta: that of its file, which tells the version that
+ * the client will have (file_delta.c), and behind it a hash of the delta's
+ * bytes. */
 static void write_delta_etag(struct file_entry *entry)
 {
     char *end = strrchr(entry->etag_text, '"');

@@ -11,7 +11,8 @@ static unsigned more(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* In thousandths, where it is named itself. */
+/* The weight, in thousandths, of a type that the client names itself; otherwise
+ * 0. */
 static unsigned weight_of(struct accepted accepted)
 {
     return accepted.precision == ACCEPT_ITSELF ? accepted.weight : 0;

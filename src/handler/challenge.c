@@ -6,7 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* In base64url, so that it leads nowhere but to a file. */
+/* Whether a token is in base64url, so that it leads to a file and nowhere else.
+ */
 static bool is_token(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {

@@ -7,7 +7,8 @@
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* As browsers write it: in lower case, other scripts as "xn--". */
+/* Whether a byte may stand in a host as browsers write it: in lower case, other
+ * scripts as "xn--". */
 static bool is_host_byte(char c)
 {
     return (c >= 'a' && c <= 'z') || byte_is_digit(c) || c == '-' || c == '.' ||

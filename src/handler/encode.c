@@ -68,8 +68,8 @@ static bool asks_for_no_other(const struct request *request)
     return false;
 }
 
-/* As little memory as a stream may have, brotli makes of it less than the
- * others: it comes last, wherever the operator wants it. */
+/* Chooses a coding. Brotli comes last, wherever the operator wants it: with as
+ * little memory as a stream may have it compresses less than the others. */
 static enum coding choose(const struct encode *encode,
                           const struct exchange *exchange)
 {
@@ -187,7 +187,7 @@ void encode_add_source(const struct encode *encode, struct exchange *exchange,
         response_add_source_of(response, source, length);
 }
 
-/* Of the length that Content-Length tells, or that nobody knows. */
+/* The length that Content-Length tells, or ENCODE_UNSIZED. */
 static uint64_t read_length(const struct response *response)
 {
     struct bytes text = find(response, BYTES("Content-Length"));

@@ -71,7 +71,7 @@ static struct bytes shorten(struct bytes host, char to[HOSTS_NAME_BYTES_MAX])
     return (struct bytes){to, len};
 }
 
-/* Without port and final dot, in lower case. Empty: no such name. */
+/* The host without port and final dot, in lower case. Empty: it is no name. */
 static struct bytes normalise(struct bytes host, char to[HOSTS_NAME_BYTES_MAX])
 {
     const char *end = memchr(host.data, ']', host.len);

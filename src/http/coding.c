@@ -42,7 +42,8 @@ static int read_weight(struct bytes text)
     return weight <= 1000 ? weight : 0;
 }
 
-/* Where the weight of a coding of that name goes; NULL: not one of ours. */
+/* The place for the weight of a coding of that name; NULL: it is none of ours.
+ */
 static int *find_slot(struct bytes name, int weights[CODING_DCZ + 1], int *any)
 {
     if (bytes_eq(name, BYTES("*")))

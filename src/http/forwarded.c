@@ -15,8 +15,8 @@ bool forwarded_is_trusted(const struct forwarded_trust *trust,
 
 /* --- Lists from their right end ------------------------------------------- */
 
-/* Where the quotation mark stands that the one before end closes; NULL: it
- * closes none. Inside of quotes each other one has a backslash before it. */
+/* Finds the quotation mark that the one before end closes; NULL: there is none.
+ * Between them every other quotation mark has a backslash before it. */
 static const char *find_opening(const char *begin, const char *end)
 {
     for (const char *at = end - 1; at > begin;) {
@@ -187,7 +187,8 @@ static bool read_member(struct bytes member,
                                              : read_node(member, address);
 }
 
-/* Where the search is: at the peer, or at what was told last. */
+/* How far the search for the client has come: to the peer, or to the address
+ * that a proxy has told. */
 struct search {
     struct address client;
     bool is_told;

@@ -11,7 +11,7 @@ enum { PLAIN, SLASH, DOT, ODD };
 static const uint8_t kinds[256] = {
     ['\0'] = ODD, ['%'] = ODD, ['/'] = SLASH, ['.'] = DOT};
 
-/* Of few bytes, which are looked at one by one. */
+/* Whether a path of few bytes is a usual one; they are looked at one by one. */
 static bool is_usual_short(struct bytes raw)
 {
     unsigned before = PLAIN;

@@ -179,7 +179,7 @@ static void put_vector(struct metrics *metrics, const struct stats_row *row)
     }
 }
 
-/* In the last of its unit's places. */
+/* The row's number, in units of the last decimal place that is written. */
 static uint64_t number_of(const struct stats_row *row,
                           const struct stats_object *object)
 {

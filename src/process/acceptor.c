@@ -185,8 +185,8 @@ static bool give(struct acceptor *acceptor, const struct mail *mail,
     return true;
 }
 
-/* As many are open as may be. Whether a worker has taken it, where another one
- * makes room. */
+/* Gives a connection to a worker though as many are open as may be: another one
+ * makes room. False: none does. */
 static bool replace(struct acceptor *acceptor, const struct mail *mail)
 {
     struct address_count *addresses = acceptor->options.addresses;

@@ -9,7 +9,7 @@
 
 enum { WHERE_MAX = 128 };
 
-/* Where to listen, as an option says it. */
+/* A place to listen at, as an option names it. */
 struct wanted {
     const char *option;
     char where[WHERE_MAX]; /* in messages */

@@ -60,8 +60,9 @@ static int open_pid_file(struct server *server)
                                              : EX_CANTCREAT;
 }
 
-/* Where operators find it: where --control says; by default, where systemd
- * has made a place for it, or a server with a configuration finds one. */
+/* Finds the path of the control socket: that of --control; by default the
+ * folder that systemd has made, or one that is found for a server with a
+ * configuration. */
 static int find_control(struct server *server)
 {
     const struct options *options = server->options;

@@ -21,7 +21,7 @@
 /* Several certificates may have one nickname, as of hosts that share a home. */
 enum { NICKNAMES_MAX = 16 };
 
-/* Below the home; '*' is a profile. */
+/* Folders of browsers' certificates, below the home; '*' is a profile. */
 static const char *const places[] = {
     ".pki/nssdb",
     ".local/share/pki/nssdb",

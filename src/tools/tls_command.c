@@ -67,8 +67,9 @@ static int choose_folder(struct shown *shown, const char *folder,
     return 0;
 }
 
-/* For trusting, it is looked up as it was named: what a link leads to may be
- * safe, and the link another user's. */
+/* Reads an authority that is to be trusted. Its folder is opened by the name
+ * that was given: what a link leads to may be safe, and the link be another
+ * user's. */
 static int read_to_trust(struct shown *shown, const struct asked *asked,
                          struct local_authority_fault *fault)
 {

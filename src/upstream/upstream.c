@@ -102,7 +102,8 @@ static bool has_another(const struct upstream_pool *pool, uint64_t tried)
     return false;
 }
 
-/* Where no other is up, balance has all that are left out asked on. */
+/* Logs that a server is left out. When no other is up, those that are left out
+ * are asked all the same. */
 static void log_ejection(const struct upstream_pool *pool, int index)
 {
     struct bytes who = upstream_name(pool->servers[index].endpoint);

@@ -197,7 +197,8 @@ static void name_hosts(struct certificate_reading *reading,
     }
 }
 
-/* Where no host says more, the names in the certificates choose. */
+/* Adds the names in the certificates of a site: they choose the set where no
+ * host does. */
 static void name_certificates(struct certificate_reading *reading,
                               const struct certificate_site *site)
 {

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "io/small_file.h"
 
-/* Beyond the year 9999 nobody has anything to do. */
+/* The last second of the year 9999: no time beyond it is told. */
 #define LATEST_S INT64_C(253402300799)
 
 void managed_told_name(const struct managed_certificate *certificate,

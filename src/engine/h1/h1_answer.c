@@ -117,7 +117,8 @@ void h1_expect_last(struct h1 *h1, struct exchange *exchange, enum conn_end end)
     h1->session.end = (uint8_t)end;
 }
 
-/* To HTTP/1.0 by the end of a body, or for want of memory. */
+/* A response ends the connection to HTTP/1.0 by the end of a body, or for want
+ * of memory. */
 void h1_heed(struct h1 *h1, const struct exchange *exchange)
 {
     if (exchange->response.persists)

@@ -103,9 +103,9 @@ void link_pacer_pay(struct link *link, uint64_t wire_bytes)
         ;
 }
 
-/* Below a pace that leaves a queue all the time. The link was busy, so what
- * has left is its rate: below it the queue gets shorter, and there is no use in
- * going further down meanwhile. */
+/* The next pace after one that leaves a queue all the time. The link was busy,
+ * so what has left is its rate: below that the queue gets shorter, and there is
+ * no use in going further down meanwhile. */
 static uint64_t move_down(uint64_t pacer, uint64_t rate)
 {
     uint64_t enough = rate - rate / DOWN_SHARE;
@@ -124,7 +124,7 @@ static void note_crest(struct link_shared *shared, uint64_t pacer)
     link_store(&shared->crest, pacer - pacer / CREST_SHARE);
 }
 
-/* Above a pace that leaves none. */
+/* The next pace after one that leaves no queue. */
 static uint64_t move_up(uint64_t pacer, uint64_t known, uint64_t rises)
 {
     uint64_t up = pacer / UP_SHARE;

@@ -125,7 +125,7 @@ void link_queue_limit_engage(struct link *link)
     link_store(&link->shared->rate, 0);
 }
 
-/* Where the limit goes when the queue was so long at its shortest. */
+/* The next limit, after the queue was so long at its shortest. */
 static uint64_t move(uint64_t limit, uint64_t queued)
 {
     if (queued == 0)

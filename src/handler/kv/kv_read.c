@@ -121,7 +121,8 @@ static void send_whole(const struct kv *kv, struct exchange *exchange,
                             representation->length);
 }
 
-/* In the words of this place what has been answered with a page. */
+/* Tells as a problem, in the words of this place, what has been answered with a
+ * page. */
 static void tell_problem(const struct kv *kv, struct exchange *exchange,
                          const struct kv_value *value)
 {

@@ -196,7 +196,8 @@ static bool read_add(struct kv *kv, struct exchange *exchange, struct bytes add,
     return true;
 }
 
-/* Only POST to a key has more to say than what a PUT does. */
+/* Reads the parameters of a key's address. A PUT may have one, ttl; only POST
+ * to a key has more. */
 static bool read_key_parameters(struct kv *kv, struct exchange *exchange,
                                 struct kv_op *op)
 {

@@ -212,7 +212,8 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     transfer_ask_if_due(transfer);
 }
 
-/* Where a path is replaced, a slash of the one could be none of the other. */
+/* How an encoded slash is taken. Where a path is replaced, a slash of the one
+ * could be none of the other. */
 static enum handler_slash slash_of(const struct proxy_options *options)
 {
     if (options->slash == PROXY_SLASH_PASS)

@@ -68,9 +68,10 @@ static bool is_of_another_scheme(const struct sites *sites,
            (request->scheme == TARGET_SCHEME_HTTPS);
 }
 
-/* Where there is TLS. The table goes by the names of certificates, and sites by
- * their hosts: should the two ever differ, a site that asks is still closed to
- * those who were not asked. */
+/* Whether a request over TLS is for another name than the connection. The table
+ * goes by the names of certificates, and sites by their hosts: should the two
+ * ever differ, a site that asks for certificates is still closed to clients
+ * that were not asked. */
 static bool is_of_another_name(const struct sites *sites,
                                const struct exchange *exchange)
 {
@@ -139,7 +140,8 @@ static void describe_https(const struct place *place, struct exchange *exchange)
         response_put_extra(&exchange->response, *line);
 }
 
-/* Over HTTP/1.1 answers have an order already. */
+/* Sets the priority by the rules of the place. Over HTTP/1.1 answers have an
+ * order already. */
 static void describe_order(const struct place *place, struct exchange *exchange)
 {
     const struct priority_rules *rules = place->options->priority_rules;

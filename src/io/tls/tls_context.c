@@ -122,8 +122,9 @@ static bool go_over(SSL *ssl, SSL_CTX *to, const struct tls_set *set)
     return true;
 }
 
-/* Before a session is looked for: one that is resumed must be of the set that
- * the name leads to. The callback for names comes too late for that. */
+/* Chooses the set before a session is looked for: a session that is resumed
+ * must be of the set that the name leads to. The callback for names comes too
+ * late for that. */
 static int on_client_hello(SSL *ssl, int *alert, void *object)
 {
     const struct tls_context *context = object;

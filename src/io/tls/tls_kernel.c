@@ -27,8 +27,9 @@ static const char layer[] = "tls";
 static pthread_once_t looked_once = PTHREAD_ONCE_INIT;
 static bool is_there;
 
-/* Of a socket that is not connected the kernel says that it is not; but first,
- * if it knows no such layer, that. */
+/* Looks whether the kernel has the layer. A kernel without it says so of a
+ * socket that is not connected; one that has it says that the socket is not
+ * connected. */
 static void look(void)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -241,7 +241,8 @@ bool tls_table_name(struct tls_table *table, size_t set, struct bytes host)
     return true;
 }
 
-/* Of what is above a name, ".example.org", that for all below it. */
+/* Finds the set for all names below above, which is the rest of a name:
+ * ".example.org". */
 static const struct tls_set *find_below(const struct tls_table *table,
                                         struct bytes above)
 {
@@ -293,8 +294,8 @@ static bool covers(const struct tls_set *set, struct bytes host)
     return false;
 }
 
-/* Of another table, too: what sessions are known by is the same exactly where
- * the rules are. */
+/* Whether two sets, also of different tables, are the same: what sessions are
+ * known by is the same exactly where the rules are. */
 static bool is_same(const struct tls_set *one, const struct tls_set *other)
 {
     return one == other ||

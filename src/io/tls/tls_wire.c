@@ -192,7 +192,7 @@ bool tls_wire_hold(struct tls *tls)
     return true;
 }
 
-/* Of what is held, which nothing has come after. */
+/* Takes bytes of what is held. Nothing has come after them. */
 static size_t take_held(struct tls *tls, char *data, size_t len)
 {
     if (len > tls->cipher_len)

@@ -190,7 +190,8 @@ static void sweep(struct kv_lmdb *store)
         store->sweep_at_ms = 0;
 }
 
-/* When the thread must look again, though nothing was written. */
+/* When the thread has to look again, though nothing was written: for the sweep,
+ * or for a sync. */
 static uint64_t next_duty_ms(const struct kv_lmdb *store)
 {
     uint64_t at_ms = NEVER;

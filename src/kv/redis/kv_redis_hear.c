@@ -207,8 +207,8 @@ static bool read_kind(struct bytes event, enum kv_event_kind *kind_out)
     return false;
 }
 
-/* Before all nodes are heard, or while there is too much, a reset to come tells
- * more than an event could. */
+/* Hears an event. Before all nodes are heard, or when there is too much, the
+ * event is dropped: the reset that will come tells more. */
 void kv_redis_feed_hear(void *context, struct bytes channel, struct bytes event)
 {
     struct kv_redis_client *client = context;

@@ -44,8 +44,8 @@ static int tell_of(struct local_authority_fault *fault, int err,
 
 /* --- The folder ---------------------------------------------------------- */
 
-/* Where the user's home is. The environment tells of the user that the process
- * was started by. */
+/* The home of the user by whose rights files are used. HOME is that of the user
+ * who started the process. */
 static const char *home_of_user(void)
 {
     const char *home = getenv("HOME");

@@ -31,7 +31,7 @@ bool local_https_is_wanted(const struct options *options)
            (options->https != OPTIONS_HTTPS_OFF && !has_certificate);
 }
 
-/* Beside one that an authority is asked for. */
+/* Adds the certificate beside one that an authority is asked for. */
 static bool add(const struct local_https *https, struct options *options,
                 struct location_options *told)
 {

@@ -105,8 +105,8 @@ static int open_file(const char *path, int flags)
     return fd == -1 ? -errno : fd;
 }
 
-/* Where the socket of that path is remembered; NULL: it is not. "": a free
- * place. */
+/* The place where the socket of that path is remembered; NULL: it is not. With
+ * "" for path: a free place. */
 static char *find_made(struct table *table, const char *path)
 {
     for (size_t i = 0; i < SOCKETS_MAX; i++)

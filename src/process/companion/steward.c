@@ -141,7 +141,7 @@ static _Noreturn void keep(struct kept *kept, pid_t server)
 
 /* --- The server's side --------------------------------------------------- */
 
-/* Beside the server's own. 0 or -errno. */
+/* Finds the program, which lies beside the server's own. 0 or -errno. */
 int steward_find_program(char path[PATH_MAX])
 {
     int err = upgrade_find_program(path);
