@@ -11,9 +11,9 @@
 #include "handler/listing.h"
 #include "json_check.h"
 #include "suite.h"
+#include "tree.h"
 #include "unit/memory.h"
 #include "unit/says.h"
-#include "tree.h"
 
 /* --- System calls that fail, or tell what a test wants them to ------------ */
 
