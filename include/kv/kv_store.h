@@ -14,7 +14,7 @@
  *
  * A key with a TTL expires: from that millisecond on every question finds it
  * missing. Removing what has expired is the implementation's: LMDB has a sweep
- * (kv_lmdb_writer.c says when, kv_change_sweep() in kv_lmdb_apply.c does it),
+ * (kv_lmdb_sweep.c does it, kv_lmdb_writer.c says when),
  * and Redis expires keys by itself.
  *
  * Thread: a client is its worker's. Callbacks come in the worker's loop.

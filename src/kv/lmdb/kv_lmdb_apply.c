@@ -4,11 +4,6 @@
 
 static const char revision_key[] = "revision";
 
-static struct bytes bytes_of_val(MDB_val val)
-{
-    return (struct bytes){val.mv_data, val.mv_size};
-}
-
 /* --- Writes --------------------------------------------------------------- */
 
 /* All of them, or up to the first that is refused. */
@@ -62,42 +57,6 @@ int kv_change_apply(struct kv_change *change, struct kv_write *write)
     change->revision = inner.revision;
     change->has_expiring = inner.has_expiring;
     return rc;
-}
-
-/* --- The sweep ------------------------------------------------------------ */
-
-int kv_change_sweep(struct kv_change *change, size_t limit, size_t *swept_out,
-                    bool *some_left_out)
-{
-    MDB_cursor *cursor;
-    MDB_val when;
-    MDB_val key;
-    int rc = mdb_cursor_open(change->txn, change->env->expiry, &cursor);
-
-    *swept_out = 0;
-    if (rc != 0)
-        return rc;
-    for (;;) {
-        int64_t expires_ms;
-
-        rc = mdb_cursor_get(cursor, &when, &key, MDB_FIRST);
-        *some_left_out = rc != MDB_NOTFOUND;
-        if (rc != 0 || *swept_out == limit)
-            break;
-        expires_ms = when.mv_size == KV_NUMBER_BYTES
-                         ? (int64_t)kv_number_read(when.mv_data)
-                         : 0; /* none of ours: away with it */
-        if (expires_ms > change->now_ms)
-            break;
-        rc = kv_change_expire(change, bytes_of_val(key), expires_ms);
-        if (rc == 0)
-            rc = mdb_cursor_del(cursor, 0);
-        if (rc != 0)
-            break;
-        ++*swept_out;
-    }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
 /* --- Changes -------------------------------------------------------------- */

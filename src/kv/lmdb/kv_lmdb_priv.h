@@ -10,7 +10,8 @@
  *   kv_lmdb_watch   who watches at a client
  *   kv_lmdb_read    a reader for the length of a call, and what it met
  *   kv_lmdb_room    the map changes its size while no client reads
- *   kv_lmdb_apply   the transaction: writes, the sweep of expired keys, commit
+ *   kv_lmdb_sweep   removes expired keys, in a transaction
+ *   kv_lmdb_apply   the transaction: begin, writes, commit
  *   kv_lmdb_op      what an operation does inside of a transaction
  *   kv_lmdb_env     the environment and its folder: open, grow, close
  *
@@ -108,16 +109,18 @@ void kv_change_abort(struct kv_change *change);
  * and the write has no outcome. */
 MUST_USE int kv_change_apply(struct kv_change *change, struct kv_write *write);
 
+/* The last revision given; what a reader's transaction sees. */
+MUST_USE int kv_env_read_revision(const struct kv_env *env, struct MDB_txn *txn,
+                                  uint64_t *revision_out);
+
+/* --- kv_lmdb_sweep -------------------------------------------------------- */
+
 /* Removes up to limit keys whose time is over; sets how many entries of the
  * index it went through, and whether some are left in it. */
 MUST_USE int kv_change_sweep(struct kv_change *change, size_t limit,
                              size_t *swept_out, bool *some_left_out);
 
-/* The last revision given; what a reader's transaction sees. */
-MUST_USE int kv_env_read_revision(const struct kv_env *env, struct MDB_txn *txn,
-                                  uint64_t *revision_out);
-
-/* --- kv_lmdb_op: of a change, for kv_lmdb_apply -------------------------- */
+/* --- kv_lmdb_op: of a change, for kv_lmdb_apply and _sweep --------------- */
 
 /* Sets the outcome. Anything but 0: as above. */
 MUST_USE int kv_change_do(struct kv_change *change, struct kv_op *op);
