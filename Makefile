@@ -52,7 +52,7 @@ E2E_HELP  := $(filter-out $(E2E),$(sort $(wildcard tests/e2e/*.c)))
 FIXTURES  := $(filter-out $(UNIT),$(sort $(wildcard tests/unit/*.c \
              tests/unit/*/*.c tests/unit/*/*/*.c)))
 SUITE     := tests/suite.c tests/suite_main.c tests/json_check.c \
-             tests/make_certificate.c tests/tree.c
+             tests/make_certificate.c tests/tree.c tests/child.c
 FUZZ      := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 REPLAY    := tests/fuzz/replay.c
 JSON_CHECK := tests/json_check.c

@@ -2,8 +2,9 @@
 
 #include <netinet/in.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
+
+#include "child.h"
 
 pid_t kill_after_us(pid_t pid, unsigned us)
 {
@@ -30,9 +31,8 @@ pid_t serve_beside(unsigned *port_out, void (*answer)(int fd))
     assert_int_equal(listen(listener, 100), 0);
     getsockname(listener, (struct sockaddr *)&address, &len);
     *port_out = ntohs(address.sin_port);
-    pid = fork();
+    pid = child_fork();
     if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
         for (;;) {
             int fd = accept(listener, NULL, NULL);
 

@@ -4,9 +4,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+
+#include "child.h"
 
 enum { INPUT_MAX = 65536, REQUEST_MAX = 256, TURN_MS = 20, SILENCE_MS = 15000 };
 
@@ -221,12 +222,9 @@ const struct crowd_counts *crowd_begin(const struct server *server,
         .sin_family = AF_INET,
         .sin_port = htons((uint16_t)server->port),
         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    crowd.pid = fork();
-    if (crowd.pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    crowd.pid = child_fork();
+    if (crowd.pid == 0)
         live();
-    }
-    assert_true(crowd.pid > 0);
     return &crowd.shared->counts;
 }
 

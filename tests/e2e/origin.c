@@ -5,10 +5,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "child.h"
 #include "origin_priv.h"
 #include "secure.h"
 #include "upstream.h"
@@ -221,17 +221,14 @@ void origin_again(struct origin *origin)
             flunk("listen: %s", strerror(errno));
     }
     atomic_store(&origin->counts->open, 0);
-    origin->pid = fork();
+    origin->pid = child_fork();
     if (origin->pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
         /* Whatever else is open is the test's to close. */
         if (dup2(origin->listener, 3) == -1 || close_range(4, ~0U, 0) == -1)
             _exit(1);
         here.origin = origin;
         live(3);
     }
-    if (origin->pid == -1)
-        flunk("fork: %s", strerror(errno));
 }
 
 struct origin *origin_start(const char *name)

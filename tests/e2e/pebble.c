@@ -2,10 +2,10 @@
 
 #include <netinet/in.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "child.h"
 #include "make_certificate.h"
 
 enum { START_MS = 15000, WORDS_MAX = 24 };
@@ -55,16 +55,11 @@ unsigned free_port(void)
 
 static pid_t spawn(const char *log, const char *const words[])
 {
-    pid_t test = getpid();
-    pid_t pid;
+    pid_t pid = child_fork();
 
-    fflush(NULL);
-    pid = fork();
     if (pid != 0)
         return pid;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != test || !freopen(log, "w", stdout) ||
-        dup2(STDOUT_FILENO, STDERR_FILENO) == -1)
+    if (!freopen(log, "w", stdout) || dup2(STDOUT_FILENO, STDERR_FILENO) == -1)
         _exit(1);
     setenv("PEBBLE_VA_NOSLEEP", "1", 1);
     setenv("PEBBLE_WFE_NONCEREJECT", "50", 1);

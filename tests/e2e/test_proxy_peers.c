@@ -6,10 +6,10 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "child.h"
 #include "client.h"
 
 enum {
@@ -76,11 +76,10 @@ static int run(const char *const arguments[])
 
     if (pipe2(out, O_CLOEXEC) == -1)
         flunk("pipe: %s", strerror(errno));
-    program = fork();
+    program = child_fork();
     if (program == 0) {
         int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (dup2(null, STDIN_FILENO) == -1 || dup2(null, STDERR_FILENO) == -1 ||
             dup2(out[1], STDOUT_FILENO) == -1)
             _exit(126);

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include "child.h"
+
 static void answering_serve(int client, int requests, enum answering_way way,
                             const char *answer)
 {
@@ -40,10 +42,8 @@ struct answering answering_open_at(int listener, enum answering_way way,
 
     assert_int_equal(listen(listener, 16), 0);
     assert_int_equal(pipe(ends), 0);
-    answering.process = fork();
-    assert_true(answering.process >= 0);
+    answering.process = child_fork();
     if (answering.process == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
         sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
         for (;;) {
             int client = accept(listener, NULL, NULL);

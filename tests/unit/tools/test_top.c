@@ -6,6 +6,7 @@
 
 #include "base/now.h"
 
+#include "child.h"
 #include "unit/tools/answering.h"
 #include "unit/tools/top_status.h"
 
@@ -175,15 +176,13 @@ static void start(const char *url, bool is_once, unsigned short columns,
     assert_int_equal(ioctl(terminal.fd, TIOCSWINSZ, &size), 0);
     terminal.name_fd = open_child_side();
     assert_int_equal(tcgetattr(terminal.name_fd, &terminal.modes), 0);
-    terminal.process = fork();
-    assert_true(terminal.process >= 0);
+    terminal.process = child_fork();
     if (terminal.process == 0) {
         char once[] = "--once";
         char *words[2] = {once, NULL};
         int fd;
 
         setsid(); /* it gets SIGWINCH only from a terminal that controls it */
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
         fd = open(ptsname(terminal.fd), O_RDWR);
         ioctl(fd, TIOCSCTTY, 0);
         dup2(fd, STDIN_FILENO);
