@@ -172,7 +172,7 @@ uint64_t cache_body_filled(const struct cache_body *body);
 /* How long the whole body is; CACHE_LENGTH_UNKNOWN until that is known. */
 uint64_t cache_body_length(const struct cache_body *body);
 
-/* len bytes from at on, which are there. */
+/* A part of len bytes from at on; the bytes are there. */
 struct part cache_body_part(const struct cache_body *body, uint64_t at,
                             uint64_t len);
 

@@ -11,9 +11,9 @@
 /* Appends the entry, without its body, to out. */
 void cache_record_put(const struct cache_entry *entry, struct buf *out);
 
-/* The same entry, whose body, if it has one, lies elsewhere. surrogate: our
- * name, as Surrogate-Control has it. NULL: it is no such record, or there is no
- * memory. */
+/* Reads the entry of a record; its body, if it has one, lies elsewhere.
+ * surrogate: our name, as Surrogate-Control has it. NULL: it is no such record,
+ * or there is no memory. */
 MUST_USE struct cache_entry *cache_record_read(struct bytes record,
                                                struct bytes surrogate);
 

@@ -199,9 +199,9 @@ MUST_USE struct file_entry *file_cache_delta(
     struct file_cache *cache, struct file_entry *entry,
     const uint8_t hash[DICTIONARY_HASH_BYTES]);
 
-/* What an If-None-Match may name besides: the ETag of a delta of this version,
- * as it stands in value; or empty. It need not be there any more, nor ever have
- * been here. */
+/* Finds the ETag of a delta of this version in value, which is that of an
+ * If-None-Match; empty: it names none. The delta need not be there any more,
+ * nor ever have been here. */
 struct bytes file_entry_find_delta_etag(const struct file_entry *entry,
                                         struct bytes value);
 

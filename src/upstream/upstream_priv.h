@@ -188,7 +188,8 @@ void upstream_connecting_retry_backlog(struct upstream_server *server);
 void upstream_on_backlog_retry(struct ev_loop *loop, ev_timer *backlog_retries,
                                int events);
 
-/* The addresses are known, or will not be. */
+/* Wakes all that waits for the addresses of a server: they are known, or will
+ * not be. */
 void upstream_connecting_wake(struct upstream_server *server);
 
 #endif

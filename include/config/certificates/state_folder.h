@@ -18,8 +18,8 @@
  * for sprintd-acme, which it begins as that. */
 #define STATE_FOLDER_VARIABLE "SPRINTD_STATE"
 
-/* Writes which folder it is: the first that is said of told, unless that is
- * NULL, STATE_FOLDER_VARIABLE, STATE_DIRECTORY (systemd's) and
+/* Writes the path of the folder: the first that there is of told (unless that
+ * is NULL), STATE_FOLDER_VARIABLE, STATE_DIRECTORY (systemd's) and
  * $XDG_DATA_HOME/sprintd; else STATE_FOLDER_DEFAULT for root and
  * ~/.local/share/sprintd for others. False: there is no such place, or its path
  * with some names behind it is too long. */

@@ -43,7 +43,7 @@ void steward_reload(const struct steward *steward);
  * asked last. */
 MUST_USE bool steward_has_news(struct steward *steward);
 
-/* Ends the steward and its program. Zeroed is none. */
+/* Ends the steward and its program. A zeroed struct has none. */
 void steward_close(struct steward *steward);
 
 #endif

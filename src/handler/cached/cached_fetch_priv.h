@@ -85,8 +85,8 @@ struct cached_note fetch_note(const struct fetch *fetch);
 enum cache_outcome fetch_outcome(const struct fetch *fetch,
                                  const struct cache_entry *entry);
 
-/* Whether nothing was said against an entry since it was asked about: else not
- * even who asked before may have it. */
+/* Whether nothing was said against an entry since it was asked about. False:
+ * not even a client that asked before may have it. */
 bool fetch_is_current(const struct fetch *fetch, struct cache_entry *entry);
 
 /* What has come is about something else than was asked about: that goes, and

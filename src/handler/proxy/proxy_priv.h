@@ -165,7 +165,7 @@ struct transfer {
     char *head_room; /* lent to head; NULL: nothing is */
 };
 
-/* While it is open. */
+/* The transport of the connection to the upstream, while that is open. */
 static inline const struct transport *transfer_transport(const struct transfer
                                                              *transfer)
 {
@@ -263,8 +263,8 @@ bool transfer_reclaim_pipe(struct transfer *transfer);
 struct proxy_buffer *proxy_buffer_take(struct proxy *proxy);
 void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer);
 
-/* Gives head its room, or gives all back that it has: it is empty. Who waits for
- * a reply holds the less. */
+/* Gives head its room, or gives all back that it has: it is empty. Who waits
+ * for a reply holds the less. */
 void transfer_lend_head(struct transfer *transfer);
 void transfer_drop_head(struct transfer *transfer);
 
