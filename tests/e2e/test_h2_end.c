@@ -234,6 +234,28 @@ TEST(a_client_that_listens_to_nothing_is_not_kept)
     h2_expect_usable(other);
 }
 
+/* Those that wait for a place, as the windows of others are shut, too: nobody
+ * looks whether the client is there before all of them are gone. */
+TEST(a_hundred_that_nobody_opens_windows_for_are_gone_at_once)
+{
+    enum { STREAMS = 100, AT_ONCE_MS = 600 };
+    struct server *one = H2_START("--workers=1");
+    struct h2 *h2 = H2_OPEN_WITH(one,
+                                 {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0});
+    struct h2_frame frame;
+    uint64_t begin_ms;
+
+    for (int i = 0; i < STREAMS; i++)
+        (void)h2_ask(h2, "GET", "/large", NULL, false);
+    h2_sync(h2);
+    client_half_close(h2->client);
+    begin_ms = now_ms();
+    while (h2_take(h2, &frame))
+        ;
+    if (now_ms() - begin_ms > patience(AT_ONCE_MS))
+        flunk("after %llu ms", (unsigned long long)(now_ms() - begin_ms));
+}
+
 TEST(clients_that_are_gone_leave_nothing)
 {
     struct server *one = H2_START("--workers=1");

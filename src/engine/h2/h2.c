@@ -199,6 +199,7 @@ static enum session_step meet_end(struct h2 *h2)
     h2->silent_ms = h2_now_ms(h2);
     h2->window_then = h2->window;
     session->beside = SESSION_RESTS;
+    h2_make_ready(h2); /* what waits for a window is given up */
     return SESSION_STAYS;
 }
 

@@ -335,6 +335,15 @@ static enum sender_result step(struct h2 *h2, uint64_t budget,
     return send_plan(h2, budget, sent_out);
 }
 
+/* Nobody opens windows that are shut, or any more: those that wait for a place
+ * have it now, and come to the same end. */
+static void drop_shut(struct h2 *h2)
+{
+    while (!list_is_empty(&h2->shut))
+        h2_give_up(OWNER_OF(h2->shut.next, struct h2_stream, wait_node));
+    h2_begin_parked(h2);
+}
+
 /* All that could be sent has been. */
 static enum sender_result rest(struct h2 *h2)
 {
@@ -342,8 +351,13 @@ static enum sender_result rest(struct h2 *h2)
 
     h2->sent = 0;
     session->blocked_ms = 0;
-    while (h2->has_ended && !list_is_empty(&h2->shut)) /* nobody opens it */
-        h2_give_up(OWNER_OF(h2->shut.next, struct h2_stream, wait_node));
+    if (h2->has_ended) {
+        h2->is_at_work = true;
+        drop_shut(h2);
+        h2->is_at_work = false;
+        if (h2_has_output(h2) || h2->has_room)
+            return SENDER_MORE;
+    }
     if (h2->stream_count > 0 && !h2->is_over)
         return SENDER_LATER;
     h2->is_sending = false;
