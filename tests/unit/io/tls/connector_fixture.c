@@ -144,6 +144,13 @@ void way_converse(struct way *way)
     assert_memory_equal(data, "yes", 3);
 }
 
+void way_open(struct way *way, struct tls_target *target, SSL_CTX *ctx)
+{
+    way_begin(way, target, ctx);
+    assert_int_equal(way_shake(way), IO_DONE);
+    way_converse(way);
+}
+
 struct tls_target *aim(const char *name)
 {
     struct tls_target *target = tls_target_create(connector, bytes_of(name));
@@ -175,9 +182,7 @@ void expect_success(SSL_CTX *ctx, const char *name)
     struct tls_target *target = aim(name);
     struct way way;
 
-    way_begin(&way, target, ctx);
-    assert_int_equal(way_shake(&way), IO_DONE);
-    way_converse(&way);
+    way_open(&way, target, ctx);
     way_end(&way);
     tls_target_destroy(target);
 }

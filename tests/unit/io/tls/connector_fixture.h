@@ -52,6 +52,9 @@ enum io_result way_shake(struct way *way);
 /* A message there and back, by which tickets come along. */
 void way_converse(struct way *way);
 
+/* Begins, shakes hands and converses. */
+void way_open(struct way *way, struct tls_target *target, SSL_CTX *ctx);
+
 /* The handshake with a server of that context fails for that reason, or
  * succeeds. */
 void expect_failure(SSL_CTX *ctx, const char *name, enum tls_failure failure,

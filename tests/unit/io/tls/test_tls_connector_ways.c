@@ -152,9 +152,7 @@ static bool resumes(struct tls_target *target, SSL_CTX *ctx)
     struct tls_facts facts;
     struct way way;
 
-    way_begin(&way, target, ctx);
-    assert_int_equal(way_shake(&way), IO_DONE);
-    way_converse(&way);
+    way_open(&way, target, ctx);
     tls_tell(way.tls, &facts);
     assert_int_equal(facts.is_resumed, SSL_session_reused(way.server));
     way_end(&way);
@@ -216,9 +214,7 @@ TEST(an_end_without_a_word_is_told_from_one_with)
         struct way way;
         size_t len;
 
-        way_begin(&way, app_target, app_ctx);
-        assert_int_equal(way_shake(&way), IO_DONE);
-        way_converse(&way);
+        way_open(&way, app_target, app_ctx);
         if (is_said)
             assert_int_equal(SSL_shutdown(way.server), 0);
         assert_int_equal(shutdown(way.far_fd, SHUT_WR), 0);
@@ -242,9 +238,7 @@ TEST(what_was_said_before_a_reset_is_heard)
     struct way way;
     size_t len;
 
-    way_begin(&way, app_target, app_ctx);
-    assert_int_equal(way_shake(&way), IO_DONE);
-    way_converse(&way);
+    way_open(&way, app_target, app_ctx);
     assert_int_equal(SSL_write(way.server, "no", 2), 2);
     assert_int_equal(shutdown(way.far_fd, SHUT_RDWR), 0);
     assert_int_equal(tls_send(way.tls, &part, 1, false, &len), IO_FAILED);
