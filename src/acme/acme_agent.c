@@ -307,7 +307,8 @@ static bool take_lock(struct acme_agent *agent)
     return false;
 }
 
-/* Somebody has revoked it, or damaged it. */
+/* Whether the files of a certificate have changed so that another one is due:
+ * somebody has revoked or damaged it. */
 static bool is_other(const struct acme_agent *agent, size_t number)
 {
     const struct acme_seen *seen = &agent->seen[number];

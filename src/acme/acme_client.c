@@ -108,7 +108,7 @@ static enum acme_result fetch_nonce(struct acme_client *client,
     return result;
 }
 
-/* Once: a nonce that has been used is none any more. */
+/* Posts once, with a nonce, which is used up by that. */
 static enum acme_result post_once(struct acme_client *client, const char *url,
                                   struct bytes payload, bool as_key,
                                   struct acme_reply *reply,

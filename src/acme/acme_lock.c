@@ -37,8 +37,8 @@ static bool read_mark(int fd, char mark[96])
     return true;
 }
 
-/* Locks of a machine do not outlive its processes: so whoever had it there is
- * gone. Those of other machines may not be seen here. */
+/* Whether another machine has the lock. A lock of this machine does not outlive
+ * the process that had it; locks of other machines may not be seen here. */
 static bool is_of_others(const struct acme_state *state, int fd)
 {
     size_t boot = strcspn(state->mark, " ");

@@ -57,7 +57,7 @@ static struct htpasswd *free_job(struct password_check *check,
     return htpasswd;
 }
 
-/* Unless it takes more than all but so many. */
+/* Takes a free job, unless no more than so many are free. */
 static struct password_job *take_job(struct password_check *check,
                                      uint64_t asker, unsigned kept)
 {

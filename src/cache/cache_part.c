@@ -75,7 +75,8 @@ static bool is_named(const struct cache_part *part, struct bytes name)
                : bytes_eq(name, part->name);
 }
 
-/* Whether the request has such; out is NULL, or gets them. */
+/* Whether the request has fields of that part; out gets them, unless it is
+ * NULL. */
 static bool each_field(const struct cache_part *part,
                        const struct request *request, struct buf *out)
 {

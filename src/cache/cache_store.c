@@ -357,8 +357,8 @@ bool cache_store_put(struct cache_store *store, struct cache_entry *entry,
     return is_in;
 }
 
-/* Whether the entry is, or is not to be, for it has gone meanwhile: a process
- * that ends now leaves nothing of it. And a reference to its body. */
+/* Whether the entry is on disk, or has gone meanwhile and need not be there.
+ * Gives a reference to its body, too. */
 static bool is_on_disk(struct cache_store *store, struct cache_entry *entry,
                        struct cache_body **body_out)
 {

@@ -219,7 +219,8 @@ static bool put_fields(struct cache_control *control, struct bytes name,
     return true;
 }
 
-/* What is no number of seconds lets nothing be fresh (RFC 9111 4.2.1). */
+/* The seconds of an item. An item that is no number of seconds counts as 0, so
+ * that nothing is fresh (RFC 9111 4.2.1). */
 static int64_t seconds_of(const struct sf_item *item)
 {
     if (item->kind != KIND_INTEGER || item->integer < 0)

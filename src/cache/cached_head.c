@@ -82,7 +82,8 @@ static bool is_hidden(struct bytes name)
     return bytes_ieq(name, BYTES("Surrogate-Control"));
 }
 
-/* What says which bytes were stored: RFC 9111 3.2, and what goes with it. */
+/* Whether a field says which bytes were stored (RFC 9111 3.2, and what goes
+ * with it). */
 static bool is_of_body(struct bytes name)
 {
     static const struct bytes names[] = {NAMED("Content-Encoding"),
@@ -98,8 +99,8 @@ static bool is_of_body(struct bytes name)
     return IS_AMONG(name, names);
 }
 
-/* What is said to one client: an answer that only confirms, or completes, what
- * is kept for all says it to who asked. */
+/* Whether a field is for one client: an answer that only confirms or completes
+ * what is kept for all has it for the client that asked. */
 static bool is_to_one(struct bytes name)
 {
     static const struct bytes names[] = {NAMED("Set-Cookie"),

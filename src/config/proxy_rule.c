@@ -133,7 +133,7 @@ static const char *read_unix(struct proxy_rule_server *server,
 
 enum { SAID_BACKUP = 1, SAID_WEIGHT = 2, SAID_CONNS = 4 };
 
-/* False: it was said before. */
+/* Notes that something was said. False: it was said before. */
 static bool say_once(unsigned *said, unsigned what)
 {
     bool is_first = !(*said & what);

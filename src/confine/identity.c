@@ -198,8 +198,9 @@ static int keep_capabilities(uint64_t kept)
     return (int)syscall(SYS_capset, &header, capabilities.half);
 }
 
-/* What exec could give back. Only who has CAP_SETPCAP may; the others have
- * no_new_privs all the same. */
+/* Drops the bounding set, by which exec could give capabilities back. Only a
+ * process with CAP_SETPCAP may do so; any other has no_new_privs all the same.
+ */
 static void drop_bounding_set(void)
 {
     for (unsigned long i = 0; i < CAPABILITIES_MAX; i++)
@@ -244,7 +245,7 @@ static bool has_ids(const struct identity *identity)
     return identity->uid == 0 || setresuid((uid_t)-1, 0, (uid_t)-1) == -1;
 }
 
-/* What is not as it should be, NULL: all is. */
+/* Finds what of the identity is not as it should be; NULL: all is. */
 static const char *find_fault(const struct identity *identity, uint64_t kept)
 {
     struct capabilities capabilities;

@@ -158,7 +158,7 @@ static bool take_name(struct walk *walk, char name[NAME_MAX + 1])
     return true;
 }
 
-/* Puts what a symlink says before the rest. */
+/* Puts the target of a symlink before the rest of the way. */
 static int follow(struct walk *walk, const char *name)
 {
     char target[PATH_MAX];
@@ -176,7 +176,8 @@ static int follow(struct walk *walk, const char *name)
     return *target == '/' ? enter_start(walk, target) : 0;
 }
 
-/* Whether name, which st is, stays what it is. */
+/* Whether nobody else can put something else in the place of a name; st is what
+ * it has now. */
 static bool is_fixed(const struct walk *walk, const struct stat *st)
 {
     return !walk->is_loose ||

@@ -37,7 +37,8 @@ static bool is_trusted(const struct conn_set *set, const struct address *peer)
     return peer->family == ADDRESS_UNIX || cidrs_contain(set->proxies, peer);
 }
 
-/* NULL: there is no room, and it has been turned away. */
+/* Takes memory for a connection. NULL: there is no room, and the client has
+ * been turned away. */
 static struct conn *take_conn(struct conn_set *set, int fd)
 {
     struct conn *conn;

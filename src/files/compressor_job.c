@@ -48,7 +48,7 @@ static struct coded_body *finish_body(struct coded_body *body, size_t len)
     return body;
 }
 
-/* What goes before what the codec makes; its length. */
+/* Writes what goes before the bytes of the codec. Returns its length. */
 static size_t write_head(const struct compressor_job *job, char *to)
 {
     if (!job->dictionary)

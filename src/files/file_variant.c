@@ -115,7 +115,7 @@ struct file_entry *file_cache_put_variant(struct file_cache *cache,
     return variant;
 }
 
-/* What the cache has no room for is not made again. */
+/* Keeps a variant. One that the cache has no room for is not made again. */
 static struct file_entry *keep(struct file_cache *cache,
                                struct file_entry *entry, enum coding coding,
                                struct coded_body *body)

@@ -26,8 +26,8 @@ static bool is_usual_short(struct bytes raw)
     return true;
 }
 
-/* Eight bytes of it, and of each the next one. A dot is a slash but for its
- * lowest bit. */
+/* Whether eight bytes are usual; next has the byte behind each. A dot is a
+ * slash but for its lowest bit. */
 static bool are_usual(uint64_t bytes, uint64_t next)
 {
     uint64_t dotted = byte_word_find(next | BYTE_EIGHTFOLD(1), '/');
@@ -36,8 +36,9 @@ static bool are_usual(uint64_t bytes, uint64_t next)
             byte_word_find(next, '%')) == 0;
 }
 
-/* Nothing to decode, and no segment that is empty or begins with a dot: as
- * nearly all are. Some bytes may be looked at twice. */
+/* Whether a path is a usual one, as nearly all are: nothing to decode, and no
+ * segment that is empty or begins with a dot. Some bytes may be looked at
+ * twice. */
 static bool is_usual(struct bytes raw)
 {
     const size_t width = BYTE_WORD;

@@ -2,7 +2,8 @@
 
 #include "http/response.h"
 
-/* A source of which nothing is sent is done with. */
+/* Adds the head and the source. A source of which nothing will be sent is
+ * destroyed at once. */
 static void add_head_and_source(struct response *response,
                                 struct source *source)
 {

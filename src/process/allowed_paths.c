@@ -172,7 +172,8 @@ static void add_roots(struct allowed_paths *allowed,
     }
 }
 
-/* Files only: sockets of servers are connected to, which needs no path here. */
+/* Adds the files that looking names up takes. The sockets of servers need no
+ * path here, as they are connected to. */
 static void add_resolver(struct allowed_paths *allowed,
                          const struct options *options)
 {

@@ -75,7 +75,7 @@ static void upgrade_by_signal(struct server *server)
     buf_fini(&why);
 }
 
-/* The reload logs what comes of it. */
+/* Reloads on a signal; the reload logs what comes of it. */
 static void reload_by_signal(struct server *server)
 {
     struct buf text;

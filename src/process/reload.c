@@ -37,7 +37,7 @@ static bool is_config_readable(const struct server *server, FILE *errors)
     return false;
 }
 
-/* Why something could not be included, perhaps. */
+/* Tells, perhaps, why a file could not be included. */
 static void tell_unreachable(const struct server *server,
                              const struct options *options, FILE *errors)
 {

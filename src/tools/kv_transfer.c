@@ -22,7 +22,7 @@ enum {
 /* At worst six bytes stand for one. */
 #define LINE_BYTES_MAX (6 * KV_VALUE_BYTES_MAX + LINE_REST_BYTES)
 
-/* A double counts so far without a gap. */
+/* The last number to which a double counts without a gap. */
 #define NUMBER_MAX 9007199254740992.0
 
 /* --- Out ------------------------------------------------------------------ */

@@ -51,9 +51,10 @@ static int complain(int err)
     return err == -EACCES || err == -EPERM ? EX_NOPERM : EX_IOERR;
 }
 
-/* is_fresh: all links among the others are made anew. It is a must where a file
- * went or has changed: the program looks for links that are missing, and would
- * leave those of the old one. */
+/* Runs the program that updates the system's certificates. is_fresh: it makes
+ * all links anew, which is needed where a file went or has changed: otherwise
+ * it only adds links that are missing, and would leave those of the old file.
+ */
 static int update(bool is_fresh)
 {
     const char *const arguments[] = {update_program,

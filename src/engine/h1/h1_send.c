@@ -41,7 +41,7 @@ static void time_sending(const struct h1 *h1)
     }
 }
 
-/* Something of the pipeline has just been handed over. */
+/* Finishes exchanges whose responses have just been handed over. */
 static void finish_sent(struct h1 *h1)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_LOG);
@@ -70,7 +70,7 @@ static void finish_sent(struct h1 *h1)
     profile_leave(before);
 }
 
-/* The response's own head is not there yet. */
+/* Puts an interim answer into the response, whose own head is not there yet. */
 static void put_interim(struct response *response, const struct answer *answer)
 {
     struct buf *head = &response->head;

@@ -148,7 +148,7 @@ void h1_begin_reading(struct h1 *h1, enum body_framing framing)
     h1->input->body_since_ms = h1_now_ms(h1);
 }
 
-/* A body that somebody wants may take the longer the more of it has come. */
+/* A body that a handler wants may take the longer, the more of it has come. */
 uint64_t h1_limit_body(const struct h1 *h1)
 {
     const struct conn_limits *limits = &h1_context(h1)->limits;

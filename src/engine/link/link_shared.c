@@ -45,8 +45,8 @@ static uint64_t rank_of(const struct link *link, uint64_t key)
     return link->base - key < middle ? middle - (link->base - key) : 0;
 }
 
-/* Whether others have found that all has left that the line's worker has handed
- * over. */
+/* Whether another worker has found that all has left that the line's worker had
+ * handed over. */
 static bool is_gone(const struct link_line *line)
 {
     return link_load(&line->gone) == link_load(&line->news);

@@ -264,7 +264,8 @@ static bool is_safe(const struct request *request)
            request->method == METHOD_OPTIONS || request->method == METHOD_TRACE;
 }
 
-/* reference: another address than the request's own; NULL: that. */
+/* Makes what is kept of an address invalid: of reference, or if that is NULL,
+ * of the request's own. */
 static void invalidate(struct cached *cached, const struct exchange *exchange,
                        const struct bytes *reference)
 {

@@ -278,7 +278,7 @@ static void begin(struct ask *ask)
     }
 }
 
-/* The flight that it has waited for may have ended. */
+/* Looks again, as the flight that was waited for may have ended. */
 static void look_again(struct ask *ask)
 {
     struct cache_store *store = ask->cached->options.store;

@@ -39,7 +39,7 @@ static void stop_keeping(struct fetch *fetch)
     cache_body_pass(fetch->body);
 }
 
-/* Or there is no room where it was to lie. */
+/* Whether the body is too long to be kept, or there is no room for it. */
 static bool is_too_long(const struct fetch *fetch)
 {
     const struct cache_store *store = fetch->cached->options.store;
@@ -137,7 +137,8 @@ static bool leave_gap(struct fetch *fetch)
     return true;
 }
 
-/* How far what is held goes on from here; held_at: not now. */
+/* How far the ranges that were kept earlier go on from held_at; held_at itself:
+ * the next byte is not among them. */
 static uint64_t held_end(const struct fetch *fetch)
 {
     if (!fetch->mends)

@@ -65,7 +65,8 @@ struct keeping {
     uint64_t length;
 };
 
-/* What fills the gap of what is there; all of it is kept then. */
+/* Reads the part that fills the gap of what is there, so that all of it is
+ * kept. */
 static bool read_mending(const struct fetch *fetch, struct keeping *kept)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);
@@ -82,8 +83,8 @@ static bool read_mending(const struct fetch *fetch, struct keeping *kept)
            kept->range.last == fetch->gap.last;
 }
 
-/* A part that has come; all of it is a whole, however it was asked for. Its
- * lines go into out, but for what is of that part alone. */
+/* Reads a part that has come; a part that is all of the body counts as a whole.
+ * The lines go into out, but for those about that part alone. */
 static bool read_part(struct fetch *fetch, struct keeping *kept,
                       struct buf *out)
 {

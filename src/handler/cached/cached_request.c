@@ -59,8 +59,9 @@ static bool is_left_out(enum field_id id, bool is_condition_ours)
     }
 }
 
-/* What a client says that it understands is unsaid, and ours said: what is kept
- * goes to all. A trusted proxy's is in the key. */
+/* Whether a field says what a client understands. It is left out, and ours is
+ * said: what is kept goes to all clients. That of a trusted proxy is in the
+ * key. */
 static bool is_capability(const struct field *field)
 {
     return field_is_called(field->name, BYTES("Surrogate-Capability"));
@@ -155,7 +156,8 @@ static void put_conditions(struct request *to, const struct cache_facts *facts,
                   copy(copier, facts->modified));
 }
 
-/* What of a representation is not there, unless it is another by now. */
+/* Asks for the part of a representation that is missing, unless the
+ * representation is another by now (If-Range). */
 static void put_gap(struct request *to, const struct cache_facts *facts,
                     const struct range *gap, struct copier *copier)
 {

@@ -92,8 +92,8 @@ static bool read_condition(struct kv *kv, struct exchange *exchange,
     return true;
 }
 
-/* Whether there is no condition, where the request is about no key that exists;
- * else it has been answered. */
+/* Whether a request that is about no key that exists has no condition;
+ * otherwise it has been answered. */
 static bool has_no_condition(struct kv *kv, struct exchange *exchange)
 {
     static const enum field_id conditions[] = {

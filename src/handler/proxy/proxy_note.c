@@ -1,6 +1,7 @@
 #include "handler/proxy/proxy_priv.h"
 
-/* The place for what the log is to know of the upstream; NULL: it is not. */
+/* The place for what the log is to tell of the upstream; NULL: it tells
+ * nothing. */
 static struct exchange_upstream *noted(const struct transfer *transfer)
 {
     return transfer->exchange && transfer->exchange->wants_upstream

@@ -186,7 +186,7 @@ static void answer_place(struct place *place, struct exchange *exchange,
     response_put_error_body(response);
 }
 
-/* The place that its host and exchange->path lead to. */
+/* The place that the request's host and exchange->path lead to. */
 static struct place *follow_path(struct sites *sites, struct exchange *exchange,
                                  struct bytes *rest_out)
 {
@@ -196,8 +196,8 @@ static struct place *follow_path(struct sites *sites, struct exchange *exchange,
                                    exchange->path.clean, rest_out);
 }
 
-/* Whether the server behind place might not understand the path as it was
- * understood here; where there is one place only, that is all the same. */
+/* Whether the server behind place might understand the path otherwise than it
+ * was understood here. Where there is one place only, that does not matter. */
 static bool is_misread(const struct sites *sites, const struct place *place,
                        struct bytes raw)
 {
@@ -215,8 +215,8 @@ static bool has_redirect(const struct place *place, struct bytes clean)
 /* No path has it: where it stands for an encoded slash, that is no slash. */
 #define NO_SLASH '\x01'
 
-/* The place that the path leads to if its encoded slashes are none; NULL: to
- * none, or to one where that would count. */
+/* The place that the path leads to when its encoded slashes are not taken for
+ * slashes; NULL: it leads to none, or to one that takes them for slashes. */
 static const struct place *route_without(struct sites *sites,
                                          struct exchange *exchange)
 {

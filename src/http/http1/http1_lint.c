@@ -35,7 +35,7 @@ static uint64_t find_controls(uint64_t word)
            BYTE_EIGHTFOLD(0x80);
 }
 
-/* Few values have a tab. */
+/* Whether a word has a tab, which few values have. */
 __attribute__((noinline)) static bool is_tabbed_word(const char *at)
 {
     return http1_all_in((struct bytes){at, sizeof(uint64_t)}, IN_VALUE);

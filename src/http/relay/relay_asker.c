@@ -83,8 +83,8 @@ static bool replaces_prefix(const struct relay *relay)
     return relay->strip.len > 0 && relay->replace.len > 0;
 }
 
-/* What the client's paths begin with and the upstream's do not; behind what
- * another proxy has taken away before, if that is believed. */
+/* Puts what the client's paths begin with and the upstream's do not; before it
+ * what another proxy has taken away already, if that proxy is trusted. */
 static void put_prefix(const struct relay *relay, const struct request *request,
                        bool believes_x, struct buf *out)
 {

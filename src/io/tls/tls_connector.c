@@ -44,7 +44,8 @@ static int on_session(SSL *ssl, SSL_SESSION *session)
     return 1;
 }
 
-/* What it stands for ends with the certificate by which it was begun. */
+/* Whether a session is still good: it vouches for a server as long as the
+ * certificate does by which it was begun. */
 static bool is_good(const SSL_SESSION *session)
 {
     X509 *x509 = SSL_SESSION_get0_peer((SSL_SESSION *)(uintptr_t)session);

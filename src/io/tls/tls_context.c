@@ -152,7 +152,7 @@ static int on_client_hello(SSL *ssl, int *alert, void *object)
     return SSL_CLIENT_HELLO_ERROR;
 }
 
-/* The name has been used, which RFC 6066 3 wants told. */
+/* Tells the client that its name has been used (RFC 6066 3). */
 static int on_name(SSL *ssl, int *alert, void *object)
 {
     (void)ssl;

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The C library of Debian 12 names neither. */
+/* The C library of Debian 12 names none of these. */
 #ifndef TCP_ULP
 #define TCP_ULP 31
 #endif

@@ -154,10 +154,9 @@ static size_t count_room(const struct tls *tls)
     return passing < room ? passing : room;
 }
 
-/* What does not fit into the socket would be kept: so many records fit, of so
- * many bytes each at most. What comes first is made without asking, since it
- * was said that the socket takes more; and into little room goes a small
- * record. */
+/* How many records to make: what does not fit into the socket would have to be
+ * kept. The first is made without asking, since it was said that the socket
+ * takes more; where there is little room, a small record is made. */
 static size_t plan_records(const struct tls *tls, size_t left, bool is_first,
                            size_t *record_bytes_out)
 {
@@ -284,7 +283,7 @@ static bool is_by_kernel(struct tls *tls, const struct payload *payload)
     return taken->by_kernel;
 }
 
-/* Less goes where no more may wait in the socket. */
+/* How many bytes to send: fewer where not so many may wait in the socket. */
 static size_t plan_bytes(const struct tls *tls, size_t left)
 {
     enum { LEAST = 2048 };

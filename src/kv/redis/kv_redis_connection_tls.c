@@ -117,8 +117,8 @@ static bool send_all(struct kv_connection_tls *tls)
     return false;
 }
 
-/* What has come, as far as the reader takes it at once. IO_FAILED: there is no
- * memory for it, or no connection. */
+/* Receives what has come, as far as the reader takes it at once. IO_FAILED:
+ * there is no memory for it, or no connection. */
 static enum io_result receive_some(struct kv_connection_tls *tls)
 {
     char data[READ_BYTES];

@@ -15,7 +15,8 @@ static void destroy(struct kv_redis_question *question)
     free(listing);
 }
 
-/* What is next, until it waits for something. True: the page is done. */
+/* Goes on with the page until it waits for something. True: the page is done.
+ */
 static bool run_list(struct kv_redis_listing *listing)
 {
     while (listing->waits == 0) {

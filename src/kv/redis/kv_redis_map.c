@@ -131,7 +131,7 @@ static bool is_master(const struct kv_reply *reply)
     return bytes_eq(role, BYTES("master"));
 }
 
-/* What came is about the connection that was asked: `only_at`. */
+/* The map has come, from the connection that was asked: call->only_at. */
 static void on_map(struct kv_redis_call *call, const struct kv_reply *reply)
 {
     struct kv_redis_client *client = call->client;
