@@ -117,8 +117,9 @@ static bool set_request(struct acme_http *http,
            curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->data) == CURLE_OK;
 }
 
-/* Authorities do not let their own certificates run out. The texts are
- * OpenSSL's. */
+/* What to say besides when a certificate is out of date: that the clock may be
+ * wrong, as authorities do not let their own certificates run out. The texts
+ * are OpenSSL's. */
 static const char *ask_for_clock(const char *why)
 {
     return strstr(why, "certificate has expired") ||

@@ -113,7 +113,7 @@ static bool is_shown(const struct acme_state *state, size_t folder)
            (folder == ACME_FOLDER_LIVE || folder == ACME_FOLDER_CHALLENGES);
 }
 
-/* The umask has taken from the group what it may. */
+/* Lets the group read what the umask has kept from it. */
 static int let_group_in(int fd)
 {
     struct stat st;

@@ -179,9 +179,9 @@ static const char nobody[] = "$2y$10$......................"
 
 _Static_assert(sizeof(nobody) - 1 == 60, "bcrypt's length");
 
-/* The hash that user is checked with. Those who are not there get somebody
- * else's, always the same one's: their checks take as long, and they are as
- * many as there are of each kind. Returns whether user is there. */
+/* Finds the hash that user is checked with. Returns whether user is there. One
+ * who is not there gets the hash of somebody else, always the same: so the
+ * check takes as long, and hashes of each kind are met as often. */
 static bool find_hash(struct htpasswd *htpasswd, struct bytes user,
                       char hash_out[HTPASSWD_HASH_BYTES_MAX + 1])
 {

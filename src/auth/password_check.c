@@ -88,8 +88,8 @@ static bool make_room(struct password_check *check, uint64_t asker)
     return true;
 }
 
-/* Jobs that are free, but not for questions: those that looks at files have by
- * now need not be kept for these. */
+/* How many free jobs are kept for looks at files, and not free for questions:
+ * fewer by those that looks have already. */
 static unsigned count_kept(const struct password_check *check)
 {
     unsigned looks = password_order_load(&check->order, NO_ASKER).own;

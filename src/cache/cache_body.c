@@ -105,7 +105,8 @@ void cache_body_release(struct cache_body **body_ref)
     free(body);
 }
 
-/* References first: the spool takes its own away last. */
+/* Whether anybody else has the body. References are read first, as the spool
+ * takes its own away last. */
 bool cache_body_is_wanted(const struct cache_body *body)
 {
     unsigned refs = atomic_load(&body->refs);

@@ -104,7 +104,8 @@ static size_t put_in_memory(struct cache_body *body, uint64_t filled,
     return room;
 }
 
-/* The file is to have all of it, from its beginning on. */
+/* Has the file take data, too: it is to have all of the body, from its
+ * beginning on. */
 static bool spool(struct cache_body *body, struct bytes data)
 {
     if (data.len == 0)
@@ -301,7 +302,7 @@ static uint64_t slowest(const struct cache_body *body)
     return least;
 }
 
-/* Gives up what all have read, by whole megabytes. */
+/* Gives up what all readers have read, by whole megabytes. */
 static void give_up(struct cache_body *body, uint64_t before)
 {
     int fd = body->spool ? atomic_load(&body->fallen_fd) : body->fd;

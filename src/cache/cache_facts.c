@@ -158,7 +158,7 @@ static int64_t find_lifetime(struct cache_facts *facts, const struct said *said,
     return guess_lifetime(facts, when);
 }
 
-/* The first of these that says anything. */
+/* Chooses the first of the fields that says anything. */
 static void choose_control(struct cache_facts *facts, const struct said *said)
 {
     facts->is_targeted = true;
@@ -238,11 +238,11 @@ static bool is_for_a_while(const struct cache_facts *facts)
            !cache_control_says(&facts->control, CACHE_NO_CACHE);
 }
 
-/* A cookie that is set is one client's, and a 304 for another does not take it
- * back: so the origin has to say for how long all may have it. Of an answer to
- * one with cookies it is not enough either that it is asked about each time:
- * that another's page has not changed since then says nothing of whose this
- * is. */
+/* A cookie that is set is one client's, and a 304 for another client does not
+ * take it back: so the origin has to say for how long all may have the answer.
+ * For an answer to a client with cookies it is not enough either that the
+ * origin is asked about it each time: that one client's page has not changed
+ * since says nothing of whose page it is. */
 bool cache_facts_is_of_one(const struct cache_facts *facts,
                            const struct cache_asked *asked)
 {

@@ -32,7 +32,7 @@ static const char *join(const char *folder, struct bytes below,
     return path;
 }
 
-/* text, copied; a relative path below the folder. NULL: no memory. */
+/* A copy of text, with the folder before a relative path. NULL: no memory. */
 static const char *keep(const struct reading *reading,
                         const struct option_row *row, const char *text)
 {

@@ -47,7 +47,8 @@ static void print_origin(const struct dump *dump, int origin)
                 config_line_number(origin));
 }
 
-/* What was taken back is something else than what is not told. */
+/* Prints a row. An option that was taken back is printed, unlike one that was
+ * not given. */
 static void print_row(const struct dump *dump, const void *base,
                       const struct option_row *row, int origin)
 {

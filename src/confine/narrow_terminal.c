@@ -13,7 +13,8 @@ static int open_null(int access)
     return open("/dev/null", access | O_CLOEXEC);
 }
 
-/* Through what is open: its name may lead elsewhere by now. */
+/* Opens the terminal again by its descriptor, as its name may lead elsewhere by
+ * now. */
 static int open_again(int fd, int access)
 {
     char path[32];

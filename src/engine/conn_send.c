@@ -28,8 +28,8 @@ static void limit_unsent(const struct conn *conn)
                                session->protocol->unsent_max);
 }
 
-/* How much of it the link lets through now, in bytes on the wire below TCP; 0:
- * it has to wait. */
+/* How much of the candidate the link lets through now, in bytes on the wire
+ * below TCP; 0: it has to wait. */
 static uint64_t allow(struct conn *conn, const struct candidate *candidate)
 {
     struct conn_shared *shared = conn_shared_of(conn);

@@ -189,7 +189,7 @@ static void admit_to_store(struct worker *worker,
     kv_encode(worker->kvs[number].kv, &encode);
 }
 
-/* 0, or -errno: nothing has changed. */
+/* Takes a change on. 0, or -errno: nothing has changed. */
 static int take(struct worker *worker, struct worker_change *change)
 {
     struct conn_set *conns = &worker->conns;

@@ -16,7 +16,8 @@ struct dictionary_place *dictionary_shelf_find(
     return NULL;
 }
 
-/* The oldest of a rule, or, when that is NULL, of all; count: there is none. */
+/* Finds the oldest dictionary of a rule, or if that is NULL, of all. count:
+ * there is none. */
 static size_t find_oldest(const struct dictionary_shelf *shelf,
                           const uint64_t *rule)
 {

@@ -39,7 +39,8 @@ static void unlink_variant(struct file_entry *variant)
     file_entry_release(variant);
 }
 
-/* Without its file's entry nothing would lead to a variant. */
+/* Forgets the variants of a file's entry, without which nothing would lead to
+ * them. */
 static void forget_variants(struct file_cache *cache, struct file_entry *entry)
 {
     struct file_variants *variants = entry->variants;

@@ -79,7 +79,7 @@ static void write_etag(struct file_entry *entry)
     entry->etag = (struct bytes){entry->etag_text, (size_t)len};
 }
 
-/* Last-Modified in seconds, or INT64_MIN when none is sent: a date in the
+/* Last-Modified in seconds, or INT64_MIN when none is sent, as a date in the
  * future must not be (RFC 9110 8.8.2.1). */
 static int64_t modified_of(const struct file_stamp *stamp,
                            const struct now *now)

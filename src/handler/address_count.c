@@ -47,7 +47,8 @@ static uint32_t *find_link(struct address_count *count, uint32_t chain,
     return link;
 }
 
-/* The mutex is held. Returns 0 when no entry is free. */
+/* Adds an entry to a chain; the mutex is held. Returns 0 when no entry is free.
+ */
 static uint32_t add_entry(struct address_count *count, uint32_t chain,
                           uint64_t key, uint32_t *link)
 {

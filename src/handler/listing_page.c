@@ -271,7 +271,8 @@ static void put_row(struct buf *out, const struct listing_entry *entry)
     buf_put_literal(out, "</time>\n");
 }
 
-/* The size of what is no file means nothing to a client: null. */
+/* Puts an entry as an object. The size of what is no file means nothing to a
+ * client: null. */
 static void put_object(struct buf *out, const struct listing_entry *entry)
 {
     static const struct bytes types[] = {

@@ -115,8 +115,8 @@ static struct file_entry *find_sibling(struct static_files *files,
     }
 }
 
-/* A client that names the ETag of the file itself has that, or a part of it,
- * and is told of that, whatever it takes besides. */
+/* Whether the client has the plain file, or a part of it: it names the ETag of
+ * the file itself. It is told of that version, whatever codings it takes. */
 static bool has_plain(const struct request *request,
                       const struct file_entry *entry)
 {

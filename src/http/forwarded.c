@@ -65,8 +65,8 @@ static bool is_token_char(char c)
            byte_is_digit(c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
 }
 
-/* Digits, or something that begins with _ and stands for some (RFC 7239 6.2),
- * which is 0. */
+/* Reads a port: digits, or a word that begins with _ and hides them (RFC 7239
+ * 6.2), which counts as 0. */
 static bool read_port(struct bytes text, uint16_t *port_out)
 {
     unsigned port = 0;

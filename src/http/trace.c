@@ -63,7 +63,8 @@ static bool is_id(struct bytes text)
     return text.len > 0 && text.len <= EXCHANGE_ID_MAX;
 }
 
-/* What a trusted neighbour calls it; empty: nothing, or nothing that is one. */
+/* The id that a trusted neighbour has given the request; empty: none, or one
+ * that is malformed. */
 static struct bytes find_id(const struct forwarded_trust *trust,
                             const struct exchange *exchange)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Lies before each block. */
+/* What lies before each block. */
 struct loop_block {
     _Alignas(max_align_t) size_t bytes; /* with it; that many are mapped */
 };

@@ -73,8 +73,8 @@ struct pipe *pipes_take(struct pipes *pipes)
     return pipe;
 }
 
-/* The kernel is asked, not who used it: were that wrong just once, somebody's
- * bytes would be another's. */
+/* Whether a pipe is empty. The kernel is asked, and not its last user: if that
+ * were wrong once, one client would get another's bytes. */
 static bool is_empty(const struct pipe *pipe)
 {
     int left;

@@ -23,8 +23,8 @@
 typedef int way_judge(const struct server *server, const char *path,
                       FILE *errors);
 
-/* The configuration, also by names of files that may only come to be, and would
- * be included. */
+/* Judges the files of the configuration, and names of files that do not exist
+ * yet and would be included. */
 static int judge_files(const struct server *server,
                        const struct options *options, way_judge *judge,
                        FILE *errors)
@@ -208,7 +208,8 @@ bool privileges_stay_dropped(const struct server *server,
            judge_files(server, options, expect_out_of_reach, errors) == EX_OK;
 }
 
-/* Runs in the broker's process, which reads what only others can change. */
+/* Whether a configuration listens at path. It runs in the broker's process,
+ * which reads what only others can change. */
 static bool is_configured(void *context, const char *path)
 {
     const struct server *server = context;

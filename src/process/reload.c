@@ -176,8 +176,8 @@ static bool serve_by(struct server *server, struct generation *generation,
     return true;
 }
 
-/* The program that gets certificates has been started with the server, and
- * works in that folder. */
+/* Whether certificates that are got stay in the same folder: the program that
+ * gets them has been started with the server, and works there. */
 static bool keeps_managed(const struct server *server,
                           const struct options *options, FILE *errors)
 {

@@ -259,7 +259,8 @@ static bool read_line(FILE *in, struct buf *line)
     return true;
 }
 
-/* What was read before a line that is wrong is written all the same. */
+/* Takes the lines. Those before a line that is wrong are written all the same.
+ */
 static int take_lines(struct import *import, FILE *in)
 {
     struct buf line;

@@ -79,7 +79,7 @@ static bool is_there(const char *path)
     return lstat(path, &st) == 0 || errno != ENOENT;
 }
 
-/* Takes it from what the next update reads. EX_OK or a status. */
+/* Takes the authority from what the next update reads. EX_OK or a status. */
 static int begin_end(void)
 {
     if (is_there(trusted_path) && rename(trusted_path, ending_path) == -1)
@@ -87,7 +87,7 @@ static int begin_end(void)
     return EX_OK;
 }
 
-/* Whether programs have still what lies at ending_path. */
+/* Whether programs still trust what lies at ending_path. */
 static bool has_remained(void)
 {
     struct small_file file;

@@ -71,8 +71,8 @@ static int connect_to(struct attempt *attempt, const struct sockaddr *address,
     return err;
 }
 
-/* The first address that answers. 0 or -errno; *resolved_out is what
- * getaddrinfo() says. */
+/* Connects to the first address that answers. 0 or -errno; *resolved_out is
+ * what getaddrinfo() says. */
 static int connect_any(struct attempt *attempt, int *resolved_out)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,

@@ -18,7 +18,8 @@ static void end(const struct upstream *upstream)
     (void)shutdown(upstream->reading.fd, SHUT_RDWR);
 }
 
-/* Kernels that do not know it are as slow as they are. */
+/* Limits the time between retransmissions. Kernels that do not know the option
+ * keep their own. */
 static void limit_resending(struct upstream *upstream, int ms)
 {
     upstream->has_rto_max = setsockopt(upstream->reading.fd, IPPROTO_TCP,

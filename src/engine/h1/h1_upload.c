@@ -24,8 +24,8 @@ static bool has_begun(const struct h1 *h1, const struct exchange *exchange)
             (!exchange->pending || response->bytes_left > 0));
 }
 
-/* What comes is no body, or comes too slowly: while nothing of the answer has
- * been sent that is the answer. */
+/* Ends an upload that is no body, or comes too slowly. While nothing of the
+ * answer has been sent, this is the answer. */
 static enum session_step fail(struct h1 *h1, enum reason reason,
                               enum conn_end end)
 {

@@ -170,9 +170,9 @@ static bool is_long(struct link_shared *shared, uint64_t filling,
     return now_ns != 0 && long_ns != 0;
 }
 
-/* What fills the path without a queue, anew: as much as does so now, as far
- * as the path is full. When no queue is left at all it may hold more; and all
- * the more when it ran empty while something was held back. */
+/* The next estimate of what fills the path without a queue: as much as does so
+ * now, if the path is full. When no queue is left at all the path may hold
+ * more, and all the more when it ran empty while something was held back. */
 static uint64_t move(uint64_t base, uint64_t filling, uint64_t standing,
                      bool was_full, bool is_long)
 {

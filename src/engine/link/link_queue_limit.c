@@ -15,9 +15,9 @@ uint32_t link_queue_limit_measure(struct link *link,
     return socket_count_queued(flow->fd);
 }
 
-/* Whether something of it may still come into the queue: it waits for more, or
- * its socket for acknowledgements. Only for a while, as either may be for
- * ever. */
+/* Whether bytes of a flow may still come into the queue: the flow waits for
+ * more, or its socket for acknowledgements. That is supposed for a while only,
+ * as either may last for ever. */
 static bool may_come(const struct link_flow *flow)
 {
     return flow->is_fresh &&

@@ -189,7 +189,8 @@ static bool wants_part(const struct ask *ask)
            request_find(&ask->asker.exchange->request, FIELD_RANGE);
 }
 
-/* Parts serve who wants all of it where they lack but one. */
+/* Prepares to fetch only what the kept parts lack, for a client that wants the
+ * whole answer: that is done where one part is missing. */
 static void prepare_parts(struct ask *ask, struct fetch_order *order)
 {
     order->way = CACHED_PARTIAL;

@@ -128,7 +128,8 @@ static bool put_held(struct fetch *fetch, uint64_t end, uint64_t *bytes)
     return data.len > 0 && cache_body_put(fetch->body, data);
 }
 
-/* The gap is full: what is behind it is next. False: it is not. */
+/* Leaves the gap, if it is full: what is behind it comes next. False: it is
+ * not. */
 static bool leave_gap(struct fetch *fetch)
 {
     if (fetch->mended != fetch->gap.last - fetch->gap.first + 1)

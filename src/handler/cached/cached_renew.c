@@ -1,9 +1,9 @@
 #include "cache/cache_vary.h"
 #include "handler/cached/cached_fetch_priv.h"
 
-/* Whether what a 304 says lets the answer be kept on, as the same variant. That
- * the 304 came for one who has cookies says nothing more: what it is good for
- * is what was kept for all. */
+/* Whether the answer can be kept on, as the same variant, by what the 304 says.
+ * It does not matter that the 304 came for a client with cookies: it confirms
+ * what was kept for all. */
 static bool may_keep_on(const struct fetch *fetch,
                         const struct cache_entry *entry)
 {
@@ -21,10 +21,10 @@ static bool may_keep_on(const struct fetch *fetch,
     return is_same && (refusal == CACHE_KEPT || refusal == CACHE_REFUSED_STALE);
 }
 
-/* Keeps what a 304 has brought up to date, in the place of what was there, and
- * tells what those who wait do. False: it is for who asked alone; what was
- * there goes, unless it is the request that lets nothing of its answer be kept
- * (RFC 9111 5.2.1.5). */
+/* Keeps an entry that a 304 has brought up to date in the place of the one that
+ * was there, and tells what becomes of those that wait. False: the answer is
+ * for the asker alone. Then the entry that was there goes, unless it is the
+ * request that lets nothing of its answer be kept (RFC 9111 5.2.1.5). */
 static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
                           enum cache_outcome *outcome_out)
 {
@@ -72,8 +72,8 @@ static bool refresh(struct fetch *fetch)
     return true;
 }
 
-/* Whether what was asked about can still be read, from its beginning on: it may
- * have broken off meanwhile, or been found to be too long, and passed. */
+/* Whether the answer that was asked about can still be read from its beginning
+ * on: its body may have broken off meanwhile, or been too long to be kept. */
 static bool is_there(const struct fetch *fetch)
 {
     struct cache_body *body = fetch->earlier.body;

@@ -30,7 +30,7 @@ static bool open_tunnel(struct transfer *transfer, const struct relay *relay)
     return true;
 }
 
-/* What is there of a body leaves with its head. */
+/* Lends the response what is there of the body, to leave with the head. */
 static void lend_first(struct transfer *transfer)
 {
     struct response *response = &transfer->exchange->response;

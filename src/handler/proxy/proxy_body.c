@@ -31,7 +31,7 @@ static bool reclaim_buffer(struct transfer *transfer)
     return in->end <= half;
 }
 
-/* Makes room of what has been borrowed, which has been sent by now. */
+/* Makes room: what the response had borrowed has been sent by now. */
 static void reclaim(struct transfer *transfer)
 {
     bool has_room = !transfer->in || reclaim_buffer(transfer);

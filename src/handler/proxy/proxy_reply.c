@@ -111,8 +111,9 @@ static bool intercept(struct transfer *transfer)
     return true;
 }
 
-/* Whether the upstream may switch, and has agreed to what it was asked. The
- * key of a WebSocket over HTTP/2 is ours: no client looks at the answer. */
+/* Whether the upstream may switch protocols, and has agreed to the one that it
+ * was asked for. The key of a WebSocket over HTTP/2 is ours, so no client looks
+ * at the answer to it. */
 static bool may_switch(const struct transfer *transfer)
 {
     const struct request *request = &transfer->exchange->request;

@@ -223,7 +223,7 @@ void transfer_stop_sending(struct transfer *transfer)
         exchange_wake(transfer->exchange);
 }
 
-/* The other side of a tunnel is told that this one is over. */
+/* Tells the upstream of a tunnel that the client sends no more. */
 static void shut_down(struct transfer *transfer)
 {
     if (transport_shut_down(transfer_transport(transfer)) == IO_AGAIN_WRITE) {

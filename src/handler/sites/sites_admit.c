@@ -144,8 +144,8 @@ static bool is_stricter(const struct place *other, const struct place *place)
              (b->body_max == 0 || a->body_max < b->body_max)));
 }
 
-/* The exchange has been let in by place, if the path does not ask for another
- * password. */
+/* Whether the exchange, which was let in by its place, is let in at path, too:
+ * that must not ask for another password. */
 static bool admits(void *context, struct exchange *exchange, struct bytes path)
 {
     struct place *place = context;

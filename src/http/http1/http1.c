@@ -119,8 +119,8 @@ static enum method method_from(unsigned number)
     }
 }
 
-/* Registered like the others (RFC 9110 18.2), but unknown to http-parser. None
- * is shorter than "POST", in whose guise it reads them. */
+/* Whether a method is registered (RFC 9110 18.2), but unknown to http-parser.
+ * None of these is shorter than "POST", as which http-parser reads them. */
 static bool is_further_method(struct bytes name)
 {
     static const char *const names[] = {
@@ -278,7 +278,7 @@ static const struct http1_rules request_rules = {
     .leading_crlf_max = HTTP1_LEADING_CRLF_MAX,
 };
 
-/* The request line, of a head that may be none. */
+/* The request line of a head, which may be malformed. */
 static struct bytes line_of(struct bytes head)
 {
     const char *end = memchr(head.data, '\r', head.len);

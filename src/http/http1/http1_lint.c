@@ -187,8 +187,8 @@ static enum reason check_line(const struct http1_rules *rules,
                                              : rules->check_first(line);
 }
 
-/* A complete line that is refused: a control byte in it is why, as it would
- * have been before the line was complete. */
+/* Why a complete line is refused. A control byte in it is the reason, as it
+ * would have been before the line was complete. */
 static enum reason fault_in(struct bytes line, enum reason reason)
 {
     return http1_is_value(line) ? reason : REASON_CONTROL_BYTE;

@@ -105,8 +105,9 @@ static void put_prefix(const struct relay *relay, const struct request *request,
     buf_put_literal(out, "\r\n");
 }
 
-/* A proxy in front cannot send these fields, not even one that is believed: it
- * might not know that it has to take them away from its own clients. */
+/* Puts what the client's certificate says. A proxy in front cannot send these
+ * fields, not even a trusted one: it might not know that it has to take them
+ * away from its own clients. */
 static void put_client(const struct relay *relay, const struct relay_from *from,
                        struct buf *out)
 {

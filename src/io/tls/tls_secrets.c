@@ -3,9 +3,9 @@
 #include <openssl/crypto.h>
 #include <openssl/ssl.h>
 
-/* Counts records, of which the sequence number is made. What the server writes
- * from its secret on is encrypted with it: OpenSSL has sent by then what was
- * not. */
+/* Counts records, of which the sequence number is made. All that the server
+ * writes once it has its secret is encrypted with that: OpenSSL has sent all
+ * else before. */
 static void on_message(int is_written, int version, int type, const void *data,
                        size_t len, SSL *ssl, void *object)
 {

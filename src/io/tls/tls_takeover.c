@@ -97,8 +97,9 @@ static bool wants_small_records(const SSL *ssl)
            TLSEXT_max_fragment_length_DISABLED;
 }
 
-/* What OpenSSL has sent is counted, and it has read nothing behind the
- * handshake: else the counters would be wrong. */
+/* Whether the connection can be taken over: the records that OpenSSL has sent
+ * are counted, and it has read none behind the handshake. Otherwise the
+ * counters would be wrong. */
 static bool can_be_taken(const struct tls *tls)
 {
     return SSL_version(tls->ssl) == TLS1_3_VERSION &&

@@ -82,8 +82,8 @@ int local_authority_find_folder(char folder[PATH_MAX],
                                  "long");
 }
 
-/* Whether root can be led elsewhere; a directory at the end, and nothing there
- * yet, are as good as a file. */
+/* Whether no other user can lead root elsewhere by path. A directory at its
+ * end, or nothing yet, is as good as a file. */
 static bool is_safe_for_root(const char *path)
 {
     struct safe_path at;

@@ -97,7 +97,8 @@ void renewal_take_news(struct server *server)
     read_again(server);
 }
 
-/* The file of --https, which counts then like any that has changed. */
+/* Renews the file of --https when it is due; the file counts then like any
+ * other that has changed. */
 static void renew_https(struct renewal *renewal,
                         const struct local_https *https, uint64_t now_ms)
 {

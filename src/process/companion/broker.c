@@ -115,7 +115,8 @@ static char *find_made(struct table *table, const char *path)
     return NULL;
 }
 
-/* The server may have been taken over: that it asks is no reason. */
+/* Whether a path is on the list. That the server asks is no reason, as it may
+ * have been taken over. */
 static bool is_wanted(const struct table *table, const char *path)
 {
     const struct broker_options *options = &table->options;
