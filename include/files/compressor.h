@@ -14,8 +14,8 @@
  * (compressor_share.c).
  *
  * A result leaves the shelf when every worker has fetched it, or when the shelf
- * is full and it is the oldest. That something does not get smaller by 5 % is
- * remembered in the same way.
+ * is full and it is the oldest; the newest stays, however long. That something
+ * does not get smaller by 5 % is remembered in the same way.
  *
  * Threads open nothing and write nothing: a text comes with its order, or a
  * descriptor, of which a duplicate is read. A file whose stamp is another

@@ -69,6 +69,18 @@ static void count_pending(struct compressor *compressor,
                                             compressor_job_descriptors(job);
 }
 
+/* A result that is longer than the whole shelf stays, too, until the next one
+ * comes: dropped at once it would be ordered again and again, and never be
+ * fetched. */
+static void make_room_beside(struct compressor *compressor,
+                             const struct compressor_job *newest)
+{
+    while (job_at(compressor->settled.next) != newest &&
+           (compressor->settled_count > COMPRESSOR_SHELF_MAX ||
+            compressor->shelf_bytes > COMPRESSOR_SHELF_BYTES_MAX))
+        drop_settled(compressor, job_at(compressor->settled.next));
+}
+
 static void settle(struct compressor *compressor, struct compressor_job *job,
                    enum compressor_job_state state)
 {
@@ -85,9 +97,7 @@ static void settle(struct compressor *compressor, struct compressor_job *job,
     list_put_last(&compressor->settled, &job->list_node);
     compressor->settled_count++;
     compressor->shelf_bytes += body_bytes(job);
-    while (compressor->settled_count > COMPRESSOR_SHELF_MAX ||
-           compressor->shelf_bytes > COMPRESSOR_SHELF_BYTES_MAX)
-        drop_settled(compressor, job_at(compressor->settled.next));
+    make_room_beside(compressor, job);
 }
 
 static void tell(struct compressor *compressor)

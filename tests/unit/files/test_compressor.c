@@ -156,14 +156,14 @@ TEST(versions_codings_and_efforts_are_orders_of_their_own)
     assert_int_equal(TOLD(made), 6);
 }
 
-/* The beginning of the text, which nothing makes smaller. */
-static void fill_at_random(size_t len)
+/* What nothing makes smaller. */
+static void fill_with_noise(char *to, size_t len)
 {
     uint32_t seed = 7;
 
     for (size_t i = 0; i < len; i++) {
         seed = seed * 1664525 + 1013904223;
-        text[i] = (char)(seed >> 24);
+        to[i] = (char)(seed >> 24);
     }
 }
 
@@ -172,7 +172,7 @@ TEST(what_does_not_get_smaller_is_remembered)
     struct compress_order order = order_of(1, 600);
     struct coded_body *body;
 
-    fill_at_random(600);
+    fill_with_noise(text, 600);
     for (int i = 0; i < 5; i++)
         assert_int_equal(await(&order, &body), COMPRESSOR_HOPELESS);
     assert_int_equal(TOLD(hopeless), 1);
@@ -185,7 +185,7 @@ TEST(what_gets_smaller_by_less_than_a_twentieth_is_hopeless)
     struct coded_body *body;
 
     memset(text, 'a', 4000);
-    fill_at_random(3900);
+    fill_with_noise(text, 3900);
     assert_int_equal(await(&order, &body), COMPRESSOR_HOPELESS);
 }
 
@@ -256,16 +256,22 @@ TEST(quick_orders_go_before_slow_ones)
 
 /* --- Files --------------------------------------------------------------- */
 
-static struct compress_order order_of_file(const char *name, size_t len)
+static struct compress_order order_of_written(const char *name,
+                                              const char *from, size_t len)
 {
     struct compress_order order = {.coding = CODING_GZIP};
     struct stat st;
 
-    assert_int_equal(place_write_bytes(&place, name, text, len), 0);
+    assert_int_equal(place_write_bytes(&place, name, from, len), 0);
     order.fd = open(place_path(&place, name), O_RDWR | O_CLOEXEC);
     assert_int_equal(fstat(order.fd, &st), 0);
     order.stamp = file_stamp_of(&st);
     return order;
+}
+
+static struct compress_order order_of_file(const char *name, size_t len)
+{
+    return order_of_written(name, text, len);
 }
 
 TEST(a_file_is_read_through_a_duplicate)
@@ -406,6 +412,27 @@ TEST(the_shelf_is_bounded)
     order.stamp.inode = COMPRESSOR_SHELF_MAX;
     assert_int_equal(ask(&order, &body), COMPRESSOR_READY);
     coded_body_release(body);
+}
+
+/* What was dropped because it is too long for the shelf would be ordered, and
+ * made, again by each who asks. */
+TEST(a_result_longer_than_the_shelf_is_made_once)
+{
+    enum { NOISE = COMPRESSOR_SHELF_BYTES_MAX + 1, LEN = NOISE / 8 * 9 };
+    char *long_text = calloc(1, LEN);
+    struct compress_order order;
+    struct coded_body *body;
+
+    assert_non_null(long_text);
+    fill_with_noise(long_text, NOISE);
+    order = order_of_written("long", long_text, LEN);
+    free(long_text);
+    order.coding = CODING_ZSTD;
+    assert_int_equal(await(&order, &body), COMPRESSOR_READY);
+    assert_true(body->len > COMPRESSOR_SHELF_BYTES_MAX);
+    coded_body_release(body);
+    assert_int_equal(TOLD(made), 1);
+    close(order.fd);
 }
 
 /* --- Threads ------------------------------------------------------------- */
