@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "http/head_edit.h"
+#include "io/tls/tls.h"
 
 /* --- What may be coded --------------------------------------------------- */
 
@@ -11,27 +12,40 @@ static struct bytes find(const struct response *response, struct bytes name)
     return head_find(buf_bytes(&response->head), RESPONSE_HEADROOM, name);
 }
 
-/* Digests are of the bytes as they come (RFC 9530), and of those that were to
- * be. */
+static bool is_digest(struct bytes name)
+{
+    for (size_t i = 0; i < ENCODE_DIGESTS; i++)
+        if (bytes_ieq(name, encode_digests[i]))
+            return true;
+    return false;
+}
+
+/* Digests are of the bytes as they come, and of those that were to be. One that
+ * is to follow in a trailer would not be told. */
 static bool is_fixed(const struct response *response)
 {
-    static const struct bytes names[] = {{"Content-Encoding", 16},
-                                         {"Content-Digest", 14},
-                                         {"Repr-Digest", 11},
-                                         {"Digest", 6},
-                                         {"Content-MD5", 11}};
+    struct bytes trailer = find(response, BYTES("Trailer"));
+    struct bytes member;
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (find(response, names[i]).data)
+    if (find(response, BYTES("Content-Encoding")).data)
+        return true;
+    for (size_t i = 0; i < ENCODE_DIGESTS; i++)
+        if (find(response, encode_digests[i]).data)
+            return true;
+    while (trailer.data && field_next_member(&trailer, &member))
+        if (is_digest(member))
             return true;
     return compress_is_forbidden(find(response, BYTES("Cache-Control")));
 }
 
+/* Whoever shows a certificate shows it to all that his browser asks for, as it
+ * does with cookies. */
 static bool is_private(const struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
 
     if (request_find(request, FIELD_AUTHORIZATION) ||
+        (exchange->tls && tls_knows_client(exchange->tls)) ||
         find(&exchange->response, BYTES("Set-Cookie")).data)
         return true;
     assert(request->fields || request->field_count == 0);

@@ -9,6 +9,11 @@
 
 struct coded_source; /* opaque */
 
+/* The fields of digests (RFC 9530, and older ones). In a trailer behind what
+ * was compressed they would be of other bytes, and the trailer is dropped. */
+enum { ENCODE_DIGESTS = 4 };
+extern const struct bytes encode_digests[ENCODE_DIGESTS];
+
 /* Makes a stream, without a source below it yet. NULL: all streams are taken,
  * or there is no memory. */
 MUST_USE struct coded_source *coded_source_create(struct encoder *encoder,

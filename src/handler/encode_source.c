@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "handler/encode_priv.h"
+#include "http/head_edit.h"
 
 enum { OUT_BYTES = 16384, IN_BYTES = 16384 /* asked for at a time */ };
 
@@ -30,6 +31,11 @@ static const codec_stream_fn codecs[CODING_COUNT] = {
     [CODING_GZIP] = codec_gzip_stream,
     [CODING_ZSTD] = codec_zstd_stream,
     [CODING_BR] = codec_brotli_stream};
+
+const struct bytes encode_digests[ENCODE_DIGESTS] = {{"Content-Digest", 14},
+                                                     {"Repr-Digest", 11},
+                                                     {"Digest", 6},
+                                                     {"Content-MD5", 11}};
 
 /* --- The next piece ------------------------------------------------------ */
 
@@ -78,13 +84,21 @@ static bool take_part(struct coded_source *coded, const struct part *part)
     return false;
 }
 
+static bool has_digest(struct bytes trailer)
+{
+    for (size_t i = 0; i < ENCODE_DIGESTS; i++)
+        if (head_find(trailer, 0, encode_digests[i]).data)
+            return true;
+    return false;
+}
+
 /* Takes what inner gives. False: it has failed, or cannot be read. */
 static bool pull_inner(struct coded_source *coded)
 {
     struct piece piece = coded->inner->next(coded->inner, IN_BYTES);
 
     coded->state = piece.state;
-    coded->trailer = piece.trailer;
+    coded->trailer = has_digest(piece.trailer) ? BYTES("") : piece.trailer;
     return piece.state != PIECE_FAILED && take_part(coded, &piece.part);
 }
 

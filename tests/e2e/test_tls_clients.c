@@ -159,6 +159,61 @@ TEST(servers_behind_are_told_who_it_is_and_by_nobody_else)
     assert_null(strstr(head_of(client, behind), SUBJECT));
 }
 
+/* --- What is compressed for them ----------------------------------------- */
+
+static struct reply *ask_coded(struct client *client,
+                               const struct upstream *behind)
+{
+    struct client *peer;
+    char body[2001];
+
+    memset(body, 'a', 2000);
+    body[2000] = '\0';
+    client_say(client, "GET / HTTP/1.1\r\nHost: closed.example\r\n"
+                       "Accept-Encoding: gzip\r\n\r\n");
+    peer = upstream_accept(behind);
+    hear_head(peer);
+    client_say(peer,
+               "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+               "Connection: close\r\nContent-Length: 2000\r\n\r\n%s",
+               body);
+    return client_reply(client);
+}
+
+/* A certificate is shown with whatever any page has the browser ask for, as
+ * cookies are: lengths would tell who has it asked what the answers have. */
+TEST(answers_to_whom_a_certificate_tells_are_not_compressed)
+{
+    struct upstream *behind = upstream_open();
+    char *of_clients = made_text(&clients);
+    const char *own = certify_for("own", NULL, &clients);
+
+    certify_for("main", "DNS:closed.example", &authority);
+    site_text("../clients", of_clients);
+    free(of_clients);
+    for (int tells = 0; tells < 2; tells++) {
+        struct server *server = serve_certified(
+            printed("listen = https://127.0.0.1:0\ncertificate = main\n"
+                    "client-ca = clients\nclient-certificate = request\n"
+                    "proxy = \"/=%s\"\ncompress-proxied = yes\n"
+                    "compress-private = %s\n",
+                    behind->at, tells ? "yes" : "no"),
+            NULL);
+        struct client *client = come_as(server, "closed.example");
+        struct reply *reply;
+
+        assert_non_null(client);
+        expect_field(ask_coded(client, behind), "Content-Encoding", "gzip");
+        secure_show(own);
+        client = come_as(server, "closed.example");
+        secure_show(NULL);
+        assert_non_null(client);
+        reply = ask_coded(client, behind);
+        expect_status(reply, 200);
+        assert_true((reply_field(reply, "Content-Encoding") != NULL) == tells);
+    }
+}
+
 static int start(void **state)
 {
     authority = make_certificate(&(struct making){.subject = "authority",

@@ -113,6 +113,9 @@ MUST_USE bool tls_tell_client(const struct tls *tls,
                               char subject_out[TLS_SUBJECT_MAX],
                               char fingerprint_out[TLS_FINGERPRINT_MAX + 1]);
 
+/* Whether it has shown one. */
+MUST_USE bool tls_knows_client(const struct tls *tls);
+
 /* The certificates that the client was shown: tls_context.h. */
 const struct tls_set *tls_chosen(const struct tls *tls);
 

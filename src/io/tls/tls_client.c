@@ -37,6 +37,11 @@ static const X509 *find_certificate(const struct tls *tls)
                : NULL;
 }
 
+bool tls_knows_client(const struct tls *tls)
+{
+    return find_certificate(tls);
+}
+
 bool tls_tell_client(const struct tls *tls, char subject_out[TLS_SUBJECT_MAX],
                      char fingerprint_out[TLS_FINGERPRINT_MAX + 1])
 {
