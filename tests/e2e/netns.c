@@ -1,5 +1,6 @@
 #include "netns.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <sched.h>
 
@@ -219,4 +220,27 @@ uint64_t netns_count_bytes(void)
     assert_true(is_found);
     assert_true(move(net.clients));
     return bytes;
+}
+
+uint64_t netns_count_waited_ns(pid_t pid)
+{
+    const char *folder = printed("/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(folder);
+    struct dirent *task;
+    uint64_t sum_ns = 0;
+    uint64_t waited_ns;
+
+    assert_non_null(tasks);
+    while ((task = readdir(tasks))) {
+        FILE *file = fopen(printed("%s/%s/schedstat", folder, task->d_name),
+                           "re");
+
+        if (!file)
+            continue;
+        if (fscanf(file, "%*u %" SCNu64, &waited_ns) == 1)
+            sum_ns += waited_ns;
+        fclose(file);
+    }
+    closedir(tasks);
+    return sum_ns;
 }

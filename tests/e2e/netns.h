@@ -43,6 +43,10 @@ void netns_need(unsigned mbit);
 /* Bytes that have left over the slow link, with all their headers. */
 uint64_t netns_count_bytes(void);
 
+/* Nanoseconds for which threads of a process would have run, and had no CPU; 0:
+ * the kernel does not tell. */
+uint64_t netns_count_waited_ns(pid_t pid);
+
 /* Starts a server at the far end. */
 #define NETNS_START(...)                                      \
     server_start(&(struct launch){.netns = netns_of_server(), \

@@ -77,7 +77,9 @@ enum {
     LINK_PROBE_BYTES_MAX = 1048576,
     /* Sent between two probes when what they find is no queue. */
     LINK_PROBE_BYTES_REST = 1 << 30,
-    LINK_PROBE_MS = 2,           /* a queue that stands so long is one */
+    LINK_PROBE_MS = 2, /* a queue that stands so long is one */
+    /* For how long delays are not looked for, once LINK_PROBE_BYTES were sent. */
+    LINK_PROBE_LATE_MS = 10,
     LINK_UNHELD_BYTES = 1048576, /* sent in a row: what holds may be too much */
     LINK_PATHS = 512             /* clients whose least round trip is known */
 };
@@ -88,9 +90,10 @@ enum link_mode { LINK_OFF, LINK_RATE, LINK_AUTO };
 struct link_line {
     _Alignas(64) _Atomic uint64_t queued; /* bytes in the local queue */
     _Atomic uint64_t seen_ns;             /* when it looked */
-    _Atomic uint64_t flight;              /* bytes not acknowledged */
-    _Atomic uint64_t standing;            /* of these, in a remote queue */
-    _Atomic uint64_t looked_ns;           /* when it looked at these two */
+    _Atomic uint64_t flight;              /* bytes a second of the window */
+    _Atomic uint64_t passing;             /* the same, that come through */
+    _Atomic uint64_t standing;            /* bytes in a remote queue */
+    _Atomic uint64_t looked_ns;           /* when it looked at these three */
     _Atomic uint64_t handed;              /* bytes on the wire since ever,
                                              without what sockets keep */
     _Atomic uint64_t last_fd;             /* of the flow that was handed
@@ -125,9 +128,10 @@ struct link_shared {
     _Atomic uint64_t least;       /* bytes seen in the queue since then */
     _Atomic uint64_t limit;       /* of the local queue */
     _Atomic uint64_t limit_ns;    /* when the limit was moved */
-    _Atomic uint64_t base;        /* of the window, see link_delay_window.c;
+    _Atomic uint64_t window;      /* bytes a second, see link_delay_window.c;
                                            0: there is none */
-    _Atomic uint64_t base_ns;     /* when it was moved */
+    _Atomic uint64_t window_ns;   /* when it was moved */
+    _Atomic uint64_t trip_us;     /* a round trip lately */
     _Atomic uint64_t windowed;    /* 1: it is in the way */
     _Atomic uint64_t windowed_ns; /* when it was last found to be */
     _Atomic uint64_t long_ns;     /* since when its queue is much too
@@ -186,6 +190,7 @@ struct link {
     uint64_t standing;  /* of flight, what is thought to stand in a queue */
     uint64_t seen_ns;   /* when the local queue was last looked at */
     uint64_t looked_ns; /* when acknowledgements were last looked at */
+    uint64_t looked;    /* flight at looked_ns */
     uint64_t handed;    /* bytes on the wire since the start */
     uint64_t unsent;    /* of handed, bytes still in sockets at counted_ns */
     uint64_t counted_ns;
@@ -200,7 +205,11 @@ struct link {
     uint64_t probe_bytes_max;
     struct link_flow *probe;
     uint64_t probe_ms;
-    int64_t trip_us;   /* a round trip, on average */
+    uint64_t asked_ms; /* when delays were looked for */
+    int64_t trip_us;   /* a round trip, on average, */
+    uint64_t least_us; /* and the least, of what was in flight; 0: not known */
+    uint64_t span_us;  /* for which bytes are in flight, with the queue that is
+                          aimed at */
     uint32_t delay_us; /* of the last flow that was found delayed */
     uint32_t delayed;  /* in a row, much alike */
     bool is_local;     /* the local queue is kept short */
@@ -228,7 +237,7 @@ static inline uint64_t link_load(const _Atomic uint64_t *number)
 /* Whether a window is up. */
 static inline bool link_is_windowed(const struct link *link)
 {
-    return link_load(&link->shared->base) > 0;
+    return link_load(&link->shared->window) > 0;
 }
 
 /* Whether the link watches how much of what was handed over is on its way. */

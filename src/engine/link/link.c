@@ -50,9 +50,20 @@ static uint32_t hash_path(const struct address *peer)
 /* --- Is it fast?
  * ----------------------------------------------------------- */
 
-/* Looks once in a while at a flow: whether what was handed over takes longer to
- * be acknowledged than it might, and whether it is still here a little later.
- * The less is found, the rarer that is. */
+/* Whether what was handed over takes longer to be acknowledged than it
+ * might. */
+static void look_for_delay(struct link *link, const struct link_flow *flow,
+                           uint64_t now_ms)
+{
+    link->asked_ms = now_ms;
+    if (link_delay_window_probe(link, flow, now_read_ns()))
+        link->probe_bytes = LINK_PROBE_BYTES;
+}
+
+/* Looks once in a while at a flow: for a delay, and whether what was handed over
+ * is still here a little later. The less is found, the rarer that is; but on a
+ * narrow link many bytes take a long time, and all who come meanwhile wait
+ * behind them: there delays are looked for by the clock. */
 static void probe(struct link *link, struct link_flow *flow, uint64_t bytes,
                   uint64_t now_ms)
 {
@@ -67,12 +78,14 @@ static void probe(struct link *link, struct link_flow *flow, uint64_t bytes,
         link->unprobed = 0;
         if (link->probe_bytes < link->probe_bytes_max)
             link->probe_bytes *= 2;
-        if (link_delay_window_probe(link, flow, now_read_ns()))
-            link->probe_bytes = LINK_PROBE_BYTES;
+        look_for_delay(link, flow, now_ms);
         if (!link->is_local && link_queue_limit_measure(link, flow) > 0) {
             link->probe = flow;
             link->probe_ms = now_ms;
         }
+    } else if (link->unprobed >= LINK_PROBE_BYTES &&
+               now_ms - link->asked_ms >= LINK_PROBE_LATE_MS) {
+        look_for_delay(link, flow, now_ms);
     }
 }
 
@@ -119,9 +132,8 @@ uint64_t link_quantum(const struct link *link, const struct link_flow *flow,
 
     if (!link_holds_back(link, flow))
         return quantum;
-    if (link_is_windowed(link) && link->trip_us > 0)
-        rate = link_load(&link->shared->base) * US_PER_S /
-               (uint64_t)link->trip_us;
+    if (link_is_windowed(link))
+        rate = link_load(&link->shared->window);
     bytes = rate / (NS_PER_S / LINK_TURN_NS);
     if (bytes < LINK_SEGMENT_BYTES)
         bytes = LINK_SEGMENT_BYTES;

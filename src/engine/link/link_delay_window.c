@@ -11,7 +11,15 @@
  * connection.)
  *
  * The least round trip is kept by client: one for all would take every far
- * client's path for a queue.
+ * client's path for a queue. And the window is a rate: of what is in flight
+ * flight / span counts, where the span is the least round trip and the queue
+ * that is aimed at. A window in bytes fits one mix of paths at a time: what
+ * fills a path of 4 ms leaves one of 60 ms empty.
+ *
+ * What is held leaves at ticks, as much as has been acknowledged since. So the
+ * queue has to last for a tick, as late as ticks are, and need not be longer.
+ * Looking costs system calls; between two looks acknowledgements are taken to
+ * come as they did, or else all that was missed would leave at once.
  *
  * A window is put up when several flows in a row are delayed alike, so that
  * they seem to share what delays them, and taken down when nothing has been
@@ -22,16 +30,21 @@
 #include "io/socket_state.h"
 
 enum {
-    STALE_MS = 100,       /* nothing sent, nothing acknowledged */
-    TARGET_BYTES = 16384, /* of the standing queue; and a share of what fills
-                             the path */
-    TARGET_SHARE = 8,
+    STALE_MS = 100,      /* nothing sent, nothing acknowledged */
+    TARGET_BYTES = 6144, /* of the standing queue; or, if that is more, what
+                            passes in a tick; and a share of the path */
+    TARGET_SHARE = 32,
+    LONG_BYTES = 24576, /* of one that is much too long; and a share */
+    LONG_SHARE = 4,
+    SPAN_BYTES = 14336, /* at least, on a path of no length */
+    SPAN_US = 10000,    /* of a path that is not known yet */
     SMOOTH = 16,
-    BASE_MIN = 16384, /* that fills the path without a queue */
-    BASE_START = 1048576,
-    BASE_MAX = 64 * 1048576,
+    GROW = 32,
+    WINDOW_MIN = 51200, /* bytes a second */
+    WINDOW_START = 104857600,
     RUN_EMPTY = 8,     /* a path, when no more than that share is under way */
-    LOOK_NS = 2000000, /* at most so often */
+    LOOK_NS = 1000000, /* at most so often, */
+    MOVE_NS = 2000000, /* and moves it */
     LONG_NS = 50000000,
     PERIOD_S = 60,    /* of a least round trip */
     SEGMENTS_MIN = 4, /* of one that is not delayed by its client's
@@ -39,6 +52,9 @@ enum {
     DELAY_US = 4000,  /* that is worth anything */
     DELAYED_MIN = 2   /* flows in a row */
 };
+
+/* Bytes a second: no place is so narrow. */
+#define WINDOW_MAX (UINT64_C(6) << 30)
 
 /* A window that has held nothing back for so long is taken down. */
 #define UNUSED_NS (UINT64_C(30) * NS_PER_S)
@@ -80,7 +96,15 @@ static uint32_t count_flight(const struct socket_path *info)
     return info->under_way * info->segment_bytes;
 }
 
-static void measure(struct link *link, struct link_flow *flow)
+/* What is in flight that was measured, in bytes, and in bytes a second of its
+ * paths without a queue. */
+struct measured {
+    uint64_t flight;
+    uint64_t rate;
+};
+
+static void measure(struct link *link, struct link_flow *flow,
+                    struct measured *measured)
 {
     struct socket_path info = {0};
     uint32_t flight = 0;
@@ -95,7 +119,12 @@ static void measure(struct link *link, struct link_flow *flow)
 
         link->standing += (uint64_t)flight * (info.rtt_us - least_us) /
                           info.rtt_us;
-        link->trip_us += ((int64_t)info.rtt_us - link->trip_us) / 16;
+        measured->flight += flight;
+        measured->rate += (uint64_t)flight * US_PER_S /
+                          (least_us > 0 ? least_us : 1);
+        if (link->trip_us == 0)
+            link->trip_us = info.rtt_us;
+        link->trip_us += ((int64_t)info.rtt_us - link->trip_us) / SMOOTH;
     }
 }
 
@@ -103,6 +132,7 @@ static void measure(struct link *link, struct link_flow *flow)
 static void look(struct link *link, uint64_t now_ns)
 {
     struct list *at = link->flows.next;
+    struct measured measured = {0};
 
     link->looked_ns = now_ns;
     link->standing = 0;
@@ -110,15 +140,26 @@ static void look(struct link *link, uint64_t now_ns)
         struct link_flow *flow = OWNER_OF(at, struct link_flow, link);
 
         at = at->next;
-        measure(link, flow);
+        measure(link, flow, &measured);
         link_drop_idle(link, flow);
     }
+    link->looked = link->flight;
+    if (measured.rate == 0)
+        return;
+    link->least_us = measured.flight * US_PER_S / measured.rate;
+    if (link->least_us == 0)
+        link->least_us = 1;
+    link_store(&link->shared->trip_us, (uint64_t)link->trip_us);
 }
 
+/* Bytes in flight of those before or equal to key. Of all that was there when
+ * it was looked the same share is taken to be acknowledged. */
 static uint64_t count_ahead(const struct link *link, uint64_t key)
 {
     uint64_t ahead = 0;
 
+    if (link->flight == 0)
+        return 0;
     for (struct list *at = link->flows.next; at != &link->flows;
          at = at->next) {
         const struct link_flow *flow = OWNER_OF(at, struct link_flow, link);
@@ -126,26 +167,48 @@ static uint64_t count_ahead(const struct link *link, uint64_t key)
         if (flow->key <= key)
             ahead += flow->flight;
     }
-    return ahead;
+    return ahead * link_count_flight(link, now_read_ns()) / link->flight;
 }
 
-/* The standing queue that is aimed at, when so much fills the path. */
-static uint64_t target_of(uint64_t base)
+/* For how long the queue that is aimed at lasts, on a path of such a window. */
+static uint64_t target_us(const struct link *link, uint64_t window)
 {
-    return TARGET_BYTES + base / TARGET_SHARE;
+    uint64_t tick_us = (LINK_TICK_NS + link->late_ns) / NS_PER_US;
+    uint64_t least_us = (uint64_t)TARGET_BYTES * US_PER_S / window;
+
+    return (tick_us > least_us ? tick_us : least_us) +
+           link->least_us / TARGET_SHARE;
+}
+
+/* The same in bytes. */
+static uint64_t target_of(const struct link *link, uint64_t window)
+{
+    return window * target_us(link, window) / US_PER_S;
+}
+
+static uint64_t span_us(const struct link *link, uint64_t window)
+{
+    uint64_t least_us = link->least_us > 0 ? link->least_us : SPAN_US;
+    uint64_t span = least_us + target_us(link, window);
+    uint64_t span_min = (uint64_t)SPAN_BYTES * US_PER_S / window;
+
+    return span > span_min ? span : span_min;
 }
 
 uint64_t link_delay_window_allow(struct link *link, uint64_t key, uint64_t want)
 {
-    uint64_t base = link_load(&link->shared->base);
-    uint64_t window = base + target_of(base);
-    struct link_others others = link_ask_others(link, key, link->looked_ns);
-    uint64_t room = link_room(window, others.flight + count_ahead(link, key),
-                              want);
+    uint64_t window = link_load(&link->shared->window);
+    struct link_others others;
+    uint64_t bytes, room;
 
-    if (base == 0) /* taken down meanwhile */
+    if (window == 0) /* taken down meanwhile */
         return want;
-    if (!others.is_after && others.flight + link->flight > window - window / 8)
+    link->span_us = span_us(link, window);
+    others = link_ask_others(link, key, link->looked_ns);
+    others.flight = others.flight * link->span_us / US_PER_S;
+    bytes = window * link->span_us / US_PER_S;
+    room = link_room(bytes, others.flight + count_ahead(link, key), want);
+    if (!others.is_after && others.flight + link->flight > bytes - bytes / 8)
         room = 0;
     if (room == 0) {
         link->was_windowed = true;
@@ -157,12 +220,14 @@ uint64_t link_delay_window_allow(struct link *link, uint64_t key, uint64_t want)
 /* Whether the queue is much too long, and has been for a while: a client that
  * was off its CPU for a moment makes none. Then for another while it is not, as
  * the same queue takes some time to go. */
-static bool is_long(struct link_shared *shared, uint64_t filling,
+static bool is_long(const struct link *link, uint64_t passing,
                     uint64_t standing, uint64_t now_ns)
 {
+    struct link_shared *shared = link->shared;
     uint64_t long_ns = link_load(&shared->long_ns);
 
-    if (standing <= 3 * target_of(filling))
+    if (standing <=
+        LONG_BYTES + passing * link->least_us / US_PER_S / LONG_SHARE)
         now_ns = 0;
     else if (long_ns != 0 && !link_has_passed(now_ns, long_ns, LONG_NS))
         return false;
@@ -170,69 +235,83 @@ static bool is_long(struct link_shared *shared, uint64_t filling,
     return now_ns != 0 && long_ns != 0;
 }
 
-/* The next estimate of what fills the path without a queue: as much as does so
- * now, if the path is full. When no queue is left at all the path may hold
- * more, and all the more when it ran empty while something was held back. */
-static uint64_t move(uint64_t base, uint64_t filling, uint64_t standing,
-                     bool was_full, bool is_long)
-{
-    uint64_t target = target_of(base);
+/* What all workers have in flight. */
+struct filling {
+    uint64_t flight;   /* of the window */
+    uint64_t passing;  /* bytes a second that come through */
+    uint64_t standing; /* bytes in the queue */
+    bool was_full;     /* something was held back */
+    bool is_long;
+};
 
-    if (is_long && filling < base)
-        return filling; /* at once */
-    if (!was_full && standing < target)
-        return base;
-    if (was_full && filling + standing < base / RUN_EMPTY)
-        return base + base / RUN_EMPTY;
-    base = (base * (SMOOTH - 1) + filling) / SMOOTH;
-    if (was_full && standing < target / 4)
-        base += base / 32 + LINK_SEGMENT_BYTES;
-    return base;
+static struct filling count_filling(struct link *link, uint64_t window,
+                                    uint64_t now_ns)
+{
+    struct link_others others = link_ask_others(link, 0, now_ns);
+    struct filling all = {.flight = others.flight + link->flight * US_PER_S /
+                                                        span_us(link, window),
+                          .passing = others.passing + link_count_passing(link),
+                          .standing = others.standing + link->standing,
+                          .was_full = link_load(&link->shared->windowed)};
+
+    all.is_long = is_long(link, all.passing, all.standing, now_ns);
+    return all;
+}
+
+/* The next window: as much as comes through now, if the path is full. When
+ * hardly a queue is left it may be more, and all the more when the path ran empty
+ * while something was held back. */
+static uint64_t move(uint64_t window, uint64_t target,
+                     const struct filling *all)
+{
+    if (all->is_long && all->passing < window)
+        return all->passing; /* at once */
+    if (!all->was_full && all->standing < target)
+        return window;
+    if (all->was_full && all->flight < window / RUN_EMPTY)
+        return window + window / RUN_EMPTY;
+    window = (window * (SMOOTH - 1) + all->passing) / SMOOTH;
+    if (all->was_full && all->standing < target / 2)
+        window += window / GROW + WINDOW_MIN / RUN_EMPTY;
+    return window;
 }
 
 static void take_down(struct link *link)
 {
-    link_store(&link->shared->base, 0);
+    link_store(&link->shared->window, 0);
+    link_store(&link->shared->trip_us, 0);
     link->delayed = 0;
     for (struct list *at = link->flows.next; at != &link->flows; at = at->next)
         OWNER_OF(at, struct link_flow, link)->flight = 0;
-    link->flight = link->standing = 0;
+    link->flight = link->standing = link->looked = 0;
     link_forget(link);
 }
 
 void link_delay_window_adapt(struct link *link, uint64_t now_ns)
 {
     struct link_shared *shared = link->shared;
-    uint64_t interval_ns = (uint64_t)link->trip_us * NS_PER_US / 4;
-    struct link_others others;
-    uint64_t filling, standing;
-    bool was_full;
-    uint64_t base = link_load(&shared->base);
+    uint64_t window = link_load(&shared->window);
+    uint64_t interval_ns;
+    struct filling all;
 
-    if (base == 0 || now_ns - link->looked_ns < LOOK_NS)
+    if (window == 0 || now_ns - link->looked_ns < LOOK_NS)
         return;
     look(link, now_ns);
-    if (interval_ns < LOOK_NS)
-        interval_ns = LOOK_NS;
-    if (!link_may_move(&shared->base_ns, now_ns, interval_ns))
+    interval_ns = link_load(&shared->trip_us) * NS_PER_US / 4;
+    if (interval_ns < MOVE_NS)
+        interval_ns = MOVE_NS;
+    if (!link_may_move(&shared->window_ns, now_ns, interval_ns))
         return;
-    others = link_ask_others(link, 0, now_ns);
-    was_full = link_load(&shared->windowed);
-    filling = link->flight + others.flight;
-    standing = link->standing + others.standing;
-    if (standing > filling) /* another worker has just moved on */
-        standing = filling;
-    filling -= standing;
-    base = move(base, filling, standing, was_full,
-                is_long(shared, filling, standing, now_ns));
-    if (was_full)
+    all = count_filling(link, window, now_ns);
+    window = move(window, target_of(link, window), &all);
+    if (all.was_full)
         link_store(&shared->windowed_ns, now_ns);
     link_store(&shared->windowed, false);
-    if (base > BASE_MAX ||
+    if (window > WINDOW_MAX ||
         link_has_passed(now_ns, link_load(&shared->windowed_ns), UNUSED_NS))
         take_down(link);
     else
-        link_store(&shared->base, base > BASE_MIN ? base : BASE_MIN);
+        link_store(&shared->window, window > WINDOW_MIN ? window : WINDOW_MIN);
 }
 
 bool link_delay_window_probe(struct link *link, const struct link_flow *flow,
@@ -257,7 +336,7 @@ bool link_delay_window_probe(struct link *link, const struct link_flow *flow,
     link->delay_us = delay_us;
     if (++link->delayed >= DELAYED_MIN) {
         link_store(&link->shared->windowed_ns, now_ns);
-        link_store(&link->shared->base, BASE_START);
+        link_store(&link->shared->window, WINDOW_START);
     }
     return true;
 }

@@ -44,6 +44,7 @@ static inline bool link_has_passed(uint64_t now_ns, uint64_t then_ns,
 struct link_others {
     uint64_t queued;
     uint64_t flight;
+    uint64_t passing;
     uint64_t standing;
     uint64_t left; /* since ever, when each looked last */
     bool is_after; /* none of them has anything waiting that comes before */
@@ -62,6 +63,13 @@ uint64_t link_room(uint64_t limit, uint64_t ahead, uint64_t want);
 
 /* Forgets a flow with nothing under way. */
 void link_drop_idle(struct link *link, struct link_flow *flow);
+
+/* Bytes in flight by now, when as many were acknowledged since it was looked as
+ * fit the time. */
+uint64_t link_count_flight(const struct link *link, uint64_t now_ns);
+
+/* What of it comes through, in bytes a second, but for what stands. */
+uint64_t link_count_passing(const struct link *link);
 
 /* Drops all flows when they need not be tracked any more. */
 void link_forget(struct link *link);

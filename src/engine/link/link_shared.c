@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/units.h"
 #include "engine/link/link_priv.h"
 #include "io/socket_state.h"
 
@@ -76,6 +77,7 @@ struct link_others link_ask_others(const struct link *link, uint64_t key,
         if (!link_has_passed(now_ns, link_load(&line->looked_ns),
                              LINK_FLIGHT_FRESH_NS)) {
             others.flight += link_load(&line->flight);
+            others.passing += link_load(&line->passing);
             others.standing += link_load(&line->standing);
         }
         others.left += count_left(line);
@@ -142,12 +144,24 @@ bool link_may_move(_Atomic uint64_t *moved_ns, uint64_t now_ns,
                                                    memory_order_relaxed);
 }
 
+/* Workers have paths of different lengths: bytes say nothing to one another. */
+static void publish_flight(const struct link *link)
+{
+    uint64_t flight = 0;
+
+    if (link->flight > 0 && link->span_us > 0)
+        flight = link_count_flight(link, now_read_ns()) * US_PER_S /
+                 link->span_us;
+    link_store(&link->line->flight, flight);
+    link_store(&link->line->passing, link_count_passing(link));
+    link_store(&link->line->standing, link->standing);
+}
+
 void link_publish(struct link *link, uint64_t waiting_key)
 {
     link_store(&link->line->queued, link->queued);
     link_store(&link->line->seen_ns, link->seen_ns);
-    link_store(&link->line->flight, link->flight);
-    link_store(&link->line->standing, link->standing);
+    publish_flight(link);
     link_store(&link->line->looked_ns, link->looked_ns);
     link_store(&link->line->last_fd, link->last ? link->last->fd : UINT64_MAX);
     link_store(&link->line->most_fd, link->most ? link->most->fd : UINT64_MAX);
@@ -256,6 +270,27 @@ void link_drop_idle(struct link *link, struct link_flow *flow)
 {
     if (flow->queued == 0 && flow->flight == 0)
         link_drop(link, flow);
+}
+
+/* In a round trip all that was in flight is acknowledged. */
+uint64_t link_count_flight(const struct link *link, uint64_t now_ns)
+{
+    uint64_t trip_ns = (uint64_t)link->trip_us * NS_PER_US;
+    uint64_t since_ns = now_ns - link->looked_ns;
+    uint64_t gone = link->looked < link->flight ? link->looked : link->flight;
+
+    if (trip_ns == 0)
+        return link->flight;
+    if (since_ns < trip_ns)
+        gone = gone * since_ns / trip_ns;
+    return link->flight - gone;
+}
+
+uint64_t link_count_passing(const struct link *link)
+{
+    if (link->least_us == 0 || link->flight <= link->standing)
+        return 0;
+    return (link->flight - link->standing) * US_PER_S / link->least_us;
 }
 
 void link_forget(struct link *link)

@@ -26,12 +26,9 @@ static void look_at_queue(const struct link *link, struct link_state *state)
 
 static void look_at_window(const struct link *link, struct link_state *state)
 {
-    uint64_t base = link_load(&link->shared->base);
-
     state->is_engaged = true;
-    state->limit_bytes = base;
-    if (link->trip_us > 0)
-        state->rate = base * US_PER_S / (uint64_t)link->trip_us;
+    state->rate = link_load(&link->shared->window);
+    state->limit_bytes = state->rate * link->span_us / US_PER_S;
     state->delay_us = link->delay_us;
 }
 

@@ -74,8 +74,8 @@ TEST(a_window_is_told_with_its_rate_and_delay)
 {
     struct link_state seen = look(LINK_AUTO);
 
-    atomic_store(&shared.base, 50000);
-    link_.trip_us = 50000;
+    atomic_store(&shared.window, 1000000);
+    link_.span_us = 50000;
     link_.delay_us = 7000;
     link_look(&link_, &seen);
     assert_true(seen.is_engaged);
