@@ -4,6 +4,7 @@ loopback   server and client in one namespace, nothing narrow between them
 local      server ==HTB==> client
            The bottleneck is the server's own interface: its queueing
            discipline is what fills. A veth pair, no delay.
+crowd      the same, with requests from 200 addresses
 remote     server ----> middle ==HTB, drop-tail buffer==> cable --> client
 mixed      the same, with clients near and far behind the same buffer
            The server's interface is fast; what fills is somebody else's
@@ -47,6 +48,7 @@ ETHTOOL_STSO = 0x1F
 
 BUFFER = "256p"  # of the middle box
 STRANGERS = 101  # the first of their addresses
+CROWD = 200
 US = 1e-6
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -54,10 +56,11 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 @dataclasses.dataclass(frozen=True)
 class Kind:
     """A network's shape. Clients: addresses and their round trips in µs; none
-    where the server is next to the client."""
+    where the server is next to the client, which may have many addresses."""
 
     name: str
     clients: tuple = ()
+    neighbours: tuple = ("10.99.1.2",)
     is_narrow: bool = True
     rate_bits: int = wire.RATE_BITS
 
@@ -72,7 +75,8 @@ class Kind:
     @property
     def sources(self):
         """Where requests come from, if it matters."""
-        addresses = tuple(address for address, _us in self.clients)
+        addresses = (tuple(address for address, _us in self.clients)
+                     or self.neighbours)
         return addresses if len(addresses) > 1 else ()
 
 
@@ -83,6 +87,8 @@ commands = []
 KINDS = {kind.name: kind for kind in (
     Kind("loopback", is_narrow=False),
     Kind("local"),
+    Kind("crowd", neighbours=tuple(f"10.99.1.{2 + number}"
+                                   for number in range(CROWD))),
     Kind("remote", (("10.99.2.10", 10_000),)),
     Kind("mixed", (("10.99.2.4", 4_000), ("10.99.2.60", 60_000))),
 )}
@@ -247,7 +253,8 @@ class Network:
         _ip(self.server, f"address add {self.address}/24 dev eth0",
             "link set eth0 up", "route replace 10.99.1.0/24 dev eth0 "
             f"src {self.address} {self._congestion()}")
-        _ip(self.client, "address add 10.99.1.2/24 dev eth0",
+        _ip(self.client, *(f"address add {address}/24 dev eth0"
+                           for address in self.kind.neighbours),
             "link set eth0 up")
 
     def _make_remote(self):

@@ -29,6 +29,8 @@ class Row:
     def title(self):
         where = {"loopback": "no bottleneck: loopback",
                  "local": "bottleneck: the server's own interface",
+                 "crowd": "bottleneck: the server's own interface, "
+                          f"{network.CROWD} clients",
                  "remote": "bottleneck further away, 10 ms round trip",
                  "mixed": "bottleneck further away, 4 and 60 ms round trips"}
         what = {"pareto": "Pareto sizes", "web": "web-like sizes"}
