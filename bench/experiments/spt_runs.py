@@ -90,13 +90,12 @@ class Study:
             row, = rows.parse(f"local-{load:g}")
             here = [server for server in chosen if server.is_for(row.name)
                     and (row.load == CLOSE_LOAD or not server.rows)]
-            self.tables[load] = self.take_turns(row, here, SEEDS, self.link)
+            self.tables[load] = self.take_turns(
+                row, here, self.bench.rounds(SEEDS), self.link)
 
-    def take_turns(self, row, chosen, seeds, link):
+    def take_turns(self, row, chosen, draws, link):
         runs = []
-        # Of what is compared; a single draw is there to be looked at.
-        count = self.bench.rounds(seeds) if seeds > 1 else seeds
-        for seed in range(1, 1 + count):
+        for seed in range(1, 1 + draws):
             runs += [self.run_one(row, seed, server, link)
                      for server in rounds.in_order(chosen, seed)]
             runs += measure.compute(self.options, row, seed, link)
@@ -115,12 +114,13 @@ class Study:
         chosen = self.servers(",".join(self.bench.pick(ORDERS, ORDERS[:2])))
         for load, times_over in self.bench.pick(LOOPBACK, LOOPBACK[-1:]):
             row, = rows.parse(f"loopback-{load:g}")
-            link, seeds, seconds = self.link, 1, self.options.seconds
+            link, draws, seconds = self.link, 1, self.options.seconds
             if times_over > 1:
                 times_over = self.bench.pick(times_over, QUICK_TIMES_OVER)
-                link, seeds = wire.Link(8 * times_over * link.rate), SEEDS
+                link = wire.Link(8 * times_over * link.rate)
+                draws = self.bench.rounds(SEEDS)
                 self.options.seconds *= FAST_SHARE
-            table = self.take_turns(row, chosen, seeds, link)
+            table = self.take_turns(row, chosen, draws, link)
             self.options.seconds = seconds
             self.loopback.append((load, times_over, table))
 

@@ -43,7 +43,9 @@ EXPERIMENT = Experiment(
     f"{spt_runs.SEEDS} draws of {spt_runs.SECONDS:g} s for each load, and one "
     "over loopback (as many of what is ten times as much); numbers "
     "are means over the draws, ratios are of each draw. Draws of "
-    f"{spt_long.SECONDS} s, {spt_long.SEEDS} of each load, say how far apart "
-    "the orders are; `make bench-link` takes more of them. One worker, on a "
+    f"{spt_long.SECONDS} s, {min(spt_long.LOADS.values())} of each load and "
+    f"{spt_long.LOADS[spt_runs.CLOSE_LOAD]} of {spt_runs.CLOSE_LOAD:g}, say how "
+    "far apart the orders are; `make bench-link` takes more of them. One "
+    "worker, on a "
     "CPU of its own; both programs at real-time priority.",
-    900, run)
+    1450, run)
