@@ -38,8 +38,8 @@ MUST_USE enum acme_result acme_account_deactivate(
     struct acme_account *account, struct acme_client *client,
     const struct acme_state *state, struct acme_problem *problem);
 
-/* The authority does not know the account any more: whoever opens it next makes
- * a new one. */
+/* The authority does not know the account any more: the next
+ * acme_account_open() makes a new one. */
 void acme_account_forget(struct acme_account *account,
                          struct acme_client *client,
                          const struct acme_state *state);

@@ -4,7 +4,7 @@
  * 7638).
  *
  * Thread: any, one at a time.
- * Owns:   the key; texts with it are wiped by whoever asked for them.
+ * Owns:   the key; a caller that gets a text with it wipes the text.
  */
 #ifndef ACME_ACME_KEY_H
 #define ACME_ACME_KEY_H

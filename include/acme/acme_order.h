@@ -9,8 +9,8 @@
  *           |
  *   judge it: our key, all names, in force now; only then it comes to live/
  *
- * Each step is noted before it is taken, so that whoever is killed and started
- * again goes on with the same order.
+ * Each step is noted before it is taken, so that a program that is killed and
+ * started again goes on with the same order.
  *
  * Thread: its owner's; waits, minutes at most.
  * Owns:   nothing beyond a call.

@@ -12,9 +12,9 @@
  *
  * The folder is its owner's alone; where its mode is 2750, the server is
  * another user, of the folder's group, who may read what is in live. A file
- * comes to its name when it is whole and on the disk, so that whoever dies at
- * any point leaves nothing that is broken; what was begun is found and gone on
- * with.
+ * comes to its name when it is whole and on the disk, so that a process that
+ * dies at any point leaves nothing broken; the next one finds what was begun,
+ * and goes on with it.
  *
  * Thread: its owner's; waits for the file system.
  * Owns:   the descriptors.

@@ -42,9 +42,9 @@ static inline bool cidrs_contain(const struct cidrs *cidrs,
     return false;
 }
 
-/* Whether address may come where deny names those who may not, and allow, if it
- * names anybody, those who may and no others. CIDR_ALL in deny is whoever is
- * not allowed by name, so that both can stand together. */
+/* Whether address may come. deny names addresses that may not; allow, if it
+ * names any, those that may and no others. CIDR_ALL in deny means all that
+ * allow does not name, so that both can stand together. */
 MUST_USE static inline bool cidrs_admit(const struct cidrs *allow,
                                         const struct cidrs *deny,
                                         const struct address *address)

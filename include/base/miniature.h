@@ -18,9 +18,9 @@
  *    w = W unit/bytes  above, 1 at least: the largest are all there
  *
  * What does not hit is added up with that weight, and set against all that was
- * asked for (told by the cache, not estimated): who is asked for most hits
- * everywhere, so that it matters little whether it is in the sample. That is
- * what SHARDS-adj is about.
+ * asked for (told by the cache, not estimated): a key that is asked for most
+ * hits everywhere, so that it matters little whether it is in the sample. That
+ * is what SHARDS-adj is about.
  *
  * Each model has the same memory, and a W of its own, which is raised whenever
  * that would not do: keys that are not sampled any more go, and the others

@@ -69,7 +69,7 @@ struct cache_body_counts {
 
 struct cache_body; /* opaque */
 
-/* One who reads while it is filled. */
+/* A reader of a body that is still being filled. */
 struct cache_reader {
     struct list list_node; /* private */
     bool is_mapped;        /* wants what lies in a file from its mapping */
@@ -109,8 +109,8 @@ void cache_body_end(struct cache_body *body, bool is_whole);
  */
 void cache_body_reveal(struct cache_body *body, uint64_t filled);
 
-/* The file of a body that was spooled and is whole; only whoever asks first
- * gets it, the others NULL. To be called in the queue's thread. */
+/* The file of a body that was spooled and is whole. The first caller gets it,
+ * all others get NULL. It is called in the queue's thread. */
 MUST_USE struct cache_file_writer *cache_body_take_file(struct cache_body
                                                             *body);
 
@@ -129,8 +129,8 @@ bool cache_body_takes_more(struct cache_body *body, struct cache_wait *wait);
 /* Whether anybody besides the writer and an entry holds the body. */
 bool cache_body_is_wanted(const struct cache_body *body);
 
-/* Whether the body passes, and nobody reads it: whoever else holds it has no
- * place that it would wait for, and would not find its beginning. */
+/* Whether the body only passes, and nobody reads it: others that hold it have
+ * no place in it that they would wait for, and would not find its beginning. */
 bool cache_body_is_forsaken(struct cache_body *body);
 
 void cache_body_cancel(struct cache_body *body, struct cache_wait *wait);
@@ -151,8 +151,8 @@ void cache_body_advance(struct cache_body *body, struct cache_reader *reader,
 void cache_body_note_begun(struct cache_body *body);
 bool cache_body_has_beginners(const struct cache_body *body);
 
-/* Whether what is behind at is there for who begins now: of what passes, bytes
- * have been given up perhaps. */
+/* Whether the bytes from at on are there for a reader that begins now: of a
+ * body that only passes some may have been given up. */
 bool cache_body_has_from(struct cache_body *body, uint64_t at);
 
 /* Whether more than one reads it, or is about to. */

@@ -6,9 +6,9 @@
  *   in the port's (the port's):        cache_wait_tell(), cache_wait_later()
  *                                      --> the port's loop: on_ready is called
  *
- * The two are independent of each other, with a node each. Whoever waits for an
- * object may be called for another reason meanwhile, and waits for it still
- * then; and may wait anew while a call is on its way.
+ * The two are independent of each other, with a node each. A wait for an object
+ * may be called for another reason meanwhile, and waits for the object still;
+ * it may also begin to wait anew while a call is on its way.
  *
  * Thread: cache_wait_tell() any, with the object's mutex held; the rest the
  *         port's worker. Order of locks: an object's, then a port's.
@@ -63,7 +63,8 @@ static inline void cache_wait_in(struct list *list, struct cache_wait *wait)
     list_put_last(list, &wait->list_node);
 }
 
-/* Does not wait there any more; whoever was called already, is. */
+/* Takes a wait out of its list. A call that is on its way comes all the same.
+ */
 static inline void cache_wait_leave(struct cache_wait *wait)
 {
     list_drop(&wait->list_node);

@@ -8,8 +8,8 @@
  *
  * Thread: cache_queue_put() any; run() the queue's own; the rest the main
  *         thread's.
- * Owns:   the thread, never the jobs: who puts one keeps it alive until it
- *         runs.
+ * Owns:   the thread, never the jobs: the owner of a job keeps it alive until
+ *         it runs.
  */
 #ifndef CACHE_CACHE_QUEUE_H
 #define CACHE_CACHE_QUEUE_H

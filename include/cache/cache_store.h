@@ -8,8 +8,8 @@
  *                      '--> ALONE: what is answered there was not for all
  *
  * Keys lie in shards by a secret hash, each with a lock, which is held for one
- * look; nothing is written, sent or freed under it. Who goes when there is no
- * room is chosen in each shard by the policy, and shards take turns.
+ * look; nothing is written, sent or freed under it. When there is no room, the
+ * policy of a shard chooses the entry that goes, and shards take turns.
  *
  * With a disk the entries' heads lie in memory, and of their bodies those that
  * are awake: the last that were asked for. What is not on disk yet, or for
@@ -96,9 +96,9 @@ enum cache_join {
     CACHE_LOOK   /* something has come meanwhile: find again */
 };
 
-/* found is of this key. *flight_out is a reference, with LEAD and WAIT. wait is
- * NULL of who would lead or else do nothing: there is no reference with WAIT
- * then. */
+/* found is of this key. *flight_out is a reference, with LEAD and WAIT. A
+ * caller that would lead, but not wait, gives NULL for wait: it gets no
+ * reference with WAIT. */
 enum cache_join cache_store_join(struct cache_store *store, struct bytes key,
                                  const struct cache_found *found, int64_t now_s,
                                  struct cache_wait *wait,
@@ -119,7 +119,8 @@ void cache_flight_end(struct cache_store *store,
  * way; to be called now and then. */
 void cache_store_end_late(struct cache_store *store, int64_t now_s);
 
-/* How the flight ended, for who waits; CACHE_OUTCOME_NONE while it goes on. */
+/* How the flight ended, for one that waits; CACHE_OUTCOME_NONE while it goes
+ * on. */
 enum cache_outcome cache_flight_peek(struct cache_store *store,
                                      const struct cache_flight *flight);
 
@@ -159,8 +160,8 @@ struct cache_epoch {
 struct cache_epoch cache_store_epoch(struct cache_store *store,
                                      struct bytes key);
 
-/* Whether nothing was said against what has the entry's key, or hashes so, since
- * that epoch: it was not made invalid, nor purged but softly. */
+/* Whether nothing was said against what has the entry's key, or hashes so,
+ * since that epoch: it was not made invalid, nor purged but softly. */
 bool cache_store_is_current(struct cache_store *store,
                             struct cache_entry *entry,
                             struct cache_epoch epoch);

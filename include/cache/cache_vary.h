@@ -3,7 +3,7 @@
  * the fields that Vary names (RFC 9111 4.1).
  *
  * A variant is a text: the values that these fields have, normalised as far as
- * it cannot matter to whoever answers: lines joined, white space gone; of
+ * it cannot matter to the origin: lines joined, white space gone; of
  * Accept-Encoding the codings that are taken, in one order; of Accept-Language
  * the case and the order of those that are liked the same.
  *

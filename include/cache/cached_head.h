@@ -39,15 +39,15 @@ void cached_head_keep(struct bytes lines, struct bytes private_fields,
                       struct buf *shown, struct buf *hidden);
 
 /* The fields of a stored answer, brought up to date by those of a 304 (RFC 9111
- * 3.2): each that this names takes the place of all of that name, but for what
- * describes the bytes that are stored. Its cookies are for who asked alone, and
- * end those that were stored. Where this has no Date, the stored one goes all
- * the same: it is older than what is known now. */
+ * 3.2): each field of the 304 takes the place of all of its name, but for
+ * fields that describe the bytes that are stored. Cookies of the 304 are for
+ * the asker alone, and end those that were stored. When the 304 has no Date,
+ * the stored one goes all the same: it is older than what is known now. */
 void cached_head_update(struct bytes stored, struct bytes fresh,
                         struct buf *out);
 
-/* What an answer has for who asked alone: the fields that private_fields lists
- * and, where it has only brought up to date what was there, cookies. */
+/* Puts the fields of an answer that are for the asker alone: those that
+ * private_fields lists and, when the answer is a 304 (is_update), cookies. */
 void cached_head_put_own(struct bytes fresh, struct bytes private_fields,
                          bool is_update, struct buf *out);
 

@@ -2,8 +2,8 @@
  * proxies - the proxies of one configuration: what their workers are to make
  * of it, and what these share of each server.
  *
- * Whoever is left out, or busy, is so for the next configuration too, where
- * that says the same of a proxy: see proxies_inherit().
+ * A server that is left out, or busy, is so for the next configuration, too, if
+ * that says the same of the proxy: see proxies_inherit().
  *
  * Thread: made by the main thread; what is shared is counted by all workers.
  * Owns:   what is shared; all else lies in the configuration's arena, or is

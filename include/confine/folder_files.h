@@ -1,7 +1,7 @@
 /*
- * folder_files - whether files of known names in a folder are ones that may be
- * opened, before somebody does who asks nothing: a database's library, above
- * all.
+ * folder_files - whether files of known names in a folder may be opened. That
+ * is asked before code opens them which does not ask: the library of a
+ * database, above all.
  *
  * Thread: any.
  */

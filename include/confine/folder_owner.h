@@ -2,9 +2,9 @@
  * folder_owner - as whom root works in a folder that may be another user's: as
  * its owner.
  *
- * Whoever has the folder can put symlinks in the place of any file in it, and
- * whoever can write on the way there leads root to a folder of their choice. So
- * nobody but root and the owner may have a say in which folder it is
+ * The folder's owner can put symlinks in the place of any file in it, and a
+ * user who can write on the way there leads root to a folder of their choice.
+ * So nobody but root and the owner may have a say in which folder it is
  * (safe_path.h), and root becomes the owner before it looks into it.
  *
  * Thread: the main one, in a process that does nothing else.

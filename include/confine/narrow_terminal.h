@@ -3,8 +3,8 @@
  * root's shell had open, for who is root no longer.
  *
  * A shell hands its terminal on to be read and written, whatever it is meant
- * for; and who has it so, or gets at who has, reads what root types there long
- * after.
+ * for. A process that has it so, or an attacker who takes that process over,
+ * reads what root types there long after.
  *
  * Thread: any, as root: nobody else can open a terminal of root's.
  */
@@ -23,9 +23,9 @@
 MUST_USE int narrow_terminal(int fd, bool reads);
 
 /* Narrows all three; and the process leaves the session's terminal, and cannot
- * get it back unless it leads the session, so that it cannot type for who sits
- * there, either (TIOCSTI). It can be interrupted from there as before. 0 or
- * -errno. */
+ * get it back unless it leads the session, so that it cannot type in the place
+ * of the user there, either (TIOCSTI). It can be interrupted from there as
+ * before. 0 or -errno. */
 MUST_USE int narrow_terminal_leave(bool reads);
 
 #endif

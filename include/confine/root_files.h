@@ -49,8 +49,8 @@ MUST_USE int root_files_check_way(const char *folder);
 
 /* Whether root, where the server stays that, may keep things in a folder that
  * is there: 0; -EPERM: others than root can write there or on the way, and so
- * lead root elsewhere; or another -errno. Who is not root is judged by the
- * kernel. */
+ * lead root elsewhere; or another -errno. A user who is not root is judged
+ * by the kernel. */
 MUST_USE int root_files_check_folder(const char *folder);
 
 /* Does all of that: makes the folder, if it is not there and the way to it is

@@ -1,10 +1,10 @@
 /*
  * safe_path - whether a path can be led elsewhere by somebody.
  *
- * Who may write in a directory on the way puts a symlink, or another file,
- * where the next name is looked up. So root must not open what such a path
- * names: it would do so on behalf of whoever that is. The way is walked name
- * by name, from opened directories, and so are the symlinks on it:
+ * A user who may write in a directory on the way can put a symlink, or another
+ * file, where the next name is looked up. So root must not open what such a
+ * path names: it would do so on behalf of that user. The way is walked name by
+ * name, from opened directories, and so are the symlinks on it:
  *
  *   a directory  must be out of reach for writing, be it by an ACL, of which
  *                the group's bits tell the most; or it has the sticky bit
@@ -36,9 +36,9 @@ struct safe_path {
     struct stat st;
 };
 
-/* Walks to path. who: who might lead it elsewhere; NULL: anybody but root. 0;
- * -EPERM: somebody can; or another -errno. Only after 0 is there something to
- * close. */
+/* Walks to path. who is the user who might lead it elsewhere; NULL: anybody but
+ * root. 0; -EPERM: that user can; or another -errno. Only after 0 is there
+ * something to close. */
 MUST_USE int safe_path_open(struct safe_path *at, const char *path,
                             const struct identity *who);
 void safe_path_close(struct safe_path *at);
@@ -56,7 +56,7 @@ struct safe_folder {
 MUST_USE int safe_path_open_folder(const char *path, uid_t owner,
                                    struct safe_folder *about_out);
 
-/* Whether who can write what is there, or give itself the right to. */
+/* Whether that user (who) can write what is there, or take the right to. */
 bool safe_path_is_writable(const struct safe_path *at,
                            const struct identity *who);
 

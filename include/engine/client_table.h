@@ -58,7 +58,7 @@ static inline bool client_table_is_full(const struct client_table *table)
  * one. */
 struct client_entry *client_table_take(struct client_table *table);
 
-/* Adds somebody who is not there; there is room. */
+/* Adds a client that is not there; there is room. */
 struct client_entry *client_table_add(struct client_table *table,
                                       uint64_t client);
 

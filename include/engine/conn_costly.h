@@ -6,7 +6,7 @@
  * them asks for much by few bytes, a thousand such connections would make one
  * turn take seconds, and everybody else wait for its end. So those that were
  * found out wait here, and a turn reads from one of them only. There is no room
- * for more than a few hundred: who comes then is sent away.
+ * for more than a few hundred: one that is found out then is closed.
  *
  * In another such ring are those of which a part of what has come was read, and
  * was enough for one turn. They go on in the next, all of them, or at once

@@ -4,9 +4,9 @@
  *
  * To keep them in order would cost every request something. Instead, when room
  * is needed, all are looked at once and those that have waited longest are
- * noted. Whoever waits and is not among these has waited for less, also later:
- * so they are the right ones until they are used up, but for those that a
- * request has come from, which are passed over.
+ * noted. A connection that waits and was not noted has waited for less, also
+ * later on: so the notes are right until they are used up. Connections that a
+ * request has come from meanwhile are passed over.
  *
  * Thread: the worker's.
  * Owns:   its notes, never the connections.

@@ -15,7 +15,7 @@ void session_log_exchange(const struct session *session,
 void session_count_exchange(const struct session *session,
                             const struct exchange *exchange);
 
-/* Tells the operator why a request was refused, who wants to know it. */
+/* Tells the operator why a request was refused, if that is wanted. */
 void session_tell_refusal(const struct session *session,
                           const struct exchange *exchange);
 

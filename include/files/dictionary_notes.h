@@ -2,7 +2,7 @@
  * dictionary_notes - the files that are to be kept as dictionaries, each once,
  * for the thread that does it.
  *
- * Thread: whose it is, one at a time; what has been taken is who took it's.
+ * Thread: its owner's, one at a time; a note that was taken is the taker's.
  * Owns:   copies of texts, duplicates of descriptors.
  */
 #ifndef FILES_DICTIONARY_NOTES_H

@@ -9,8 +9,8 @@
  * sprays addresses, and no count is ever guessed. One lock for all workers: it
  * is held for a few steps, twice in the life of a connection.
  *
- * Who is alone may have more than its share, but has it on loan: when there is
- * no room left, those above their share give way to any address that has less.
+ * An address that is alone may have more than its share, on loan: when there is
+ * no room left, addresses above their share give way to any that has less.
  *
  * Thread: all but create and destroy any.
  * Owns:   the table.

@@ -7,16 +7,17 @@
  * is more of it (http/body.h). Meanwhile the connection waits without work, and
  * whatever made the wait end wakes it.
  *
- * A body comes first. Who wants it says so in begin: sets exchange->sink, which
- * has all of it when answer is called. What begin answers (413, 401) is
- * answered without the body, and answer is not called; nor is it wanted where
- * nothing is said. A short body is read and thrown away then, a long one ends
- * the connection.
+ * A body comes first. A handler that wants it says so in begin: it sets
+ * exchange->sink, which has all of the body when answer is called. What begin
+ * answers (413, 401) is answered without the body, and answer is not called;
+ * nor is it wanted where nothing is said. A short body is read and thrown away
+ * then, a long one ends the connection.
  *
  * A sink is its handler's promise to answer. Where begin let an exchange pass
  * and somebody in front of the handler answers after all (a password is wrong),
- * the handler is not asked: whoever answers drops the sink, and the handler
- * does nothing with a body as long as its own answer has not been called.
+ * the handler is not asked: the one that answers drops the sink, and the
+ * handler does nothing with a body as long as its own answer has not been
+ * called.
  *
  * Thread: handlers are one worker's each and hold no locks.
  * Owns:   nothing; whoever made self keeps it for as long as requests come.

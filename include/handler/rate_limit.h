@@ -8,8 +8,8 @@
  * Memory is fixed. An address has one place in one of many small sets, which
  * one nobody can foresee; when its set is full, the bucket that is nearest to
  * being full itself makes room, which is all but forgotten then, and not one
- * that is being held back. So who sprays addresses takes nothing from others:
- * a bucket lost is a bucket full again.
+ * that is being held back. So a client that sprays addresses takes nothing from
+ * others: a bucket lost is a bucket full again.
  *
  * Thread: rate_limit_take() any.
  * Owns:   the table.

@@ -14,10 +14,10 @@
  * comes into scheme or authority. What begins with '/', a capture or $path
  * stays on this host, whatever is captured. $scheme is "http" or "https"
  * (http/scheme.h), $host the name that the request has for this server, without
- * a port: who has none gets 400. The query of the request is kept: where $query
- * stands, or else behind that of the target.
+ * a port; a request without a name gets 400. The query of the request is kept:
+ * where $query stands, or else behind that of the target.
  *
- * SCHEME://$host$path leads those elsewhere who have asked by another scheme.
+ * SCHEME://$host$path is only for requests that came by another scheme.
  *
  * Thread: rules are filled at start, then read only and shared by all.
  * Owns:   nothing; texts are borrowed.
@@ -60,8 +60,8 @@ MUST_USE bool redirect_leads(const struct redirect_rules *rules,
                              struct bytes clean);
 
 /* Finds the redirect and makes the response: the redirect, or 414 when it would
- * be too long to be sent. trust: who is believed what scheme the client
- * speaks. */
+ * be too long to be sent. trust: the proxies that are believed what scheme
+ * the client speaks. */
 MUST_USE bool redirect_answer(const struct redirect_rules *rules,
                               struct exchange *exchange, struct bytes clean,
                               const struct forwarded_trust *trust,

@@ -2,10 +2,10 @@
  * stream_seats - who may have one of the streams that a worker keeps open for
  * as long as their clients listen.
  *
- * An address has a quarter of them. Who is alone may have more, on loan: when
- * all are taken, those above their share give way to any address that has less.
- * A stream that gives way ends in its own time, and until then it is one more
- * than there are; of those there is a quarter at most.
+ * An address has a quarter of them. One that is alone may have more, on loan:
+ * when all are taken, addresses above their share give way to any that has
+ * less. A stream that gives way ends in its own time, and until then it is one
+ * more than there are; of those there is a quarter at most.
  *
  * Thread: one per worker; no locks but the count's, which nobody waits for.
  * Owns:   the count. Seats lie in their streams.

@@ -7,12 +7,13 @@
  *   /app.html          a page: whatever has no file of its own is its business
  *   =404               an error; only at the end, where nothing said means 404
  *
- * A page answers those who navigate, not those who load parts of a page: GET
- * and HEAD of clients that name text/html in Accept, for a path whose last
- * segment has no extension. Everyone else gets the error, so that a missing
- * script is no page. Its answers say that they are to be asked for again, and
- * depend on Accept; so does an error that came only of Accept: a cache must
- * not give the one to those who get the other.
+ * A page answers requests by which somebody navigates, and not those for parts
+ * of a page: GET and HEAD of clients that name text/html in Accept, for a path
+ * whose last segment has no extension. All others get the error, so that a
+ * missing script is no page. Its answers say that they are to be asked for
+ * again, and depend on Accept; so does an error that came only of Accept: a
+ * cache must not give the page to clients that get the error, or the error to
+ * others.
  *
  * Thread: filled at start; afterwards read only and shared by all.
  * Owns:   nothing; the texts are borrowed.

@@ -64,8 +64,8 @@ struct sink {
     bool (*foresee)(struct sink *sink, uint64_t bytes);
     /* NULL: the answer comes after the body. Else it is asked for at once, the
      * body goes on coming beside it, and this is called behind its last byte.
-     * Then no 100 is sent but by who answers, and after a take that said no the
-     * answer under way goes on, as the last. */
+     * Then only the handler's answer can send a 100, and after a take that said
+     * no the answer under way goes on, as the last. */
     void (*end)(struct sink *sink);
     /* With end: nothing more is read until it is false, and exchange_wake() was
      * called. It can be set by take, which has taken all the same. */

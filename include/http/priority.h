@@ -17,7 +17,7 @@ struct priority {
     bool is_incremental;
 };
 
-/* What somebody says who does not have to say all; all zero: nothing. */
+/* What was said of a priority, perhaps only a part of it; all zero: nothing. */
 struct priority_said {
     bool has_urgency;
     bool has_turns;

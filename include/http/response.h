@@ -75,8 +75,8 @@ enum response_cache {
 /* "hit", for logs; "" for what was not asked. */
 const char *response_cache_name(enum response_cache use);
 
-/* A head that a cache has made, as HTTP/2 says it: whoever sends it so for the
- * first time puts it there. */
+/* A head that a cache has made, encoded for HTTP/2. The session that first
+ * sends it so puts it there. */
 struct coded_head {
     char *data; /* from malloc; NULL: not yet */
     size_t len;

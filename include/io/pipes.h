@@ -3,7 +3,8 @@
  * copied (splice(2)), and which are used again.
  *
  * There may be none: descriptors and the memory that a user's pipes may have
- * (/proc/sys/fs/pipe-user-pages-soft) are scarce. Who wanted one copies then.
+ * (/proc/sys/fs/pipe-user-pages-soft) are scarce. The caller copies bytes
+ * then.
  *
  * Invariant: one that is kept is empty, so that nobody ever gets the bytes of
  *            another.

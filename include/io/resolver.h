@@ -2,7 +2,7 @@
  * resolver - names to addresses, by DNS and /etc/hosts, without a wait.
  *
  * A name is kept: its addresses are looked up again when their time to live is
- * over, and whoever opened it hears when they are others. What a look-up that
+ * over, and on_change is called when they are others. What a look-up that
  * fails leaves are the addresses from before; it is repeated, ever more rarely.
  *
  *   ASKING --addresses--> KNOWN   again when the TTL is over; failures leave

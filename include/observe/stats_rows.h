@@ -80,9 +80,9 @@ struct stats_row {
     const char *name;   /* of the JSON's member; NULL: none */
     const char *label;  /* of the report's line (of a vector: what its names
                            stand behind), or of a trend in top; NULL: none */
-    const char *metric; /* NULL: none. Rows of one are neighbours, */
-    const char *help;   /* of which the first explains it; who has one of them
-                           has the first */
+    const char *metric; /* NULL: none. Rows of one metric are neighbours. */
+    const char *help;   /* explains the metric: in its first row, which every
+                           object with one of its rows has */
     const char *key;    /* of a vector: the label that its names are values of;
                            else what tells rows of one metric apart, or NULL */
     struct {            /* in `sprintd top` */

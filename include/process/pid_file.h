@@ -36,7 +36,8 @@ struct pid_file {
 MUST_USE int pid_file_open(struct pid_file *file, const char *path,
                            pid_t *holder_out);
 
-/* No longer writes itself: whoever is asked for FILE_NUMBER does. */
+/* From now on the broker writes the number, when it is asked for FILE_NUMBER.
+ */
 void pid_file_close_number(struct pid_file *file);
 
 /* Writes our number: when the server serves, and again when it goes on after
@@ -52,7 +53,8 @@ void pid_file_close(struct pid_file *file);
 MUST_USE int pid_file_put(int number_fd, pid_t pid);
 void pid_file_empty(int number_fd, pid_t pid);
 
-/* Unsets the variable and closes what it names, for who has no pid file. */
+/* Unsets the variable and closes what it names, for a server without a pid
+ * file. */
 void pid_file_refuse(void);
 
 #endif

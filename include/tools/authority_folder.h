@@ -2,11 +2,11 @@
  * authority_folder - the folder of an authority that shall be trusted: whose it
  * is, and who else has a say in what lies there.
  *
- * Whoever has can be any web site for those who trust it. So that is nobody but
- * root and the folder's owner (safe_path.h); and the owner is root, the user of
- * this process or the one it was started for by sudo, unless that user is
- * named, too. Where the folder is not, the environment has said where it is,
- * which may be another user's (sudo, su).
+ * Anybody who has can be any web site for those who trust the authority. So it
+ * must be nobody but root and the folder's owner (safe_path.h); and the owner
+ * is root, the user of this process or the one it was started for by sudo,
+ * unless that user is named, too. Where the folder is not, the environment has
+ * said where it is, which may be another user's (sudo, su).
  *
  * Thread: the main one, in a process that does nothing else.
  * Owns:   nothing.
@@ -29,7 +29,7 @@ MUST_USE int authority_folder_open(const struct authority_folder *folder,
                                    uid_t *owner_out,
                                    struct local_authority_fault *fault);
 
-/* Whether the folder is of nobody else's than whoever runs this, or root's. */
+/* Whether the folder's owner is the user who runs this, or root. */
 bool authority_folder_is_own(uid_t owner);
 
 #endif

@@ -5,10 +5,10 @@
  *   asker  <-- bytes, by a pipe --  reader  -- as the owner -->  store
  *     | writes them where they go
  *
- * What lies in a store may take over whoever reads it, and its owner can stop
- * the reader's process or keep it waiting for a lock. So it has nothing of the
- * asker's but that pipe and where messages go, and is killed when nothing comes
- * by it for too long.
+ * What lies in a store may take over the process that reads it, and the store's
+ * owner can stop that process or keep it waiting for a lock. So it has nothing
+ * of the asker's but that pipe and where messages go, and is killed when
+ * nothing comes by it for too long.
  *
  * Thread: the main one, in a process that does nothing else.
  * Owns:   the reader's process.

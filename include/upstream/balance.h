@@ -8,13 +8,14 @@
  *   random        of two drawn by weight the one with fewer active / weight
  *                 (Mitzenmacher, "The power of two choices", 2001).
  *   hash          rendezvous hashing by weight, with bounded loads (Mirrokni,
- *                 Thorup, Zadimoghaddam, SODA 2018): who has more than 1.25
- *                 times the fair share of active ones is passed over.
+ *                 Thorup, Zadimoghaddam, SODA 2018): a server with more than
+ *                 1.25 times its fair share of active requests is passed
+ *                 over.
  *
- * Only who is neither down nor ejected, below conns_max, and not tried already
- * for this request is chosen; backups when none else is left. When all whom no
- * probe has found down are ejected, they count as up: better a try than none
- * (panic).
+ * Only a server that is neither down nor ejected, below conns_max, and not
+ * tried already for this request is chosen; backups when no other is left. When
+ * all servers that no probe has found down are ejected, they count as up:
+ * better a try than none (panic).
  *
  *       fails_max failures           its time is over
  *   UP -----------------------> EJECTED ---------------> SLOW ----> UP
@@ -25,8 +26,8 @@
  * Passive health: fails_max failures within fail_window_ms eject a server for
  * eject_ms, twice as long each time in a row, up to eject_max_ms, with up to a
  * quarter more by chance. A success after that ends the row. Active probes
- * (upstream_probe.h) say up or down besides: rise successes, fall failures.
- * Whoever comes back is let in slowly: over slow_start_ms its weight rises
+ * (upstream_probe.h) say up or down besides: rise successes, fall failures. A
+ * server that comes back is let in slowly: over slow_start_ms its weight rises
  * from a tenth to all of it.
  *
  * What workers share (struct balance_server_shared) is only hints: counts of

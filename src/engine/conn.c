@@ -210,8 +210,9 @@ void conn_feed_unread(struct conn_shared *shared)
 
 /* --- Events -------------------------------------------------------------- */
 
-/* The end of a turn reads from it, when those before it have been read from.
- * False: there is no room, and it may go on. */
+/* Puts a connection off: the end of a turn reads from it, when those before it
+ * have been read from. Where there is no room, a costly connection is closed.
+ * False: any other goes on now. */
 static bool put_off(struct conn *conn)
 {
     int events = ev_is_active(&conn->io) ? conn->io.events & EV_WRITE : 0;

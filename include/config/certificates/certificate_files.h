@@ -73,8 +73,8 @@ MUST_USE int certificate_files_read_authority(
     char fault[TLS_FAULT_MAX]);
 
 /* A file that others than its owner and its group can read is refused, -EINVAL:
- * whoever has the keys reads what was said over connections that came back by
- * them. */
+ * a user who has the keys can read what was said over connections that were
+ * resumed by them. */
 MUST_USE int certificate_files_read_tickets(
     struct certificate_files *files, const struct certificate_files *before,
     const char *path, char fault[TLS_FAULT_MAX]);

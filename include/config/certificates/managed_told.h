@@ -5,9 +5,9 @@
  *
  *   STATE/acme/live/NAME.told     lines "word value", beside the certificate
  *
- * The server reads that folder anyway, whoever writes there: a program of its
- * own, one that systemd starts, or another machine's. What is damaged reads as
- * nothing told.
+ * The server reads that folder anyway. What writes there may be a program of
+ * its own, one that systemd starts, or one of another machine. A damaged file
+ * reads as one that tells nothing.
  *
  * Thread: any; waits for the file system.
  */

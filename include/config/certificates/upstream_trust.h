@@ -4,11 +4,11 @@
  * proxy-tls-verify. The same of stores that are asked over TLS: kv-tls-ca,
  * kv-tls-certificate, kv-tls-certificate-key.
  *
- * The system's authorities are read once, at the start, for a sandbox keeps
- * them out later on: who is reloaded goes on with them. Files that the options
- * name are read again by each reload.
+ * The system's authorities are read once, at the start, since a sandbox keeps
+ * them out later on: a reload goes on with them. Files that the options name
+ * are read again by each reload.
  *
- * --test reads all of it, too, as far as whoever asks may.
+ * --test reads all of it, too, as far as its user may.
  *
  * Thread: the main thread's.
  * Owns:   nothing; the trust is the caller's.

@@ -268,7 +268,7 @@ uint64_t link_allow(struct link *link, struct link_flow *flow, uint64_t key,
                     uint64_t want);
 
 /* What each sends when they go in turns: quantum, or less where bytes are held
- * back, so that who comes does not wait for a large quantum of each. */
+ * back, so that a newcomer does not wait for a large quantum of each. */
 uint64_t link_quantum(const struct link *link, const struct link_flow *flow,
                       uint64_t quantum);
 
@@ -308,8 +308,9 @@ void link_publish(struct link *link, uint64_t waiting_key);
 void link_tell_clients(struct link *link, const struct client_share *clients,
                        uint64_t sent);
 
-/* Has clients hear what the others have told of theirs: shares are of the link,
- * and of what all send. Who waits here alone, and there alone, is one. */
+/* Has clients hear what the other workers have told of theirs: shares are of
+ * the link, and of what all send. A client that waits alone here, and alone
+ * there, is one client. */
 void link_hear_clients(const struct link *link, struct client_share *clients);
 
 /* Counts the other workers at which a client with that mark waits, by what they

@@ -10,10 +10,11 @@
  * compared, in constant time, is a hash that has a secret of this process in
  * it.
  *
- * Whoever is on this machine may write without one (local.h), but for a browser
- * that does so for a page of another origin. Anybody may read; only that a page
- * must not have a browser on this machine do it in its place: who is connected
- * from here asks by a name of this machine, but for trusted proxies.
+ * A program on this machine may write without one (local.h), but for a browser
+ * that does so for a page of another origin. Anybody may read; but a page of
+ * another origin must not have a browser on this machine do it in its place. So
+ * a request that comes from this machine has to name this machine, unless a
+ * trusted proxy has sent it.
  *
  * Thread: any; read only once it is there. Counted.
  * Owns:   the hashes and prefixes.

@@ -8,13 +8,13 @@
  *                 or [ pipe ] <---^
  *
  * A transfer is one exchange on its way. Both ways go on at once, each through
- * a buffer of its own of buffer_bytes: who is slow makes the other wait, not
- * memory grow. Nobody is asked before request_bytes of a body are there, or all
- * of it: a client that sends slowly does not occupy an upstream. Nor is anybody
- * before answer was called: a body may come while its client's password is
- * being checked. What is short and there in one read leaves in one send, with
- * its head, from the buffer it was read into. What is left of a long body goes
- * through a pipe (splice(2)), as long as it is framed alike on both sides.
+ * a buffer of its own of buffer_bytes: a slow side makes the other wait, and
+ * not memory grow. Nobody is asked before request_bytes of a body are there, or
+ * all of it: a client that sends slowly does not occupy an upstream. Nor is
+ * anybody before answer was called: a body may come while its client's password
+ * is being checked. What is short and there in one read leaves in one send,
+ * with its head, from the buffer it was read into. What is left of a long body
+ * goes through a pipe (splice(2)), as long as it is framed alike on both sides.
  *
  *   OPENING --> SENDING --> RELAYING --> done, and the upstream is idle again
  *      |  ^        |           |

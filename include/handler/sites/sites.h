@@ -39,8 +39,8 @@ struct mount {
  * lies in, counts for it; and it answers in locations that lie in it, unless
  * they say themselves what answers. */
 struct proxied {
-    /* The items of the list that names it: who has the same list, inherited,
-     * has the same proxy. */
+    /* The items of the list that names it: a place with the same list,
+     * inherited, has the same proxy. */
     const char *const *said_in;
     struct bytes prefix; /* of a location: its path */
     struct handler handler;

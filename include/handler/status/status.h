@@ -12,12 +12,12 @@
  * allowed, by a name of this machine (local.h): everybody else gets 403 for
  * whatever is below PREFIX.
  *
- * What is asked for once is as fresh as can be; those who ask in the same turn
- * get the same text, so that many of them cost little more than one. Of events
- * one text is made a second for all of a worker's streams, and shared by them;
- * who is too slow for one misses those that were made meanwhile. Their number
- * is bounded, so that dashboards cannot use up a worker's connections or its
- * time, and so is an address's share of it (stream_seats.h).
+ * A report is as fresh as can be. Clients that ask in the same turn get the
+ * same text, so that many of them cost little more than one. Of events one text
+ * is made a second for all of a worker's streams, and shared by them; a client
+ * that is too slow misses those that were made meanwhile. Their number is
+ * bounded, so that dashboards cannot use up a worker's connections or its time,
+ * and so is an address's share of it (stream_seats.h).
  *
  * Thread: one per worker; no locks but that of the history.
  * Owns:   its snapshot and texts. Streams and responses hold a reference to

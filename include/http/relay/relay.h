@@ -130,8 +130,8 @@ MUST_USE enum relay_verdict relay_reply(const struct relay *relay,
                                         struct buf *head);
 
 /* Appends those fields of a reply with an error that another body may follow:
- * none that is about framing or the body, or that whoever answers instead
- * says. */
+ * none that is about framing or the body, or that the answer in its place has
+ * itself. */
 MUST_USE enum relay_verdict relay_error(const struct relay *relay,
                                         const struct request *request,
                                         const struct reply *reply,

@@ -68,7 +68,7 @@ struct tls_suite {
     uint16_t id;           /* 0x1301 */
 };
 
-/* What a secret of traffic stands for: who has made it once need not again. */
+/* What is made of a secret of traffic, once for all its records. */
 struct tls_keys {
     unsigned char secret[TLS_SECRET_MAX];
     unsigned char key[TLS_KEY_MAX];
@@ -108,7 +108,8 @@ void tls_direction_fini(struct tls_direction *direction); /* zeros are ok */
 /* The next key (7.2). False: no memory, and the direction cannot be used. */
 MUST_USE bool tls_direction_update(struct tls_direction *direction);
 
-/* Makes the key once more, for who seals instead. False: no memory. */
+/* Makes the key once more, for the kernel, which seals from now on. False: no
+ * memory. */
 MUST_USE bool tls_direction_find_key(const struct tls_direction *direction,
                                      unsigned char key_out[TLS_KEY_MAX]);
 

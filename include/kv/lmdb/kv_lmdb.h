@@ -13,9 +13,9 @@
  * would grow without bound.
  *
  * One thread writes. All that waits goes into one transaction, one sync, and is
- * then answered; with KV_SYNC_FULL it waits a little for who was answered last.
- * What finds no room fails alone; the rest of its group does not, and reads go
- * on.
+ * then answered; with KV_SYNC_FULL the thread first waits a little for clients
+ * that were answered last. What finds no room fails alone; the rest of its
+ * group does not, and reads go on.
  *
  * With a kv_cache, what is got comes from there if it can.
  *
