@@ -84,6 +84,14 @@ static void note_sent(struct conn *conn, uint64_t sent, uint64_t wire_bytes)
                 conn_now_ms(conn));
 }
 
+/* Whether all it has to say is that it is over: behind a body that was told its
+ * length, or when no memory was found for an answer. The link knows of bytes
+ * alone, and would have it wait for ever, in front of everybody. */
+static bool has_no_bytes(const struct candidate *candidate)
+{
+    return candidate->bytes + candidate->beside == 0 && !candidate->is_stream;
+}
+
 static enum conn_progress send_candidate(struct conn *conn,
                                          const struct candidate *candidate,
                                          uint64_t *sent_out)
@@ -94,6 +102,8 @@ static enum conn_progress send_candidate(struct conn *conn,
 
     if (__builtin_expect(tls != NULL, 0))
         budget = payload_of(conn, budget);
+    if (__builtin_expect(budget == 0, 0) && has_no_bytes(candidate))
+        budget = conn_shared_of(conn)->context.limits.quantum;
     if (budget == 0) {
         conn_shared_of(conn)->is_held = true;
         conn_queue(conn);

@@ -151,7 +151,7 @@ static bool meets_failure(long after, const char *request)
     return allocation_failures > 0;
 }
 
-TEST(without_memory_only_the_connection_in_need_suffers)
+static void fail_everywhere(void)
 {
     static char long_target[9000];
     static const char *const requests[] = {
@@ -159,7 +159,6 @@ TEST(without_memory_only_the_connection_in_need_suffers)
         "GET /middle HTTP/1.1\r\nHost: h\r\nRange: bytes=1-2,5-6,9-9\r\n\r\n",
         "nonsense\r\n\r\n"};
 
-    mkdirat(place.fd, "folder", 0755);
     snprintf(long_target, sizeof(long_target), GET("/%sfolder?%06000d"), "", 0);
     for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
         fails_once = false;
@@ -169,6 +168,22 @@ TEST(without_memory_only_the_connection_in_need_suffers)
         for (long after = 0; meets_failure(after, requests[i]); after++)
             assert_true(after < 100);
     }
+}
+
+TEST(without_memory_only_the_connection_in_need_suffers)
+{
+    mkdirat(place.fd, "folder", 0755);
+    fail_everywhere();
+}
+
+/* An answer for which there is no memory has no bytes that a link could let
+ * through. */
+TEST(without_memory_nobody_waits_for_the_link)
+{
+    mkdirat(place.fd, "folder", 0755);
+    link_shared_fini(&link_shared);
+    assert_int_equal(link_shared_init(&link_shared, LINK_AUTO, 0, 1), 0);
+    fail_everywhere();
 }
 
 TEST(without_memory_for_a_connection_it_is_closed)
