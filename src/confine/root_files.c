@@ -182,12 +182,31 @@ static int make_folder_as_root(const struct safe_path *at,
     return err;
 }
 
+/* What will be in a folder is on disk only when its name is. Where the user may
+ * not look into the folder above, that is left to the file system. */
+static void sync_name(const char *path)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int above = folder == -1
+                    ? -1
+                    : openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (above != -1) {
+        (void)fsync(above);
+        close(above);
+    }
+    if (folder != -1)
+        close(folder);
+}
+
 static int make_folder(const struct identity *identity, const char *path,
                        bool is_way)
 {
     struct safe_path at;
     int err = mkdir(path, 0700) == -1 ? -errno : 0;
 
+    if (err == 0)
+        sync_name(path);
     if ((err != -EACCES && err != -EPERM) || !is_lowered(identity))
         return err;
     identity_raise();
@@ -199,6 +218,8 @@ static int make_folder(const struct identity *identity, const char *path,
         err = -EACCES;
     }
     identity_lower(identity);
+    if (err == 0)
+        sync_name(path);
     return err;
 }
 

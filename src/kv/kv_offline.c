@@ -104,7 +104,7 @@ static int keep(struct kv_backup *backup)
     if (linkat(backup->folder, new_name, backup->folder, data_name, 0) == -1)
         return -errno;
     backup->is_made = false; /* it stays */
-    return fsync(backup->folder) == -1 ? -errno : 0;
+    return kv_env_sync_names(backup->folder);
 }
 
 int kv_offline_keep_backup(struct kv_backup *backup)

@@ -1,7 +1,7 @@
 /*
- * No room in the map of a store, or on its disk: what was acknowledged is there
- * and whole, what was not has left no trace, reads go on, and what is deleted
- * makes room.
+ * No room in the map of a store, on its disk, or in a file: what was
+ * acknowledged is there and whole, what was not has left no trace, reads go on,
+ * and what is deleted makes room.
  */
 #include "store.h"
 
@@ -9,7 +9,11 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-enum { FULL_TRIES = 400, VALUE_BYTES = 20000 };
+enum {
+    FULL_TRIES = 400,
+    VALUE_BYTES = 20000,
+    FILE_BYTES_MAX = (1 << 20) + 100 /* in the middle of a page */
+};
 enum {
     WRITERS = 8,
     KEYS = 16, /* of each */
@@ -229,6 +233,24 @@ TEST(a_store_that_is_full_says_so)
 TEST(a_disk_that_is_full_is_no_disaster)
 {
     fill_small_disk(expect_full_but_sound, expect_after);
+}
+
+/* Unlike a disk that is full it shows nowhere, and cuts the first write short
+ * that goes beyond it. */
+static struct server *start_limited(void)
+{
+    struct server *one = START_STORE(store_folder(), NULL);
+    struct rlimit limit;
+
+    assert_int_equal(prlimit(one->pid, RLIMIT_FSIZE, NULL, &limit), 0);
+    limit.rlim_cur = FILE_BYTES_MAX;
+    assert_int_equal(prlimit(one->pid, RLIMIT_FSIZE, &limit, NULL), 0);
+    return one;
+}
+
+TEST(a_limit_on_the_size_of_files_is_no_disaster)
+{
+    expect_full_but_sound(start_limited());
 }
 
 TEST(a_full_store_keeps_its_word_under_load)

@@ -82,6 +82,37 @@ static int make_folder(const char *path)
     return err;
 }
 
+static int sync_folder(int folder)
+{
+    /* Some file systems have nothing of a folder to be synced. */
+    return fsync(folder) == -1 && errno != EINVAL ? -errno : 0;
+}
+
+int kv_env_sync_names(int folder)
+{
+    int above = openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int err = sync_folder(folder);
+
+    if (above == -1)
+        return err;
+    if (err == 0)
+        err = sync_folder(above);
+    close(above);
+    return err;
+}
+
+static int sync_names(const char *path)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int err = folder == -1 ? -errno : kv_env_sync_names(folder);
+
+    if (folder != -1)
+        close(folder);
+    if (err != 0)
+        log_error("sync '%s': %s", path, strerror(-err));
+    return err;
+}
+
 /* --- The databases -------------------------------------------------------- */
 
 /* A store of another version is not touched; an empty one becomes ours. */
@@ -168,6 +199,8 @@ static int open_environment(struct kv_env *env,
     if (rc != 0)
         return rc;
     env->map_bytes = info.me_mapsize; /* larger, if there was more in it */
+    if (may_write && (rc = kv_env_check_length(env, options->path)) != 0)
+        return rc;
     return open_databases(env, may_write);
 }
 
@@ -197,6 +230,8 @@ int kv_env_open(struct kv_env *env, const struct kv_env_options *options)
                       mdb_strerror(rc));
         }
     }
+    if (err == 0 && options->access == KV_ACCESS_ALONE)
+        err = sync_names(options->path);
     if (err != 0)
         kv_env_close(env);
     return err;

@@ -1,6 +1,9 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <lmdb.h>
 
@@ -14,14 +17,33 @@ enum { LOG_INTERVAL_MS = 10000 };
 
 /* --- Failures ------------------------------------------------------------- */
 
-/* LMDB takes a short write for a fault of the disk, EIO: it is what a full one
- * does first. */
 static bool is_disk_full(const struct kv_lmdb *store)
 {
     struct statvfs fs;
 
     return fstatvfs(store->env.lock_fd, &fs) == 0 &&
            (uint64_t)fs.f_bavail * fs.f_frsize < DISK_FULL_BYTES;
+}
+
+/* A quota of the user or a limit on the size of files shows in nothing but that
+ * there is no room. The lock's file, which has no bytes, is as long as the data
+ * for a moment: whatever forbids these to grow forbids that. */
+static bool is_growth_forbidden(const struct kv_lmdb *store)
+{
+    int lock_fd = store->env.lock_fd;
+    struct stat data;
+    bool is_forbidden;
+    int data_fd;
+
+    if (mdb_env_get_fd(store->env.env, &data_fd) != 0 ||
+        fstat(data_fd, &data) == -1)
+        return false;
+    is_forbidden = fallocate(lock_fd, 0, data.st_size, DISK_FULL_BYTES) == -1 &&
+                   (errno == ENOSPC || errno == EDQUOT || errno == EFBIG);
+    if (ftruncate(lock_fd, 0) == -1)
+        log_warning("the key-value store '%s': its lock: %s",
+                    store->options.path, strerror(errno));
+    return is_forbidden;
 }
 
 static enum kv_outcome judge(struct kv_lmdb *store, int rc)
@@ -37,7 +59,9 @@ static enum kv_outcome judge(struct kv_lmdb *store, int rc)
     case MDB_TXN_FULL:
         return KV_ERROR;
     case EIO:
-        if (is_disk_full(store))
+        /* So LMDB says of a write that was cut short, too, which is what the
+         * first one is that finds no room. */
+        if (is_disk_full(store) || is_growth_forbidden(store))
             return KV_FULL;
         break;
     default:

@@ -14,6 +14,7 @@
  *   kv_lmdb_apply   the transaction: begin, writes, commit
  *   kv_lmdb_op      what an operation does inside of a transaction
  *   kv_lmdb_env     the environment and its folder: open, grow, close
+ *   kv_lmdb_length  whether its file has lost its end
  *
  * Functions that return int without another word return 0 or what LMDB does:
  * an errno, or one of its own numbers, below zero.
@@ -68,6 +69,17 @@ void kv_env_close(struct kv_env *env); /* a second call does nothing */
 /* Gives up the right to write, and takes it again: 0 or -errno, logged. */
 void kv_env_unlock(struct kv_env *env);
 MUST_USE int kv_env_lock(struct kv_env *env, const char *path);
+
+/* Syncs a folder, and the one above unless that is out of reach, as it is once
+ * the sandbox is closed: what is in a file is on disk only when all names on the
+ * way to it are. LMDB syncs none. 0 or -errno. */
+MUST_USE int kv_env_sync_names(int folder);
+
+/* Refuses a file that was cut off: EIO, logged. Whoever touches a page of the map
+ * that the file does not have dies of SIGBUS, and the server with it. Pages may
+ * be missing at the end that are free and never were written; the file is made
+ * as long then as it should be. */
+MUST_USE int kv_env_check_length(struct kv_env *env, const char *path);
 
 /* Clears the places of readers whose processes died: the pages they saw could
  * never be used again. True: there were some. Any thread. */

@@ -1,6 +1,8 @@
 /* In children that use files as nobody: run by root only. */
+/* link: -Wl,--wrap=fsync */
 #include "confine/root_files.h"
 
+#include <errno.h>
 #include <sys/fsuid.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -289,6 +291,42 @@ TEST(only_the_last_folder_is_the_users_where_root_makes_several)
     if (geteuid() != 0)
         skip();
     assert_int_equal(as_nobody(make_deep_folders), 0);
+}
+
+static struct stat last_synced;
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+
+int __wrap_fsync(int fd)
+{
+    return fstat(fd, &last_synced) == -1 ? -1 : __real_fsync(fd);
+}
+
+/* Whether a folder is made there whose name is on disk. */
+static bool makes_for_good(const char *above, const char *path)
+{
+    struct stat st;
+
+    last_synced = (struct stat){0};
+    return root_files_make_folder(&nobody, place_path(&place, path)) == 0 &&
+           fstatat(place.fd, above, &st, 0) == 0 &&
+           st.st_ino == last_synced.st_ino && st.st_dev == last_synced.st_dev;
+}
+
+/* One where the user may, and one where root has to. */
+static int make_for_good(void)
+{
+    return !makes_for_good("theirs", "theirs/new") ? 1
+           : !makes_for_good("roots", "roots/new") ? 2
+                                                   : 0;
+}
+
+TEST(the_name_of_a_folder_that_is_made_is_on_disk)
+{
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(as_nobody(make_for_good), 0);
 }
 
 static int read_secret(void)

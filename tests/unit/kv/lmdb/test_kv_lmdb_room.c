@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <lmdb.h>
@@ -112,6 +113,19 @@ TEST(a_write_cut_short_by_a_full_disk_is_no_broken_disk)
     disk_bytes = 3 << 20;
     writes_short = true;
     fill_up(KV_FULL);
+}
+
+/* The first write beyond it is cut short, and the disk has room. */
+TEST(a_limit_on_the_size_of_files_is_no_broken_disk)
+{
+    struct rlimit whole, little;
+
+    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &whole), 0);
+    little = (struct rlimit){(3 << 20) + 100, whole.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    fill_up(KV_FULL);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &whole), 0);
 }
 
 TEST(a_file_system_that_is_full_is_survived)
