@@ -61,23 +61,39 @@ static bool give_value(struct kv_memory *memory, struct response *response,
     return true;
 }
 
-static void put_lines(struct buf *fields, const struct kv_meta *meta)
+/* In seconds, or INT64_MIN when it is not told: a date in the future must not be
+ * (RFC 9110 8.8.2.1), which it is by another machine's clock, or by ours when it
+ * has been set back. */
+static int64_t modified_of(const struct kv *kv, const struct kv_meta *meta)
 {
+    int64_t seconds = meta->stored_ms / 1000;
+
+    return seconds <= kv->options.defaults->now->wall_s ? seconds : INT64_MIN;
+}
+
+static void put_lines(const struct kv *kv, struct buf *fields,
+                      const struct kv_meta *meta)
+{
+    int64_t modified = modified_of(kv, meta);
     char date[DATE_LEN];
 
     kv_put_fields(fields, meta);
-    date_format(meta->stored_ms / 1000, date);
-    head_field(fields, BYTES("Last-Modified"), (struct bytes){date, DATE_LEN});
+    if (modified != INT64_MIN) {
+        date_format(modified, date);
+        head_field(fields, BYTES("Last-Modified"),
+                   (struct bytes){date, DATE_LEN});
+    }
     buf_put_literal(fields, "Cache-Control: no-cache\r\n"
                             "Content-Security-Policy: sandbox\r\n");
 }
 
-static struct validators validators_of(const struct kv_meta *meta,
+static struct validators validators_of(const struct kv *kv,
+                                       const struct kv_meta *meta,
                                        struct buf *tag)
 {
     kv_put_etag(tag, meta->revision);
     return (struct validators){.etag = buf_bytes(tag),
-                               .modified = meta->stored_ms / 1000};
+                               .modified = modified_of(kv, meta)};
 }
 
 /* Whether the answer will have the value's bytes: one of 304 or 412 has none.
@@ -91,7 +107,7 @@ static bool wants_data(const struct kv_get *get, const struct kv_meta *meta)
     struct buf tag;
 
     buf_init(&tag, storage, sizeof(storage), sizeof(storage));
-    validators = validators_of(meta, &tag);
+    validators = validators_of(question->kv, meta, &tag);
     return condition_evaluate(&question->exchange->request, &validators,
                               question->kv->options.defaults->now->wall_s) ==
            CONDITION_PROCEED;
@@ -154,9 +170,9 @@ static bool send_value(struct kv *kv, struct exchange *exchange,
 
     buf_init(&fields, storage, sizeof(storage), sizeof(storage));
     buf_init(&tag, tag_storage, sizeof(tag_storage), sizeof(tag_storage));
-    put_lines(&fields, &value->meta);
+    put_lines(kv, &fields, &value->meta);
     representation = (struct representation){
-        .validators = validators_of(&value->meta, &tag),
+        .validators = validators_of(kv, &value->meta, &tag),
         .length = value->bytes,
         .type = value->type.len > 0 ? value->type : BYTES(KV_DEFAULT_TYPE),
         .fields = {storage, fields.len},

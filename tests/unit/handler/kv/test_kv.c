@@ -98,6 +98,26 @@ TEST(a_value_is_not_fetched_for_an_answer_without_it)
     }
 }
 
+/* Another machine's clock is ahead, or ours was set back. */
+TEST(a_date_in_the_future_is_not_told)
+{
+    const char *text;
+
+    kv_ask("PUT /kv/a", "", "one");
+    fake.records[0].value->meta.stored_ms = now.wall_s * 1000 + 999;
+    assert_in(kv_ask("GET /kv/a", "", NULL),
+              "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n");
+    fake.records[0].value->meta.stored_ms++;
+    text = kv_ask("GET /kv/a", "Range: bytes=0-0\r\n", NULL);
+    assert_in(text, "HTTP/1.1 206");
+    assert_in(text, "ETag: \"1\"\r\n");
+    assert_not_in(text, "Last-Modified");
+    assert_not_in(kv_ask("HEAD /kv/a", "", NULL), "Last-Modified");
+    text = kv_ask("GET /kv/a",
+                  "If-Modified-Since: Sun, 06 Nov 1994 08:49:38 GMT\r\n", NULL);
+    assert_in(text, "HTTP/1.1 200");
+}
+
 TEST(what_is_not_there_is_a_problem)
 {
     assert_string_equal(
