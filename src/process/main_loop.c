@@ -31,10 +31,12 @@ static uint64_t read_now_ms(void)
 
 void main_loop_end(struct server *server, enum shutdown_mode shutdown_mode)
 {
-    if (server->shutdown_mode != SERVER_SERVES)
-        server->is_hurried = true;
-    else
+    if (server->shutdown_mode == SERVER_SERVES)
         server->shutdown_mode = shutdown_mode;
+    else if (server->shutdown_mode == SERVER_LEAVES && !server->is_asked)
+        server->is_asked = true; /* for the first time: as if it served */
+    else
+        server->is_hurried = true;
 }
 
 /* --- Signals ------------------------------------------------------------- */
@@ -272,12 +274,14 @@ static void turn(struct server *server, int64_t max_ms)
 }
 
 /* Waits until all workers have ended: true; or until the end is to come soon,
- * or timeout_ms have passed (-1: any time may). */
-static bool wait_ended(struct server *server, int64_t timeout_ms)
+ * is_over, or timeout_ms have passed (-1: any time may). */
+static bool wait_ended(struct server *server, int64_t timeout_ms,
+                       const bool *is_over)
 {
     uint64_t end_ms = read_now_ms() + (uint64_t)timeout_ms;
 
-    while (server->ended < server->started && !server->is_hurried) {
+    while (server->ended < server->started && !server->is_hurried &&
+           !*is_over) {
         uint64_t now_ms = read_now_ms();
 
         if (timeout_ms >= 0 && now_ms >= end_ms)
@@ -309,13 +313,17 @@ static bool drain(struct server *server)
     if (server->shutdown_mode == SERVER_LEAVES) {
         idle_ms = drain_ms / 2 < LEAVE_IDLE_MS ? drain_ms / 2 : LEAVE_IDLE_MS;
         worker_pool_command(server, WORKER_LEAVE);
-        if (wait_ended(server, idle_ms))
+        if (wait_ended(server, idle_ms, &server->is_asked))
             return true;
+        if (server->is_asked)
+            idle_ms = 0;
     }
     worker_pool_command(server, WORKER_DRAIN);
-    return wait_ended(server, server->shutdown_mode == SERVER_QUITS
-                                  ? -1
-                                  : drain_ms - idle_ms);
+    return wait_ended(server,
+                      server->shutdown_mode == SERVER_QUITS
+                          ? -1
+                          : drain_ms - idle_ms,
+                      &server->is_hurried);
 }
 
 static void end(struct server *server)
@@ -333,7 +341,7 @@ static void end(struct server *server)
     log_notice("not drained: breaking off what is still being sent");
     worker_pool_command(server, WORKER_STOP);
     server->is_hurried = false;
-    if (!wait_ended(server, STOP_MS)) {
+    if (!wait_ended(server, STOP_MS, &server->is_hurried)) {
         log_error("workers do not end: leaving them");
         _exit(EX_OK);
     }

@@ -129,6 +129,42 @@ TEST(the_old_one_finishes_what_it_is_sending)
     stop_last();
 }
 
+/* A manager that stops a service tells all its processes, also one that leaves:
+ * for that one it is the first signal, and no second one. */
+TEST(a_stop_after_an_upgrade_lets_the_old_one_finish)
+{
+    struct server *one = start_one();
+    struct client *client = client_open_narrow(one, 65536);
+    struct client *idle = client_open(one);
+
+    client_expect_usable(idle);
+    client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+    client_take(client, 4096);
+    ctl_ok("upgrade");
+    server_signal(one, SIGTERM);
+    client_expect_orderly_end(idle);
+    assert_int_equal(server_wait(one, 100), -1);
+    expect_seeded(client_reply(client), SEED, 0, LARGE);
+    client_close(client);
+    assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
+    stop_last();
+}
+
+TEST(a_second_signal_after_an_upgrade_ends_the_old_one_at_once)
+{
+    struct server *one = start_one();
+    struct client *client = client_open_narrow(one, 65536);
+
+    client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+    client_take(client, 4096);
+    ctl_ok("upgrade");
+    server_signal(one, SIGTERM);
+    assert_int_equal(server_wait(one, 100), -1);
+    server_signal(one, SIGTERM);
+    assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
+    stop_last();
+}
+
 TEST(unix_sockets_are_handed_over_too)
 {
     char *path = printed("%s/socket", folder());
