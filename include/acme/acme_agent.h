@@ -36,6 +36,7 @@ struct acme_agent {
     struct acme_state state;
     struct acme_hook hook;
     struct acme_seen *seen;           /* of each managed certificate */
+    int64_t turn_s;                   /* when the last turn was */
     void (*on_change)(void *context); /* another certificate, or other news */
     void *context;
     bool has_lock;

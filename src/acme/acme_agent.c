@@ -325,6 +325,21 @@ static bool is_other(const struct acme_agent *agent, size_t number)
     return standing.due_at <= time(NULL);
 }
 
+/* Has all be looked at anew. */
+static void forget_seen(struct acme_agent *agent)
+{
+    for (size_t i = 0; i < agent->options->managed_count; i++)
+        agent->seen[i].due_s = 0;
+}
+
+/* By a clock that has been set back since, what is due may seem far away. */
+static void heed_clock(struct acme_agent *agent, int64_t now_s)
+{
+    if (now_s < agent->turn_s)
+        forget_seen(agent);
+    agent->turn_s = now_s;
+}
+
 int64_t acme_agent_turn(struct acme_agent *agent)
 {
     int64_t pause_s = TURN_S;
@@ -335,10 +350,10 @@ int64_t acme_agent_turn(struct acme_agent *agent)
         return -1;
     }
     if (!take_lock(agent)) {
-        for (size_t i = 0; i < agent->options->managed_count; i++)
-            agent->seen[i].due_s = 0; /* somebody else may see to it */
+        forget_seen(agent); /* somebody else may see to it */
         return WAIT_LOCK_S;
     }
+    heed_clock(agent, time(NULL));
     for (size_t i = 0; i < agent->options->managed_count; i++) {
         int64_t now_s = time(NULL);
 

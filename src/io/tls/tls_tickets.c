@@ -67,6 +67,14 @@ void tls_tickets_release(struct tls_tickets **tickets_ref)
     free(tickets);
 }
 
+/* No key is due later than that: a clock that was set back has it seem so, and
+ * would have it make tickets for as long again. */
+static bool is_due(const struct tls_tickets *tickets, uint64_t now_s)
+{
+    return now_s >= tickets->rotate_at_s ||
+           tickets->rotate_at_s - now_s > TLS_TICKETS_ROTATE_S;
+}
+
 /* Time may have passed while nobody looked, or the machine slept: one key is
  * made all the same, since nobody has used those between. */
 uint64_t tls_tickets_tick(struct tls_tickets *tickets, uint64_t now_s)
@@ -75,7 +83,7 @@ uint64_t tls_tickets_tick(struct tls_tickets *tickets, uint64_t now_s)
     uint64_t left_s = TLS_TICKETS_ROTATE_S;
 
     pthread_mutex_lock(&tickets->lock);
-    if (!tickets->is_told && now_s < tickets->rotate_at_s) {
+    if (!tickets->is_told && !is_due(tickets, now_s)) {
         left_s = tickets->rotate_at_s - now_s;
     } else if (!tickets->is_told && make_key(&key)) {
         memmove(&tickets->keys[1], &tickets->keys[0],

@@ -180,7 +180,8 @@ int renewal_tick(struct server *server, uint64_t now_ms)
     credentials_note(credentials);
     if (!renewal->has_told)
         tell_closed(renewal, credentials->certificates);
-    if (now_s >= renewal->warn_at_s) {
+    /* Or the clock was set back. */
+    if (now_s >= renewal->warn_at_s || renewal->warn_at_s - now_s > WARN_S) {
         renewal->warn_at_s = now_s + WARN_S;
         warn(credentials->certificates, now_s);
     }

@@ -51,6 +51,15 @@ TEST(a_key_makes_tickets_for_twelve_hours)
     assert_int_equal(age_of(&first), TLS_TICKET_OLD);
 }
 
+TEST(a_clock_that_is_set_back_keeps_no_key)
+{
+    struct tls_ticket_key first = newest();
+
+    assert_int_equal(tls_tickets_tick(tickets, 999), TLS_TICKETS_ROTATE_S);
+    assert_int_equal(age_of(&first), TLS_TICKET_OLD);
+    assert_int_equal(tls_tickets_tick(tickets, 1000), TLS_TICKETS_ROTATE_S - 1);
+}
+
 TEST(the_last_three_open_tickets)
 {
     struct tls_ticket_key first = newest();
