@@ -102,6 +102,21 @@ TEST(small_delays_and_few_segments_keep_it_down)
     assert_true(width() > 0);
 }
 
+/* The next probe by bytes is a MiB away; that is a tenth of a second here. */
+TEST(on_a_narrow_link_delays_are_found_by_the_clock)
+{
+    become_fast_with(2);
+    while (links[0].probe_bytes < LINK_PROBE_BYTES_MAX)
+        probe(2, 10000, 10);
+    probe(2, 10000, 10);
+    tell(2, 40000, 10);
+    for (int i = 0; width() == 0; i++) {
+        assert_in_range(i, 0, 6);
+        link_handed(&links[0], &flows[2], 40000, 5, clock_ns / MS_NS);
+        pass_ns(4 * MS_NS);
+    }
+}
+
 /* --- What is known of a path --------------------------------------------- */
 
 TEST(the_least_round_trip_is_kept_by_client)
