@@ -44,7 +44,7 @@ static int64_t limit_wait(int64_t wait_s)
     return wait_s < 0 ? 0 : wait_s > ACME_WAIT_MAX_S ? ACME_WAIT_MAX_S : wait_s;
 }
 
-/* Seconds, or a date (RFC 9110 10.2.3). */
+/* Reads Retry-After: seconds, or a date (RFC 9110 10.2.3). */
 static int64_t read_wait(struct bytes value, int64_t now_s)
 {
     int64_t number = 0;

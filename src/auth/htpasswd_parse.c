@@ -34,7 +34,7 @@ static bool is_coded(struct bytes text)
     return true;
 }
 
-/* What is wrong with it; NULL: nothing. */
+/* Says what is wrong with a bcrypt hash; NULL: nothing. */
 static const char *judge_bcrypt(struct bytes hash)
 {
     unsigned cost;

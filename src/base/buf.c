@@ -95,7 +95,7 @@ static void put_hex(struct buf *buf, const char *prefix, unsigned char byte)
     buf_put(buf, (struct bytes){pair, 2});
 }
 
-/* What stands for a byte in HTML text; NULL: the byte itself. */
+/* The escape that stands for a byte in HTML text; NULL: the byte itself. */
 static const char *html_for(unsigned char byte)
 {
     switch (byte) {

@@ -17,9 +17,10 @@
 
 #include "base/evict_priv.h"
 
-/* Fixed point, in units of 2^-32. The largest worth, of 64 hits on 256 bytes
- * that take a minute, is 2^46: a cache may be filled anew 2^18 times with such
- * until priorities end, and only order counts then. */
+/* Priorities are in fixed point, in units of 2^-32. The largest worth, of 64
+ * hits on 256 bytes that take a minute, is 2^46: a cache may be filled anew
+ * 2^18 times with such entries until priorities reach their end, where only
+ * order counts. */
 enum { UNIT_BITS = 32, HITS_MAX = 64, COST_MAX = 65535 };
 
 struct saved {

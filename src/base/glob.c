@@ -169,7 +169,8 @@ static bool match_ways(const struct glob *glob, unsigned first,
     return finish(glob, &fronts[now], text, captures);
 }
 
-/* The only run takes what the steps behind it leave: there is one way. */
+/* Matches a pattern with one run ("*"), which takes what the steps behind it
+ * leave: there is one way. */
 static bool match_around(const struct glob *glob, unsigned run,
                          struct bytes text, struct bytes *captures)
 {

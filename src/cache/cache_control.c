@@ -61,7 +61,8 @@ static bool is_open(struct bytes text)
     return is_quoted;
 }
 
-/* What is between quotes, which stand at both ends; or text as it is. */
+/* The text between the quotes at both ends; or text as it is, if it has none.
+ */
 static struct bytes without_quotes(struct bytes text)
 {
     if (text.len >= 2 && text.data[0] == '"' && text.data[text.len - 1] == '"')

@@ -205,8 +205,8 @@ static bool evict_one(struct cache_store *store)
     return true;
 }
 
-/* Takes the next shard's turn: the body of the entry that its policy chooses
- * leaves the memory, and with it the entry, where it is on no disk. */
+/* Gives the next shard its turn: the entry that its policy chooses loses its
+ * body in memory; an entry that is on no disk goes altogether. */
 static bool put_one_asleep(struct cache_store *store)
 {
     unsigned turn = atomic_fetch_add_explicit(&store->awake_hand, 1,

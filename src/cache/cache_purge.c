@@ -38,7 +38,7 @@ void cache_purges_fini(struct cache_purges *purges)
     pthread_mutex_destroy(&purges->mutex);
 }
 
-/* Moves text to *at. What is nowhere means something, and stays there. */
+/* Moves text to *at. A text without data stays so, as that has a meaning. */
 static void move(struct bytes *text, char **at)
 {
     if (!text->data)

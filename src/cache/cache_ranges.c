@@ -69,7 +69,8 @@ struct cache_ranges *cache_ranges_create(uint64_t length,
     return ranges;
 }
 
-/* What a range has before the byte at end, if anything; the same behind at. */
+/* Puts what a range has before the byte at end, if anything; put_behind() puts
+ * what it has behind the byte at. */
 static bool put_before(struct cache_ranges *ranges,
                        const struct cache_range *from, uint64_t end)
 {
@@ -194,7 +195,8 @@ struct part cache_ranges_part(const struct cache_ranges *ranges, uint64_t at,
 
 /* --- Room ---------------------------------------------------------------- */
 
-/* Whether one before has the same body: what was cut in two. */
+/* Whether a range before this one has the same body (one was cut in two), which
+ * is counted there. */
 static bool is_counted(const struct cache_ranges *ranges, unsigned i)
 {
     for (unsigned k = 0; k < i; k++)
@@ -203,8 +205,8 @@ static bool is_counted(const struct cache_ranges *ranges, unsigned i)
     return false;
 }
 
-/* A body may still be on its way to a disk: its length is what is known of it
- * for sure. */
+/* Adds up what the ranges take in memory. A body may still be on its way to a
+ * disk, so that only its length is known for sure. */
 static uint64_t sum(const struct cache_ranges *ranges, bool counts_spooled)
 {
     uint64_t bytes = sizeof(*ranges);

@@ -74,7 +74,7 @@ static bool is_base64_byte(char c, bool is_first)
     return is_alpha(c) || byte_is_digit(c) || c == '+' || c == '/' || c == '=';
 }
 
-/* Takes as many bytes off as belong to it; how many. */
+/* Takes off text, and returns, the bytes at its head that belong(). */
 static struct bytes take_run(struct bytes *text,
                              bool (*belongs)(char c, bool is_first))
 {

@@ -27,7 +27,7 @@ static void note(struct zstd_stream *mine)
     mine->noted = bytes;
 }
 
-/* What of in goes into this block, and how. */
+/* Limits in to what goes into this block, and says how the block ends. */
 static ZSTD_EndDirective direct(const struct zstd_stream *mine,
                                 ZSTD_inBuffer *in, size_t len,
                                 enum codec_flush flush)

@@ -207,8 +207,8 @@ static void check_identity(const struct options *options, struct faults *faults)
 
 /* --- Addresses ------------------------------------------------------------ */
 
-/* Whether this machine has the numeric address (NULL: any): a socket is bound
- * to it, at any free port. NULL, or what is wrong. */
+/* Tries if this machine has the numeric address (NULL: any): a socket is bound
+ * to it, at any free port. Returns NULL, or what is wrong. */
 static const char *try_address(const char *address)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM,

@@ -216,7 +216,8 @@ static void check_certificates(const struct options *options,
 
 /* --- The root ------------------------------------------------------------ */
 
-/* The default root is not missed where something else is served. */
+/* Forgets the default root if it does not exist and something else is served.
+ */
 static void forget_missing_root(struct options *options)
 {
     const char *root = options->location.root;

@@ -72,7 +72,8 @@ static bool is_path(struct bytes path)
 
 /* --- A server ------------------------------------------------------------- */
 
-/* "HOST", "HOST:PORT", "[::1]", "[::1]:PORT". */
+/* Reads "HOST", "HOST:PORT", "[::1]" or "[::1]:PORT". Returns what is wrong, or
+ * NULL. */
 static const char *read_authority(struct proxy_rule_server *server,
                                   struct bytes text)
 {

@@ -6,7 +6,8 @@
 
 /* --- One after the other ------------------------------------------------- */
 
-/* Whether whoever is without a list of its own has that of the top. */
+/* Whether the top's list is in use: a site that has none of its own has that of
+ * the top. */
 static bool is_top_used(const struct options *options)
 {
     for (size_t i = 0; i < options->site_count; i++)
@@ -16,7 +17,8 @@ static bool is_top_used(const struct options *options)
     return options->site_count == 0;
 }
 
-/* The list that is said where told is; one that is inherited is none. */
+/* The list that the part of the options where told stands has of its own; an
+ * inherited list counts as none. */
 static const struct texts *find_list(const struct proxy_told *told)
 {
     static const struct texts none;

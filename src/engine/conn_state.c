@@ -64,7 +64,7 @@ static void limit_by_session(struct conn *conn, enum session_wait wait)
     conn_limit(conn, conn->session.protocol->limit(&conn->session, wait));
 }
 
-/* What is read beside an answer, or looked for. */
+/* The events to watch for on the socket while an answer is on its way. */
 static int events_beside(const struct conn *conn)
 {
     switch ((enum session_beside)conn->session.beside) {

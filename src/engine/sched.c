@@ -28,7 +28,7 @@ static bool has_clients(const struct sched *sched)
     return sched->clients.factor > 0;
 }
 
-/* What is more in the key of an item, for so many bytes more. */
+/* What that many bytes more add to the key of an item. */
 static uint64_t weigh(const struct sched *sched, uint64_t bytes)
 {
     uint64_t key;

@@ -145,7 +145,8 @@ static void take_sites(struct worker *worker, struct worker_change *change)
     worker->conns.shared.context.handler = sites_handler(worker->sites);
 }
 
-/* Nothing has changed. Of a worker that never was, on_gone is not called. */
+/* Gives a change up, with an error; the worker stays as it is. If that was to
+ * be its first change, on_gone is not called. */
 static int refuse(const struct worker *worker, struct worker_change *change,
                   int err)
 {

@@ -184,8 +184,9 @@ static bool is_stopping(const struct compressor *compressor)
     return atomic_load_explicit(&compressor->stops, memory_order_relaxed);
 }
 
-/* The caller holds the mutex; while the job is done nobody does. What becomes
- * of a job is known to its thread alone, till it is settled. */
+/* Does one job. The caller holds the mutex, which is given up while the job is
+ * done. What becomes of a job is known to its thread alone till it is settled.
+ */
 static void do_job(struct compressor *compressor, struct compressor_job *job,
                    bool counts, uint64_t *noted_ns)
 {
@@ -231,7 +232,8 @@ static void *run(void *context)
 
 /* --- For workers --------------------------------------------------------- */
 
-/* What is slow may wait for long, and leaves room for what is quick. */
+/* Whether the queue has room for an order. Slow orders may wait for long, so
+ * they leave room for quick ones. */
 static bool has_room(const struct compressor *compressor,
                      const struct compress_order *order)
 {

@@ -186,8 +186,9 @@ static void do_note(struct dictionary_store *store,
     dictionary_noted_destroy(note);
 }
 
-/* Whether the folder's file is what its name says; what cannot be read now is
- * taken for that, since whoever uses it looks again. */
+/* Reads the dictionary's file, which notes in item if it is damaged or gone. A
+ * file that cannot be opened now, but is there, counts as sound: a worker that
+ * uses it checks again. */
 static void check(struct dictionary_store *store, struct dictionary *item)
 {
     int fd = dictionary_open(item);
@@ -228,8 +229,8 @@ static bool is_stopping(const struct dictionary_store *store)
     return atomic_load_explicit(&store->stops, memory_order_relaxed);
 }
 
-/* A worker that finds a dictionary meanwhile looks itself whether that is
- * damaged. */
+/* A worker that finds a dictionary before it was checked here checks that one
+ * itself. */
 static void check_all(struct dictionary_store *store)
 {
     struct dictionary *item;

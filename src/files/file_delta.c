@@ -66,8 +66,8 @@ static struct file_delta *take_place(struct file_cache *cache,
     return taken;
 }
 
-/* The place of one that may be asked for now; NULL: none. *dictionary_out is
- * the caller's. */
+/* Finds or makes the place of the delta against that dictionary, if it may be
+ * asked for now; NULL: it may not. *dictionary_out is the caller's. */
 static struct file_delta *prepare(struct file_cache *cache,
                                   struct file_entry *entry,
                                   const uint8_t hash[DICTIONARY_HASH_BYTES],

@@ -38,8 +38,8 @@ static bool is_fixed(const struct response *response)
     return compress_is_forbidden(find(response, BYTES("Cache-Control")));
 }
 
-/* Whoever shows a certificate shows it to all that his browser asks for, as it
- * does with cookies. */
+/* Whether the answer may be for this client alone. A browser shows its
+ * certificate with all that it asks for, as it does with cookies. */
 static bool is_private(const struct exchange *exchange)
 {
     const struct request *request = &exchange->request;

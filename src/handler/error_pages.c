@@ -87,7 +87,8 @@ static void release(void *entry)
     file_entry_release(entry);
 }
 
-/* The response keeps the reference. */
+/* Makes the file the response's body. The response keeps the reference to
+ * entry. */
 static void put_body(struct response *response, struct file_entry *entry)
 {
     if (entry->is_snapshot)

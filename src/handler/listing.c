@@ -157,8 +157,8 @@ static bool read_batch(struct listing *listing)
     return true;
 }
 
-/* Directories first, then by name, then (so that "A" and "a" have an order)
- * by bytes. */
+/* Orders directories first, then by name, then (so that "A" and "a" have an
+ * order) by bytes. */
 static int compare_entries(const void *left, const void *right, void *names)
 {
     const struct listed_name *a = left;

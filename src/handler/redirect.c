@@ -24,8 +24,8 @@ static bool is_status(unsigned status)
            status == 308;
 }
 
-/* What may stand in a URI (RFC 3986 2), and "$" before one of what there is
- * to fill in. */
+/* Checks that a target has only bytes that may stand in a URI (RFC 3986 2), and
+ * behind each "$" a variable. Returns what is wrong, or NULL. */
 static const char *check_bytes(struct bytes to, unsigned captures)
 {
     bool in_query = false;
@@ -85,8 +85,8 @@ static const char *check_authority(struct bytes rest)
     return NULL;
 }
 
-/* http, https or $scheme, an authority without captures, then nothing or a
- * path. */
+/* Checks an absolute target: http, https or $scheme, an authority without
+ * captures, then nothing or a path. */
 static const char *check_absolute(struct bytes to)
 {
     static const struct bytes schemes[] = {

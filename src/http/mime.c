@@ -114,8 +114,8 @@ struct mime_entry {
     struct bytes type;
 };
 
-/* While it is filled, text has room for all that is still to come, and the
- * entries stand in the order they came; afterwards they are sorted. */
+/* While the table is filled, text has room for all that is still to come, and
+ * the entries stand in the order they came in; afterwards they are sorted. */
 struct mime {
     struct mime_entry *entries;
     size_t count;

@@ -45,7 +45,8 @@ static bool read_port(struct bytes word, uint16_t *port_out)
     return port <= 65535;
 }
 
-/* An address of that family as written: a mapped one is written as IPv6. */
+/* Reads an address of the family that is_ipv6 says; a mapped one is written as
+ * IPv6. */
 static bool read_address(struct bytes word, bool is_ipv6,
                          struct address *address)
 {

@@ -49,8 +49,8 @@ static void make_id(struct trace *trace, char out[TRACE_ID_LEN])
 
 /* --- X-Request-Id -------------------------------------------------------- */
 
-/* Ids elsewhere are made of these bytes: of nothing that a log or a shell would
- * have to quote. */
+/* Whether text may be an id that others made: it has only bytes that neither a
+ * log nor a shell would have to quote. */
 static bool is_id(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {

@@ -353,8 +353,8 @@ static void remove_file(struct listener *listener)
     listener->path[0] = '\0';
 }
 
-/* A TCP listener's text is where people find it; a unix socket's is its
- * name. */
+/* Notes if the listener speaks TLS. A TCP listener's text is a URL, whose
+ * scheme changes with that; a unix socket's is its name. */
 void listener_mark_tls(struct listener *listener, bool is_tls)
 {
     const char *scheme = is_tls ? "https" : "http";

@@ -44,7 +44,7 @@ static bool take(struct mailbox *mailbox, struct mail *mail_out)
     return true;
 }
 
-/* Returns the last one, which comes first then. */
+/* Reverses the list of notes, and returns its new head, which was the last. */
 static struct mailbox_note *turn_around(struct mailbox_note *notes)
 {
     struct mailbox_note *turned = NULL;

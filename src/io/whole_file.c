@@ -36,7 +36,8 @@ static int choose_name(char other[NAME_MAX + 1], const char *name)
     return len <= NAME_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* fchmod(): the umask has taken what it would. */
+/* Writes text to a new file. Its mode is set by fchmod(), as open() leaves out
+ * what the umask has. */
 static int write_other(int folder, const char *other, struct bytes text,
                        mode_t mode)
 {

@@ -72,10 +72,11 @@ void log_ring_fini(struct log_ring *ring)
     ring->memory = NULL;
 }
 
-/* Whether there is a block to fill. Sequentially consistent with what
- * log_ring_give_back() does: of a worker that counts itself as waiting and
- * then finds none, and a writing thread that gives one back and then looks
- * for who waits, one sees the other. */
+/* Collects the blocks that were given back. False: there is none to fill. The
+ * order is sequentially consistent, as that of log_ring_give_back() is: a
+ * worker counts itself as waiting and then looks for a block; a writing thread
+ * gives one back and then looks for who waits; so at least one of them sees the
+ * other. */
 static bool reclaim(struct log_ring *ring)
 {
     unsigned given_back = atomic_load(&ring->given_back);

@@ -8,8 +8,8 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-/* No part of a step in which a server does anything. One sample costs about 3
- * microseconds: 0.3 % at most. */
+/* The time between samples. It divides no period in which a server is likely to
+ * do things. One sample costs about 3 microseconds: 0.3 % at most. */
 enum { STEP_NS = 997000 };
 
 _Thread_local volatile sig_atomic_t profile_phase = STATS_PHASE_OTHER;

@@ -34,7 +34,9 @@ static void raise_to(uint64_t *greatest, const struct counter *counter)
         *greatest = value;
 }
 
-/* Closed ones first, so that none can be missing among the accepted. */
+/* Adds what one worker counted, and returns how many connections are open. The
+ * closed ones are read first, so that each of them is among the accepted ones.
+ */
 static uint64_t add_connections(struct stats_snapshot *snapshot,
                                 const struct stats *stats)
 {

@@ -51,7 +51,8 @@ static uint64_t find_least(const char *mount, struct bytes group,
     }
 }
 
-/* "0::/a/b" of version 2, "7:cpu,memory:/a/b" of version 1. */
+/* Reads the limit of the group that a line of /proc/self/cgroup names:
+ * "0::/a/b" of version 2, "7:cpu,memory:/a/b" of version 1. */
 static uint64_t read_group(struct bytes line, const char *mount)
 {
     const char *end = line.data + line.len;

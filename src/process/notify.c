@@ -29,7 +29,8 @@ static uint64_t read_number(const char *text)
     return errno == 0 && *end == '\0' ? number : 0;
 }
 
-/* "/path" or "@name" of the abstract namespace. 0: neither, or too long. */
+/* Reads "/path", or "@name" of the abstract namespace, into *to. Returns its
+ * length; 0: text is neither, or too long. */
 static socklen_t read_address(struct sockaddr_un *to, const char *text)
 {
     size_t len = strlen(text);

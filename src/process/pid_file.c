@@ -41,7 +41,7 @@ static bool is_at(int fd, const char *path)
            ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-/* What an upgrade handed over, or -1. */
+/* Returns the descriptor of the PID file that an upgrade handed over, or -1. */
 static int take_inherited(void)
 {
     const char *text = getenv(PID_FILE_VARIABLE);

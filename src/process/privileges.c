@@ -78,8 +78,9 @@ static int expect_unchangeable(const struct server *server, const char *path,
     return EX_NOPERM;
 }
 
-/* A terminal that is kept would let that user read what root types, and who
- * takes the server over give the terminal orders. */
+/* Makes terminals among the standard descriptors ones to write to alone, behind
+ * the printer. If one were kept, the unprivileged user could read what root
+ * types, and whoever takes the server over could give the terminal orders. */
 static int leave_terminals(const struct identity *identity)
 {
     int err = 0;

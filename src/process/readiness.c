@@ -47,7 +47,7 @@ void readiness_tell(struct readiness *readiness, int status)
     readiness->fd = -1;
 }
 
-/* What is left until then, for poll. */
+/* How many milliseconds are left until end_ns, as poll() wants them. */
 static int left_ms(uint64_t end_ns)
 {
     uint64_t now_ns = now_read_ns();

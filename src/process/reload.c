@@ -139,8 +139,8 @@ static bool change_worker_pool(struct server *server,
     return true;
 }
 
-/* The workers first, so that what comes in by a new listener is served as the
- * configuration that has it says. */
+/* Serves by a new configuration. The workers change first, so that what comes
+ * in by a new listener is served as the configuration that has it says. */
 static bool serve_by(struct server *server, struct generation *generation,
                      FILE *errors)
 {

@@ -147,7 +147,7 @@ static int create_launcher(struct server *server)
     return EX_OSERR;
 }
 
-/* Opens all that has a name outside. */
+/* Opens all that has a name outside of the process: sockets and files. */
 static int open_places(struct server *server)
 {
     const struct options *options = server->options;

@@ -52,7 +52,8 @@ static struct worker_service service_of(const struct server *server,
     return service;
 }
 
-/* Passwords need threads of their own, from the first that is asked for. */
+/* Starts the threads that check passwords, when the first site asks for some.
+ */
 static int prepare_passwords(struct server *server,
                              const struct generation *generation)
 {

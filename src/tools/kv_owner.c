@@ -184,9 +184,10 @@ int kv_owner_become(const char *path, bool makes, const char **path_out)
 
 /* --- Where a copy goes --------------------------------------------------- */
 
-/* Root goes by ways that nobody else can change; or by those of the store's
- * owner, when they end in a folder of that user, who could have had any other
- * made or written in else. A descriptor or -errno. */
+/* Opens the store's folder for root, who goes only by ways that nobody else can
+ * change; or by those of the store's owner, when they end in a folder of that
+ * user, who could have had any other one made or written to anyway. Returns a
+ * descriptor or -errno. */
 static int open_by_root(const char *store, const char *folder,
                         struct safe_folder *about_out)
 {

@@ -151,8 +151,9 @@ static int write_batch(struct import *import)
     return 0;
 }
 
-/* The text of member NAME, or of NAME64 undone, in the arena. NULL, or what is
- * wrong with it; text_out->data is NULL when there is neither. */
+/* Takes the text of member NAME, or of NAME64, decoded, into the arena. Returns
+ * NULL, or what is wrong with it; text_out->data is NULL when there is neither
+ * member. */
 static const char *take_text(struct import *import,
                              const struct json_value *line, const char *name,
                              size_t bytes_max, struct bytes *text_out)

@@ -226,7 +226,7 @@ static void on_keys(struct top *top)
         top->is_done = true;
 }
 
-/* Minds keys and signals, those that are there or come within that time. */
+/* Answers the keys and signals that are there, or come within ms. */
 static void mind(struct top *top, int ms)
 {
     const int *minded = top->interrupt.fds;

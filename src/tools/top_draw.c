@@ -117,7 +117,7 @@ static void draw_head(struct screen *screen, const struct json_value *document,
 
 /* --- Tables -------------------------------------------------------------- */
 
-/* The time of that name; it is unknown when nothing has happened yet. */
+/* The time that is called name; it is unknown when nothing has happened yet. */
 static struct human_number time_of(const struct json_value *times,
                                    const char *name)
 {

@@ -302,7 +302,8 @@ void upstream_close(struct upstream *upstream)
     pool_give(&pool->upstreams, upstream);
 }
 
-/* What came along with something else is in no socket. */
+/* Watches the socket. Bytes that TLS has taken off it already are in no socket,
+ * and are looked at in the next turn of the loop. */
 static void start_reading(struct upstream *upstream)
 {
     struct ev_loop *loop = upstream->server->pool->loop;

@@ -8,11 +8,12 @@
  * makes it up to a tick more. */
 enum { STAGGER_MS = 250 };
 
-/* A server whose backlog is full says nothing to a SYN, and its kernel would
- * hear it again after a second: from all who wait at the same moment. It
- * answers each, and has then room for a few, while the others believe to be
- * connected. So we begin anew before that (with a tick on top). The last round
- * is left to the kernel, for servers that are farther away than that. */
+/* A server whose backlog is full drops a SYN, and the kernel sends it anew
+ * after a second: for all connections that wait, at the same moment. The server
+ * answers each, yet has room for a few; the others only believe that they are
+ * connected. So we connect anew before that second is over (by a tick). The
+ * last round is left to the kernel, for servers that are farther away than
+ * that. */
 enum { SILENCE_MS = 800 };
 
 /* A server on this machine answers at once or not at all, unless it is busy; so
@@ -352,7 +353,7 @@ void upstream_on_backlog_retry(struct ev_loop *loop, ev_timer *backlog_retries,
     ev_timer_stop(loop, backlog_retries);
 }
 
-/* Begins with the addresses that there are now. */
+/* Begins to connect, with the addresses that are known now. */
 static void connecting_begin(struct upstream_connecting *connecting)
 {
     const struct resolver_name *name = connecting->server->name;

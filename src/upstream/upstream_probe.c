@@ -23,7 +23,8 @@ static void set_timer(struct upstream_prober *prober, uint64_t ms)
     ev_timer_start(loop, &prober->timer);
 }
 
-/* The next one begins interval_ms after this one did, or now. */
+/* Ends this probe, and begins the next one interval_ms (give or take 10 %)
+ * after this one began, or now if that is over. */
 static void wait_for_next(struct upstream_prober *prober)
 {
     const struct upstream_probe *probe = prober->probe;

@@ -102,7 +102,8 @@ void managed_read_https(struct options *options, struct faults *faults)
 
 /* --- Names --------------------------------------------------------------- */
 
-/* RFC 6761, RFC 6762, RFC 8375, RFC 9476, and what ICANN keeps for inside. */
+/* Inside names are those of RFC 6761, RFC 6762, RFC 8375 and RFC 9476, and what
+ * ICANN keeps for inside. */
 bool managed_is_public(const char *name)
 {
     static const char *const inside[] = {"localhost", "local",   "internal",

@@ -153,8 +153,9 @@ static bool is_same(const char *one, const char *other)
     return one && other ? strcmp(one, other) == 0 : one == other;
 }
 
-/* Whether the same files are meant, and it is the rights that lack to read
- * them: a key is root's, as a rule, who has started the server. */
+/* Whether what was loaded before may be kept: the options name the same files,
+ * and only the rights to read them are missing. A key is root's, as a rule, who
+ * has started the server. */
 static bool may_keep(const struct options *options,
                      const struct options *earlier, int err)
 {

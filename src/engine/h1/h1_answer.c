@@ -77,7 +77,8 @@ void h1_give_exchange(struct h1 *h1, struct exchange *exchange)
     pool_give(&h1_context(h1)->exchanges, exchange);
 }
 
-/* What comes after it in the buffer was read with its end, or later. */
+/* Notes when the request came. What follows it in the buffer was read with its
+ * end, or later. */
 static void note_arrival(struct h1 *h1, struct exchange *exchange)
 {
     struct exchange_times *times = &exchange->times;

@@ -95,8 +95,8 @@ static enum h1_ahead turn_to_http2(struct h1 *h1)
     return H1_AHEAD_TURNED;
 }
 
-/* What comes behind such a head may be a tunnel's, which lasts, and whose bytes
- * come into the same buffer. */
+/* Whether bytes behind this head may be a tunnel's, which lasts, and whose
+ * bytes come into the same buffer. */
 static bool may_become_tunnel(const struct request *request)
 {
     return request_find(request, FIELD_UPGRADE);
@@ -143,7 +143,7 @@ static enum h1_ahead parse_request(struct h1 *h1)
     return H1_AHEAD_GO;
 }
 
-/* What a trusted proxy says of its client comes once, before all requests. */
+/* Takes what a trusted proxy says of its client: once, before all requests. */
 static enum h1_ahead take_proxy_preamble(struct h1 *h1)
 {
     struct session *session = &h1->session;

@@ -14,7 +14,8 @@ void h1_end_upload(struct h1 *h1)
     h1_set_beside(h1);
 }
 
-/* Heads before it, which have been sent, are nothing of the answer. */
+/* Whether something of the final answer has been sent. Interim heads (100,
+ * 103), which were sent before it, do not count. */
 static bool has_begun(const struct h1 *h1, const struct exchange *exchange)
 {
     const struct response *response = &exchange->response;

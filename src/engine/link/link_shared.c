@@ -144,7 +144,8 @@ bool link_may_move(_Atomic uint64_t *moved_ns, uint64_t now_ns,
                                                    memory_order_relaxed);
 }
 
-/* Workers have paths of different lengths: bytes say nothing to one another. */
+/* Publishes the flight as a rate: workers have paths of different lengths, and
+ * bytes in flight cannot be compared. */
 static void publish_flight(const struct link *link)
 {
     uint64_t flight = 0;

@@ -83,7 +83,8 @@ void fetch_tell(struct fetch *fetch, const struct cache_found *found,
     asker->on_fetched(asker, found, hand, note);
 }
 
-/* What has come for who asked alone. */
+/* Puts the fields of the answer that are meant for the asker alone, and so are
+ * not kept. */
 static void put_own(const struct fetch *fetch, struct buf *out)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);

@@ -152,7 +152,8 @@ static bool has_body(unsigned status)
     return status != 204 && status != 304;
 }
 
-/* The entry, which has the body, or a range of it, or mends what was there. */
+/* Creates the entry that is kept: with the whole body, or with a range of it,
+ * or the earlier entry as this answer mends it. */
 static struct cache_entry *create_entry(struct fetch *fetch,
                                         const struct keeping *kept,
                                         struct cache_entry_parts *parts)

@@ -2,8 +2,8 @@
 
 /* --- What it is ---------------------------------------------------------- */
 
-/* The only field of that name; data is NULL: there is none, or there are
- * two. */
+/* The value of the only field of that name. Its data is NULL if there is none,
+ * or more than one. */
 static struct bytes find_only(struct bytes lines, struct bytes name)
 {
     struct bytes value = {NULL, 0};

@@ -45,8 +45,8 @@ static void put_address(const struct cached *cached,
     cache_parts_put_query(&cached->options.key.parts, request->query, out);
 }
 
-/* What a request wants gone; the texts lie in tags and address. False: they are
- * too long. */
+/* Reads what a request wants purged; its texts are put in tags and address.
+ * False: they are too long. */
 static bool read_purge(const struct cached *cached,
                        const struct request *request, struct buf *tags,
                        struct buf *address, struct cache_purge *meant)

@@ -26,8 +26,8 @@ static struct bytes copy(struct copier *copier, struct bytes text)
     return (struct bytes){to, text.len};
 }
 
-/* The key has it so (cache/cache_key.h), and what is kept for all must not come
- * of how one has written it. */
+/* Copies text in lower case, as the key has it (cache/cache_key.h): what is
+ * kept for all must not depend on how one client has written it. */
 static struct bytes copy_lower(struct copier *copier, struct bytes text)
 {
     char *to = copier->at;

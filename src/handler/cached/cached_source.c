@@ -73,9 +73,10 @@ static enum piece_state state_of(const struct cached_source *reading,
     return len > 0 ? PIECE_MORE : PIECE_FAILED;
 }
 
-/* More is there, and is asked for when others have had their first piece, or a
- * little later. Who has been woken and has not joined yet has none, either, and
- * needs but this turn: nothing goes before an answer that is still to come. */
+/* Says that more is there, to be asked for when others have had their first
+ * piece, or a little later. A reader that has just been woken has had none
+ * either, and needs but this turn: nothing goes before an answer that is still
+ * to come. */
 static struct piece pause_here(struct cached_source *reading)
 {
     if (reading->stage == STAGE_SECOND)

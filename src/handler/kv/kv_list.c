@@ -257,7 +257,7 @@ static struct kv_listing *create(struct kv *kv, struct exchange *exchange,
     return listing;
 }
 
-/* NULL: it has been answered. */
+/* Reads what the request asks for. NULL: the exchange has been answered. */
 static struct kv_listing *read_question(struct kv *kv,
                                         struct exchange *exchange,
                                         const struct query_parameter *asked)

@@ -60,8 +60,7 @@ static void begin_entry(struct kv_listing *listing, struct buf *out,
                                   : BYTES(",\"value64\":\""));
 }
 
-/* The next piece of a value, which does not end in the middle of a
- * character. */
+/* The next piece of a value; no piece ends in the middle of a character. */
 static struct bytes next_piece(const struct kv_listing *listing,
                                struct bytes value)
 {

@@ -157,8 +157,8 @@ static void tell_problem(const struct kv *kv, struct exchange *exchange,
     kv_fail_with(kv, exchange, &problem);
 }
 
-/* The reference goes to the response, if it sends some of the value. False: it
- * cannot be sent now, and what was answered is void. */
+/* Answers with the value. Its reference goes to the response, if that sends
+ * some of it. False: it cannot be sent now, and what was answered is void. */
 static bool send_value(struct kv *kv, struct exchange *exchange,
                        struct kv_value *value)
 {

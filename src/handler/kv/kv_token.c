@@ -244,8 +244,9 @@ static bool is_at_home(const struct kv_access *access,
            !is_foreign(&exchange->request);
 }
 
-/* Whether a browser on this machine may have sent it, for all that is known.
- * Its fields do not count: a page can have it add whatever a proxy would. */
+/* Whether a browser on this machine may have sent the request, as far as can be
+ * told. Its fields do not count: a page can make it add whatever a proxy would.
+ */
 static bool may_be_browser(const struct kv_access *access,
                            const struct exchange *exchange)
 {

@@ -3,7 +3,8 @@
 
 /* --- What the head says -------------------------------------------------- */
 
-/* False, here and below: it has been answered. */
+/* Whether the client may write. False, here and below: the exchange has been
+ * answered. */
 static bool admits(struct kv *kv, struct exchange *exchange,
                    struct kv_pass *pass)
 {

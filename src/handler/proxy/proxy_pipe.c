@@ -18,7 +18,8 @@ static bool goes_as_it_comes(const struct exchange *exchange)
     return exchange->response.has_length || exchange->request.minor == 0;
 }
 
-/* What comes next goes to the client as it comes, and there is much of it. */
+/* Whether what comes next goes to the client as it comes, and is long enough
+ * for a pipe to pay. */
 static bool is_worth_it(const struct transfer *transfer)
 {
     return transfer->is_answered && !transfer->is_tunnel &&
@@ -67,8 +68,8 @@ static bool is_clean(const struct transfer *transfer)
            errno == EAGAIN;
 }
 
-/* A pipe may be full before it has as many bytes as it takes: each piece that
- * came has a place of its own in it. */
+/* Notes that the pipe is full. It may be so before it holds as many bytes as it
+ * takes, as each piece that came has a place of its own in it. */
 static void note_full(struct transfer *transfer)
 {
     transfer->piped_full = transfer->piped;

@@ -130,7 +130,8 @@ static void prepare(const struct place *place, struct response *response)
     response->encode = place->encode.encoder ? &place->encode : NULL;
 }
 
-/* A browser that has seen it comes by https only. */
+/* Puts Strict-Transport-Security: a browser that has seen it comes by https
+ * only. */
 static void describe_https(const struct place *place, struct exchange *exchange)
 {
     const struct bytes *line = place->options->hsts_line;
@@ -168,7 +169,8 @@ static bool lets_in(const struct place *place, struct exchange *exchange)
     return place_admits(place, exchange) && !answer_by_rule(place, exchange);
 }
 
-/* What a place says of whatever it answers. */
+/* Has the place's handler answer, if the place lets the exchange in, with what
+ * the place says of all its answers. */
 static void answer_place(struct place *place, struct exchange *exchange,
                          struct bytes rest)
 {
@@ -379,8 +381,8 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
     response_put_error_body(&exchange->response);
 }
 
-/* A challenge goes before all else that a site may say: nobody but the
- * authority knows the token. */
+/* Answers a challenge (http-01), before all else that a site may say: nobody
+ * but the authority knows the token. */
 static bool answer_challenge(const struct sites *sites,
                              struct exchange *exchange)
 {

@@ -145,7 +145,7 @@ static bool is_stricter(const struct place *other, const struct place *place)
 }
 
 /* Whether the exchange, which was let in by its place, is let in at path, too:
- * that must not ask for another password. */
+ * path must not ask for another password. */
 static bool admits(void *context, struct exchange *exchange, struct bytes path)
 {
     struct place *place = context;

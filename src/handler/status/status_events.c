@@ -84,7 +84,8 @@ static void destroy(struct text_source *text)
     free(events);
 }
 
-/* NULL: it has been answered. */
+/* Makes the source of an event stream. NULL: there is none, and the exchange
+ * has been answered with an error. */
 static struct source *open_events(struct status *status,
                                   struct exchange *exchange)
 {

@@ -114,8 +114,8 @@ static enum target_scheme take_scheme(struct bytes *text)
     return TARGET_SCHEME_NONE;
 }
 
-/* SCHEME://authority[/path][?query]; the authority replaces Host (9112 3.2.2).
- * Other schemes than these two are not ours to serve. */
+/* Reads SCHEME://authority[/path][?query]; the authority replaces Host (9112
+ * 3.2.2). Only these two schemes are ours to serve. */
 static enum reason read_absolute_target(struct request *request)
 {
     struct bytes rest = request->target;
@@ -241,7 +241,7 @@ static enum reason read_transfer_encoding(struct request *request)
     return members == 1 ? REASON_NONE : REASON_CODING_UNKNOWN;
 }
 
-/* RFC 9110 10.1.1; from HTTP/1.0 the expectation means nothing. */
+/* Reads Expect (RFC 9110 10.1.1); from HTTP/1.0 it means nothing. */
 static void read_expect(struct request *request)
 {
     const struct field *field = request_find(request, FIELD_EXPECT);

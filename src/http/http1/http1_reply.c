@@ -87,7 +87,8 @@ static bool find_single(const struct reply *reply, enum field_id id,
     return true;
 }
 
-/* RFC 9112 9.3; what Connection says of Upgrade is for 101 (RFC 9110 7.8). */
+/* Reads Connection (RFC 9112 9.3). What it says of Upgrade matters for 101 only
+ * (RFC 9110 7.8). */
 static const char *read_connection(struct reply *reply)
 {
     bool closes = false;

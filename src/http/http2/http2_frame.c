@@ -99,7 +99,7 @@ size_t http2_lines_bytes(const struct response *response)
                : (size_t)response->parts[response->part_at].len;
 }
 
-/* The lines, which leave the response. */
+/* Takes the lines of the head off the response. */
 static struct bytes take_lines(struct response *response)
 {
     struct part *part = &response->parts[response->part_at];

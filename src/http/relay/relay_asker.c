@@ -50,8 +50,9 @@ static void put_x_forwarded(const struct request *request,
         head_field(out, BYTES("X-Forwarded-Host"), request->host);
 }
 
-/* RFC 7239 4 and 6: what is no token stands in quotes, IPv6 in brackets too. No
- * host has a quotation mark or a backslash (http1_meaning.c). */
+/* Puts Forwarded (RFC 7239 4 and 6): what is no token stands in quotes, IPv6 in
+ * brackets too. No host has a quotation mark or a backslash (http1_meaning.c).
+ */
 static void put_forwarded(const struct request *request,
                           const struct relay_from *from, struct bytes peer,
                           bool goes_on, struct buf *out)

@@ -119,7 +119,7 @@ static bool is_host(struct bytes path)
     return at < path.len && (path.data[at] == '/' || path.data[at] == '\\');
 }
 
-/* The path without host, with the prefix put back. */
+/* Puts path without its host, and with the prefix that was cut off put back. */
 static void put_path(const struct relay *relay, struct bytes path,
                      struct buf *out)
 {
@@ -170,7 +170,7 @@ static void put_uri(const struct relay *relay, const struct request *request,
     buf_put(out, text);
 }
 
-/* "5; url=/x", with quotes or without. */
+/* Puts the value of Refresh, as in "5; url=/x", with quotes or without. */
 static void put_refresh(const struct relay *relay,
                         const struct request *request, struct bytes text,
                         struct buf *out)

@@ -38,7 +38,7 @@ static bool read_nominated(struct nominated *nominated,
            relay_read_nominated(nominated, reply->fields, reply->field_count);
 }
 
-/* End-to-end fields, Via. */
+/* Puts the end-to-end fields, and Via. */
 static bool put_fields(const struct relay *relay, const struct request *request,
                        const struct reply *reply, bool sends_trailer,
                        struct buf *out)

@@ -57,7 +57,8 @@ static bool takes_seconds(struct bytes name)
     return false;
 }
 
-/* name [ "=" ( token / quoted ) ] */
+/* Reads name [ "=" ( token / quoted ) ] off rest. Returns what is wrong, or
+ * NULL. */
 static const char *read_directive(struct bytes *rest)
 {
     struct bytes name = take_token(rest);

@@ -70,7 +70,7 @@ static const char *explain_verdict(long verdict)
     }
 }
 
-/* Why a call has failed; what has failed before stays the reason. */
+/* Notes why a call has failed; the first reason stays. */
 static void note_reason(struct tls *tls)
 {
     unsigned long error = ERR_peek_error();
@@ -108,7 +108,7 @@ static enum io_result result_of(struct tls *tls, int returned)
 }
 
 /* Sends what the call has made beside its result: tickets, alerts, updates of
- * keys. It may be the last that the client hears. */
+ * keys. An alert may be the last that the client hears. */
 static enum io_result leave(struct tls *tls, enum io_result result)
 {
     size_t sent;

@@ -146,8 +146,8 @@ static bool is_in_place(struct tls_taken *taken, enum tls_content type,
     return ++taken->idle_records <= IDLE_RECORDS_MAX;
 }
 
-/* The record at the head of what has come. *payload_out: of data, else
- * empty. */
+/* Takes the record at the head of what has come. *payload_out is what it holds
+ * if that is data, else empty. */
 static enum io_result take_record(struct tls *tls, size_t len,
                                   struct bytes *payload_out)
 {
@@ -214,7 +214,8 @@ static void drop_held(struct tls *tls)
     tls->plain_len = tls->cipher_len = 0;
 }
 
-/* Brings back what was held into the buffer of all. */
+/* Brings what this connection held back into the buffer that all connections
+ * share. */
 static void load(struct tls *tls)
 {
     struct tls_buffers *buffers = tls->buffers;

@@ -59,7 +59,8 @@ struct question {
     struct bytes context;
 };
 
-/* False: it has something else, which we know nothing of. */
+/* Takes one parameter into question. False: it is one that we know nothing of.
+ */
 static bool read_one(struct question *question, const OSSL_PARAM *parameter)
 {
     struct bytes value = {parameter->data, parameter->data_size};

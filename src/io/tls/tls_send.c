@@ -31,7 +31,7 @@ enum {
     SEGMENT_BYTES = 1400 /* about what is in one, mostly */
 };
 
-/* What leaves by the kernel in one call. */
+/* How many parts one call gives the kernel to encrypt and send. */
 enum { KERNEL_PARTS = 64 };
 
 /* Records that leave in one call. */

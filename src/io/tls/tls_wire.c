@@ -32,7 +32,8 @@ static ssize_t send_bytes(struct tls *tls, const char *data, size_t len,
     return -1;
 }
 
-/* The other side has closed, or reset, and may have said why before. */
+/* Sends nothing more: the other side has closed, or reset. It may have said why
+ * before, which can still be read. */
 static enum io_result fall_silent(struct tls *tls)
 {
     tls->is_mute = true;
@@ -269,9 +270,9 @@ static int read_bytes(BIO *bio, char *data, int len)
     return (int)n;
 }
 
-/* What is written goes out when the call is over. Behind what is kept nothing
- * is taken: a client that has keys updated again and again, and reads nothing,
- * is not answered for ever. */
+/* Takes what OpenSSL writes; it is sent when the call is over. While records of
+ * before are kept, nothing is taken: a client that has keys updated again and
+ * again, and reads nothing, is not answered for ever. */
 static int write_bytes(BIO *bio, const char *data, int len)
 {
     struct tls *tls = tls_of(bio);

@@ -164,7 +164,8 @@ static int seek_first(struct kv_walk *walk, MDB_val *key, MDB_val *data)
     return rc;
 }
 
-/* False: no memory. */
+/* Adds an entry, or a prefix if record is NULL, to the page. False: no memory.
+ */
 static bool tell(struct kv_page *page, struct bytes key,
                  const struct kv_record *record)
 {

@@ -35,7 +35,8 @@ static void on_connected(const redisAsyncContext *context, int status)
     (void)kv_connection_greet(connection);
 }
 
-/* What it had to answer has been told already. */
+/* Ends the connection. The calls that it had to answer have been told already.
+ */
 static void on_disconnected(const redisAsyncContext *context, int status)
 {
     struct kv_connection *connection = context->data;

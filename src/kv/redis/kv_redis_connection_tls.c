@@ -96,7 +96,7 @@ static const char *why_not(const struct kv_connection_tls *tls)
     return why ? why : "the connection was closed";
 }
 
-/* False: it is lost. */
+/* Sends what hiredis has put out. False: the connection is lost. */
 static bool send_all(struct kv_connection_tls *tls)
 {
     enum io_result result = IO_DONE;
@@ -158,7 +158,7 @@ static void receive_all(struct kv_connection_tls *tls)
 
 /* --- Its beginning ------------------------------------------------------- */
 
-/* False: it is lost. */
+/* Begins the handshake. False: the connection is lost. */
 static bool begin(struct kv_connection_tls *tls)
 {
     socklen_t len = sizeof(int);

@@ -92,7 +92,9 @@ static void on_heard(redisAsyncContext *context, void *reply, void *about)
         kv_connection_lose(connection, "it does not let us listen");
 }
 
-/* K: by key; then deletes, hashes, ends and evictions, or all there is. */
+/* Whether flags (notify-keyspace-events) has Redis tell all that we need: K, by
+ * key; and of deletes (g), hashes (h), ends (x) and evictions (e), or A, of
+ * all. */
 static bool tells_enough(struct bytes flags)
 {
     static const char needed[] = "ghxe";

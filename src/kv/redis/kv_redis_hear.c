@@ -112,7 +112,8 @@ static void put_question(struct kv_redis_call *call, struct buf *out)
         kv_command_put(out, (struct bytes){&fields[i], 1});
 }
 
-/* A key that has gone meanwhile is told of by an item behind. */
+/* Fills the item with what Redis says of its key. If the key has gone
+ * meanwhile, this item is void: a later one tells of that. */
 static void take_answer(struct item *item, const struct kv_reply *reply)
 {
     struct kv_redis_client *client = item->call.client;

@@ -86,7 +86,8 @@ static struct bytes find_ip(const struct kv_reply *node)
     return (struct bytes){NULL, 0};
 }
 
-/* first, last, [host, port, id, [pairs]] of the master, and of replicas. */
+/* Reads a range: first, last, then [host, port, id, [pairs]] of the master, and
+ * of replicas. */
 static void read_range(struct kv_slot_map *map,
                        const struct kv_partitions *partitions,
                        const struct kv_reply *range,

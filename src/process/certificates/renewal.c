@@ -25,8 +25,8 @@ static void log_text(char *text)
             log_error("%s", line);
 }
 
-/* Puts other certificates in their place: in force when the workers have taken
- * them, and back if these have no memory for that. */
+/* Puts the certificates that were read in force, once the workers have taken
+ * them. If these have no memory for that, the ones before stay. */
 static void put_in_force(struct server *server, struct certificates *read)
 {
     struct credentials *credentials =

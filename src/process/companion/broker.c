@@ -261,7 +261,8 @@ static _Noreturn void run(struct table *table, int end)
 
 /* --- The server's side --------------------------------------------------- */
 
-/* The descriptor or 0, or -errno. */
+/* Reads the broker's answer. Returns the descriptor that came with it, or 0, or
+ * -errno. */
 static int receive_answer(int from)
 {
     struct broker_answer answer;

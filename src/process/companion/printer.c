@@ -34,8 +34,8 @@ static size_t count_begun(const char *text, size_t len)
     return 0;
 }
 
-/* An output that cannot be written to any more is no reason for anybody to
- * wait. */
+/* Writes text, and drops it when the output takes no more: that is no reason
+ * for anybody to wait. */
 static void put(int output, const char *text, size_t len)
 {
     while (len > 0) {

@@ -18,8 +18,9 @@ enum {
 
 /* --- Lines --------------------------------------------------------------- */
 
-/* As the program's own log_write() begins it. Any other line is a library's, or
- * of a command that it runs, and seldom good news. */
+/* Takes the level off a line, as the program's own log_write() puts it first. A
+ * line without one is a library's, or of a command that the program runs, and
+ * seldom good news. */
 static enum log_level take_level(struct bytes *line)
 {
     const struct bytes own = BYTES("sprintd: ");
