@@ -52,9 +52,9 @@
 enum {
     FILE_CACHE_CHECK_MS = 990, /* a coarse tick under one second */
     FILE_INDEX_BYTES_MAX = 255,
-    /* Quote, 16 + 1 + 16 hex digits, "-gzip" or, of a delta, 1 + 16 digits and
-     * "-dcz", quote. */
-    FILE_CACHE_ETAG_MAX = 57,
+    /* Quote, 16 + 1 + 16 hex digits, of what was made 1 + 16 more and "-gzip",
+     * quote, NUL. */
+    FILE_CACHE_ETAG_MAX = 58,
     FILE_DELTA_BYTES_MIN = 512 /* of a file: less is not worth it */
 };
 
@@ -199,11 +199,12 @@ MUST_USE struct file_entry *file_cache_delta(
     struct file_cache *cache, struct file_entry *entry,
     const uint8_t hash[DICTIONARY_HASH_BYTES]);
 
-/* Finds the ETag of a delta of this version in value, which is that of an
- * If-None-Match; empty: it names none. The delta need not be there any more,
- * nor ever have been here. */
-struct bytes file_entry_find_delta_etag(const struct file_entry *entry,
-                                        struct bytes value);
+/* Finds the ETag of a variant or a delta of this version, in one of these codings
+ * (bits, as in codable), in value, which is that of an If-None-Match; empty: it
+ * names none. What is named need not be there any more, nor ever have been here.
+ */
+struct bytes file_entry_find_made(const struct file_entry *entry,
+                                  struct bytes value, unsigned codings);
 
 /* Has a file that is dictionary_made kept; once is enough. */
 void file_cache_note_dictionary(struct file_cache *cache,

@@ -144,23 +144,3 @@ struct file_entry *file_cache_delta(struct file_cache *cache,
     dictionary_release(dictionary);
     return variant;
 }
-
-/* --- ETags --------------------------------------------------------------- */
-
-struct bytes file_entry_find_delta_etag(const struct file_entry *entry,
-                                        struct bytes value)
-{
-    char begin[FILE_CACHE_ETAG_MAX];
-    size_t len = entry->etag.len;
-    const char *at;
-    const char *quote;
-
-    /* A delta's tag is the file's, with a dot in place of the last quote. */
-    memcpy(begin, entry->etag.data, len);
-    begin[len - 1] = '.';
-    at = memmem(value.data, value.len, begin, len);
-    if (!at)
-        return (struct bytes){NULL, 0};
-    quote = memchr(at + len, '"', (size_t)(value.data + value.len - at) - len);
-    return quote ? bytes_between(at, quote + 1) : (struct bytes){NULL, 0};
-}

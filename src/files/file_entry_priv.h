@@ -7,6 +7,7 @@
  *   file_cache.c    keeps entries: finds them, checks them, lets them go
  *   file_entry.c    makes entries, opens and reads their files, and frees them
  *   file_head.c     the heads of entries, written ahead
+ *   file_etag.c     their ETags, and which name a version
  */
 #ifndef FILES_FILE_ENTRY_PRIV_H
 #define FILES_FILE_ENTRY_PRIV_H
@@ -26,6 +27,10 @@ struct bytes file_space_name(const struct file_space *space, struct bytes path,
 /* The media type of the file that path leads to. */
 struct bytes file_space_type(const struct file_space *space,
                              const struct mime *mime, struct bytes path);
+
+/* Writes the ETag for the stamp; that of the file is there already when bytes
+ * were made of it. */
+void file_entry_write_etag(struct file_entry *entry);
 
 /* Makes the block for the stamp, with body_bytes of room behind the head.
  * False: no memory. */

@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/units.h"
@@ -30,53 +29,6 @@ struct bytes file_space_type(const struct file_space *space,
     struct bytes type = type_rules_find(space->type_rules, name);
 
     return type.len > 0 ? type : mime_find(mime, name);
-}
-
-/* Writes the ETag of a delta: that of its file, which tells the version that
- * the client will have (file_delta.c), and behind it a hash of the delta's
- * bytes. */
-static void write_delta_etag(struct file_entry *entry)
-{
-    char *end = strrchr(entry->etag_text, '"');
-    size_t room = (size_t)(entry->etag_text + FILE_CACHE_ETAG_MAX - end);
-    int len = snprintf(end, room, ".%llx-dcz\"",
-                       (unsigned long long)entry->coded->hash);
-
-    entry->etag = (struct bytes){entry->etag_text,
-                                 (size_t)(end + len - entry->etag_text)};
-}
-
-static void write_etag(struct file_entry *entry)
-{
-    struct bytes suffix = coding_suffix(entry->coding);
-    struct bytes token = coding_token(entry->coding);
-    int len;
-
-    if (entry->coding == CODING_DCZ) {
-        write_delta_etag(entry);
-        return;
-    }
-    /* Of what was made the bytes decide: another version of the library, or
-     * more effort, makes others of the same file. */
-    if (entry->coded) {
-        len = snprintf(entry->etag_text, sizeof(entry->etag_text),
-                       "\"%llx-%llx-%.*s\"",
-                       (unsigned long long)entry->coded->hash,
-                       (unsigned long long)entry->stamp.bytes, (int)token.len,
-                       token.data);
-        entry->etag = (struct bytes){entry->etag_text, (size_t)len};
-        return;
-    }
-    /* ".gz" becomes "-gz": a coded file is another representation even when
-     * size and time happen to agree. */
-    len = snprintf(entry->etag_text, sizeof(entry->etag_text),
-                   "\"%llx-%llx%s%.*s\"",
-                   (unsigned long long)entry->stamp.modified_ns,
-                   (unsigned long long)entry->stamp.bytes,
-                   suffix.len > 0 ? "-" : "",
-                   suffix.len > 0 ? (int)suffix.len - 1 : 0,
-                   suffix.len > 0 ? suffix.data + 1 : "");
-    entry->etag = (struct bytes){entry->etag_text, (size_t)len};
 }
 
 /* Last-Modified in seconds, or INT64_MIN when none is sent, as a date in the
@@ -183,7 +135,7 @@ bool file_entry_write_block(struct file_entry *entry,
     size_t fields_at;
     bool ok;
 
-    write_etag(entry);
+    file_entry_write_etag(entry);
     entry->modified_s = modified_of(&entry->stamp, options->defaults.now);
     buf_init(&head, storage, sizeof(storage), RESPONSE_HEAD_BYTES_MAX);
     http1_begin_cached_head(&head, options->defaults.now);

@@ -123,21 +123,26 @@ static void send_whole(const struct static_files *files,
     set_origin(response, entry);
 }
 
-/* Tells who names a delta of this version, which is a plain entry's, that there
- * is nothing new. */
-static bool answer_named_delta(const struct static_files *files,
-                               struct exchange *exchange,
-                               const struct file_entry *entry)
+/* Tells who names something that was made of this version, which is a plain
+ * entry's, that there is nothing new. */
+static bool answer_named(struct static_files *files, struct exchange *exchange,
+                         const struct file_entry *entry)
 {
-    struct bytes named = static_files_named_delta(&exchange->request, entry);
+    const struct request *request = &exchange->request;
     struct bytes fields = file_entry_fields(entry);
-    const char *etag = named.len > 0 ? memmem(fields.data, fields.len,
-                                              entry->etag.data, entry->etag.len)
-                                     : NULL;
     const char *end = fields.data + fields.len;
     struct response *response = &exchange->response;
+    struct coding_taste taste;
+    struct bytes named = {NULL, 0};
+    const char *etag = NULL;
 
-    if (!etag || condition_evaluate(&exchange->request,
+    if (entry->codable != 0 &&
+        coding_taste_recall(&files->memo, request, &taste))
+        named = static_files_named(request, entry, &taste);
+    if (named.len > 0)
+        etag = memmem(fields.data, fields.len, entry->etag.data,
+                      entry->etag.len);
+    if (!etag || condition_evaluate(request,
                                     &(struct validators){.etag = named,
                                                          .modified = INT64_MIN},
                                     files->options.defaults->now->wall_s) !=
@@ -158,7 +163,7 @@ static void answer_file(struct static_files *files, struct exchange *exchange,
     struct representation representation;
 
     if (!representation_is_plain(&exchange->request)) {
-        if (answer_named_delta(files, exchange, entry)) {
+        if (answer_named(files, exchange, entry)) {
             file_entry_release(entry);
             return;
         }

@@ -78,16 +78,3 @@ struct file_entry *static_files_find_delta(struct static_files *files,
                ? file_cache_delta(files->options.cache, entry, hash)
                : NULL;
 }
-
-struct bytes static_files_named_delta(const struct request *request,
-                                      const struct file_entry *entry)
-{
-    struct bytes found = {NULL, 0};
-
-    if (!(entry->codable & 1u << CODING_DCZ))
-        return found;
-    for (const struct field *field = request_find(request, FIELD_IF_NONE_MATCH);
-         field && found.len == 0; field = request_next(request, field))
-        found = file_entry_find_delta_etag(entry, field->value);
-    return found;
-}

@@ -161,6 +161,25 @@ static struct file_entry *find_variant(struct static_files *files,
     return file_cache_variant(files->options.cache, entry, best);
 }
 
+/* A cache may name what it has for others (RFC 9111 4.3.1), in codings that this
+ * client does not take. */
+struct bytes static_files_named(const struct request *request,
+                                const struct file_entry *entry,
+                                const struct coding_taste *taste)
+{
+    const struct field *field = request_find(request, FIELD_IF_NONE_MATCH);
+    struct bytes found = {NULL, 0};
+    unsigned taken = 0;
+
+    for (int i = CODING_IDENTITY + 1; field && i <= CODING_DCZ; i++)
+        if (taste->weights[i] > 0)
+            taken |= 1u << i;
+    for (; field && found.len == 0; field = request_next(request, field))
+        found = file_entry_find_made(entry, field->value,
+                                     taken & entry->codable);
+    return found;
+}
+
 struct file_entry *static_files_prefer(struct static_files *files,
                                        const struct exchange *exchange,
                                        struct bytes asked, struct bytes name,
@@ -172,7 +191,7 @@ struct file_entry *static_files_prefer(struct static_files *files,
     struct file_entry *coded = NULL;
 
     if (!coding_taste_recall(&files->memo, request, &taste) ||
-        static_files_named_delta(request, entry).len > 0)
+        static_files_named(request, entry, &taste).len > 0)
         return entry;
     if (codable != 0 && !representation_is_plain(request) &&
         has_plain(request, entry))

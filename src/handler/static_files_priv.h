@@ -34,11 +34,6 @@ struct file_entry *static_files_find_delta(struct static_files *files,
                                            struct file_entry *entry,
                                            const struct coding_taste *taste);
 
-/* The ETag by which If-None-Match names a delta of the entry's version,
- * whatever it was made from: whoever has that has the file. Empty: none. */
-struct bytes static_files_named_delta(const struct request *request,
-                                      const struct file_entry *entry);
-
 /* --- static_files_entry.c ------------------------------------------------ */
 
 /* The entry of a name below the root in itself, without a coding. NULL: no
@@ -52,6 +47,13 @@ struct file_entry *static_files_acquire(struct static_files *files,
 bool static_files_admit(const struct static_files *files,
                         struct exchange *exchange, struct bytes asked,
                         struct bytes name);
+
+/* The ETag by which If-None-Match names something that was made of the entry's
+ * version, in a coding that the client takes: whoever has that has the file,
+ * whatever is sent by now. Empty: none. */
+struct bytes static_files_named(const struct request *request,
+                                const struct file_entry *entry,
+                                const struct coding_taste *taste);
 
 /* The sibling that the client likes best, of those it may have, in the place of
  * entry; else the variant; entry when there is neither. */

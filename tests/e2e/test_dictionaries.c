@@ -225,4 +225,25 @@ TEST(who_names_the_etag_of_a_delta_has_that_version_whatever_it_offers)
                    MADE_MS));
 }
 
+/* A cache that has the delta for others may name it for a client to which it
+ * would be of no use. */
+TEST(who_takes_no_deltas_has_none)
+{
+    static const char *const takes[] = {"", "Accept-Encoding: gzip\r\n",
+                                        "Accept-Encoding: br, dcz;q=0\r\n"};
+    struct client *client = client_open(START_DICT(RULE, "--workers=1"));
+    const char *etag;
+
+    publish(client, 1);
+    version_write("assets/app.2.js", 2);
+    etag = printed("%s", reply_field(await_delta(client, "/assets/app.2.js", 1),
+                                     "ETag"));
+    for (size_t i = 0; i < sizeof(takes) / sizeof(*takes); i++) {
+        going_on("%s", takes[i]);
+        assert_false(is_delta(fetch_ok(client, "/assets/app.2.js",
+                                       printed("%sIf-None-Match: %s\r\n",
+                                               takes[i], etag))));
+    }
+}
+
 VERSIONS_SUITE;

@@ -1,0 +1,137 @@
+#include <stdio.h>
+
+#include "files/file_cache_priv.h"
+
+/*
+ * ETags of what one version of a file leads to:
+ *
+ *   "time-length"               the file itself
+ *   "time-length-gz"            a sibling on disk, by its own time and length
+ *   "time-length.hash-gzip"     a variant or a delta: the file's, and which
+ *   '-- version -' '-- make --' bytes were made of it
+ *
+ * Another version of a library, or more effort, makes other bytes of the same
+ * file: that they are strong takes the hash. Whoever names one of them has the
+ * file, whichever is sent by now, or none yet: that he can be told so takes the
+ * version.
+ */
+
+/* --- Writing ------------------------------------------------------------- */
+
+static void write_made(struct file_entry *entry, struct bytes token)
+{
+    char *end = strrchr(entry->etag_text, '"');
+    size_t room = (size_t)(entry->etag_text + FILE_CACHE_ETAG_MAX - end);
+    int len = snprintf(end, room, ".%llx-%.*s\"",
+                       (unsigned long long)entry->coded->hash, (int)token.len,
+                       token.data);
+
+    entry->etag = (struct bytes){entry->etag_text,
+                                 (size_t)(end + len - entry->etag_text)};
+}
+
+void file_entry_write_etag(struct file_entry *entry)
+{
+    struct bytes suffix = coding_suffix(entry->coding);
+    int len;
+
+    if (entry->coded) {
+        write_made(entry, coding_token(entry->coding));
+        return;
+    }
+    /* ".gz" becomes "-gz": a coded file is another representation even when
+     * size and time happen to agree. */
+    len = snprintf(entry->etag_text, sizeof(entry->etag_text),
+                   "\"%llx-%llx%s%.*s\"",
+                   (unsigned long long)entry->stamp.modified_ns,
+                   (unsigned long long)entry->stamp.bytes,
+                   suffix.len > 0 ? "-" : "",
+                   suffix.len > 0 ? (int)suffix.len - 1 : 0,
+                   suffix.len > 0 ? suffix.data + 1 : "");
+    entry->etag = (struct bytes){entry->etag_text, (size_t)len};
+}
+
+/* --- Reading ------------------------------------------------------------- */
+
+/* The next of a list of ETags, with its quotes; false: there is none. */
+static bool take_tag(struct bytes *list, struct bytes *tag_out)
+{
+    const char *end = list->data + list->len;
+    const char *begin = memchr(list->data, '"', list->len);
+    const char *close = begin
+                            ? memchr(begin + 1, '"', (size_t)(end - begin) - 1)
+                            : NULL;
+
+    if (!close)
+        return false;
+    *tag_out = bytes_between(begin, close + 1);
+    *list = bytes_between(close + 1, end);
+    return true;
+}
+
+static bool take_hexadecimal(struct bytes *text)
+{
+    size_t len = 0;
+
+    while (len < text->len && len < 16 &&
+           (byte_is_digit(text->data[len]) ||
+            (text->data[len] >= 'a' && text->data[len] <= 'f')))
+        len++;
+    text->data += len;
+    text->len -= len;
+    return len > 0;
+}
+
+/* Whether make is that of one of these codings. */
+static bool is_made(struct bytes make, unsigned codings)
+{
+    if (make.len > 0)
+        make.len--; /* the quote */
+    if (!bytes_take(&make, BYTES(".")) || !take_hexadecimal(&make) ||
+        !bytes_take(&make, BYTES("-")))
+        return false;
+    for (int i = CODING_IDENTITY + 1; i <= CODING_DCZ; i++)
+        if (codings & 1u << i && bytes_eq(make, coding_token((enum coding)i)))
+            return true;
+    return false;
+}
+
+/* What of a tag is behind the version, from its dot on. */
+static struct bytes make_of(struct bytes tag)
+{
+    const char *end = tag.data + tag.len;
+    const char *dot = memchr(tag.data, '.', tag.len);
+
+    return bytes_between(dot ? dot : end, end);
+}
+
+/* Whether the same bytes are there now: of a file with another date, which says
+ * the same. */
+static bool is_there(const struct file_entry *entry, struct bytes make)
+{
+    for (int i = CODING_IDENTITY + 1; entry->variants && i < CODING_COUNT;
+         i++) {
+        const struct file_entry *variant = entry->variants->codings[i].entry;
+
+        if (variant && bytes_eq(make_of(variant->etag), make))
+            return true;
+    }
+    return false;
+}
+
+struct bytes file_entry_find_made(const struct file_entry *entry,
+                                  struct bytes value, unsigned codings)
+{
+    struct bytes version = {entry->etag.data, entry->etag.len - 1};
+    struct bytes tag;
+
+    while (take_tag(&value, &tag)) {
+        struct bytes make = make_of(tag);
+        struct bytes named = bytes_between(tag.data, make.data);
+
+        if (tag.len < FILE_CACHE_ETAG_MAX && is_made(make, codings) &&
+            (bytes_eq(named, version) || is_there(entry, make)))
+            return tag;
+    }
+    return (struct bytes){NULL, 0};
+}
