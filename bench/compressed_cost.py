@@ -58,8 +58,9 @@ def write_bytes(lab, name, size):
 
 def settled_size(port, name):
     """Of the variant, once it does not get smaller any more."""
-    size = release.await_coding(port, name, "gzip", None)
-    for _ in range(2 * release.ASKS):
+    release.await_coding(port, name, "gzip", None)
+    release.ask_often(port, name, "gzip")
+    for _ in range(100):
         size, _ = release.ask(port, name, "gzip")
         time.sleep(0.02)
     return size

@@ -2,13 +2,7 @@
 
 #include "codec/codec.h"
 
-enum {
-    LEVEL_QUICK = 6,
-    LEVEL_SLOW = 9,
-    LEVEL_SLOWEST = 12,
-    /* Up to here the slowest takes two milliseconds at most, and is quick. */
-    SHORT_BYTES = 16 << 10
-};
+enum { LEVEL_QUICK = 6, LEVEL_SLOW = 9, LEVEL_SLOWEST = 12 };
 
 /* The library has one allocator for all, which knows no context. */
 static _Thread_local struct codec_meter *meter;
@@ -27,7 +21,8 @@ static void free_memory(void *memory)
 static int level_of(const struct codec_order *order)
 {
     if (order->effort == CODEC_QUICK)
-        return order->text.len <= SHORT_BYTES ? LEVEL_SLOWEST : LEVEL_QUICK;
+        return order->text.len <= CODEC_SHORT_BYTES ? LEVEL_SLOWEST
+                                                    : LEVEL_QUICK;
     return order->text.len <= CODEC_GZIP_SLOWEST_BYTES ? LEVEL_SLOWEST
                                                        : LEVEL_SLOW;
 }

@@ -12,7 +12,7 @@ enum { LEVEL_SLOW = 19 };
 static const struct {
     size_t bytes_max;
     int level;
-} quick_levels[] = {{16 << 10, 17}, {256 << 10, 9}, {SIZE_MAX, 6}};
+} quick_levels[] = {{CODEC_SHORT_BYTES, 17}, {256 << 10, 9}, {SIZE_MAX, 6}};
 
 enum {
     /* Against a dictionary of 1 MB: 30 ms for as much text, and at most a

@@ -17,6 +17,12 @@
 
 enum { FILE_NAME_BYTES_MAX = HTTP1_LINE_BYTES_MAX + FILE_INDEX_BYTES_MAX };
 
+/* --- file_etag.c ---------------------------------------------------------- */
+
+/* Writes the ETag for the stamp; that of the file is there already when bytes
+ * were made of it. */
+void file_entry_write_etag(struct file_entry *entry);
+
 /* --- file_head.c ---------------------------------------------------------- */
 
 /* The path of the file that path leads to: itself, or in out, which has room
@@ -27,10 +33,6 @@ struct bytes file_space_name(const struct file_space *space, struct bytes path,
 /* The media type of the file that path leads to. */
 struct bytes file_space_type(const struct file_space *space,
                              const struct mime *mime, struct bytes path);
-
-/* Writes the ETag for the stamp; that of the file is there already when bytes
- * were made of it. */
-void file_entry_write_etag(struct file_entry *entry);
 
 /* Makes the block for the stamp, with body_bytes of room behind the head.
  * False: no memory. */
