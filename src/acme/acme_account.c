@@ -15,7 +15,8 @@ enum { PAYLOAD_MAX = 65536, HASH_BYTES = 8, SECRET_MAX = 1024 };
 
 /* --- The key ------------------------------------------------------------- */
 
-/* Letters, so that nothing in an address is taken for a path. */
+/* Names the account's file by a digest of the authority's URL, in hexadecimal
+ * digits: nothing in a URL is then taken for a path. */
 static bool name_account(struct acme_account *account, const char *directory)
 {
     unsigned char digest[ACME_DIGEST_BYTES];

@@ -223,7 +223,8 @@ static void look_for_window(struct acme_agent *agent,
     acme_standing_look(&agent->state, certificate, now_s, standing);
 }
 
-/* A clock in the past makes what ends soon seem good for long. */
+/* Says, once, if a certificate begins in the future: the machine's clock is
+ * behind then, and what ends soon seems good for long. */
 static void tell_clock(struct acme_agent *agent,
                        const struct managed_certificate *certificate,
                        const struct acme_standing *standing, int64_t now_s)

@@ -128,7 +128,7 @@ static const char *ask_for_clock(const char *why)
                : "";
 }
 
-/* An answer that came in part is none. */
+/* Notes why there is no answer. One that came in part is none. */
 static int fail(struct acme_http *http, struct acme_answer *answer,
                 const char *url, CURLcode code)
 {

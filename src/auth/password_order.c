@@ -37,7 +37,8 @@ static void lift(uint64_t *turn, uint64_t least)
         *turn = least;
 }
 
-/* An address that is new in its network begins where the others are. */
+/* Gives a new job its turns. The first one of an address begins where the other
+ * addresses of its network are. */
 static void give_turns(const struct password_order *order,
                        struct password_job *job)
 {

@@ -46,7 +46,7 @@ static bool take_word(struct reader *reader, struct bytes word)
 
 /* --- Strings ------------------------------------------------------------- */
 
-/* Four hex digits; false when they are none. */
+/* Reads four hexadecimal digits. False: they are none. */
 static bool read_hex(const char *at, const char *end, uint32_t *unit_out)
 {
     *unit_out = 0;

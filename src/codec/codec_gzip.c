@@ -4,7 +4,8 @@
 
 enum { LEVEL_QUICK = 6, LEVEL_SLOW = 9, LEVEL_SLOWEST = 12 };
 
-/* The library has one allocator for all, which knows no context. */
+/* Where this thread counts what is allocated. The library has one allocator for
+ * all, which is given no context. */
 static _Thread_local struct codec_meter *meter;
 
 static void *allocate(size_t bytes)

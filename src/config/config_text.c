@@ -20,7 +20,8 @@ static bool is_control(char c)
     return (unsigned char)c < 0x20 || c == 0x7F;
 }
 
-/* A long line with many strings is searched for its end once. */
+/* Finds the end of the line, and notes it: a long line with many strings is
+ * searched for it only once. */
 static const char *find_line_end(struct config_text *reading)
 {
     size_t left = (size_t)(reading->end - reading->at);

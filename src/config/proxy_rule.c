@@ -7,7 +7,7 @@
 
 /* --- Pieces of text ------------------------------------------------------- */
 
-/* What is before the first c, or all. */
+/* Takes off text what stands before the first c, or all. */
 static struct bytes take_to(struct bytes *text, char c)
 {
     const char *at = text->len > 0 ? memchr(text->data, c, text->len) : NULL;
@@ -112,7 +112,7 @@ static const char *read_http(struct proxy_rule_server *server,
     return read_authority(server, authority);
 }
 
-/* "unix:/SOCKET[:/PATH]". */
+/* Reads "unix:/SOCKET[:/PATH]". Returns what is wrong, or NULL. */
 static const char *read_unix(struct proxy_rule_server *server,
                              struct bytes text, struct bytes *path_out)
 {

@@ -58,8 +58,9 @@ static uint64_t allow(struct conn *conn, const struct candidate *candidate)
     return room;
 }
 
-/* Over TLS: how many bytes of payload come to that budget on the wire. A budget
- * below a record of one byte is nothing, unless it is a whole quantum. */
+/* How many bytes of payload fill that budget on the wire, over TLS. In a budget
+ * below a record of one byte none does, unless the budget is a whole quantum.
+ */
 static uint64_t payload_of(const struct conn *conn, uint64_t budget)
 {
     const struct tls *tls = conn->session.transport.tls;

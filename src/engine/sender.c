@@ -162,8 +162,9 @@ static enum sender_result send_gathered(const struct transport *transport,
     return gather->more ? SENDER_MORE : SENDER_DONE;
 }
 
-/* What the socket does not take is read again. So after a piece of which it
- * took a part only, the next one is no larger than twice that. */
+/* How many bytes the next piece has. What the socket does not take is read
+ * again; so after a piece of which it took only a part, the next one is no
+ * larger than twice that part. */
 static size_t piece_bytes(const struct sender *sender,
                           const struct response *response, size_t len)
 {

@@ -343,7 +343,8 @@ static void tear_down_stores(struct worker *worker)
     }
 }
 
-/* What the encoder has left over is gone on with at once. */
+/* Wakes the worker, so that it goes on at once with what the encoder has left
+ * over. */
 static void turn_again(void *context)
 {
     struct worker *worker = context;

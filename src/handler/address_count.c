@@ -111,7 +111,7 @@ void address_count_give(struct address_count *count, uint32_t *ticket)
     pthread_mutex_unlock(&count->mutex);
 }
 
-/* The mutex is held. */
+/* How many connections the key has open. The caller holds the mutex. */
 static uint32_t count_open(struct address_count *count, uint64_t key)
 {
     uint32_t number = *find_link(count, choose_chain(count, key), key);

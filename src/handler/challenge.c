@@ -20,7 +20,8 @@ static bool is_token(struct bytes text)
     return text.len > 0 && text.len <= CHALLENGE_TOKEN_MAX;
 }
 
-/* How many bytes it has; 0: there is none, or it is no such file. */
+/* Reads the file of a token. Returns how many bytes it has; 0: there is none,
+ * or it is no such file. */
 static size_t read_file(const char *folder, struct bytes token,
                         char text[CHALLENGE_TEXT_MAX])
 {

@@ -40,7 +40,8 @@ static void set_origin(struct response *response, struct file_entry *entry)
         .object = entry};
 }
 
-/* Pages of a mapping can be lost: they are for the kernel's eyes only. */
+/* Makes the representation of a file. Pages of its mapping can be lost, so only
+ * the kernel may read them. */
 static struct representation represent(const struct static_files *files,
                                        const struct exchange *exchange,
                                        const struct file_entry *entry)

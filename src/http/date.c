@@ -90,7 +90,7 @@ static bool is_valid(const struct moment *moment)
 
 /* --- Reading ------------------------------------------------------------ */
 
-/* Takes literal in any case of letters, as caches are to (RFC 9111 4.2). */
+/* Takes literal, in upper or lower case, as caches have to (RFC 9111 4.2). */
 static bool take_literal(struct bytes *text, const char *literal, size_t len)
 {
     if (text->len < len || !bytes_are_ieq(text->data, literal, len))

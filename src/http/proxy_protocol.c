@@ -54,7 +54,7 @@ static bool read_address(struct bytes word, bool is_ipv6,
            address_parse(address, word);
 }
 
-/* What stands between "PROXY " and CRLF. */
+/* Reads what stands between "PROXY " and CRLF. */
 static bool read_line(struct proxy_protocol *proxy, struct bytes line)
 {
     struct bytes words[5];

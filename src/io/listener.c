@@ -137,7 +137,7 @@ static int is_stale(const union any_address *address, const char *path)
     return stale;
 }
 
-/* mode 0: as the umask has it. */
+/* Opens a unix socket at path. mode 0: as the umask has it. */
 static int make_unix(struct listener *listener, const char *path, mode_t mode)
 {
     union any_address address = {.un = {.sun_family = AF_UNIX}};

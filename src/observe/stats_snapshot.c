@@ -249,8 +249,8 @@ static void add_worker(struct stats_snapshot *snapshot,
     add_slowest(snapshot, &stats->slowest);
 }
 
-/* The acceptor's samples count, its time does not: it waits most of it, which
- * is no spare capacity. */
+/* Shares the time out among the phases. The acceptor's samples count; its time
+ * does not, as it waits most of that, which is no spare capacity. */
 static void share_time(struct stats_snapshot *snapshot)
 {
     struct stats_shares *shares = &snapshot->shares;

@@ -255,8 +255,9 @@ static void on_connection(struct ev_loop *loop, ev_io *io, int events)
         follow(&acceptor->storm);
 }
 
-/* Clients that the kernel has already told they are connected would get a
- * reset when the listener closes. */
+/* Accepts those that still wait at a listener that is about to close. The
+ * kernel has told these clients that they are connected; closing would reset
+ * them. */
 static void accept_rest(struct acceptor *acceptor,
                         const struct listener *listener)
 {

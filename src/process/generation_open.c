@@ -37,7 +37,7 @@ static int open_root(struct generation *generation,
     return err == 0 ? EX_OK : explain_root(errors, location->root, err);
 }
 
-/* What was opened by that name, or room for it; NULL: no memory. */
+/* Finds what was opened by that name, or makes room for it; NULL: no memory. */
 static struct opened *find_opened(struct generation *generation,
                                   const char *name, uint64_t burst)
 {

@@ -28,8 +28,8 @@ static uint64_t read_limit(const char *path)
     return limit > 0 ? limit : UINT64_MAX;
 }
 
-/* A group has no more than those that it lies in. What a container sees at the
- * mount may be its own group, whatever the path of that is outside. */
+/* The least limit of a group and of those that it lies in. A container may see
+ * its own group at the mount, whatever the path of that is outside. */
 static uint64_t find_least(const char *mount, struct bytes group,
                            const char *name)
 {

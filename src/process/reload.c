@@ -37,7 +37,8 @@ static bool is_config_readable(const struct server *server, FILE *errors)
     return false;
 }
 
-/* Tells, perhaps, why a file could not be included. */
+/* Tells of folders of includes that the sandbox does not let the server read:
+ * that may be why a file could not be included. */
 static void tell_unreachable(const struct server *server,
                              const struct options *options, FILE *errors)
 {

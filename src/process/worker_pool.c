@@ -62,7 +62,7 @@ static int prepare_passwords(struct server *server,
     return password_check_create(&server->password_check, PASSWORD_THREADS);
 }
 
-/* Compressing needs threads, too, from the first place that wants it. */
+/* Starts the threads that compress, when the first place wants some. */
 static int prepare_compressor(struct server *server,
                               const struct generation *generation)
 {

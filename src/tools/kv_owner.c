@@ -132,8 +132,9 @@ static int become_maker(const char *path, const char **path_out)
     return become(st.st_uid, true);
 }
 
-/* LMDB would wait for the other end of a pipe, and root would become whoever
- * wrote a store into a folder of its own. folder: a descriptor, or AT_FDCWD. */
+/* Checks the store's files in a folder (a descriptor, or AT_FDCWD). LMDB would
+ * wait for the other end of a pipe; and root would become whoever wrote a store
+ * into a folder of its own. */
 static int check_files(const char *path, int folder, bool is_roots)
 {
     struct folder_files_fault fault;

@@ -114,7 +114,8 @@ static int pass_all(const struct kv_reader *reader, int from, int to, int pidfd)
     }
 }
 
-/* What has become of it; who has not ended, and why is told, is killed. */
+/* Ends the process that reads, and returns its exit status. If told says what
+ * went wrong already, the process is killed, and told returned. */
 static int end(const struct kv_reader *reader, pid_t pid, int told)
 {
     int status;

@@ -230,7 +230,8 @@ static uint64_t limit_reading(struct h1 *h1)
     return h1->until_ms;
 }
 
-/* Full sockets may cost so much time in all, for what has been sent. */
+/* When sending has to be over: full sockets may cost an answer only so much
+ * time in all, by what has been sent of it. */
 static uint64_t limit_sending(const struct h1 *h1)
 {
     const struct conn_limits *limits = &h1_context(h1)->limits;

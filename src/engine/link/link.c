@@ -33,8 +33,8 @@ void link_fini(struct link *link)
     link->paths = NULL;
 }
 
-/* Clients behind one address, or one IPv6 network, share a path; those of this
- * machine have none. */
+/* Hashes a client's path. Clients behind one address, or in one IPv6 network,
+ * share a path; those of this machine have none: 0. */
 static uint32_t hash_path(const struct address *peer)
 {
     size_t len = peer->family == ADDRESS_IPV4 ? 4 : 8;

@@ -197,9 +197,9 @@ static uint64_t move(struct link_shared *shared, uint64_t pacer,
     return move_up(pacer, crest > rate ? crest : rate, rises);
 }
 
-/* What of all that has been handed over still lies in sockets. Flows that were
- * handed nothing since the last time are let go of when they have nothing in
- * the queue: their clients may have stopped reading. */
+/* Counts what still lies in sockets, of all that has been handed over. Flows
+ * that were handed nothing since the last count are let go of when they have
+ * nothing in the queue: their clients may have stopped reading. */
 static void count_unsent(struct link *link, uint64_t now_ns)
 {
     link->counted_ns = now_ns;

@@ -10,7 +10,8 @@ enum { RANGES_PARTS_MAX = 1 + 3 * CACHE_RANGES_MAX };
 
 /* --- Heads --------------------------------------------------------------- */
 
-/* What a cache adds to what it kept (RFC 9111 5.1, RFC 9211). */
+/* Puts the fields that a cache adds to what it kept: Age (RFC 9111 5.1),
+ * Cache-Status (RFC 9211). */
 static void put_own_fields(const struct cached *cached,
                            const struct cache_entry *entry,
                            const struct cached_note *note, struct buf *head)

@@ -55,7 +55,8 @@ enum proxy_fault proxy_fault_of(enum upstream_error error)
     return PROXY_FAULT_NONE;
 }
 
-/* The pool itself tells of connections that cannot be had. */
+/* Whether the proxy logs the fault; the pool logs those of connections that
+ * cannot be had. */
 static bool is_ours_to_tell(enum proxy_fault fault)
 {
     return fault == PROXY_FAULT_SLOW || fault == PROXY_FAULT_CLOSED ||

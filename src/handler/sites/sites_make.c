@@ -168,7 +168,8 @@ static bool add_proxied(struct sites *sites, struct site *site,
 
 /* --- Sites --------------------------------------------------------------- */
 
-/* Raw ones are looked for before the path is cleaned. */
+/* Adds the mounts to the site's router, except raw ones: these are looked for
+ * before the path is cleaned. */
 static void add_mounts(struct sites *sites, struct site *site)
 {
     for (size_t i = 0; i < sites->options.mount_count; i++) {
@@ -212,8 +213,8 @@ static bool add_hosts(struct sites *sites, struct site *site,
     return true;
 }
 
-/* What tells a site from others, in whatever order they are told, and
- * whenever. */
+/* A number that tells a site from others, in whatever order the sites are
+ * named, also after a reload. */
 static uint64_t number_site(const struct site_options *options)
 {
     uint64_t number = 0;

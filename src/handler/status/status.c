@@ -137,8 +137,8 @@ static void answer_json(struct status *status, struct exchange *exchange)
     send_text(status, exchange, BYTES("application/json"), text);
 }
 
-/* A client that knows OpenMetrics names it; the other format has to be named,
- * too, to be liked better. */
+/* Chooses the format of /metrics. A client that knows OpenMetrics names it in
+ * Accept, and gets it unless it names text/plain as better liked. */
 static enum metrics_format choose_format(const struct request *request)
 {
     struct accepted open = accept_find(request,

@@ -149,7 +149,8 @@ bool http1_find_method(struct bytes name, enum method *method_out)
     return is_further_method(name);
 }
 
-/* What is left for http-parser to find fault with. */
+/* The reason for an error of http-parser. Only these few faults are left for it
+ * to find. */
 static enum reason reason_of(enum http_errno error,
                              const struct request *request)
 {
@@ -207,7 +208,8 @@ static void move_fields(struct field *fields, unsigned count, const char *from,
     }
 }
 
-/* The request line has been checked: its target stands between two spaces. */
+/* Overwrites the query in a copy of the head. The request line has been
+ * checked: its target stands between two spaces. */
 static void blank_query(char *copy, size_t len)
 {
     char *target = memchr(copy, ' ', len);

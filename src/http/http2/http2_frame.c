@@ -119,8 +119,8 @@ static struct bytes take_lines(struct response *response)
     return lines;
 }
 
-/* Without memory to keep it the block is made anew the next time. So is one
- * that says a priority, which must be heard each time. */
+/* Keeps a block of fields for the next time. Without memory it is made anew
+ * then. So is one that says a priority, which must be heard each time. */
 static void keep(struct coded_head *coded, struct bytes block)
 {
     coded->data = malloc(block.len);

@@ -85,8 +85,8 @@ static void write_lines(struct dictionary_rule *rule, struct bytes pattern,
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* What stands before the first '=' that no backslash is before; the rest, with
- * that, stays. */
+/* Takes off text what stands before the first '=' that has no backslash before
+ * it; the rest stays, with the '='. */
 static struct bytes take_pattern(struct bytes *text)
 {
     size_t len = 0;

@@ -133,7 +133,8 @@ static enum io_result take_handshake(struct tls *tls, struct bytes payload)
     return change_key(tls, taken->begun[KEY_UPDATE_HEAD] == 1);
 }
 
-/* Whether a record may come now: none comes between the parts of a message. */
+/* Whether a record of that type may come now: no other one comes between the
+ * parts of a message, and only so many without data in a row. */
 static bool is_in_place(struct tls_taken *taken, enum tls_content type,
                         struct bytes payload)
 {

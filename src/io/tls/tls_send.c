@@ -77,8 +77,8 @@ static void gather(const struct payload *payload, char *out, size_t len)
     }
 }
 
-/* The payload of the next record. IO_DONE: there are *len bytes of it, up to
- * as many as that was before. */
+/* Looks at the payload of the next record. IO_DONE: there are *len bytes of it,
+ * at most as many as *len was before. */
 static enum io_result look_at_next(struct tls *tls,
                                    const struct payload *payload,
                                    const char **data_out, size_t *len)

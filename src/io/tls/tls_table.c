@@ -125,8 +125,9 @@ static int read_authorities(struct tls_set *set, struct bytes text,
     return err;
 }
 
-/* Two sets with the same name, rules and authorities are the same to a session,
- * in another process and after a reload, too. */
+/* Names the set for sessions: two sets with the same name, rules and
+ * authorities are the same to a session, in another process and after a reload,
+ * too. */
 static void name_sessions(struct tls_set *set,
                           const struct tls_set_options *options)
 {

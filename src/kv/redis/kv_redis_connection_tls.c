@@ -59,7 +59,8 @@ static void on_wanted(void *data)
         watch_open(tls);
 }
 
-/* The events are ours: it does not read or write itself. */
+/* Takes hiredis's wishes for events, and does nothing: the events are ours, and
+ * it does not read or write itself. */
 static void on_unwanted(void *data)
 {
     (void)data;

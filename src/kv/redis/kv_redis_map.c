@@ -64,9 +64,9 @@ static void on_up(void *context)
     look_again(client);
 }
 
-/* While no map is known one address is enough: of a name that has two (::1 and
- * 127.0.0.1) a server often listens at one, and the other's refusal would hide
- * why that one fails. */
+/* Whether no connection is left to hope for. While no map is known one address
+ * is enough: of a name that has two (::1 and 127.0.0.1) a server often listens
+ * at one, and the other's refusal would hide why that one fails. */
 static bool is_without_hope(const struct kv_redis_route *route)
 {
     if (route->mode != KV_REDIS_UNKNOWN)

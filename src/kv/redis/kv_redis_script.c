@@ -170,8 +170,9 @@ static const char drop_text[] = "if redis.call('EXISTS', KEYS[3]) == 0 then\n"
                                 "end\n"
                                 "return 1\n";
 
-/* KEYS: a value's. ARGV: how long it may be. Returns r, m, e, t, n, and v if it
- * is no longer: who does not know that yet cannot ask for it alone. */
+/* Looks a value up. KEYS: its key. ARGV: how long it may be. Returns r, m, e,
+ * t, n, and v if it is no longer than that: a client that does not know its
+ * length yet cannot ask for the short ones alone. */
 static const char look_text[] =
     "local is = redis.call('HMGET', KEYS[1], 'r', 'm', 'e', 't', 'n')\n"
     "if is[1] and redis.call('HSTRLEN', KEYS[1], 'v') <= tonumber(ARGV[1])\n"

@@ -36,7 +36,8 @@ static bool decode(struct bytes text, char to[KV_REDIS_SECRET_BYTES_MAX + 1])
     return true;
 }
 
-/* Characters that a name in a key, or a host, may be made of. */
+/* Whether text has only characters that a name in a key, or a host, may be made
+ * of. */
 static bool is_plain(struct bytes text, const char *more)
 {
     for (size_t i = 0; i < text.len; i++) {

@@ -198,9 +198,10 @@ static int open_https(struct credentials *credentials, struct options *options,
     return status;
 }
 
-/* The server only reads there. Without it clients are shown placeholders, and
- * sprintd-acme says more. Who is started by another may be another user, whose
- * place it is. */
+/* Makes the folder of managed certificates, which the server only reads.
+ * Without it clients are shown placeholders, and sprintd-acme says more. A
+ * sprintd-acme that somebody else starts may be another user, who makes the
+ * folder. */
 static void make_managed_folder(const struct options *options)
 {
     struct local_authority_fault fault;

@@ -20,8 +20,9 @@ void companion_set_signals(void (*handler)(int number))
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Nothing of the server's may live longer because of us: neither a socket nor
- * a pipe, whose readers wait for its end. */
+/* Closes all descriptors but these two and standard error: no socket of the
+ * server, and no pipe whose readers wait for its end, may live longer because
+ * of us. */
 static void let_go(int fd, int other)
 {
     int null = open("/dev/null", O_RDWR);
