@@ -200,7 +200,7 @@ static void tidy(struct acme_agent *agent,
     (void)!acme_order_save(&agent->state, certificate->name, record);
 }
 
-/* The authority may want it back sooner. */
+/* Asks the authority when to renew: it may want the certificate back sooner. */
 static void look_for_window(struct acme_agent *agent,
                             const struct managed_certificate *certificate,
                             struct acme_standing *standing)
@@ -333,7 +333,8 @@ static void forget_seen(struct acme_agent *agent)
         agent->seen[i].due_s = 0;
 }
 
-/* By a clock that has been set back since, what is due may seem far away. */
+/* Looks at all certificates anew when the clock was set back: by the earlier
+ * clock, what is due may seem far away. */
 static void heed_clock(struct acme_agent *agent, int64_t now_s)
 {
     if (now_s < agent->turn_s)

@@ -2,7 +2,8 @@
 
 #include "acme/acme_poll.h"
 
-/* What an authorisation says; its own URL is in place of the challenge's. */
+/* Asks what an authorisation says; its own URL is in place of the challenge's.
+ */
 static enum acme_result look(struct acme_job *job, const char *url,
                              struct acme_challenge *challenge, char status[32],
                              int64_t *wait_out, struct acme_problem *problem)

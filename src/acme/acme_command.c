@@ -24,7 +24,8 @@ enum { REASON_MAX = 10 };
 
 /* --- run ----------------------------------------------------------------- */
 
-/* The server may be gone, or slow: it looks by itself, too. */
+/* Tells the server that a certificate has changed. It may be gone, or slow: it
+ * looks by itself, too. */
 static void tell_server(void *context)
 {
     int *fd = context;
@@ -33,7 +34,8 @@ static void tell_server(void *context)
         (void)!send(*fd, "c", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* EX_OK, or a status after a line in the log and with nothing to close. */
+/* Opens the agent and enters the sandbox. Returns EX_OK, or a status after a
+ * line in the log and with nothing left to close. */
 static int begin(struct acme_agent *agent, const struct options *options)
 {
     int status;
@@ -130,8 +132,9 @@ static int deactivate(const struct options *options, const char *word)
     return acme_errand_deactivate(options);
 }
 
-/* What the folder and the authority do to who reads them is unknown: it is not
- * to have what root types, nor all else that root's shell had open. */
+/* Becomes the user uid, who keeps nothing of root's: what root types, and all
+ * else that root's shell had open. What the folder and the authority may do to
+ * the process that reads them is unknown. */
 static int become(uid_t uid)
 {
     int err = close_range(STDERR_FILENO + 1, ~0U, 0) == -1

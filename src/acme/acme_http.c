@@ -26,7 +26,8 @@ void acme_http_destroy(struct acme_http *http)
     free(http);
 }
 
-/* More than that is an end of the connection, too. */
+/* Takes a piece of the body. More than the body may have ends the connection.
+ */
 static size_t on_body(char *data, size_t size, size_t count, void *context)
 {
     struct acme_answer *answer = context;
@@ -117,9 +118,9 @@ static bool set_request(struct acme_http *http,
            curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->data) == CURLE_OK;
 }
 
-/* What to say besides when a certificate is out of date: that the clock may be
- * wrong, as authorities do not let their own certificates run out. The texts
- * are OpenSSL's. */
+/* What to add to an error that says that a certificate is out of date: that the
+ * clock may be wrong, as authorities do not let their own certificates run out.
+ * The texts are OpenSSL's. */
 static const char *ask_for_clock(const char *why)
 {
     return strstr(why, "certificate has expired") ||

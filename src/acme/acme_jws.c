@@ -33,7 +33,7 @@ static bool put_head(const struct acme_jws *jws, struct buf *json)
     return !json->failed;
 }
 
-/* "HEAD.PAYLOAD", which is signed, to the message, but for the signature. */
+/* Puts the message for "HEAD.PAYLOAD", which is signed, up to the signature. */
 static void put_message(struct buf *text, struct bytes input, size_t head_len)
 {
     buf_put_literal(text, "{\"protected\":\"");

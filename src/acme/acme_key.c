@@ -48,7 +48,7 @@ struct acme_key *acme_key_create(enum acme_key_kind kind)
     return NULL;
 }
 
-/* Asked for a password: nobody is there to know it. */
+/* Refuses to say the password of a key: nobody is there to know it. */
 static int refuse_password(char *to, int size, int writes, void *context)
 {
     (void)to;
@@ -133,7 +133,8 @@ static size_t field_bytes(const struct acme_key *key)
     return key->kind == ACME_KEY_P384 ? FIELD_BYTES_MAX : 32;
 }
 
-/* bytes: how many it has at least, zeros before it; 0: as many as it needs. */
+/* Puts a number of the key into JSON. bytes: its length, with zeros before it;
+ * 0: as many as it needs. */
 static bool put_number(const struct acme_key *key, const char *name,
                        size_t bytes, struct buf *json)
 {
@@ -197,8 +198,8 @@ bool acme_key_put_thumbprint(const struct acme_key *key, struct buf *text)
 
 /* --- Signing ------------------------------------------------------------- */
 
-/* OpenSSL has two numbers as ASN.1, and signatures of JSON have them side by
- * side (RFC 7518 3.4). */
+/* Puts the two numbers of an ECDSA signature side by side, as JSON has them
+ * (RFC 7518 3.4); OpenSSL has them as ASN.1. */
 static bool put_pair(const struct acme_key *key, const unsigned char *der,
                      size_t len, struct buf *signature)
 {

@@ -99,7 +99,7 @@ static bool is_in(const struct order *order, const char *status)
     return strcmp(order->status, status) == 0;
 }
 
-/* Why an order came to nothing. */
+/* Tells why an order came to nothing. */
 static enum acme_result tell_invalid(const struct json_value *json,
                                      struct acme_problem *problem)
 {
@@ -184,8 +184,8 @@ static enum acme_result send_question(struct acme_job *job,
     return result;
 }
 
-/* An order says which certificate it replaces, and this may be what is wrong:
- * another order replaces that certificate already, or it is another account's
+/* Whether the order was refused because of the certificate that it says it
+ * replaces: another order replaces that already, or it is another account's
  * (RFC 9773 5). */
 static bool is_about_replacing(const struct acme_job *job,
                                const struct acme_problem *problem)

@@ -39,7 +39,7 @@ static bool read_one_of(const char **text, const char *these)
     return **text != '\0' && strchr(these, *(*text)++) != NULL;
 }
 
-/* "Z", or "+01:00". */
+/* Reads a time zone: "Z", or one like "+01:00". */
 static bool read_zone(const char *text, int64_t *seconds_out)
 {
     bool is_west = *text == '-';

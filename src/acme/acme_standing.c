@@ -15,8 +15,8 @@ static bool covers_all(const struct tls_certificate *certificate,
     return true;
 }
 
-/* A number of a certificate by its name: whoever asks gets the same one, and
- * certificates are spread. */
+/* A number made of a certificate's name: always the same one for that, and
+ * spread over all certificates. */
 static uint32_t chance_of(struct bytes text)
 {
     static const struct siphash_key key; /* nobody gains by a collision */

@@ -36,7 +36,8 @@ static int open_folder(int at, const char *name)
     return fd == -1 ? -errno : fd;
 }
 
-/* The state's own. Root goes only where nobody else leads it. */
+/* Opens the state's own folder. Root goes only where nobody else can lead it.
+ */
 static int open_first(const char *path)
 {
     struct safe_path at;
@@ -72,8 +73,8 @@ static int tell_first(char fault[ACME_STATE_FAULT_MAX], int err,
     return err;
 }
 
-/* The folder has to be ours alone: another user who could write there could
- * have a key of their own put into our certificates. */
+/* Checks that the folder is ours alone: another user who could write there
+ * could have a key of their own put into our certificates. */
 static int expect_private(struct acme_state *state,
                           char fault[ACME_STATE_FAULT_MAX])
 {

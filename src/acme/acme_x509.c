@@ -13,7 +13,8 @@ enum { CHALLENGE_S = 7 * 24 * 3600, EARLY_S = 3600, SERIAL_BYTES_MAX = 64 };
 
 /* --- Extensions ---------------------------------------------------------- */
 
-/* Names as they are, so that nothing in them is taken for syntax. */
+/* Makes a list of the names as they are, so that nothing in them is taken for
+ * syntax. */
 static GENERAL_NAMES *make_names(const struct texts *names)
 {
     GENERAL_NAMES *list = GENERAL_NAMES_new();
@@ -72,7 +73,7 @@ bool acme_x509_put_request(const struct acme_key *key,
 
 /* --- Challenges ---------------------------------------------------------- */
 
-/* id-pe-acmeIdentifier, critical: an OCTET STRING in the extension's own
+/* Adds id-pe-acmeIdentifier, critical: an OCTET STRING in the extension's own
  * (RFC 8737 3). */
 static bool add_identifier(X509 *certificate,
                            const unsigned char digest[ACME_DIGEST_BYTES])

@@ -114,8 +114,8 @@ bool htpasswd_is_due(struct htpasswd *htpasswd, uint64_t now_ms)
                                           now_ms + HTPASSWD_LOOK_MS);
 }
 
-/* The number changes after the content: what is known under the new one has
- * been checked with nothing older. */
+/* Puts the new content in place of the old. Its number changes last: what is
+ * known under the new one has been checked with nothing older. */
 static void take_over(struct htpasswd *htpasswd, struct password_file *content)
 {
     struct password_file old;

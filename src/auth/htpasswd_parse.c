@@ -21,7 +21,7 @@ static struct bytes behind(struct bytes text, size_t len)
     return (struct bytes){text.data + len, text.len - len};
 }
 
-/* Characters that crypt(3) has for 6 bits each. */
+/* Whether text is of the characters that stand for 6 bits each in crypt(3). */
 static bool is_coded(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {

@@ -44,7 +44,8 @@ static struct password_job *job_at(struct list *list_node)
 
 /* --- Jobs, with the mutex held -------------------------------------------- */
 
-/* What its last user wrote is wiped; the file is for the caller to release. */
+/* Wipes a job and makes it free. Returns its file, which the caller has to
+ * release. */
 static struct htpasswd *free_job(struct password_check *check,
                                  struct password_job *job)
 {

@@ -59,7 +59,8 @@ static void join(struct password_job *job, struct password_wait *wait)
     wait->job = job;
 }
 
-/* Each wait is out of the list before it is told: it may do as it likes. */
+/* Tells the verdict to all that wait for it. Each wait is out of the list
+ * before it is told, as it may then do as it likes. */
 static void on_answer(struct mailbox_note *note)
 {
     struct password_job *job = OWNER_OF(note, struct password_job, note);

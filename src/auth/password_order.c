@@ -84,8 +84,8 @@ static bool is_running(struct password_order *order, struct siphash digest)
     return false;
 }
 
-/* The first that came of the jobs whose turn it is. of: only jobs of its
- * network, by its addresses' turns; or NULL: all jobs. */
+/* Finds the job that came first among those whose turn it is. of: only jobs of
+ * its network, by its addresses' turns; NULL: all jobs. */
 static struct password_job *find_next(struct password_order *order,
                                       const struct password_job *of)
 {

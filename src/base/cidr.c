@@ -22,7 +22,7 @@ static bool is_zero_behind(const struct cidr *cidr, unsigned width)
     return true;
 }
 
-/* Up to three digits, none too many in front. */
+/* Parses a prefix's length: digits, without zeros in front. */
 static bool parse_bits(const char *text, unsigned most, uint8_t *bits_out)
 {
     unsigned bits = 0;

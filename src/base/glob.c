@@ -82,8 +82,9 @@ static void put(struct front *front, unsigned at, const struct way *way)
     to->at = (uint8_t)at;
 }
 
-/* The way has come to a step, at a position of the text. At a run it can go on
- * behind it, which is better, or stay. What stands behind a run is none. */
+/* Puts into front a way that has come to a step, at a position of the text. At
+ * a run it can go on behind that, which is better, or stay. Behind a run there
+ * is never another one. */
 static void arrive(const struct glob *glob, struct front *front, unsigned at,
                    const struct way *way, size_t position, bool is_new)
 {

@@ -68,8 +68,8 @@ void heap_fini(struct heap *heap)
     heap_init(heap);
 }
 
-/* The room doubles, and what is not used is not touched: most that could wait
- * never do at once. */
+/* Makes room for capacity items. The room doubles, and what is not used is not
+ * touched: most that could wait never do at once. */
 int heap_reserve(struct heap *heap, size_t capacity)
 {
     struct heap_item *items;

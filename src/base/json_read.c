@@ -14,7 +14,7 @@ struct reader {
 
 /* --- Letters ------------------------------------------------------------- */
 
-/* '\0' at the end; in the text itself it is no JSON anywhere. */
+/* The next byte; '\0' at the end, which is no JSON anywhere in the text. */
 static char peek(const struct reader *reader)
 {
     return reader->at < reader->end ? *reader->at : '\0';

@@ -258,7 +258,7 @@ int cache_file_begin(struct cache_file_writer **writer_out,
     return err;
 }
 
-/* The block is at its end. */
+/* Keeps the sum of the block that has come to its end. */
 static int put_sum(struct cache_file_writer *writer)
 {
     size_t at = (size_t)count_blocks(writer->written) - 1;

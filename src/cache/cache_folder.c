@@ -22,8 +22,8 @@ static bool has_acl(int fd)
            (errno != ENODATA && errno != ENOTSUP);
 }
 
-/* What lies there is sent to clients. Root's own group is root, unless its bits
- * are an ACL's mask. */
+/* Whether only we can write to a file or folder: what lies there is sent to
+ * clients. Root's own group is root, unless its bits are an ACL's mask. */
 static bool is_ours_alone(int fd, const struct stat *st)
 {
     bool group_writes = st->st_mode & S_IWGRP;

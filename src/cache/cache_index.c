@@ -280,7 +280,8 @@ static struct cache_body *acquire_unsettled(struct cache_shard *shard,
     return body;
 }
 
-/* All of the entry is there: from now on it counts, and can be evicted. */
+/* Settles an entry, all of which is there: from now on it counts, and can be
+ * evicted. */
 void cache_index_settle(struct cache_store *store, struct cache_entry *entry)
 {
     struct cache_shard *shard = cache_shard_of(store, entry->hash);

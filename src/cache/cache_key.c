@@ -56,9 +56,9 @@ static bool redirects_origin(struct bytes name)
     return false;
 }
 
-/* What proxies and frameworks say in each request, of the scheme that a client
- * has used, or of the form that it wants, and what many origins answer by
- * without saying so (Vary): it is in the key. */
+/* Whether a field is one in which proxies and frameworks say the scheme that a
+ * client has used, or the form that it wants. Many origins answer by it without
+ * saying so (Vary), so it is in the key. */
 static bool tells_form(struct bytes name)
 {
     static const struct bytes names[] = {{"X-Scheme", 8},
@@ -310,8 +310,8 @@ static void remove_dots(struct buf *out, size_t at)
     out->len = at + to;
 }
 
-/* A path and a query. What has no path is the address that was asked for, or
- * else lies beside that (RFC 3986 5.2.2). */
+/* Puts a path and a query. A reference that has no path means base, and a
+ * relative one lies beside that (RFC 3986 5.2.2). */
 static void put_reference(const struct cache_key_rules *rules,
                           struct bytes reference, struct bytes base,
                           struct buf *out)

@@ -9,7 +9,8 @@ static bool take_word(struct bytes *text, struct bytes word)
     return true;
 }
 
-/* RFC 9110 5.6.2; enough for parameters, too. */
+/* Whether name is a token (RFC 9110 5.6.2), which is enough for parameters,
+ * too. */
 static bool is_token(struct bytes name)
 {
     for (size_t i = 0; i < name.len; i++)
@@ -99,14 +100,15 @@ static bool each_field(const struct cache_part *part,
     return has;
 }
 
-/* What no name has at its ends, and is taken off by many; a white space may be
- * more than one byte. */
+/* Whether a byte is one that no name has at its ends, and that many take off; a
+ * white space may be more than one byte. */
 static bool is_around(char byte)
 {
     return byte <= ' ' || byte >= 0x7f;
 }
 
-/* PHP makes '_' of these. */
+/* A byte of a cookie's name, as origins compare it: PHP makes '_' of these
+ * three. */
 static char byte_of_cookie(char byte)
 {
     return byte == '.' || byte == ' ' || byte == '[' ? '_' : byte_lower(byte);

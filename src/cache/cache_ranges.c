@@ -42,7 +42,7 @@ bool cache_ranges_read(struct bytes value, struct range *range_out,
 
 /* --- Making -------------------------------------------------------------- */
 
-/* False: there are too many. */
+/* Adds the bytes first to last of a range. False: there are too many ranges. */
 static bool put(struct cache_ranges *ranges, const struct cache_range *from,
                 uint64_t first, uint64_t last)
 {

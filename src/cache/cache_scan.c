@@ -6,7 +6,8 @@
 #include "cache/cache_disk_priv.h"
 #include "cache/cache_record.h"
 
-/* NULL: it is damaged; or cannot be read now, and *is_damaged_out is false. */
+/* Reads an entry's file. NULL: it is damaged, or, if *is_damaged_out is false,
+ * cannot be read now. */
 static struct cache_entry *read_entry(struct cache_disk *disk,
                                       const struct cache_file_name *name,
                                       struct cache_file **file_out,

@@ -70,7 +70,7 @@ static int begin(struct cache_spool *spool)
     return 0;
 }
 
-/* False: it is not in the file. */
+/* Writes data to the file. False: it is not there. */
 static bool put_in_file(struct cache_spool *spool, struct bytes data)
 {
     int err;

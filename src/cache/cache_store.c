@@ -126,8 +126,8 @@ static bool is_selected(struct selection *selection,
            bytes_eq(buf_bytes(&selection->value), entry->variant);
 }
 
-/* What flights are told apart by: requests for different variants do not wait
- * for one another. */
+/* A number that tells flights apart: requests for different variants do not
+ * wait for one another. */
 static uint64_t hash_of_variant(const struct cache_store *store,
                                 const struct selection *selection)
 {
@@ -155,8 +155,8 @@ static struct cache_body *put_awake(struct cache_store *store,
     return others;
 }
 
-/* What was found sleeps: its body is read, or begun to be. What cannot be has
- * not been found. */
+/* Reads the body of what was found, which sleeps on a disk, or begins to. What
+ * cannot be read has not been found. */
 static void wake(struct cache_store *store, struct cache_shard *shard,
                  struct cache_found *found, struct cache_file *file)
 {

@@ -29,7 +29,7 @@ static void on_lost(void *context, struct cache_entry *entry)
     cache_store_drop(context, entry);
 }
 
-/* The newest of that variant. The shard is locked. */
+/* Finds the newest entry of that variant. The shard is locked. */
 static struct cache_entry *find_same(struct cache_shard *shard,
                                      const struct cache_entry *entry)
 {
@@ -42,8 +42,8 @@ static struct cache_entry *find_same(struct cache_shard *shard,
     return at;
 }
 
-/* What was said against it since this process began, before it was found; its
- * shard is locked. */
+/* Whether a purge since this process began was of an entry that has been found
+ * on the disk only now. Its shard is locked. */
 static enum cache_purged said_against(struct cache_store *store,
                                       struct cache_shard *shard,
                                       const struct cache_entry *entry)
@@ -53,7 +53,8 @@ static enum cache_purged said_against(struct cache_store *store,
                : cache_purges_since(&store->purges, 0, entry);
 }
 
-/* Another process has left it. What has come since is newer. */
+/* Takes in an entry that another process has left on the disk. An entry that
+ * came since is newer. */
 static bool on_found(void *context, struct cache_entry *entry,
                      struct cache_file *file)
 {

@@ -87,7 +87,8 @@ static bool read_weight(struct bytes text, unsigned *weight_out)
     return *weight_out <= WEIGHT_MAX;
 }
 
-/* False: the member is more than a name and perhaps its weight. */
+/* Reads a member of a list. False: it is more than a name and perhaps its
+ * weight. */
 static bool weigh(struct bytes member, struct weighed *out)
 {
     const char *end = member.data + member.len;

@@ -62,7 +62,7 @@ static bool set_up(struct brotli_stream *mine)
                                      WINDOW_BITS);
 }
 
-/* False: no memory. */
+/* Begins a stream. False: no memory. */
 static bool begin(struct brotli_stream *mine)
 {
     return setjmp(mine->memory.failed) == 0 && set_up(mine);

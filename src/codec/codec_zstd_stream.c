@@ -46,8 +46,8 @@ static ZSTD_EndDirective direct(const struct zstd_stream *mine,
     return in->size == len && flush == CODEC_END ? ZSTD_e_end : ZSTD_e_flush;
 }
 
-/* A block that has been gathered is flushed before anything else goes in: until
- * all of it is out, its room is 0 and in stays as it is. */
+/* Takes one step. A block that has been gathered is flushed before anything
+ * else goes in: until all of it is out, its room is 0 and in stays as it is. */
 static bool step(struct codec_stream *stream, struct codec_step *step,
                  enum codec_flush flush)
 {

@@ -48,7 +48,8 @@ static void pass_block(struct parser *parser, bool is_foreign, int line)
     }
 }
 
-/* What follows a key that is not to be read: a value, a list, a block. */
+/* Passes what follows a key that is not to be read: a value, a list, a block.
+ */
 static void pass_statement(struct parser *parser, int line)
 {
     if (peek(parser)->kind == CONFIG_EQUALS)
@@ -61,7 +62,7 @@ static void pass_statement(struct parser *parser, int line)
     }
 }
 
-/* What another server would read on that line. */
+/* Passes what another server would read on that line. */
 static void pass_foreign(struct parser *parser, int line)
 {
     while (peek(parser)->kind != CONFIG_END &&
@@ -97,7 +98,7 @@ static void pass_misplaced(struct parser *parser,
 
 /* --- Keys ----------------------------------------------------------------- */
 
-/* A value with a fault is left out. */
+/* Adds a value to a key's. One with a fault is left out. */
 static void add_value(struct parser *parser, struct config_key *key,
                       const struct config_token *token)
 {
@@ -287,7 +288,8 @@ static const char *judge_title(const struct config_section *above,
     return NULL;
 }
 
-/* The new section's statements are those that follow. False: no memory. */
+/* Enters a new section, whose statements are those that follow. False: no
+ * memory. */
 static bool enter_section(struct parser *parser, enum config_section_kind kind,
                           struct bytes title, int line)
 {
@@ -342,7 +344,7 @@ static void open_section(struct parser *parser, enum config_section_kind kind,
 
 /* --- Statements ----------------------------------------------------------- */
 
-/* What such a word opens; the top: it is none of these. */
+/* Finds the kind of section that a word opens; the top: none. */
 static enum config_section_kind find_kind(struct bytes name)
 {
     return bytes_eq(name, BYTES("site"))       ? CONFIG_SITE

@@ -100,8 +100,8 @@ static bool is_name(const char *text, bool *is_number_out)
     }
 }
 
-/* What is wrong with host, in lower case; NULL: nothing. An IPv6 address is
- * made what it is compared with. */
+/* Says what is wrong with host, in lower case; NULL: nothing. An IPv6 address
+ * is rewritten in the form that it is compared in. */
 static const char *judge_host(char *host)
 {
     size_t len = strlen(host);
@@ -215,7 +215,7 @@ static void tell_host(const struct options *options, const struct named *before,
                options->sites[host->number].name, host->name.data, position);
 }
 
-/* False: no memory. */
+/* Checks the hosts of all sites. False: no memory. */
 static bool check_hosts(const struct options *options, struct faults *faults)
 {
     size_t count = count_hosts(options);

@@ -94,8 +94,8 @@ static int on_list_error(const char *path, int err)
     return 1;
 }
 
-/* The pattern below the folder, whose name stands for itself. False: no
- * memory, or too long. */
+/* Puts the pattern below the folder, whose own name is taken literally. False:
+ * no memory, or too long. */
 static bool put_path(struct buf *path, const char *folder, struct bytes pattern)
 {
     for (; *pattern.data != '/' && *folder; folder++) {
@@ -110,7 +110,7 @@ static bool put_path(struct buf *path, const char *folder, struct bytes pattern)
     return !path->failed;
 }
 
-/* What is wrong with a pattern; NULL: nothing. */
+/* Says what is wrong with a pattern; NULL: nothing. */
 static const char *judge(struct bytes pattern)
 {
     if (pattern.len == 0 || pattern.len >= PATH_MAX)

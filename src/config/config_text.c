@@ -70,7 +70,7 @@ static void skip_blanks(struct config_text *reading)
 
 /* --- Strings -------------------------------------------------------------- */
 
-/* NAME, or NAME:-PRESET. No data: it is not set. */
+/* Finds the value of "NAME", or "NAME:-PRESET". No data: it is not set. */
 static struct bytes find_variable(struct bytes text)
 {
     const char *preset = memmem(text.data, text.len, ":-", 2);
@@ -198,7 +198,8 @@ static bool keep_value(const struct config_text *reading,
     return true;
 }
 
-/* A string or variable; the rest of its line is lost when it has a fault. */
+/* Reads a string or variable; the rest of its line is lost when it has a fault.
+ */
 static void read_string(struct config_text *reading, struct config_token *token)
 {
     const char *begin = reading->at;

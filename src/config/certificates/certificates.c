@@ -37,7 +37,8 @@ static struct texts keys_of(const struct certificate_reading *reading,
     return is_inherited ? (struct texts){0} : told->certificate_key;
 }
 
-/* A test needs no rights; the server may start with more. */
+/* Whether only rights are missing for a test (--test), which needs none: the
+ * server may start with more. */
 static bool is_for_others(const struct certificate_reading *reading, int err)
 {
     return reading->options->wants_test && (err == -EACCES || err == -EPERM);

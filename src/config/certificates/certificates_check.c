@@ -82,7 +82,8 @@ static void check_names(const struct certificate_site *site, const char *words,
     }
 }
 
-/* Sites that have them of the top tell of files only once. */
+/* Whether a site before this one has the same pair, as sites have that take
+ * theirs from the top: each pair is told of once. */
 static bool is_told_before(const struct certificates *certificates,
                            const struct certificate_site *site,
                            const struct certificate_pair *pair)

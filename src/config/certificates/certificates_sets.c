@@ -133,8 +133,8 @@ static void add_set(struct certificate_reading *reading,
             site->sets[i] = number;
 }
 
-/* Sites that share what stands at the top share its sets, too, unless they ask
- * their clients for something. */
+/* Lets sites that share what stands at the top share its sets, too, unless they
+ * ask their clients for something. */
 static bool share_sets(const struct certificate_reading *reading,
                        struct certificate_site *site)
 {

@@ -17,7 +17,8 @@ enum { NAME_BYTES_MAX = 160 }; /* of files, which have more behind it */
 
 /* --- What --https says --------------------------------------------------- */
 
-/* NULL: no memory. */
+/* Makes the text of a listen address, of all addresses or that of bind. NULL:
+ * no memory. */
 static const char *make_place(struct options *options, const char *scheme,
                               const char *port)
 {
@@ -120,7 +121,8 @@ bool managed_is_public(const char *name)
     return true;
 }
 
-/* An authority that is told may know the inside, too. */
+/* Whether an authority can be asked for a certificate of host. One that the
+ * options name may know names of the inside, too. */
 static bool is_askable(const struct options *options, const char *host)
 {
     struct address address;
@@ -140,7 +142,8 @@ void managed_challenges(const struct options *options, char path[PATH_MAX])
 
 /* --- All ----------------------------------------------------------------- */
 
-/* A port of --https is for this machine's own certificate. */
+/* Whether a listen address speaks TLS. The port of --https does not count: it
+ * is for this machine's own certificate. */
 static bool is_reached_by_tls(const struct options *options)
 {
     struct listen_address place;

@@ -24,8 +24,8 @@ void managed_told_put(const struct managed_told *told, struct buf *text)
                told->next_at, told->failures, told->error);
 }
 
-/* What stands behind the word at the beginning of some line, up to its end.
- * Data is NULL where there is none. */
+/* Finds the line that begins with word. Returns what follows, up to its end;
+ * data is NULL where there is none. */
 static struct bytes find(struct bytes text, struct bytes word)
 {
     const char *end = text.data + text.len;
@@ -45,7 +45,7 @@ static struct bytes find(struct bytes text, struct bytes word)
     return (struct bytes){NULL, 0};
 }
 
-/* -1: there is no such number. */
+/* Reads a number of seconds. -1: there is none, or it is too large. */
 static int64_t read_number(struct bytes text)
 {
     int64_t number = 0;
