@@ -6,13 +6,15 @@ but one kind of abuse, in clear text, which is the cheapest for them: each says
 it until its connection is ended, comes again, and goes on. Beside them, ahead
 of them in the CPU's order, somebody asks for 1 KiB again and again over a
 connection of his own. Told are the median and the 99th percentile of his
-replies, before and during, in µs; and by how much the server's memory grew at
-most, in KiB for each connection of the abusers.
+replies, before and during, in µs; and by how much the server's memory grew,
+beyond what it keeps after a first round of the same abuse, in KiB for each of
+the abusers, who may have a connection that ends beside the one that begins.
 
     abuse.py --only rapid-reset,pings --seconds 5
 """
 
 import argparse
+import contextlib
 import gc
 import os
 import signal
@@ -29,6 +31,7 @@ from lab.processes import Failure
 
 ABUSERS = 4
 SECONDS, QUIET_S = 2.5, 1.5
+BEGIN_S, LEAVE_S = 0.5, 1.5  # of the abusers
 PACE_S = 0.001  # between two requests of the one beside
 PRIORITY = "10"
 SKIPPED = 50
@@ -243,24 +246,34 @@ def look(port, cpu, seconds):
     return [float(line) for line in done.stdout.split()][SKIPPED:]
 
 
-def measure(lab, server, kind, options):
-    instance = server.instance(site.SMALL)
-    quiet = look(instance.port, lab.client_cpu, QUIET_S)
-    before = machine.memory_bytes(instance.pids)
-    log = os.path.join(lab.site.folder, "abusers")
-    open(log, "w", encoding="ascii").close()
+@contextlib.contextmanager
+def abusers(lab, instance, kind, log):
+    """From when they are at it until they are gone."""
     started = [lab.children.start(
         ["nice", "-n", "10", sys.executable, os.path.abspath(__file__),
          "--abuse", kind, "--port", instance.port], lab.client_cpu, log)
         for _abuser in range(ABUSERS)]
     try:
-        time.sleep(0.5)
-        during = look(instance.port, lab.client_cpu, options.seconds)
-        grown = machine.memory_bytes(instance.pids) - before
+        time.sleep(BEGIN_S)
+        yield
     finally:
         for child in started:
             lab.children.end(child)
-    return quiet, during, grown / ABUSERS / 1024, os.path.getsize(log)
+
+
+def measure(lab, server, kind, options):
+    instance = server.instance(site.SMALL)
+    quiet = look(instance.port, lab.client_cpu, QUIET_S)
+    log = os.path.join(lab.site.folder, "abusers")
+    with abusers(lab, instance, kind, log):
+        pass
+    time.sleep(LEAVE_S)
+    before = machine.memory_bytes(instance.pids)
+    open(log, "w", encoding="ascii").close()
+    with abusers(lab, instance, kind, log):
+        during = look(instance.port, lab.client_cpu, options.seconds)
+        grown = machine.memory_bytes(instance.pids) - before
+    return quiet, during, max(grown, 0) / ABUSERS / 1024, os.path.getsize(log)
 
 
 def run(lab, options):
