@@ -270,6 +270,10 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
     struct conn *conn = io->data;
 
     (void)loop;
+    if (__builtin_expect(events & EV_ERROR, 0)) { /* nobody watches it now */
+        conn_close(conn, CONN_END_ERROR);
+        return;
+    }
     if (conn->state == CONN_READING) { /* nearly always */
         take_input(conn);
         return;

@@ -246,9 +246,14 @@ static void on_connection(struct ev_loop *loop, ev_io *io, int events)
 {
     struct accepting_socket *place = OWNER_OF(io, struct accepting_socket, io);
     struct acceptor *acceptor = io->data;
-    size_t count = accept_batch(acceptor, &place->listener, BATCH_MAX);
+    size_t count;
 
-    (void)events;
+    if (events & EV_ERROR) { /* libev has given the socket up */
+        complain(acceptor, "the kernel has no memory");
+        pause_listening(acceptor);
+        return;
+    }
+    count = accept_batch(acceptor, &place->listener, BATCH_MAX);
     if (handshake_storm_note(&acceptor->storm, ev_now(loop),
                              place->listener.is_tls ? count : 0,
                              acceptor->options.worker_count))

@@ -6,15 +6,14 @@
 #include "config/options.h"
 #include "suite.h"
 #include "unit/place.h"
+#include "wrap.h"
 
 enum { DAY_S = 24 * 3600, NOW_S = 1700000000 };
 
 static struct place place;
 static time_t clock_s;
 
-time_t __wrap_time(time_t *out);
-
-time_t __wrap_time(time_t *out)
+WRAP(time_t, time, time_t *out)
 {
     if (out)
         *out = clock_s;

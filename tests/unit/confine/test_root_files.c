@@ -13,6 +13,7 @@
 #include "suite.h"
 #include "unit/confine/enclosed.h"
 #include "unit/place.h"
+#include "wrap.h"
 
 enum { NOBODY = 65534 };
 
@@ -295,10 +296,7 @@ TEST(only_the_last_folder_is_the_users_where_root_makes_several)
 
 static struct stat last_synced;
 
-int __real_fsync(int fd);
-int __wrap_fsync(int fd);
-
-int __wrap_fsync(int fd)
+WRAP(int, fsync, int fd)
 {
     return fstat(fd, &last_synced) == -1 ? -1 : __real_fsync(fd);
 }

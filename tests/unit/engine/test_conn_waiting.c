@@ -79,6 +79,23 @@ TEST(a_piece_that_fills_the_socket_is_sent_to_its_end)
     client_close(&client);
 }
 
+/* It has no bytes that a link could let through. */
+TEST(an_end_that_comes_alone_waits_for_no_link)
+{
+    struct client client;
+
+    link_shared_fini(&link_shared);
+    assert_int_equal(link_shared_init(&link_shared, LINK_AUTO, 0, 1), 0);
+    later.announced = 6;
+    later_begin(&client);
+    assert_string_equal(later_give(&client, "onetwo"), "onetwo");
+    later.is_over = true;
+    assert_string_equal(later_give(&client, ""), "");
+    assert_true(conn_is_idle(only_conn()));
+    assert_answer(talk(&client, GET("/small")), 200, "small body");
+    client_close(&client);
+}
+
 TEST(to_http10_the_end_of_the_connection_ends_it)
 {
     struct client client;
@@ -134,6 +151,20 @@ TEST(a_client_that_breaks_off_is_noticed)
     assert_int_equal(only_conn()->state, CONN_WAITING);
     client_leave(&client);
     assert_int_equal(later.open_sources, 0);
+}
+
+/* So libev says that the kernel will not watch it (epoll_ctl: ENOMEM, ENOSPC). */
+TEST(one_that_is_not_watched_any_more_is_closed)
+{
+    struct client client;
+
+    later_begin(&client);
+    ev_io_stop(loop, &only_conn()->io);
+    ev_feed_event(loop, &only_conn()->io, EV_ERROR | EV_READ | EV_WRITE);
+    turn();
+    assert_int_equal(set.count, 0);
+    assert_int_equal(later.open_sources, 0);
+    client_close(&client);
 }
 
 TEST(requests_behind_it_wait_without_work)

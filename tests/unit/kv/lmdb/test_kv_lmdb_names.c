@@ -6,6 +6,7 @@
 
 #include "kv/kv_offline.h"
 #include "unit/kv/store_fixture.h"
+#include "wrap.h"
 
 /*
  * What is on disk of a store whose machine loses power: of a file, what was
@@ -18,10 +19,7 @@ static struct stat synced[SYNCED_MAX];
 static size_t synced_count;
 static int sync_errno;
 
-int __real_fsync(int fd);
-int __wrap_fsync(int fd);
-
-int __wrap_fsync(int fd)
+WRAP(int, fsync, int fd)
 {
     if (synced_count < SYNCED_MAX && fstat(fd, &synced[synced_count]) == 0)
         synced_count++;
