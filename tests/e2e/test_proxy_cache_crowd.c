@@ -285,6 +285,31 @@ TEST(of_answers_that_nobody_reads_any_more_some_go_on)
         flunk("%d of %d go on", count, ASKED);
 }
 
+TEST(of_answers_that_all_leave_at_once_some_go_on)
+{
+    enum { ASKED = 100, ON_MAX = 64 };
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct client *clients[ASKED], *peers[ASKED];
+    int count = ASKED;
+
+    for (int i = 0; i < ASKED; i++) {
+        clients[i] = ask_by(server, upstream, i, &peers[i]);
+        client_say(peers[i], HEAD "Content-Length: 100000\r\n\r\nhi");
+        client_take(clients[i], 80);
+    }
+    for (int i = 0; i < ASKED; i++)
+        client_reset(clients[i]);
+    for (int tries = 0; tries < 50 && count > ON_MAX; tries++) {
+        pause_ms(100);
+        count = 0;
+        for (int i = 0; i < ASKED; i++)
+            count += !client_hears(peers[i], 0);
+    }
+    if (count != ON_MAX)
+        flunk("%d of %d go on", count, ASKED);
+}
+
 /* Nobody waits for what is asked for behind the clients' backs, and so nobody
  * would bound it. */
 TEST(not_all_that_is_stale_is_asked_for_at_once)

@@ -190,15 +190,20 @@ void fetch_end_unread(struct cached *cached)
     }
 }
 
-/* The last who waited was perhaps no asker, and of another worker. */
+/* The last who waited was perhaps no asker, and of another worker. And many may
+ * have left at once what they read, with nobody to begin another. */
 void fetch_end_unawaited(struct cached *cached)
 {
+    size_t unread = 0;
+
     for (struct list *at = cached->fetches.next; at != &cached->fetches;) {
         struct fetch *fetch = OWNER_OF(at, struct fetch, list_node);
 
         at = at->next;
-        if (fetch->state == FETCH_ASKING && !fetch->asker &&
-            !fetch->is_unasked && !is_needed(fetch))
+        if (fetch->asker || fetch->is_unasked || is_needed(fetch))
+            continue;
+        if (fetch->state == FETCH_ASKING ||
+            (fetch->state == FETCH_FILLING && ++unread > MANY))
             fetch_destroy(fetch);
     }
 }

@@ -198,7 +198,7 @@ void fetch_forsake(struct fetch_asker *asker);
 void fetch_destroy(struct fetch *fetch);
 
 /* Ends all fetches; or all those still being asked for whose askers have all
- * left. */
+ * left, and those beyond some whose readers have. */
 void fetch_destroy_all(struct cached *cached);
 void fetch_end_unawaited(struct cached *cached);
 
