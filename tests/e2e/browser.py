@@ -14,6 +14,7 @@ It is asked by DevTools' pipe: JSON that ends in a NUL, on descriptors 3 and 4.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -41,7 +42,8 @@ class Browser:
              "--disable-background-networking", "--no-proxy-server",
              "--user-data-dir=" + profile, "--remote-debugging-pipe",
              *options, "about:blank"],
-            preexec_fn=place, close_fds=False, stdin=subprocess.DEVNULL,
+            preexec_fn=place, start_new_session=True, close_fds=False,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(ask_end)
         os.close(answer_end)
@@ -73,7 +75,8 @@ class Browser:
             self.events.append(message)
 
     def end(self):
-        self.process.kill()
+        """Its helpers write into the profile as long as they live."""
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
 
@@ -113,7 +116,8 @@ def show(browser):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as profile:
+    # A helper that is about to end may write once more; the page was shown.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = Browser(profile)
         try:
             browser.ask("Browser.getVersion")
