@@ -1,6 +1,7 @@
 #include "engine/worker_priv.h"
 
-/* What waits as a sample begins is in the way of what comes. */
+/* Notes all that waits as a sample begins, as it is in the way of what comes.
+ */
 static void note_waiting(struct conn_shared *shared, uint64_t now_ns)
 {
     const struct heap *heap = &shared->sched.heap;

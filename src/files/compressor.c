@@ -252,8 +252,8 @@ static bool has_room(const struct compressor *compressor,
                 COMPRESSOR_DESCRIPTORS_MAX);
 }
 
-/* Where what is slow has no room, there is something to be sent: that is no
- * more than another wait, and not counted. */
+/* Makes a job of the order. For a slow order without room there is something to
+ * be sent already: that is no more than another wait, and not counted. */
 static enum compressor_answer place(struct compressor *compressor,
                                     const struct compress_order *order,
                                     uint64_t hash)

@@ -35,7 +35,7 @@ void coded_body_release(struct coded_body *body)
 
 /* --- Running ------------------------------------------------------------- */
 
-/* Memory beyond what was needed is given back. */
+/* Finishes a body, and gives back the memory that it did not need. */
 static struct coded_body *finish_body(struct coded_body *body, size_t len)
 {
     struct coded_body *smaller = realloc(body, sizeof(*body) + len);
@@ -136,7 +136,7 @@ enum compressor_job_state compressor_job_run(struct compressor_job *job,
 
 /* --- Coming and going ---------------------------------------------------- */
 
-/* False: no memory, no descriptors. */
+/* Takes the order's text, or its file. False: no memory, no descriptors. */
 static bool take_text(struct compressor_job *job,
                       const struct compress_order *order)
 {

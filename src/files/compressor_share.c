@@ -6,8 +6,9 @@ enum { LOOK_NS = COMPRESSOR_SHARE_LOOK_MS * 1000000 };
 static const int64_t saved_ns = (int64_t)COMPRESSOR_SHARE_SAVED_MS * 1000000;
 static const uint64_t old_ns = (uint64_t)COMPRESSOR_SHARE_OLD_MS * 1000000;
 
-/* Nobody looks while there is nothing slow to do: what a look tells of a long
- * time says little of the present. */
+/* Looks how much of the CPUs others have used since the last look. Nobody looks
+ * while there is nothing slow to do: what a look tells of a long time says
+ * little of the present. */
 void compressor_share_look(struct compressor_share *share, uint64_t now_ns,
                            uint64_t others_ns)
 {

@@ -205,7 +205,8 @@ static bool is_usable(struct file_cache *cache, struct file_entry *entry)
     return file_entry_is_fresh(entry);
 }
 
-/* A cache of another size would not have had the entry, either. */
+/* Forgets an entry whose file has changed. A cache of another size would not
+ * have it any more, either, so the miniature forgets it, too. */
 static void forget_changed(struct file_cache *cache, struct file_entry *entry)
 {
     if (entry->is_sampled)
@@ -298,7 +299,7 @@ void file_cache_tell_what_if(struct file_cache *cache,
 
 /* --- Coming and going --------------------------------------------------- */
 
-/* The cache does without where there is no memory. */
+/* Makes the miniature. Without memory for it the cache does without. */
 static void make_miniature(struct file_cache *cache)
 {
     uint64_t bytes_max = cache->options.bytes_max;

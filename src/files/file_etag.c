@@ -96,7 +96,7 @@ static bool is_made(struct bytes make, unsigned codings)
     return false;
 }
 
-/* What of a tag is behind the version, from its dot on. */
+/* The part of a tag that is behind the version, from its dot on. */
 static struct bytes make_of(struct bytes tag)
 {
     const char *end = tag.data + tag.len;

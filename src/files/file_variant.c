@@ -48,8 +48,8 @@ static enum compressor_answer ask(struct file_cache *cache,
 
 /* --- Variants ------------------------------------------------------------ */
 
-/* The body of a short one is copied behind its head, so that both leave in one
- * piece; a long one is all workers' together. */
+/* Lays out a variant's body: that of a short one is copied behind its head, so
+ * that both leave in one piece; that of a long one is shared by all workers. */
 static bool lay_body(struct file_cache *cache, struct file_entry *variant)
 {
     struct coded_body *coded = variant->coded;

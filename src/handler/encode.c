@@ -117,7 +117,7 @@ static void put_vary(struct response *response)
 
 enum { ETAG_BYTES_MAX = 1024 };
 
-/* Longer than any that is used is dropped. */
+/* Makes the ETag weak. One that is longer than any in use is dropped. */
 static void weaken_etag(struct response *response)
 {
     struct bytes etag = find(response, BYTES("ETag"));

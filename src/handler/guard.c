@@ -49,7 +49,7 @@ static void on_done(struct password_wait *wait, enum password_verdict verdict)
     visitor->guard->wake(visitor->guard->wake_context);
 }
 
-/* What has been asked waits in exchange; NULL: no memory. */
+/* Makes the exchange wait for the check of its password. NULL: no memory. */
 static struct visitor *make_wait(const struct guard *guard,
                                  struct exchange *exchange,
                                  const struct htpasswd *htpasswd)

@@ -4,7 +4,7 @@
 
 /* --- The table ------------------------------------------------------------ */
 
-/* The first that is not before name. */
+/* The place of the first item that is not before name. */
 static size_t place_of(const struct hosts *hosts, struct bytes name)
 {
     size_t low = 0;

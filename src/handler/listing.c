@@ -79,8 +79,9 @@ static bool is_listed(const struct listing *listing, const char *name)
     return listing->show_hidden || strcmp(name, ".well-known") == 0;
 }
 
-/* False: gone meanwhile, or a symlink to what would not be served (nothing,
- * a device, something outside of the root). */
+/* Looks at a name, through a symlink, too. False: it is gone meanwhile, or a
+ * symlink to what would not be served (nothing, a device, something outside of
+ * the root). */
 static bool look_at(struct listing *listing, struct bytes name, struct stat *st)
 {
     int fd;

@@ -207,7 +207,7 @@ static void put_page_outro(struct buf *out, uint64_t count)
 
 /* --- An entry ------------------------------------------------------------ */
 
-/* 999 B, 1.5 KiB, 12 KiB: two digits at least, rounded. */
+/* Puts a size: 999 B, 1.5 KiB, 12 KiB, with two digits at least, rounded. */
 static void put_size(struct buf *out, uint64_t bytes)
 {
     static const char units[] = "KMGTPE";

@@ -83,7 +83,8 @@ bool rate_parse(struct rate *rate, struct bytes text)
 
 /* --- Buckets -------------------------------------------------------------- */
 
-/* The bucket of key; what is in it otherwise has been the fullest there. */
+/* Finds the bucket of key. If there is none, it gets the fullest one of the
+ * set. */
 static struct token_bucket *find_bucket(struct set *set, uint64_t key)
 {
     struct token_bucket *fullest = &set->buckets[0];

@@ -31,7 +31,8 @@ static void release_entry(void *entry)
     file_entry_release(entry);
 }
 
-/* The response keeps the caller's reference until it has been sent. */
+/* Makes entry the response's origin, which keeps the caller's reference until
+ * it has been sent. */
 static void set_origin(struct response *response, struct file_entry *entry)
 {
     response->origin = (struct origin){

@@ -23,8 +23,8 @@ static struct file_entry *acquire_intact(struct static_files *files,
     return entry;
 }
 
-/* Only for a client that takes codings it is looked whether siblings have come
- * or gone. */
+/* Acquires the entry of a file. Whether siblings have come or gone is looked up
+ * only for a client that takes codings. */
 struct file_entry *static_files_acquire(struct static_files *files,
                                         const struct request *request,
                                         struct bytes name)

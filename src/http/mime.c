@@ -313,7 +313,8 @@ static void sort(struct mime *mime)
     mime->count = kept;
 }
 
-/* Nothing when the file is not there, or too large to be what it should. */
+/* Reads a file; empty when it is not there, or too large to be what it should.
+ */
 static struct bytes read_file(const char *path, char text[FILE_BYTES_MAX])
 {
     FILE *file = path ? fopen(path, "re") : NULL;

@@ -45,7 +45,8 @@ static bool take_spec(struct bytes *text, struct spec *spec)
     return spec->first <= spec->last;
 }
 
-/* False: not one byte of it is there. (The last 0 bytes begin at length.) */
+/* Resolves a range against the length. False: not one byte of it is there. (The
+ * last 0 bytes begin at length.) */
 static bool resolve(const struct spec *spec, uint64_t length,
                     struct range *range)
 {

@@ -11,7 +11,7 @@ static uint64_t draw(struct trace *trace)
     return siphash_of_word(&trace->key, trace->count++);
 }
 
-/* Eight digits at a time, as eight bytes of one word: each request that is
+/* Puts eight hexadecimal digits, as the bytes of one word: each request that is
  * passed on has thirty-two of them. */
 static void put_digits(char *out, uint64_t half)
 {
@@ -108,7 +108,7 @@ void trace_identify(struct trace *trace, const struct forwarded_trust *trust,
 
 /* --- traceparent --------------------------------------------------------- */
 
-/* Lower case: W3C Trace Context 3.2.2. */
+/* Whether text is hexadecimal, in lower case (W3C Trace Context 3.2.2). */
 static bool is_hex(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -126,7 +126,8 @@ static bool is_zero(struct bytes text)
     return true;
 }
 
-/* VERSION-TRACE-PARENT-FLAGS; of later versions more may follow. */
+/* Whether text is VERSION-TRACE-PARENT-FLAGS; in later versions more may
+ * follow. */
 static bool is_parent(struct bytes text)
 {
     struct bytes version = {text.data, 2};

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* False: none, or one that is too small. */
+/* Opens both ends of a pipe. False: there is none, or one that is too small. */
 static bool open_ends(struct pipe *pipe)
 {
     int fds[2];

@@ -169,8 +169,9 @@ static int check_readable(const char *path)
     return 0;
 }
 
-/* c-ares makes do without: it would ask 127.0.0.1, and draw the ids of its
- * questions from rand(3), so that answers could be forged. 0 or -errno. */
+/* Checks that the files are there that c-ares would make do without: it would
+ * ask 127.0.0.1, and draw the ids of its questions from rand(3), so that
+ * answers could be forged. 0 or -errno. */
 static int check_files(const struct resolver_options *options)
 {
     int err = check_readable(options->resolv_conf ? options->resolv_conf

@@ -53,7 +53,8 @@ int small_file_read_open(struct small_file *file, int fd, size_t bytes_max)
     return 0;
 }
 
-/* O_NONBLOCK: not to wait for the writer of a pipe, which is refused. */
+/* Reads a file. It is opened with O_NONBLOCK, so as not to wait for the writer
+ * of a pipe, which is refused. */
 int small_file_read(struct small_file *file, const char *path)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -23,7 +23,8 @@ static int write_all(int fd, struct bytes text)
     return 0;
 }
 
-/* Hidden, and another one each time: what a crash leaves is in nobody's way. */
+/* Chooses a name: hidden, and another one each time, so that what a crash
+ * leaves is in nobody's way. */
 static int choose_name(char other[NAME_MAX + 1], const char *name)
 {
     uint64_t number;
@@ -81,7 +82,8 @@ static int write_whole(int folder, const char *name, struct bytes text,
     return err;
 }
 
-/* link(): unlike rename() it takes no name from anybody. */
+/* Gives the new file its name by link(): unlike rename() that takes no name
+ * from another file. */
 static int settle_new(int folder, const char *other, const char *name)
 {
     if (linkat(folder, other, folder, name, 0) == -1)

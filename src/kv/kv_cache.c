@@ -101,7 +101,7 @@ static struct cached_value *create_entry(struct bytes key, uint64_t hash,
     return entry;
 }
 
-/* Freeing takes its time: without the lock. */
+/* Frees entries, without the lock, as that takes its time. */
 static void destroy_entries(struct cached_value *entry)
 {
     while (entry) {

@@ -65,7 +65,7 @@ static void drop_oldest(struct kv_events *events)
     events->floor = head.number;
 }
 
-/* No place that a watcher has is in it any more. */
+/* Empties the ring: no place that a watcher has is in it any more. */
 static void empty_ring(struct kv_events *events, uint64_t last)
 {
     events->begin = ++events->end;

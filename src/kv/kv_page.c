@@ -6,7 +6,7 @@ enum {
     BEHIND_PREFIX = 'p'
 };
 
-/* What a client sends as a cursor may be anything. */
+/* Whether after is a cursor; a client may send anything as one. */
 static bool is_cursor(struct bytes after)
 {
     return after.len == 0 ||

@@ -95,7 +95,7 @@ static void begin(struct metrics *metrics, enum metric_type type,
     put_meta(metrics, "HELP", help);
 }
 
-/* Backslash, quote and newline are what has to be escaped. */
+/* Puts a label, with backslash, quote and newline escaped. */
 static void put_label(struct metrics *metrics, struct stats_label label,
                       const char *before)
 {

@@ -14,7 +14,7 @@
 
 enum { TEXT_MAX = 16, TRIES_MAX = 16 };
 
-/* The number in it; 0: it is empty; -1: something else. */
+/* Reads the number in the file; 0: it is empty; -1: something else. */
 static pid_t read_number(int fd)
 {
     char text[TEXT_MAX];
@@ -75,7 +75,7 @@ static bool is_strangers(const struct stat *st)
            st->st_uid != identity_file_user();
 }
 
-/* 0: locked, and the file is what it should be. */
+/* Locks the file. 0: it is locked, and is what it should be; else -errno. */
 static int lock(const struct pid_file *file, pid_t *holder_out)
 {
     int fd = file->fd;

@@ -65,7 +65,8 @@ static int open_trust(const struct options *options,
     return fault.status;
 }
 
-/* The URL may hold a password, so it is not told. */
+/* Opens the store at a URL of other machines. The URL may hold a password, so
+ * it is not told. */
 static int find_machines(struct worker_store *store, const char *url,
                          struct tls_trust *trust)
 {

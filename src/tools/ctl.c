@@ -31,7 +31,7 @@ static int complain(FILE *errors, const char *path, int err)
                                            : EX_UNAVAILABLE;
 }
 
-/* A descriptor or -errno. */
+/* Connects to the server's control socket. Returns a descriptor or -errno. */
 static int connect_to(const char *path, time_t answer_s)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};

@@ -21,8 +21,8 @@ static int complain(const char *path, int err)
     return err == EACCES ? EX_NOPERM : EX_IOERR;
 }
 
-/* The owner is told, but not as whom to run this: others may have chosen it by
- * where they lead. */
+/* Refuses, and tells the owner, but not to run this as that user: others may
+ * have chosen the path by where they lead. */
 static int refuse(const char *path, uid_t owner)
 {
     char name[IDENTITY_NAME_SIZE];
@@ -83,7 +83,8 @@ static int enter(const char *path, const char *folder, struct stat *st_out,
     return status;
 }
 
-/* What the store does to who reads it is unknown. */
+/* Becomes the user uid, for all that reads the store: what its data may do to a
+ * process is unknown. */
 static int become(uid_t uid, bool reads)
 {
     int err = narrow_terminal_leave(reads);

@@ -98,8 +98,8 @@ static bool write_text(const char *text)
     return write_all(bytes_of(text));
 }
 
-/* The last column stays free: to clear the rest of a line that is full would
- * take its last letter away. */
+/* Measures the window. Its last column stays free: to clear the rest of a line
+ * that is full would take its last letter away. */
 static void measure_window(struct top *top)
 {
     struct winsize size = {0};

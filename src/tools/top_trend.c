@@ -16,7 +16,7 @@ struct trend_line {
     double points[POINTS_MAX][FIELDS_MAX]; /* a ring; NAN: not known */
 };
 
-/* A point is an array in the order of its rows. */
+/* Reads a point, which is an array in the order of its rows. */
 static void read_point(double *fields, const struct json_value *point,
                        double interval_s)
 {

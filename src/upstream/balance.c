@@ -247,8 +247,8 @@ int balance_take(struct balance *balance, uint64_t hash, uint64_t tried,
 
 /* --- Coming and going ----------------------------------------------------- */
 
-/* Each worker begins elsewhere: all would ask the same server first, and
- * second. */
+/* Has each worker begin elsewhere: otherwise all would ask the same server
+ * first, and second. */
 static void begin_elsewhere(struct balance *balance, uint64_t seed)
 {
     struct candidates candidates;

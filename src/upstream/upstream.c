@@ -269,7 +269,7 @@ static void destroy_targets(struct upstream_pool *pool)
         tls_target_destroy(pool->servers[i].tls);
 }
 
-/* False: no memory. */
+/* Makes a server. False: no memory. */
 static bool make_server(struct upstream_pool *pool, size_t number)
 {
     struct upstream_server *server = &pool->servers[number];

@@ -59,7 +59,7 @@ static bool take_head(struct upstream_prober *prober)
     }
 }
 
-/* The connection is there, and broken. */
+/* Judges the failure of a connection that was made and has broken. */
 static void judge_failure(struct upstream_prober *prober)
 {
     char why[WHY_MAX];
@@ -107,7 +107,8 @@ static void watch(struct upstream_prober *prober, int events)
     ev_io_start(prober->probe->loop.loop, &prober->watcher);
 }
 
-/* A connection that could not be made is heard of here too, by sending. */
+/* Sends the request on. A connection that could not be made is heard of here,
+ * too. */
 static void on_writable(struct upstream_prober *prober)
 {
     while (prober->sent < prober->request_len) {
@@ -208,7 +209,7 @@ void upstream_prober_close(struct upstream_prober *prober)
     transport_close(&prober->transport, false);
 }
 
-/* The next one to try; false: there is none. */
+/* Finds the next address to try. False: there is none. */
 static bool find_address(struct upstream_prober *prober, union address_any *to,
                          socklen_t *len_out)
 {

@@ -13,15 +13,16 @@ static bool has_upgrade(const struct request *request)
     return request_find(request, FIELD_UPGRADE);
 }
 
-/* What only the origin can judge (RFC 9110 13.1.1, 13.1.4). */
+/* Whether the request has a condition that only the origin can judge (RFC 9110
+ * 13.1.1, 13.1.4). */
 static bool has_precondition(const struct request *request)
 {
     return request_find(request, FIELD_IF_MATCH) ||
            request_find(request, FIELD_IF_UNMODIFIED_SINCE);
 }
 
-/* What has a body is no key's first, whatever its method: a body says what is
- * answered, too. */
+/* Whether the cache may answer the request. One with a body has no key,
+ * whatever its method: the body says what is answered, too. */
 static bool is_for_cache(const struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
@@ -153,8 +154,9 @@ static bool is_for_part(const struct request *request)
            count == 1;
 }
 
-/* What nobody waits for with others, and a part or a head of which makes no
- * entry. A head of what is there tells whether that is still good. */
+/* Whether the request is fetched on its own: nobody else waits for its answer,
+ * and a part or a head makes no entry. A head of an entry that is there tells
+ * whether that is still good. */
 static bool goes_past(const struct exchange *exchange,
                       const struct cache_found *found)
 {

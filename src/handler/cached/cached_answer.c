@@ -22,7 +22,8 @@ static void put_own_fields(const struct cached *cached,
     cached_note_put(cached, note, head);
 }
 
-/* The fields that are left out. */
+/* The names of the fields that are left out of the answer: no-cache="...",
+ * unless the origin has just been asked. */
 static struct bytes unsaid_of(const struct cache_entry *entry,
                               const struct cached_note *note)
 {
@@ -44,7 +45,8 @@ static void begin(struct response *response, const struct cache_entry *entry,
     response->has_date = entry->facts.has_date;
 }
 
-/* What is sent of it is not compressed, but the whole may be. */
+/* Notes that the answer may be compressed, though what is sent of it now is
+ * not. */
 static void note_codings(struct exchange *exchange,
                          const struct cache_entry *entry)
 {
@@ -71,7 +73,8 @@ static void answer_not_modified(struct cached *cached,
 
 enum part_verdict { PART_ALL, PART_ONE, PART_NONE };
 
-/* Several at once are none of a cache's: all of it is no wrong answer. */
+/* Finds the part that the request wants. Several parts at once are not for a
+ * cache: to send all of it is no wrong answer. */
 static enum part_verdict find_part(const struct cached *cached,
                                    const struct exchange *exchange,
                                    const struct cache_facts *facts,

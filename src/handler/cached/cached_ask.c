@@ -42,9 +42,9 @@ struct interim {
 
 /* --- Its place in a body ------------------------------------------------- */
 
-/* The exchange may not be asked for long: its client takes nothing, say. The
- * body has to wait meanwhile, like for any reader that is slow: what passes
- * would be held without bound, or be gone. */
+/* Takes a reader's place in the body. If its exchange is not asked for long
+ * (its client takes nothing, say), the body waits, as it does for any slow
+ * reader: bytes that pass it would be held without bound, or be gone. */
 static void take_place(struct ask *ask)
 {
     ask->has_place = ask->found.body;
@@ -123,8 +123,9 @@ static void on_fetched(struct fetch_asker *asker,
     exchange_wake(asker->exchange);
 }
 
-/* The fetch does not wait until the client has taken it, for others wait for
- * the fetch. What does not fit is dropped: a final answer follows. */
+/* Keeps an interim answer for the client. The fetch does not wait until the
+ * client has taken it, as others wait for the fetch. One that does not fit is
+ * dropped: a final answer follows. */
 static void on_interim(struct fetch_asker *asker, const struct answer *interim)
 {
     struct ask *ask = OWNER_OF(asker, struct ask, asker);
@@ -199,7 +200,8 @@ static void prepare_parts(struct ask *ask, struct fetch_order *order)
         cache_found_release(&ask->found);
 }
 
-/* Why what is there is asked about: by itself it would do, or it would not. */
+/* Why the origin is asked about an entry: because the request wants it so, or
+ * because the entry is stale. */
 static enum cached_way way_about(const struct ask *ask)
 {
     struct cache_control nothing;
@@ -231,7 +233,8 @@ static void fetch(struct ask *ask, struct cache_flight *flight)
     ask->is_done = !fetch_begin(ask->cached, &order);
 }
 
-/* What is said of each other by those who may wait for each other: nothing. */
+/* Whether the request waits for no other's fetch, and no other for its own:
+ * those who wait together have nothing to say that others have not. */
 static bool goes_alone(const struct ask *ask)
 {
     return ask->looks > LOOKS_MAX || wants_part(ask) ||

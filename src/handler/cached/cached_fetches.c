@@ -173,8 +173,9 @@ bool fetch_is_any_needed(const struct cached *cached)
     return false;
 }
 
-/* Clients that ask and leave at once would have as many answers fetched as they
- * like, with nothing of theirs to show for it. */
+/* Ends fetches that nobody reads, when there are many. Clients that ask and
+ * leave at once could otherwise have as many answers fetched as they like, with
+ * nothing of theirs to show for it. */
 void fetch_end_unread(struct cached *cached)
 {
     for (int i = 0; i < LOOKED_AT && cached->fetch_count > MANY; i++) {

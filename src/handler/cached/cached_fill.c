@@ -24,7 +24,8 @@ static bool put_part(struct fetch *fetch, struct part part)
     return part.len == 0;
 }
 
-/* Nothing more is kept of it than its readers need, from now on. */
+/* Stops keeping the body: from now on no more of it is held than its readers
+ * need. */
 static void stop_keeping(struct fetch *fetch)
 {
     struct cache_store *store = fetch->cached->options.store;
@@ -89,7 +90,7 @@ static void finish(struct fetch *fetch, bool is_whole)
     fetch_destroy(fetch);
 }
 
-/* What has come with the head. False: there is no room. */
+/* Puts what has come with the head into the body. False: there is no room. */
 static bool put_first(struct fetch *fetch)
 {
     struct response *response = &fetch->exchange.response;

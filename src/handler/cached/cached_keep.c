@@ -223,7 +223,8 @@ static bool make_entry(struct fetch *fetch, const struct keeping *kept)
     return fetch->entry;
 }
 
-/* A part is let in when it is there, beside others. */
+/* Puts the entry into the store. A part is put in only when all of it is there,
+ * beside other parts. */
 static bool put_entry(struct fetch *fetch)
 {
     struct cache_store *store = fetch->cached->options.store;

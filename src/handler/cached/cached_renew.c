@@ -51,7 +51,7 @@ static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
     return true;
 }
 
-/* False: there is no memory for that. */
+/* Refreshes the entry by a 304. False: there is no memory for that. */
 static bool refresh(struct fetch *fetch)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);

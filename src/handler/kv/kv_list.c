@@ -206,7 +206,7 @@ static int read_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* False: none of ours. */
+/* Reads a cursor. False: it is none of ours. */
 static bool read_cursor(struct bytes text, char out[KV_CURSOR_BYTES_MAX],
                         size_t *len_out)
 {
@@ -290,7 +290,8 @@ static struct kv_listing *read_question(struct kv *kv,
     return fail_parameter(kv, exchange, "cursor", NO_CURSOR);
 }
 
-/* What is about pages only is none of a watch. */
+/* Finds a parameter that does not belong here: those of pages are not for a
+ * watch, nor that of a watch for pages. */
 static const struct query_parameter *find_stray(
     const struct query_parameter *asked, bool is_watch)
 {

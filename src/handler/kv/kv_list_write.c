@@ -76,7 +76,7 @@ static struct bytes next_piece(const struct kv_listing *listing,
     return piece;
 }
 
-/* False: there is no room for all that is left of it. */
+/* Writes the value on. False: there is no room for all that is left of it. */
 static bool put_value(struct kv_listing *listing, struct buf *out,
                       struct bytes value)
 {

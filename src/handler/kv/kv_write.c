@@ -174,7 +174,7 @@ static void note_write(const struct kv_writing *writing)
         note_op(kv, &write->ops[i]);
 }
 
-/* Be its client there or gone. */
+/* Notes a write that is done, whether its client is still there or gone. */
 static void on_done(struct kv_write *write)
 {
     struct kv_writing *writing = OWNER_OF(write, struct kv_writing, write);

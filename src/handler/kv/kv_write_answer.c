@@ -39,7 +39,7 @@ static void send_done(struct kv_writing *writing, unsigned status)
     response_add_head(response);
 }
 
-/* An add tells what it has come to. */
+/* Answers an add, with the sum that it has come to. */
 static void send_sum(struct kv_writing *writing, unsigned status)
 {
     struct kv_question *question = &writing->question;

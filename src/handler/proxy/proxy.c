@@ -121,7 +121,7 @@ static struct transfer *make_transfer(struct proxy *proxy,
 
 /* --- The handler --------------------------------------------------------- */
 
-/* What no upstream needs to be asked about. True: it was answered. */
+/* Refuses what no upstream needs to be asked about. True: it was answered. */
 static bool refuse(const struct proxy *proxy, struct exchange *exchange)
 {
     switch (exchange->request.method) {
@@ -144,7 +144,8 @@ static bool refuse(const struct proxy *proxy, struct exchange *exchange)
     return false;
 }
 
-/* False: it cannot be passed on, and that was answered. */
+/* Makes the head for the upstream. False: the request cannot be passed on, and
+ * has been answered. */
 static bool make_head(struct transfer *transfer)
 {
     enum relay_verdict verdict = transfer_write_head(transfer, 0);

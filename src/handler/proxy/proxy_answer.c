@@ -4,8 +4,8 @@
 
 #include "handler/encode.h"
 
-/* From now on the client's bytes are the upstream's, and the other way
- * round. */
+/* Opens a tunnel: from now on the client's bytes go to the upstream, and the
+ * other way round. */
 static bool open_tunnel(struct transfer *transfer, const struct relay *relay)
 {
     const struct proxy *proxy = transfer->proxy;
@@ -46,7 +46,8 @@ static void lend_first(struct transfer *transfer)
     response->has_ended = transfer->is_reply_done;
 }
 
-/* Framed as it came, or by its length if all of it is here. */
+/* Adds the body to the response, framed as it came, or by its length if all of
+ * it is here. */
 static void add_body(struct transfer *transfer, enum body_framing framing)
 {
     struct exchange *exchange = transfer->exchange;

@@ -43,7 +43,8 @@ bool transfer_is_piped(struct transfer *transfer)
 
 /* --- Filling it ---------------------------------------------------------- */
 
-/* No more of the body than there is, and no more than has room. */
+/* Moves bytes from the upstream's socket into the pipe: no more than are left
+ * of the body, and no more than have room. */
 static ssize_t receive(const struct transfer *transfer)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_READ);
@@ -58,7 +59,8 @@ static ssize_t receive(const struct transfer *transfer)
     return n;
 }
 
-/* What stands behind a body would be taken for the next reply. */
+/* Whether nothing stands behind the body: it would be taken for the next reply.
+ */
 static bool is_clean(const struct transfer *transfer)
 {
     char byte;

@@ -91,9 +91,9 @@ static bool is_intercepted(const struct transfer *transfer)
            errors && errors->has(errors, status);
 }
 
-/* What the error says in its fields stays; head, which the upstream needs no
- * more, holds them until the response is made. False: it cannot be passed
- * on. */
+/* Replaces the upstream's error by our page. The fields of the error stay;
+ * head, which the upstream needs no more, holds them until the response is
+ * made. False: it cannot be passed on. */
 static bool intercept(struct transfer *transfer)
 {
     const struct relay *relay = transfer_relay(transfer,
@@ -123,7 +123,7 @@ static bool may_switch(const struct transfer *transfer)
             websocket_is_answered(request, &transfer->proxy->reply));
 }
 
-/* False: it cannot be passed on. */
+/* Takes a reply whose head has come. False: it cannot be passed on. */
 static bool take_reply(struct transfer *transfer, size_t used)
 {
     const struct request *request = &transfer->exchange->request;

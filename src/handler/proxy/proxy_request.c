@@ -37,7 +37,8 @@ enum relay_verdict transfer_renew_head(struct transfer *transfer)
                                   : transfer_write_head(transfer, 0);
 }
 
-/* False: no memory, and it has failed by that. */
+/* Takes a buffer for what goes out, unless there is one. False: no memory, and
+ * the transfer has failed by that. */
 static bool has_buffer(struct transfer *transfer)
 {
     if (!transfer->out)
@@ -202,7 +203,7 @@ static void note_sent(struct transfer *transfer, size_t n)
     transfer_keep_no_copy(transfer);
 }
 
-/* One direction of a tunnel is over; with the other the whole tunnel. */
+/* Ends one direction of a tunnel, and with the other one the whole tunnel. */
 static void end_tunnel(struct transfer *transfer)
 {
     if (!transfer->has_peer_ended)

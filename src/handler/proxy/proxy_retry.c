@@ -1,6 +1,6 @@
 #include "handler/proxy/proxy_priv.h"
 
-/* RFC 9110 9.2.2: whether doing it twice is doing it once. */
+/* Whether doing it twice is doing it once (RFC 9110 9.2.2). */
 static bool is_idempotent(enum method method)
 {
     return method == METHOD_GET || method == METHOD_HEAD ||
@@ -8,7 +8,8 @@ static bool is_idempotent(enum method method)
            method == METHOD_DELETE;
 }
 
-/* A kept connection that its server had closed, which is nobody's fault. */
+/* Whether the fault is a kept connection that its server had closed, which is
+ * nobody's fault. */
 static bool is_stale(const struct transfer *transfer, enum proxy_fault fault)
 {
     return fault == PROXY_FAULT_CLOSED && transfer->lease.is_reused &&
@@ -30,8 +31,8 @@ static bool may_retry(const struct transfer *transfer, enum proxy_fault fault)
            (!transfer->has_sent || is_idempotent(exchange->request.method));
 }
 
-/* Nothing counts as sent, or what comes of the body until there is another
- * connection would take its place. */
+/* Forgets all that was sent. Otherwise bytes of the body that come before there
+ * is another connection would take its place. */
 static void begin_anew(struct transfer *transfer)
 {
     transfer->has_sent = transfer->is_send_over = false;

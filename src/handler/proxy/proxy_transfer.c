@@ -180,7 +180,7 @@ void transfer_finish(struct transfer *transfer, bool is_clean)
     }
 }
 
-/* A tunnel's upstream may have said all, and still want to hear. */
+/* Notes that a tunnel's upstream has said all; it may still want to hear. */
 static void half_close(struct transfer *transfer)
 {
     transfer->has_peer_ended = true;
@@ -189,8 +189,8 @@ static void half_close(struct transfer *transfer)
         transfer_finish(transfer, false);
 }
 
-/* Where TLS has failed there may be more to tell than that the connection has
- * ended. */
+/* Meets a connection that ended. Where TLS has failed, there may be more to
+ * tell than that. */
 static void meet_fault(struct transfer *transfer)
 {
     const struct transport *transport = transfer_transport(transfer);

@@ -78,7 +78,8 @@ bool http1_escapes_are_valid(struct bytes text)
     return true;
 }
 
-/* A higher minor version than we know is the highest we know (RFC 9110 2.5). */
+/* Checks the version. A minor version higher than we know counts as the highest
+ * that we know (RFC 9110 2.5). */
 enum reason http1_check_version(struct bytes version)
 {
     if (version.len != 8 || memcmp(version.data, "HTTP/", 5) != 0 ||

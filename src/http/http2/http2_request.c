@@ -67,7 +67,8 @@ static void put_cookie(struct http2_head *head, struct bytes value)
 
 /* --- What a line may be -------------------------------------------------- */
 
-/* RFC 9113 8.2.1, and a token as in HTTP/1.1. */
+/* Whether name is a field's name by RFC 9113 8.2.1, and a token as in HTTP/1.1.
+ */
 static bool is_name(struct bytes name)
 {
     for (size_t i = 0; i < name.len; i++)
@@ -136,7 +137,8 @@ static bool add_host(struct http2_head *head, struct bytes value)
     return true;
 }
 
-/* False: malformed. What is about a connection has no place here (8.2.2). */
+/* Adds a field. False: it is malformed; fields about a connection have no place
+ * here (8.2.2). */
 static bool add_field(struct http2_head *head, struct bytes name,
                       struct bytes value)
 {

@@ -72,7 +72,8 @@ struct uri {
     bool is_https;
 };
 
-/* False: it has neither an authority nor an absolute path of HTTP. */
+/* Reads a URI. False: it has neither an authority nor an absolute path of HTTP.
+ */
 static bool read_uri(struct uri *uri, struct bytes text)
 {
     struct bytes rest = text;

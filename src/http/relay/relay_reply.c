@@ -124,7 +124,8 @@ enum relay_verdict relay_error(const struct relay *relay,
 
 /* --- Trailers ------------------------------------------------------------ */
 
-/* RFC 9110 6.5.1. Whatever has an id means something to a server. */
+/* Whether a field may be in a trailer (RFC 9110 6.5.1). One that has an id
+ * means something to a server. */
 static bool may_trail(struct bytes name)
 {
     static const struct bytes never[] = {

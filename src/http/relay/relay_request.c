@@ -77,8 +77,8 @@ static unsigned count_rounds(const struct relay *relay,
 
 /* --- The request line ---------------------------------------------------- */
 
-/* "." or "..", as servers read it: the dots may be encoded, and some leave
- * out what follows a ';'. */
+/* Whether a segment is "." or "..", as servers read it: the dots may be
+ * encoded, and some leave out what follows a ';'. */
 static bool is_dot_segment(struct bytes segment)
 {
     unsigned dots = 0;
@@ -104,8 +104,8 @@ static size_t slash_len(const char *at, const char *end)
     return *at == '%' && percent_value(at + 1, end) == '/' ? 3 : 0;
 }
 
-/* What this server took for one place would be another upstream, if only one
- * of the two resolves them. */
+/* Whether the path has a dot segment. What this server took for one place would
+ * be another to the upstream, if only one of the two resolves them. */
 static bool has_dot_segment(struct bytes path)
 {
     const char *end = path.data + path.len;
@@ -244,7 +244,8 @@ static bool goes_on(const struct relay *relay, const struct field *field,
     }
 }
 
-/* RFC 9110 7.6.2. For other methods it says nothing, and goes on as it is. */
+/* Puts Max-Forwards (RFC 9110 7.6.2), one less. For other methods it says
+ * nothing, and goes on as it is. */
 static enum relay_verdict put_max_forwards(const struct request *request,
                                            struct buf *out)
 {
@@ -273,7 +274,7 @@ static enum relay_verdict put_max_forwards(const struct request *request,
     return RELAY_DONE;
 }
 
-/* What is about our connection to the upstream, and the empty line. */
+/* Puts what is about our connection to the upstream, and the empty line. */
 static void put_connection(const struct relay *relay,
                            const struct request *request,
                            const struct relay_from *from, struct buf *out)

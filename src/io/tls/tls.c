@@ -40,8 +40,8 @@ void tls_buffers_destroy(struct tls_buffers *buffers)
 
 /* --- Calls to OpenSSL ---------------------------------------------------- */
 
-/* An error of another connection says nothing of this one, and what was made
- * for one that broke goes nowhere. */
+/* Enters a call: clears errors of other connections, which say nothing of this
+ * one, and what was made for one that broke, which goes nowhere. */
 static void enter(struct tls *tls)
 {
     tls->buffers->current = tls;

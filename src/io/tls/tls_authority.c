@@ -96,7 +96,7 @@ static EVP_PKEY *read_key(struct bytes pem)
 
 /* --- Making -------------------------------------------------------------- */
 
-/* Random, positive, and never zero (RFC 5280 4.1.2.2). */
+/* Sets a serial number: random, positive, and never zero (RFC 5280 4.1.2.2). */
 static bool set_serial(X509 *certificate)
 {
     unsigned char octets[SERIAL_BYTES];

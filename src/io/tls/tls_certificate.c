@@ -37,7 +37,7 @@ static int refuse(char fault[TLS_FAULT_MAX], const char *words)
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* Nobody is there to type a password. */
+/* Refuses to say a password: nobody is there to type one. */
 static int on_password(char *to, int size, int writes, void *context)
 {
     bool *is_asked = context;
@@ -181,7 +181,7 @@ static void read_fingerprint(struct tls_certificate *certificate)
         snprintf(certificate->fingerprint + 2 * i, 3, "%02x", digest[i]);
 }
 
-/* What is too long is cut. */
+/* Adds the issuer to the text, cut where it is too long. */
 static void add_issuer(struct tls_certificate *certificate,
                        const unsigned char *text, int text_len)
 {

@@ -50,7 +50,8 @@ void tls_taken_update(struct tls *tls)
         tls->is_broken = true;
 }
 
-/* The client hears why, unless something is kept, behind which nothing goes. */
+/* Refuses what has come. The client hears why, unless bytes are kept, behind
+ * which nothing goes. */
 static enum io_result refuse(struct tls *tls, enum tls_alert alert)
 {
     const char text[] = {2, (char)alert};
@@ -195,7 +196,7 @@ static size_t find_record(const struct tls_buffers *buffers)
 
 /* --- What is held between calls ------------------------------------------ */
 
-/* Payload, as much as there is. */
+/* Takes payload that is here already, as much as there is. */
 static size_t take_plain(struct tls *tls, char *data, size_t len)
 {
     if (len > tls->plain_len)

@@ -86,7 +86,8 @@ static bool make_key(struct tls_direction *direction)
     return is_done;
 }
 
-/* False: the secret is not as long as those of the suite. */
+/* Begins a direction with a secret. False: that is not as long as those of the
+ * suite; or no memory. */
 static bool begin(struct tls_direction *direction,
                   const struct tls_suite *suite, struct bytes secret,
                   bool seals)

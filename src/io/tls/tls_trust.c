@@ -86,7 +86,8 @@ static bool add_file(STACK_OF(X509) * all, const char *path)
     return err != -ENOMEM;
 }
 
-/* "3513523f.0": a link to a certificate by the hash of its subject. */
+/* Whether name is like "3513523f.0": a link to a certificate by the hash of its
+ * subject. */
 static bool is_hash(const char *name)
 {
     return strspn(name, "0123456789abcdef") == 8 && name[8] == '.' &&

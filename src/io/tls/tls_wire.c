@@ -62,7 +62,7 @@ enum io_result tls_wire_send_kept(struct tls *tls)
     return IO_DONE;
 }
 
-/* False: no memory. */
+/* Keeps what the socket did not take. False: no memory. */
 static bool keep(struct tls *tls, const char *data, size_t len)
 {
     tls->kept = malloc(len);
@@ -140,7 +140,7 @@ static bool is_plain_http(const char *data)
     return (*data >= 'A' && *data <= 'Z') || *data == '\r' || *data == '\n';
 }
 
-/* Up to len bytes; IO_FAILED: tls->error. */
+/* Receives up to len bytes; IO_FAILED: tls->error says why. */
 static enum io_result receive_bytes(struct tls *tls, char *data, size_t len,
                                     size_t *len_out)
 {

@@ -6,7 +6,7 @@ static const char revision_key[] = "revision";
 
 /* --- Writes --------------------------------------------------------------- */
 
-/* All of them, or up to the first that is refused. */
+/* Applies all operations, or those up to the first that is refused. */
 static int apply_ops(struct kv_change *change, struct kv_write *write)
 {
     write->is_done = true;

@@ -24,7 +24,7 @@ const char *const kv_lmdb_files[] = {"data.mdb", "lock.mdb", lock_name, NULL};
 static const char version_key[] = "version";
 static const char version[] = "1";
 
-/* LMDB's own numbers have no place among errnos. */
+/* Makes an errno of LMDB's own numbers, which have no place among those. */
 static int to_errno(int rc)
 {
     switch (rc) {

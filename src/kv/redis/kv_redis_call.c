@@ -59,7 +59,7 @@ static bool write_command(struct kv_redis_call *call,
     return !out->failed;
 }
 
-/* True: it is over, as outcome says. */
+/* Submits a call. True: it is over already, as outcome says. */
 static bool submit(struct kv_redis_call *call, struct kv_connection *connection)
 {
     struct kv_redis_client *client = call->client;

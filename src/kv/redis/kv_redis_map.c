@@ -105,7 +105,7 @@ static void put_map_question(struct kv_redis_call *call, struct buf *out)
     kv_command_put(out, BYTES("SLOTS"));
 }
 
-/* A single node that is no replica has it all. */
+/* Takes a single node, which is no replica, for the one that has all slots. */
 static void take_alone(struct kv_redis_client *client,
                        struct kv_connection *connection)
 {

@@ -75,7 +75,8 @@ static bool read_node(struct bytes host, uint64_t port,
     return true;
 }
 
-/* A node may be told by its name, and then its address follows, among pairs. */
+/* Finds a node's address among its pairs, where it is if the node is told by
+ * its name. */
 static struct bytes find_ip(const struct kv_reply *node)
 {
     const struct kv_reply *pairs = kv_reply_at(node, 3);

@@ -314,7 +314,8 @@ static void set_names(struct kv_write *write, uint64_t number)
     }
 }
 
-/* Whatever became of the names: the write has not begun. */
+/* Goes on with the answer to the question for names. Whatever became of that,
+ * the write has not begun. */
 static void on_names(struct kv_redis_call *call, const struct kv_reply *reply)
 {
     struct kv_redis_asking *asking = asking_of(call);

@@ -55,7 +55,7 @@ int launcher_send(int fd, const struct launcher_order *order, const int *fds,
     return errno == EPIPE ? 0 : -errno;
 }
 
-/* 1; 0, the other end is closed; or -errno. */
+/* Receives an order. Returns 1; 0, the other end is closed; or -errno. */
 static int receive(int fd, struct launcher_order *order,
                    int fds[LAUNCHER_FDS_MAX], size_t *count_out)
 {

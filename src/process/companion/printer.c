@@ -95,7 +95,7 @@ static _Noreturn void be_printer(int input, int terminal,
 
 /* --- The server's side --------------------------------------------------- */
 
-/* 0 or -errno. */
+/* Forks the printer. 0 or -errno. */
 static int fork_printer(int input, int terminal,
                         const struct identity *identity)
 {

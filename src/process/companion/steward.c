@@ -64,7 +64,8 @@ static void start(struct kept *kept)
         become(kept, steward);
 }
 
-/* The program has nothing to tidy up: what it does can break off anywhere. */
+/* Ends the program, which has nothing to tidy up: what it does can break off
+ * anywhere. */
 static void end(struct kept *kept)
 {
     if (kept->pid <= 0)
