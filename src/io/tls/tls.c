@@ -272,7 +272,10 @@ enum io_result tls_handshake(struct tls *tls)
     result = result_of(tls, returned);
     if (result == IO_EOF || result == IO_FAILED)
         note_failure(tls);
-    return leave(tls, result);
+    result = leave(tls, result);
+    /* The other side says nothing before it has heard the rest. */
+    return result == IO_AGAIN_READ && tls->kept_len > 0 ? IO_AGAIN_WRITE
+                                                        : result;
 }
 
 enum tls_failure tls_failure(const struct tls *tls)
