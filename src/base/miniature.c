@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/now.h"
+#include "base/pages.h"
 
 const unsigned miniature_quarters[MINIATURE_SIZES] = {1, 2, 4, 8, 16, 64};
 
@@ -39,7 +40,8 @@ struct model {
 struct miniature {
     struct miniature_options options;
     struct model models[MINIATURE_MODELS];
-    size_t copies; /* of each model */
+    struct copy *tables; /* the copies of all models, then their indices */
+    size_t copies;       /* of each model */
     size_t index_mask;
     uint64_t credit_ns;
     bool is_paused;
@@ -123,7 +125,7 @@ static bool has_room(const struct miniature *miniature,
 }
 
 /* Takes a free copy; there is one. Copies that were never used come last, as
- * their memory costs nothing yet. */
+ * nothing has touched their pages yet. */
 static uint16_t take_copy(struct model *model)
 {
     uint16_t at = model->free_copy;
@@ -371,9 +373,18 @@ static size_t power_of_two(size_t at_least)
     return power;
 }
 
+static size_t bytes_of_tables(const struct miniature *miniature)
+{
+    return MINIATURE_MODELS * ((miniature->copies + 1) * sizeof(struct copy) +
+                               (miniature->index_mask + 1) * sizeof(uint16_t));
+}
+
+/* The tables are there. */
 static bool make_model(struct miniature *miniature, unsigned number)
 {
     const struct miniature_options *options = &miniature->options;
+    struct copy *end = miniature->tables +
+                       MINIATURE_MODELS * (miniature->copies + 1);
     struct model *model = &miniature->models[number];
     unsigned quarters = miniature_quarters[number % MINIATURE_SIZES];
     uint64_t bytes = options->bytes_max / 4 * quarters;
@@ -382,13 +393,11 @@ static bool make_model(struct miniature *miniature, unsigned number)
     model->evict = evict_create((enum evict_policy)(number / MINIATURE_SIZES),
                                 bytes > 0 ? bytes : 1,
                                 entries > 0 ? entries : 1);
-    model->copies = calloc(miniature->copies + 1, sizeof(struct copy));
-    model->index = calloc(miniature->index_mask + 1, sizeof(uint16_t));
-    if (!model->evict || !model->copies || !model->index)
-        return false;
+    model->copies = miniature->tables + number * (miniature->copies + 1);
+    model->index = (uint16_t *)end + number * (miniature->index_mask + 1);
     model->untouched = 1;
     model->weight_max = 1;
-    return true;
+    return model->evict;
 }
 
 struct miniature *miniature_create(const struct miniature_options *options)
@@ -403,8 +412,9 @@ struct miniature *miniature_create(const struct miniature_options *options)
     miniature->index_mask = power_of_two(miniature->copies) - 1;
     miniature->credit_ns = options->budget_ns;
     miniature->since = *options->asked;
+    miniature->tables = pages_open(bytes_of_tables(miniature));
     for (unsigned i = 0; i < MINIATURE_MODELS; i++) {
-        if (make_model(miniature, i))
+        if (miniature->tables && make_model(miniature, i))
             continue;
         miniature_destroy(miniature);
         return NULL;
@@ -422,8 +432,7 @@ void miniature_destroy(struct miniature *miniature)
         while (model->evict && evict_take_next(model->evict))
             ; /* copies are not memory of their own */
         evict_destroy(model->evict);
-        free(model->copies);
-        free(model->index);
     }
+    pages_close(miniature->tables, bytes_of_tables(miniature));
     free(miniature);
 }

@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/pages.h"
+
 /* Younger than Debian 12's header, and in no distribution's the same: said
  * here. A kernel that does not know a field takes it when it is 0. */
 #define RIGHT_TRUNCATE (UINT64_C(1) << 14)     /* ABI 3 */
@@ -50,6 +52,11 @@ static uint64_t rights_of_abi(int abi)
     return rights;
 }
 
+static size_t bytes_of_rules(const struct landlock_domain *landlock)
+{
+    return landlock->rules_max * sizeof(*landlock->rules);
+}
+
 int landlock_domain_open(struct landlock_domain *landlock,
                          const struct landlock_domain_options *options)
 {
@@ -69,7 +76,8 @@ int landlock_domain_open(struct landlock_domain *landlock,
                                   : 0,
         .scoped = abi >= 6 && !options->connects_abstract ? SCOPE_ABSTRACT_UNIX
                                                           : 0};
-    landlock->rules = calloc(options->rules_max, sizeof(*landlock->rules));
+    landlock->rules_max = options->rules_max;
+    landlock->rules = pages_open(bytes_of_rules(landlock));
     if (!landlock->rules && options->rules_max > 0)
         return -ENOMEM;
     landlock->fd = (int)syscall(SYS_landlock_create_ruleset, &ruleset,
@@ -82,7 +90,6 @@ int landlock_domain_open(struct landlock_domain *landlock,
     }
     landlock->abi = (int)abi;
     landlock->handled = ruleset.handled_access_fs;
-    landlock->rules_max = options->rules_max;
     return 0;
 }
 
@@ -91,7 +98,7 @@ void landlock_domain_close(struct landlock_domain *landlock)
     if (landlock->fd >= 0)
         close(landlock->fd);
     landlock->fd = -1;
-    free(landlock->rules);
+    pages_close(landlock->rules, bytes_of_rules(landlock));
     landlock->rules = NULL;
     landlock->rule_count = 0;
 }

@@ -3,11 +3,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/pages.h"
+
 struct block {
     struct list link;
     size_t unused; /* the first of them are */
     struct client_entry entries[];
 };
+
+static size_t bytes_of_buckets(size_t capacity)
+{
+    return capacity * sizeof(struct client_entry *);
+}
 
 void client_table_init(struct client_table *table)
 {
@@ -23,7 +30,7 @@ void client_table_fini(struct client_table *table)
         list_drop(&block->link);
         free(block);
     }
-    free(table->buckets);
+    pages_close(table->buckets, bytes_of_buckets(table->capacity));
     client_table_init(table);
 }
 
@@ -60,7 +67,7 @@ static void rehash(struct client_table *table, struct client_entry **buckets,
             link_in(table, entry);
         }
     }
-    free(old);
+    pages_close(old, bytes_of_buckets(old_capacity));
 }
 
 int client_table_reserve(struct client_table *table, size_t capacity)
@@ -72,10 +79,10 @@ int client_table_reserve(struct client_table *table, size_t capacity)
     if (capacity <= table->capacity)
         return 0;
     block = malloc(sizeof(*block) + more * sizeof(*block->entries));
-    buckets = calloc(capacity, sizeof(struct client_entry *));
+    buckets = pages_open(bytes_of_buckets(capacity));
     if (!block || !buckets) {
         free(block);
-        free(buckets);
+        pages_close(buckets, bytes_of_buckets(capacity));
         return -ENOMEM;
     }
     block->unused = more;

@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/pages.h"
 #include "base/units.h"
 #include "engine/link/link_priv.h"
+
+enum { JOBS_BYTES = WHAT_IF_JOBS * sizeof(struct what_if_job) };
 
 int what_if_init(struct what_if *what_if)
 {
@@ -12,14 +15,14 @@ int what_if_init(struct what_if *what_if)
     heap_init(&what_if->heap);
     if (heap_reserve(&what_if->heap, WHAT_IF_JOBS) != 0)
         return -ENOMEM;
-    what_if->jobs = calloc(WHAT_IF_JOBS, sizeof(*what_if->jobs));
+    what_if->jobs = pages_open(JOBS_BYTES);
     return what_if->jobs ? 0 : -ENOMEM;
 }
 
 void what_if_fini(struct what_if *what_if)
 {
     heap_fini(&what_if->heap);
-    free(what_if->jobs);
+    pages_close(what_if->jobs, JOBS_BYTES);
     what_if->jobs = NULL;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/pages.h"
 #include "base/units.h"
 #include "engine/h1/h1.h"
 #include "io/loop.h"
@@ -354,7 +355,7 @@ static void turn_again(void *context)
 
 struct worker *worker_create(const struct worker_options *options)
 {
-    struct worker *worker = calloc(1, sizeof(*worker));
+    struct worker *worker = pages_open(sizeof(*worker));
 
     if (!worker)
         return NULL;
@@ -398,7 +399,7 @@ void worker_destroy(struct worker *worker)
         close(worker->link_timer.fd);
     if (worker->loop)
         ev_loop_destroy(worker->loop);
-    free(worker);
+    pages_close(worker, sizeof(*worker));
 }
 
 int worker_start(struct worker *worker)

@@ -1,11 +1,11 @@
 #include "files/file_cache.h"
 
-#include <stdlib.h>
 #include <sys/random.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/pages.h"
 #include "files/file_cache_priv.h"
 
 enum {
@@ -324,14 +324,18 @@ static size_t bucket_count(size_t entries_max)
     return count;
 }
 
+static size_t bytes_of_cache(size_t buckets)
+{
+    return sizeof(struct file_cache) + buckets * sizeof(struct file_entry *);
+}
+
 struct file_cache *file_cache_create(const struct file_cache_options *options)
 {
     size_t buckets = bucket_count(options->entries_max);
     size_t opened_max = options->entries_max < options->descriptors_max
                             ? options->entries_max
                             : options->descriptors_max;
-    struct file_cache *cache =
-        calloc(1, sizeof(*cache) + buckets * sizeof(cache->buckets[0]));
+    struct file_cache *cache = pages_open(bytes_of_cache(buckets));
 
     if (!cache)
         return NULL;
@@ -368,5 +372,5 @@ void file_cache_destroy(struct file_cache *cache)
     evict_destroy(cache->resident);
     evict_destroy(cache->opened);
     miniature_destroy(cache->miniature);
-    free(cache);
+    pages_close(cache, bytes_of_cache(cache->mask + 1));
 }

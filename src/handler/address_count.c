@@ -3,9 +3,9 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "base/address_key.h"
+#include "base/pages.h"
 
 /* Entries are chained through their numbers, which are their indices + 1: in
  * the chain that their hash names, or in that of the free. */
@@ -143,6 +143,17 @@ bool address_count_gives_way(struct address_count *count,
     return gives_way;
 }
 
+static size_t bytes_of_table(size_t entries)
+{
+    return sizeof(struct address_count) +
+           entries * sizeof(struct counted_address);
+}
+
+static size_t bytes_of_chains(size_t count)
+{
+    return count * sizeof(uint32_t);
+}
+
 int address_count_create(struct address_count **count_out, uint32_t most,
                          bool yields, size_t entries)
 {
@@ -154,16 +165,15 @@ int address_count_create(struct address_count **count_out, uint32_t most,
     assert(entries >= 1 && entries <= ADDRESS_COUNT_ENTRIES_MAX);
     while (chain_count < entries)
         chain_count *= 2;
-    count = calloc(1,
-                   sizeof(*count) + entries * sizeof(struct counted_address));
+    count = pages_open(bytes_of_table(entries));
     if (!count)
         return -ENOMEM;
-    count->chains = calloc(chain_count, sizeof(*count->chains));
+    count->chains = pages_open(bytes_of_chains(chain_count));
     if (!count->chains)
-        goto free_count;
+        goto close_count;
     err = siphash_make_key(&count->secret);
     if (err != 0)
-        goto free_chains;
+        goto close_chains;
     count->most = most;
     count->yields = yields;
     count->chain_mask = (uint32_t)(chain_count - 1);
@@ -172,10 +182,10 @@ int address_count_create(struct address_count **count_out, uint32_t most,
     *count_out = count;
     return 0;
 
-free_chains:
-    free(count->chains);
-free_count:
-    free(count);
+close_chains:
+    pages_close(count->chains, bytes_of_chains(chain_count));
+close_count:
+    pages_close(count, bytes_of_table(entries));
     return err;
 }
 
@@ -184,6 +194,6 @@ void address_count_destroy(struct address_count *count)
     if (!count)
         return;
     pthread_mutex_destroy(&count->mutex);
-    free(count->chains);
-    free(count);
+    pages_close(count->chains, bytes_of_chains((size_t)count->chain_mask + 1));
+    pages_close(count, bytes_of_table(count->entry_count));
 }

@@ -1,8 +1,9 @@
 #include "io/mailbox.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <unistd.h>
+
+#include "base/pages.h"
 
 enum {
     CACHE_LINE = 64,
@@ -11,8 +12,10 @@ enum {
     MAILS_AT_ONCE = 16
 };
 
-/* A cell is free for the put at position p while sequence == p, and full for
- * the take at p once sequence == p + 1; taking sets p + capacity. */
+/* Of a position p the lap is what p is without its place in the ring. A cell is
+ * free for the put at p while sequence == lap, and full for the take at p once
+ * sequence == lap + 1; taking sets lap + capacity. So zeroed memory is an empty
+ * ring. */
 struct cell {
     atomic_size_t sequence;
     struct mail mail;
@@ -30,15 +33,20 @@ struct mailbox {
     _Alignas(CACHE_LINE) struct cell cells[];
 };
 
+static size_t lap_of(const struct mailbox *mailbox, size_t at)
+{
+    return at & ~mailbox->mask;
+}
+
 static bool take(struct mailbox *mailbox, struct mail *mail_out)
 {
     struct cell *cell = &mailbox->cells[mailbox->take_at & mailbox->mask];
+    size_t lap = lap_of(mailbox, mailbox->take_at);
 
-    if (atomic_load_explicit(&cell->sequence, memory_order_acquire) !=
-        mailbox->take_at + 1)
+    if (atomic_load_explicit(&cell->sequence, memory_order_acquire) != lap + 1)
         return false;
     *mail_out = cell->mail;
-    atomic_store_explicit(&cell->sequence, mailbox->take_at + mailbox->mask + 1,
+    atomic_store_explicit(&cell->sequence, lap + mailbox->mask + 1,
                           memory_order_release);
     mailbox->take_at++;
     return true;
@@ -101,27 +109,24 @@ static void on_wake(struct ev_loop *loop, ev_async *wake, int events)
         receiver->on_command(receiver->context, commands);
 }
 
+static size_t bytes_of_ring(size_t capacity)
+{
+    return sizeof(struct mailbox) + capacity * sizeof(struct cell);
+}
+
 struct mailbox *mailbox_create(struct ev_loop *loop, size_t capacity,
                                struct mailbox_receiver receiver)
 {
-    size_t size = sizeof(struct mailbox) + capacity * sizeof(struct cell);
     struct mailbox *mailbox;
 
     /* In a ring of one, full and free again would be the same number. */
     assert(capacity > 1 && (capacity & (capacity - 1)) == 0);
-    size = (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-    mailbox = aligned_alloc(CACHE_LINE, size);
+    mailbox = pages_open(bytes_of_ring(capacity));
     if (!mailbox)
         return NULL;
     mailbox->loop = loop;
     mailbox->receiver = receiver;
     mailbox->mask = capacity - 1;
-    mailbox->take_at = 0;
-    atomic_init(&mailbox->put_at, 0);
-    atomic_init(&mailbox->commands, 0);
-    atomic_init(&mailbox->notes, NULL);
-    for (size_t i = 0; i < capacity; i++)
-        atomic_init(&mailbox->cells[i].sequence, i);
     ev_async_init(&mailbox->wake, on_wake);
     mailbox->wake.data = mailbox;
     ev_async_start(loop, &mailbox->wake);
@@ -137,7 +142,7 @@ void mailbox_destroy(struct mailbox *mailbox)
     while (take(mailbox, &mail))
         close(mail.fd);
     ev_async_stop(mailbox->loop, &mailbox->wake);
-    free(mailbox);
+    pages_close(mailbox, bytes_of_ring(mailbox->mask + 1));
 }
 
 bool mailbox_put(struct mailbox *mailbox, const struct mail *mail)
@@ -149,7 +154,9 @@ bool mailbox_put(struct mailbox *mailbox, const struct mail *mail)
         size_t sequence = atomic_load_explicit(&cell->sequence,
                                                memory_order_acquire);
 
-        if (sequence == at) {
+        size_t lap = lap_of(mailbox, at);
+
+        if (sequence == lap) {
             /* Free: claim it. On failure at is what another put made it. */
             if (!atomic_compare_exchange_weak_explicit(&mailbox->put_at, &at,
                                                        at + 1,
@@ -157,11 +164,11 @@ bool mailbox_put(struct mailbox *mailbox, const struct mail *mail)
                                                        memory_order_relaxed))
                 continue;
             cell->mail = *mail;
-            atomic_store_explicit(&cell->sequence, at + 1,
+            atomic_store_explicit(&cell->sequence, lap + 1,
                                   memory_order_release);
             return true;
         }
-        if ((ptrdiff_t)(sequence - at) < 0)
+        if ((ptrdiff_t)(sequence - lap) < 0)
             return false; /* still holds what was put one round ago */
         at = atomic_load_explicit(&mailbox->put_at, memory_order_relaxed);
     }

@@ -150,6 +150,42 @@ TEST(a_burst_waits_until_the_worker_has_room)
     }
 }
 
+/* What is no file of a server with so many workers, each of which has answered
+ * a few requests, and whose clocks have ticked. */
+static uint64_t measure_workers(const char *workers)
+{
+    enum { CLIENTS = 64, TIMES = 20 };
+    struct server *one = START(workers);
+    struct client *clients[CLIENTS];
+    uint64_t bytes;
+
+    for (size_t i = 0; i < CLIENTS; i++)
+        clients[i] = client_open(one);
+    for (size_t i = 0; i < TIMES * CLIENTS; i++)
+        client_expect_usable(clients[i % CLIENTS]);
+    for (size_t i = 0; i < CLIENTS; i++)
+        client_close(clients[i]);
+    pause_ms(2500);
+    bytes = server_own_memory(one);
+    server_stop(one);
+    return bytes;
+}
+
+/* Tables are made for many, and take memory when there are many. */
+TEST(a_worker_takes_little_memory)
+{
+    enum { WHOLE_MAX = 3 << 20, EACH_MAX = 700 << 10 };
+    uint64_t one = measure_workers("--workers=1");
+    uint64_t nine = measure_workers("--workers=9");
+
+    going_on("%llu KiB with one worker, %llu KiB with nine",
+             (unsigned long long)one / 1024, (unsigned long long)nine / 1024);
+    if (is_sanitized())
+        skip();
+    assert_in_range(one, 1, WHOLE_MAX);
+    assert_in_range(nine, one, one + 8 * EACH_MAX);
+}
+
 /* Bytes for each idle connection; *cpu_ms_out: of a while in which nobody
  * asks. */
 static uint64_t measure_idle(uint64_t *cpu_ms_out)

@@ -8,6 +8,7 @@ _Atomic long allocations_left = -1;
 _Atomic bool fails_once;
 _Atomic unsigned allocations;
 _Atomic unsigned allocation_failures;
+_Atomic unsigned long pages_bytes;
 
 static bool has_memory(void)
 {
@@ -24,6 +25,7 @@ static bool has_memory(void)
 #pragma weak __real_calloc
 #pragma weak __real_realloc
 #pragma weak __real_aligned_alloc
+#pragma weak __real_pages_open
 
 WRAP(void *, malloc, size_t bytes)
 {
@@ -43,4 +45,12 @@ WRAP(void *, realloc, void *old, size_t bytes)
 WRAP(void *, aligned_alloc, size_t alignment, size_t bytes)
 {
     return has_memory() ? __real_aligned_alloc(alignment, bytes) : NULL;
+}
+
+WRAP(void *, pages_open, size_t bytes)
+{
+    if (!has_memory())
+        return NULL;
+    pages_bytes += bytes;
+    return __real_pages_open(bytes);
 }

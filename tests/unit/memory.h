@@ -1,7 +1,8 @@
 /*
  * memory - how many allocations succeed before there is no memory left. Of
  * malloc() and its like those are played that a program names in
- * `link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc`.
+ * `link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc`,
+ * and of pages that with `--wrap=pages_open`.
  *
  * Thread: any.
  */
@@ -14,5 +15,6 @@ extern _Atomic long allocations_left; /* negative: any number */
 extern _Atomic bool fails_once;       /* afterwards there is memory again */
 extern _Atomic unsigned allocations;  /* asked for */
 extern _Atomic unsigned allocation_failures; /* refused */
+extern _Atomic unsigned long pages_bytes;    /* opened, closed ones too */
 
 #endif

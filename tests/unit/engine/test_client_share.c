@@ -1,4 +1,4 @@
-/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=pages_open */
 #include "suite.h"
 #include "unit/engine/client_model.h"
 #include "unit/memory.h"

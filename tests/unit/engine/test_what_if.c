@@ -1,4 +1,4 @@
-/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=pages_open */
 #include "engine/what_if.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc */
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc,--wrap=pages_open */
 #include "engine/worker.h"
 
 #include <poll.h>

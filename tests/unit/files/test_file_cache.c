@@ -1,4 +1,4 @@
-/* link: -Wl,--wrap=syscall,--wrap=fstatat,--wrap=pread,--wrap=malloc,--wrap=calloc */
+/* link: -Wl,--wrap=syscall,--wrap=fstatat,--wrap=pread,--wrap=malloc,--wrap=calloc,--wrap=pages_open */
 #include "unit/files/file_cache_fixture.h"
 
 /* What an acquire of path costs. */

@@ -1,4 +1,4 @@
-/* link: -Wl,--wrap=calloc,--wrap=getrandom */
+/* link: -Wl,--wrap=pages_open,--wrap=getrandom */
 #include "handler/address_count.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* link: -Wl,--wrap=aligned_alloc */
+/* link: -Wl,--wrap=pages_open */
 #include "io/mailbox.h"
 
 #include <pthread.h>
