@@ -6,8 +6,8 @@
  * nothing but the cache lines it looks at.
  *
  * Thread: stats_read() any, many at once; a snapshot is its owner's.
- * Owns:   its memory, 0.3 MB. Texts are borrowed from the options of the
- *         statistics.
+ * Owns:   its memory: room for 0.3 MB, of which it takes what is not 0. Texts
+ *         are borrowed from the options of the statistics.
  */
 #ifndef OBSERVE_STATS_SNAPSHOT_H
 #define OBSERVE_STATS_SNAPSHOT_H
@@ -122,6 +122,9 @@ struct stats_snapshot {
 MUST_USE struct stats_snapshot *stats_snapshot_create(const struct stats_shared
                                                           *shared);
 void stats_snapshot_destroy(struct stats_snapshot *snapshot);
+
+/* Makes it empty again: it takes a page of memory then. */
+void stats_snapshot_clear(struct stats_snapshot *snapshot);
 
 /* Fills a snapshot that was made for shared. */
 void stats_read(const struct stats_shared *shared, const struct now *now,

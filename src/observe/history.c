@@ -2,7 +2,8 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
+
+#include "base/pages.h"
 
 struct history {
     /* The feeding thread's: of the snapshot before. */
@@ -14,6 +15,7 @@ struct history {
     struct distribution total;
     struct distribution wait;
     struct distribution difference;
+    struct distribution nothing; /* stays so */
 
     pthread_mutex_t mutex; /* guards what follows */
     size_t noted;          /* points ever; the last is at noted - 1 */
@@ -22,7 +24,7 @@ struct history {
 
 struct history *history_create(void)
 {
-    struct history *history = calloc(1, sizeof(*history));
+    struct history *history = pages_open(sizeof(*history));
 
     if (!history)
         return NULL;
@@ -36,7 +38,7 @@ void history_destroy(struct history *history)
     if (!history)
         return;
     pthread_mutex_destroy(&history->mutex);
-    free(history);
+    pages_close(history, sizeof(*history));
 }
 
 /* What has come since; previous becomes present. */
@@ -48,10 +50,14 @@ static uint64_t advance(uint64_t *previous, uint64_t present)
     return more;
 }
 
+/* The times are sums that only grow: where there are no more of them they are
+ * the same, and nothing is copied. */
 static const struct distribution *advance_times(
     struct history *history, struct distribution *previous,
     const struct distribution *present)
 {
+    if (present->count == previous->count)
+        return &history->nothing;
     history->difference = *present;
     distribution_subtract(&history->difference, previous);
     *previous = *present;

@@ -1,6 +1,6 @@
 #include "observe/stats.h"
 
-#include <sys/mman.h>
+#include "base/pages.h"
 
 const char *stats_close_name(enum stats_close reason)
 {
@@ -45,19 +45,16 @@ static size_t shared_bytes(size_t worker_count)
     return sizeof(struct stats_shared) + worker_count * sizeof(struct stats);
 }
 
-/* The memory is the kernel's and not malloc()'s: zeroed without being touched,
- * and on whole cache lines. */
+/* Pages are zeroed without being touched, and on whole cache lines. */
 struct stats_shared *stats_shared_create(const struct stats_options *options,
                                          const struct now *now)
 {
-    struct stats_shared *shared = mmap(NULL,
-                                       shared_bytes(options->worker_count),
-                                       PROT_READ | PROT_WRITE,
-                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct stats_shared *shared =
+        pages_open(shared_bytes(options->worker_count));
 
     assert(options->method_count <= STATS_METHODS_MAX &&
            options->store_count <= STATS_STORES_MAX);
-    if (shared == MAP_FAILED)
+    if (!shared)
         return NULL;
     shared->options = *options;
     shared->began_mono_ms = now->mono_ms;
@@ -68,7 +65,7 @@ struct stats_shared *stats_shared_create(const struct stats_options *options,
 void stats_shared_destroy(struct stats_shared *shared)
 {
     if (shared)
-        munmap(shared, shared_bytes(shared->options.worker_count));
+        pages_close(shared, shared_bytes(shared->options.worker_count));
 }
 
 /* Queries have tokens and names in them, which are not for statistics. */

@@ -1,8 +1,8 @@
 #include "observe/stats_snapshot.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/pages.h"
 #include "base/units.h"
 
 static size_t snapshot_bytes(size_t worker_count)
@@ -13,12 +13,26 @@ static size_t snapshot_bytes(size_t worker_count)
 
 struct stats_snapshot *stats_snapshot_create(const struct stats_shared *shared)
 {
-    return calloc(1, snapshot_bytes(shared->options.worker_count));
+    size_t worker_count = shared->options.worker_count;
+    struct stats_snapshot *snapshot = pages_open(snapshot_bytes(worker_count));
+
+    if (snapshot)
+        snapshot->options.worker_count = worker_count;
+    return snapshot;
 }
 
 void stats_snapshot_destroy(struct stats_snapshot *snapshot)
 {
-    free(snapshot);
+    if (snapshot)
+        pages_close(snapshot, snapshot_bytes(snapshot->options.worker_count));
+}
+
+void stats_snapshot_clear(struct stats_snapshot *snapshot)
+{
+    size_t worker_count = snapshot->options.worker_count;
+
+    pages_clear(snapshot, snapshot_bytes(worker_count));
+    snapshot->options.worker_count = worker_count;
 }
 
 static void add(uint64_t *sum, const struct counter *counter)
@@ -292,7 +306,7 @@ static void derive(struct stats_snapshot *snapshot)
 void stats_read(const struct stats_shared *shared, const struct now *now,
                 struct stats_snapshot *snapshot)
 {
-    memset(snapshot, 0, snapshot_bytes(shared->options.worker_count));
+    stats_snapshot_clear(snapshot);
     snapshot->options = shared->options;
     snapshot->wall_ns = now->wall_ns;
     snapshot->mono_ms = now->mono_ms;

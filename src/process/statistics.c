@@ -109,6 +109,7 @@ int statistics_tick(struct statistics *statistics)
     if (now.mono_ms >= statistics->due_ms) {
         take_snapshot(statistics, &now);
         history_note(statistics->history, statistics->snapshot);
+        stats_snapshot_clear(statistics->snapshot);
         statistics->due_ms += INTERVAL_MS;
         if (statistics->due_ms <= now.mono_ms) /* it has overslept */
             statistics->due_ms = now.mono_ms + INTERVAL_MS;

@@ -1,4 +1,4 @@
-/* link: -Wl,--wrap=calloc */
+/* link: -Wl,--wrap=pages_open */
 #include "observe/history.h"
 
 #include <math.h>

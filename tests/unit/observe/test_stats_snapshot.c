@@ -1,4 +1,4 @@
-/* link: -Wl,--wrap=calloc */
+/* link: -Wl,--wrap=pages_open */
 #include "observe/stats_snapshot.h"
 
 #include <math.h>
@@ -54,6 +54,21 @@ TEST(at_first_all_is_zero)
     assert_int_equal(snapshot->wall_ns, sample_now.wall_ns);
     assert_int_equal(snapshot->began_wall_ns, sample_began.wall_ns);
     assert_false(snapshot->is_draining);
+}
+
+TEST(a_cleared_one_is_as_if_it_were_new)
+{
+    sample_note(&shared->workers[0], 10);
+    take();
+    assert_int_equal(snapshot->requests, 1);
+    stats_snapshot_clear(snapshot);
+    assert_int_equal(snapshot->requests, 0);
+    assert_int_equal(snapshot->total.count, 0);
+    assert_int_equal(snapshot->workers[0].requests, 0);
+    stats_snapshot_clear(snapshot);
+    take();
+    assert_int_equal(snapshot->requests, 1);
+    assert_int_equal(snapshot->workers[0].requests, 1);
 }
 
 TEST(reading_twice_counts_once)
