@@ -43,6 +43,10 @@ void config_words(char words_out[CONFIG_WORDS_MAX + 1],
 /* Whether more than files is told to be served at the top, or everywhere. */
 bool config_has_other_task(const struct options *options);
 
+/* Whether TLS may ever be spoken, to clients or to other servers. A file of
+ * settings may say so when it is read again. */
+bool config_may_speak_tls(const struct options *options);
+
 /* Finds hosts and locations that are there twice, and sites and locations
  * that have nothing to do. */
 void config_site_check(const struct options *options, struct faults *faults);

@@ -344,6 +344,13 @@ bool config_has_other_task(const struct options *options)
            options->kv.count > 0 || options->status.len > 0;
 }
 
+bool config_may_speak_tls(const struct options *options)
+{
+    return options->config || options->https_told || options->acme_folder ||
+           options->location.certificate.count > 0 ||
+           config_has_other_task(options);
+}
+
 void config_site_check(const struct options *options, struct faults *faults)
 {
     if (options->site_count == 0 && !options->location.root &&

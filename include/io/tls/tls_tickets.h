@@ -27,7 +27,8 @@ enum {
 
 struct tls_tickets; /* opaque; counted */
 
-/* Makes tickets with one random key. NULL: no memory, or no randomness. */
+/* The first key is a random one, and made when it is asked for. NULL: no
+ * memory. */
 MUST_USE struct tls_tickets *tls_tickets_create(uint64_t now_s);
 struct tls_tickets *tls_tickets_acquire(struct tls_tickets *tickets);
 void tls_tickets_release(struct tls_tickets **tickets_ref);
@@ -41,7 +42,8 @@ uint64_t tls_tickets_tick(struct tls_tickets *tickets, uint64_t now_s);
 MUST_USE const char *tls_tickets_read(struct tls_tickets *tickets,
                                       struct bytes text);
 
-/* What another process takes over; room for it, and how many bytes it has. */
+/* What another process takes over; room for it, and how many bytes it has. 0:
+ * there is no randomness. */
 enum { TLS_TICKETS_STATE_MAX = 16 + TLS_TICKETS_KEPT * TLS_TICKET_KEY_BYTES };
 size_t tls_tickets_save(struct tls_tickets *tickets,
                         char state[TLS_TICKETS_STATE_MAX]);

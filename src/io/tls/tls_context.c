@@ -226,9 +226,11 @@ static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
     int result = KNOWN;
 
     if (makes) {
-        tls_tickets_take_newest(tickets, &key);
+        bool is_there = tls_tickets_take_newest(tickets, &key);
+
         memcpy(name, key.name, sizeof(key.name));
-        if (RAND_bytes(iv, EVP_CIPHER_get_iv_length(context->cipher)) != 1 ||
+        if (!is_there ||
+            RAND_bytes(iv, EVP_CIPHER_get_iv_length(context->cipher)) != 1 ||
             !EVP_EncryptInit_ex2(cipher, context->cipher, key.cipher, iv, NULL))
             result = FAILED;
     } else {

@@ -15,7 +15,7 @@ struct tls_tickets {
     atomic_uint refs;
     pthread_mutex_t lock;
     uint64_t rotate_at_s;
-    size_t count; /* 1 at least */
+    size_t count; /* 0: nobody has asked for one */
     bool is_told; /* the keys are an operator's */
     struct tls_ticket_key keys[TLS_TICKETS_MAX]; /* the newest first */
 };
@@ -32,6 +32,16 @@ static bool make_key(struct tls_ticket_key *key)
            RAND_priv_bytes(key->cipher, sizeof(key->cipher)) == 1;
 }
 
+/* Whether there is a key; the lock is held. The first is made when somebody
+ * asks for one: a server without TLS needs none, nor what OpenSSL makes for
+ * it. */
+static bool has_key(struct tls_tickets *tickets)
+{
+    if (tickets->count == 0 && make_key(&tickets->keys[0]))
+        tickets->count = 1;
+    return tickets->count > 0;
+}
+
 struct tls_tickets *tls_tickets_create(uint64_t now_s)
 {
     struct tls_tickets *tickets = calloc(1, sizeof(*tickets));
@@ -40,12 +50,8 @@ struct tls_tickets *tls_tickets_create(uint64_t now_s)
         return NULL;
     atomic_init(&tickets->refs, 1);
     pthread_mutex_init(&tickets->lock, NULL);
-    tickets->count = 1;
     tickets->rotate_at_s = now_s + TLS_TICKETS_ROTATE_S;
-    if (make_key(&tickets->keys[0]))
-        return tickets;
-    tls_tickets_release(&tickets);
-    return NULL;
+    return tickets;
 }
 
 struct tls_tickets *tls_tickets_acquire(struct tls_tickets *tickets)
@@ -79,12 +85,14 @@ static bool is_due(const struct tls_tickets *tickets, uint64_t now_s)
  * made all the same, since nobody has used those between. */
 uint64_t tls_tickets_tick(struct tls_tickets *tickets, uint64_t now_s)
 {
-    struct tls_ticket_key key;
+    struct tls_ticket_key key = {.name = {0}};
     uint64_t left_s = TLS_TICKETS_ROTATE_S;
 
     pthread_mutex_lock(&tickets->lock);
     if (!tickets->is_told && !is_due(tickets, now_s)) {
         left_s = tickets->rotate_at_s - now_s;
+    } else if (tickets->count == 0) {
+        tickets->rotate_at_s = now_s + TLS_TICKETS_ROTATE_S;
     } else if (!tickets->is_told && make_key(&key)) {
         memmove(&tickets->keys[1], &tickets->keys[0],
                 (TLS_TICKETS_KEPT - 1) * sizeof(key));
@@ -98,12 +106,16 @@ uint64_t tls_tickets_tick(struct tls_tickets *tickets, uint64_t now_s)
     return left_s;
 }
 
-void tls_tickets_take_newest(struct tls_tickets *tickets,
+bool tls_tickets_take_newest(struct tls_tickets *tickets,
                              struct tls_ticket_key *key_out)
 {
+    bool is_there;
+
     pthread_mutex_lock(&tickets->lock);
+    is_there = has_key(tickets);
     *key_out = tickets->keys[0];
     pthread_mutex_unlock(&tickets->lock);
+    return is_there;
 }
 
 enum tls_ticket_age tls_tickets_find(struct tls_tickets *tickets,
@@ -199,6 +211,10 @@ size_t tls_tickets_save(struct tls_tickets *tickets,
 
     memset(state, 0, STATE_HEAD_BYTES);
     pthread_mutex_lock(&tickets->lock);
+    if (!has_key(tickets)) {
+        pthread_mutex_unlock(&tickets->lock);
+        return 0;
+    }
     count = tickets->count < TLS_TICKETS_KEPT ? tickets->count
                                               : TLS_TICKETS_KEPT;
     state[0] = STATE_VERSION;

@@ -18,9 +18,10 @@ struct tls_ticket_key {
     unsigned char cipher[TLS_TICKET_CIPHER_BYTES];
 };
 
-/* The one that makes tickets. To be wiped by whoever asked. */
-void tls_tickets_take_newest(struct tls_tickets *tickets,
-                             struct tls_ticket_key *key_out);
+/* The one that makes tickets. To be wiped by whoever asked. False: there is
+ * none, as there is no randomness. */
+MUST_USE bool tls_tickets_take_newest(struct tls_tickets *tickets,
+                                      struct tls_ticket_key *key_out);
 
 enum tls_ticket_age { TLS_TICKET_UNKNOWN, TLS_TICKET_OLD, TLS_TICKET_NEWEST };
 

@@ -11,7 +11,9 @@
 
 #include "base/log.h"
 #include "config/certificates/managed_told.h"
+#include "config/config_site.h"
 #include "io/tls/tls_kernel.h"
+#include "io/tls/tls_policy.h"
 #include "process/certificates/local_authority.h"
 
 static void tell(const struct faults *warnings, FILE *errors)
@@ -49,11 +51,14 @@ static int read_certificates(const struct credentials *credentials,
 int credentials_hand_on(const struct credentials *credentials)
 {
     char state[TLS_TICKETS_STATE_MAX];
-    size_t len = tls_tickets_save(credentials->tickets, state);
     int ends[2];
     ssize_t written;
+    size_t len;
 
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == -1)
+    if (!credentials->certificates)
+        return -1;
+    len = tls_tickets_save(credentials->tickets, state);
+    if (len == 0 || pipe2(ends, O_CLOEXEC | O_NONBLOCK) == -1)
         return -1;
     written = write(ends[1], state, len);
     explicit_bzero(state, sizeof(state));
@@ -232,9 +237,13 @@ int credentials_open(struct credentials *credentials, struct options *options,
     int status;
 
     *credentials = (struct credentials){.options = options};
-    if (!open_tickets(credentials, before)) {
-        fputs("sprintd: session tickets: no memory, or no randomness\n",
+    if (!before && config_may_speak_tls(options) && !tls_policy_read()) {
+        fputs("sprintd: OpenSSL refuses its own settings (openssl.cnf)\n",
               errors);
+        return EX_CONFIG;
+    }
+    if (!open_tickets(credentials, before)) {
+        fputs("sprintd: out of memory\n", errors);
         return EX_OSERR;
     }
     if (options->acme_folder && !before)

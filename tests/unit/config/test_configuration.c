@@ -2,6 +2,7 @@
 
 #include <sysexits.h>
 
+#include "config/config_site.h"
 #include "handler/cors.h"
 #include "suite.h"
 #include "unit/place.h"
@@ -92,6 +93,28 @@ TEST(what_is_sound_is_compiled_everywhere)
     assert_non_null(options.sites[0].options.try_files);
     assert_null(options.sites[0].locations[0].options.edits);
     assert_non_null(options.sites[0].locations[0].options.try_files);
+}
+
+/* A file of settings may name a certificate when it is read again. */
+TEST(files_of_a_command_line_are_never_served_by_tls)
+{
+    static const struct {
+        const char *text;
+        const char *argument;
+        bool may;
+    } cases[] = {{NULL, "--root=/tmp", false},
+                 {NULL, "--workers=2", false},
+                 {"root = /tmp\n", "", true},
+                 {NULL, "--https=localhost", true},
+                 {NULL, "--proxy=/=https://127.0.0.1:1", true},
+                 {NULL, "--kv=/k=rediss://127.0.0.1:1", true},
+                 {NULL, "--certificate=/no/such.pem", true}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        (void)read_with(cases[i].text, cases[i].argument);
+        if (config_may_speak_tls(&options) != cases[i].may)
+            fail_msg("%s", cases[i].argument);
+    }
 }
 
 TEST(what_is_wrong_above_is_told_once)

@@ -24,7 +24,7 @@ static struct tls_ticket_key newest(void)
 {
     struct tls_ticket_key key;
 
-    tls_tickets_take_newest(tickets, &key);
+    assert_true(tls_tickets_take_newest(tickets, &key));
     return key;
 }
 
@@ -36,6 +36,33 @@ static enum tls_ticket_age age_of(const struct tls_ticket_key *key)
     if (age != TLS_TICKET_UNKNOWN)
         assert_memory_equal(&found, key, sizeof(found));
     return age;
+}
+
+TEST(until_somebody_asks_there_is_no_key_and_none_to_replace)
+{
+    struct tls_ticket_key none = {.name = {0}};
+    struct tls_ticket_key first;
+    uint64_t now_s = 1000 + TLS_TICKETS_ROTATE_S;
+
+    assert_int_equal(age_of(&none), TLS_TICKET_UNKNOWN);
+    assert_int_equal(tls_tickets_tick(tickets, now_s), TLS_TICKETS_ROTATE_S);
+    assert_int_equal(age_of(&none), TLS_TICKET_UNKNOWN);
+    first = newest();
+    assert_memory_not_equal(&first, &none, sizeof(first));
+    assert_int_equal(age_of(&first), TLS_TICKET_NEWEST);
+    assert_int_equal(tls_tickets_tick(tickets, now_s + 1),
+                     TLS_TICKETS_ROTATE_S - 1);
+    assert_int_equal(age_of(&first), TLS_TICKET_NEWEST);
+}
+
+TEST(another_process_gets_a_key_that_nobody_has_asked_for_yet)
+{
+    char saved[TLS_TICKETS_STATE_MAX];
+    size_t len = tls_tickets_save(tickets, saved);
+    struct tls_ticket_key first = newest();
+
+    assert_true(len > sizeof(first));
+    assert_memory_equal(saved + len - sizeof(first), &first, sizeof(first));
 }
 
 TEST(a_key_makes_tickets_for_twelve_hours)
