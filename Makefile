@@ -114,7 +114,7 @@ CFLAGS_fuzz    := $(SANE) -fsanitize=fuzzer-no-link,address,undefined \
                   -fno-sanitize-recover=all
 
 LDFLAGS_debug   :=
-LDFLAGS_release := -pie -Wl,-z,relro,-z,now
+LDFLAGS_release := -pie -Wl,-z,relro,-z,now,-z,pack-relative-relocs
 LDFLAGS_asan    := -fsanitize=address,undefined
 LDFLAGS_tsan    := -fsanitize=thread
 LDFLAGS_cov     := --coverage

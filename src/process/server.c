@@ -1,6 +1,7 @@
 #include "process/server.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sysexits.h>
@@ -347,6 +348,7 @@ static int run(struct server *server)
     status = set_up(server);
     if (status == EX_OK) {
         announce(server);
+        malloc_trim(0); /* what only the start needed lies free by now */
         main_loop_run(server);
     }
     tear_down(server, status == EX_OK);
