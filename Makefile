@@ -414,8 +414,8 @@ cov: deps-test ## all tests, then the share of lines of each file they ran
 
 # --- fuzzing, measuring, looking ---------------------------------------------
 
-.PHONY: fuzz bench bench-tls bench-link bench-order bench-pages bench-hits \
-        bench-http2 bench-abuse bench-reader lab lab-report format lint
+.PHONY: fuzz bench bench-tls bench-link bench-order bench-pages bench-far \
+        bench-hits bench-http2 bench-abuse bench-reader lab lab-report format lint
 
 S ?= 60
 T ?= $(FUZZ:tests/fuzz/fuzz_%.c=%)
@@ -453,6 +453,16 @@ bench-pages: ## the same of whole pages (ARGS='SECONDS SEEDS')
 	@$(ORDER_CC) -o $(BUILD)/pages bench/pages.c bench/pages_candidates.c \
 	    $(ORDER_FILES) -lm
 	@$(BUILD)/pages $(ARGS)
+
+FAR_WRAPPED := getsockopt setsockopt ioctl clock_gettime
+
+bench-far: ## a link further away, simulated, a minute (ARGS='SECONDS SEEDS')
+	@mkdir -p $(BUILD)
+	@$(ORDER_CC) -o $(BUILD)/far_link bench/far_link.c bench/far_path.c \
+	    $(wildcard src/engine/link/*.c src/engine/client_*.c) \
+	    src/base/heap.c src/base/address.c src/base/now.c \
+	    src/io/socket_state.c $(FAR_WRAPPED:%=-Wl,--wrap=%) -lm
+	@$(BUILD)/far_link $(ARGS)
 
 bench-hits: ## what a cache would hit, told and true (ARGS='ACCESS-LOG MIB')
 	@mkdir -p $(BUILD)

@@ -154,7 +154,7 @@ static void expect_busy(enum place where, unsigned mbit,
                         const struct load *load)
 {
     const double excuse = 0.2;
-    double least = is_sanitized() && mbit > 80 ? 0.3 : 0.95;
+    double least = mbit <= 80 ? 0.97 : is_sanitized() ? 0.3 : 0.95;
     struct server *server;
     double share, waited;
 
