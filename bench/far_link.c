@@ -198,8 +198,8 @@ static void print_row(const struct row *row, enum link_mode mode,
 
 int main(int argc, char **argv)
 {
-    double seconds = argc > 1 ? atof(argv[1]) : 14;
-    unsigned seeds = argc > 2 ? (unsigned)atoi(argv[2]) : 3;
+    double seconds = argc > 1 ? strtod(argv[1], NULL) : 14;
+    unsigned seeds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 3;
 
     puts("| link, load, round trip | of ideal SRPT | mean, ms | small | "
          "largest 1 % | used, % | queue, ms | looks a reply |\n"
