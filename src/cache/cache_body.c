@@ -283,7 +283,7 @@ static char *map_file(struct cache_body *body)
     return NULL;
 }
 
-/* NULL: it has none. */
+/* Finds the mapping of the body's file, or makes it. NULL: it has none. */
 static const char *find_map(struct cache_body *body)
 {
     char *map = atomic_load_explicit(&body->map, memory_order_acquire);

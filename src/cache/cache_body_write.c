@@ -75,7 +75,7 @@ static bool write_all(int fd, const char *data, size_t len, uint64_t at)
     return true;
 }
 
-/* More of the body is there: those who wait for it are told. */
+/* Publishes that more of the body is there, and tells those who wait for it. */
 static void publish(struct cache_body *body, uint64_t filled)
 {
     atomic_store_explicit(&body->filled, filled, memory_order_release);
@@ -168,7 +168,7 @@ void cache_body_reveal(struct cache_body *body, uint64_t filled)
     publish(body, filled);
 }
 
-/* Nothing is written, and nothing is to be. */
+/* Ends the body: nothing is being written, and nothing more will be. */
 static void end(struct cache_body *body, bool is_whole)
 {
     if (is_whole && !body->is_on_disk) {
@@ -265,7 +265,8 @@ bool cache_body_has_fallen(const struct cache_body *body)
 
 /* --- Passing ------------------------------------------------------------- */
 
-/* What lies there counts, though it is no more than that. */
+/* Sets memory aside for a passing body: as much as it may hold, or what it
+ * holds if that is more. */
 static void set_aside_passing(struct cache_body *body)
 {
     uint64_t filled = cache_body_filled(body);

@@ -178,8 +178,8 @@ static bool is_for(struct bytes target, struct bytes surrogate)
     return target.len == 0 || bytes_ieq(target, surrogate);
 }
 
-/* Where there are no targets some origins write ';' for ',': each of what
- * stands there was meant, and "private; max-age=0" is private. */
+/* Reads a directive and all behind its ';'. Some origins write ';' for ',';
+ * each part was meant, so "private; max-age=0" is private. */
 static void read_all(struct cache_control *control, struct bytes directive,
                      struct bytes rest)
 {

@@ -89,7 +89,7 @@ static int put_body(struct cache_disk *disk, struct cache_file_writer *writer,
     return err;
 }
 
-/* NULL: it has none, or it could not be written. */
+/* Writes an entry's file. NULL: it has none, or it could not be written. */
 static struct cache_file *write_file(struct disk_order *order,
                                      struct cache_file_writer *writer)
 {

@@ -17,8 +17,8 @@ static struct bytes put(char **at, struct bytes text)
     return copy;
 }
 
-/* What facts point to lies in the lines as they came: the same is in those that
- * are kept. */
+/* Points the facts to the lines that are kept. They point into the lines as
+ * they came, which have the same. */
 static void point_to_kept(struct cache_entry *entry)
 {
     struct bytes lines = entry->lines;

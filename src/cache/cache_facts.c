@@ -116,8 +116,8 @@ static bool is_heuristic(unsigned status)
     }
 }
 
-/* RFC 9111 4.2.2. What has to do with a cookie may be of one client, and nobody
- * has said that it is not. */
+/* Guesses how long an answer is fresh (RFC 9111 4.2.2). One that has to do with
+ * a cookie may be of one client, and nobody has said that it is not. */
 static int64_t guess_lifetime(const struct cache_facts *facts,
                               const struct cache_circumstances *when)
 {

@@ -99,7 +99,8 @@ bool cache_file_is_want(int err)
     return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -EINTR;
 }
 
-/* False: there are fewer, or they cannot be read. */
+/* Reads len bytes at a place of the file. False: there are fewer, or they
+ * cannot be read. */
 static bool read_all(int fd, void *to, size_t len, uint64_t at)
 {
     char *next = to;

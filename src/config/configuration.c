@@ -30,7 +30,8 @@ struct location_check {
     char words[CONFIG_WORDS_MAX + 1];
 };
 
-/* What is wrong above, and not said again here, is told once. */
+/* Compiles a location. What is wrong at the place above, and not said anew
+ * here, is told only there. */
 static struct location_fault compile(const struct location_check *place,
                                      struct location_options *location,
                                      const struct option_origins *origins)
@@ -110,7 +111,7 @@ static void check_proxies(const struct options *options, struct faults *faults)
 
 /* --- Stores -------------------------------------------------------------- */
 
-/* A URL may hold a password: it is not told. */
+/* Checks the stores. A URL may hold a password, so it is not told. */
 static void check_stores(const struct options *options, struct faults *faults)
 {
     size_t number;
@@ -157,8 +158,9 @@ static void check_locations(const struct options *options,
 
 /* --- Files of ours ------------------------------------------------------- */
 
-/* What clients say would be read as a configuration, by root maybe. Another
- * name does not help. */
+/* Checks that a file that the server writes is none of its configuration: what
+ * clients say would be read as that, by root maybe. Another name for the file
+ * does not help. */
 static void check_written(const struct options *options, const char *name,
                           const char *path, struct faults *faults)
 {
@@ -191,8 +193,8 @@ static void check_all_written(const struct options *options,
 
 /* --- Certificates -------------------------------------------------------- */
 
-/* What counts for clients, and not for whether the server starts, is told and
- * no fault. */
+/* Checks the certificates. What matters to clients only, and not to whether the
+ * server starts, is told as a warning. */
 static void check_certificates(const struct options *options,
                                struct faults *faults, FILE *errors)
 {

@@ -226,7 +226,8 @@ static const char *check_host(struct bytes text)
                : "is not a host name, or one behind '*.'";
 }
 
-/* What people write to have something, and no host's name. */
+/* Whether text is a word that people write to have something, which is no
+ * host's name. */
 static bool is_yes(struct bytes text)
 {
     static const char *const words[] = {"on", "yes", "true", "auto"};

@@ -92,7 +92,8 @@ static bool read_rate(const struct option_row *row, const char *text,
             *value_out <= row->max);
 }
 
-/* A value that goes into a response head must not end the line. */
+/* Whether text may be the value of a field in a head: it must not end the line.
+ */
 static bool is_field_text(const char *text)
 {
     for (; *text; text++)

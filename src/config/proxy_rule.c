@@ -18,7 +18,8 @@ static struct bytes take_to(struct bytes *text, char c)
     return taken;
 }
 
-/* What is before the first c, or all; the c is taken off, too. */
+/* Takes off text what stands before the first c, or all; the c is taken off,
+ * too. */
 static struct bytes take_before(struct bytes *text, char c)
 {
     struct bytes taken = take_to(text, c);

@@ -269,7 +269,8 @@ static const char *find_fault(const struct identity *identity, uint64_t kept)
 
 /* --- Where files are concerned ------------------------------------------- */
 
-/* setfsuid() and setfsgid() do not say whether they fail; asking again does. */
+/* Sets the ids for files. setfsuid() and setfsgid() do not say whether they
+ * fail; asking again does. */
 static bool set_file_ids(uid_t uid, gid_t gid)
 {
     setfsgid(gid);

@@ -135,7 +135,7 @@ static uint64_t rights_to(enum path_access access, mode_t mode)
     return rights[access] & (S_ISDIR(mode) ? UINT64_MAX : RIGHTS_OF_FILE);
 }
 
-/* 0 or -errno. */
+/* Adds a rule for what fd is. 0 or -errno. */
 static int add_rule(struct landlock_domain *landlock, int fd,
                     enum path_access access)
 {
@@ -197,8 +197,8 @@ static uint64_t rights_by_rules(const struct landlock_domain *landlock,
     return rights;
 }
 
-/* The kernel looks so, too: from the file up to the root, each rule on the way
- * gives its rights. */
+/* Whether the rules allow access to path. They are looked at as the kernel
+ * does: from the file up to the root, each rule on the way gives its rights. */
 bool landlock_domain_allows(const struct landlock_domain *landlock,
                             const char *path, enum path_access access)
 {

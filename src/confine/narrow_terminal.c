@@ -63,9 +63,9 @@ int narrow_terminal(int fd, bool reads)
     return err;
 }
 
-/* The session's leader would hang up the terminal, with all that is to be
- * printed; the session ends with it, and nobody is left to read what it
- * types. */
+/* Gives up the session's terminal, unless we are the session's leader: a leader
+ * would hang it up, with all that is to be printed. Its session ends with it,
+ * and nobody is left to read what it types. */
 static int leave_session(void)
 {
     int fd;

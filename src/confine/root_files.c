@@ -163,7 +163,8 @@ static int open_as_root(void *context, enum file_need need, const char *path)
     return result;
 }
 
-/* What the user's folder lies in stays root's, and lets everybody through. */
+/* Makes a folder as root. One on the way (is_way) to the user's folder stays
+ * root's, and lets everybody through. */
 static int make_folder_as_root(const struct safe_path *at,
                                const struct identity *identity, bool is_way)
 {
@@ -182,8 +183,9 @@ static int make_folder_as_root(const struct safe_path *at,
     return err;
 }
 
-/* What will be in a folder is on disk only when its name is. Where the user may
- * not look into the folder above, that is left to the file system. */
+/* Has the disk keep a folder's name: what will be in the folder is on the disk
+ * only when that is. Where the user may not look into the folder above, this is
+ * left to the file system. */
 static void sync_name(const char *path)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -29,7 +29,8 @@ bool sandbox_is_built_in(void)
     return !IS_INSTRUMENTED;
 }
 
-/* A directory of the kernel's has 2 links, and one for each in it. */
+/* Whether this process has one thread. A directory in /proc has 2 links, and
+ * one for each directory in it. */
 static bool is_single_thread(void)
 {
     struct stat st;
@@ -47,7 +48,7 @@ static void permit(struct landlock_domain *landlock,
                     strerror(-err));
 }
 
-/* 0 or -errno. */
+/* Enters Landlock's part of the sandbox. 0 or -errno. */
 static int enter_landlock(struct landlock_domain *landlock,
                           const struct sandbox_options *options)
 {

@@ -183,7 +183,8 @@ static int allow_socket(scmp_filter_ctx filter, uint32_t family, uint32_t type,
     return allow(filter, SCMP_SYS(socket), ARRAY_LEN(compares), compares);
 }
 
-/* TCP, not MPTCP, whose connections Landlock does not see. */
+/* Allows sockets of TCP, not of MPTCP, whose connections Landlock does not see.
+ */
 static int allow_sockets(scmp_filter_ctx filter, bool sends_udp)
 {
     static const uint32_t families[] = {AF_INET, AF_INET6};
@@ -222,7 +223,7 @@ static int allow_all(scmp_filter_ctx filter, bool sends_udp)
     return err != 0 ? err : allow_sockets(filter, sends_udp);
 }
 
-/* 0 or -errno. */
+/* Sets the filter's attributes. 0 or -errno. */
 static int configure(scmp_filter_ctx filter, bool kills)
 {
     int err;

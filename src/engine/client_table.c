@@ -34,7 +34,8 @@ void client_table_fini(struct client_table *table)
     client_table_init(table);
 }
 
-/* Names are spread: addresses of one network differ in their last bits. */
+/* Finds a client's bucket. Names are spread by a hash, as addresses of one
+ * network differ in their last bits. */
 static struct client_entry **bucket_of(const struct client_table *table,
                                        uint64_t client)
 {

@@ -115,15 +115,16 @@ static enum transport_peer look(const struct conn *conn)
     return peer;
 }
 
-/* Bytes that wait would make the watcher fire again and again. */
+/* Looks at the socket again after a while, without the watcher: bytes that wait
+ * would make that fire again and again. */
 static void look_later(struct conn *conn)
 {
     conn_watch(conn, 0);
     conn_limit(conn, conn_now_ms(conn) + SESSION_LOOK_MS);
 }
 
-/* An answer is waited for, and what comes meanwhile has to wait, too: only the
- * client's end is looked for. */
+/* Looks only for the client's end, while an answer is waited for: what comes
+ * meanwhile has to wait, too. */
 static void look_for_end(struct conn *conn)
 {
     switch (look(conn)) {
@@ -144,10 +145,10 @@ static void look_for_end(struct conn *conn)
     }
 }
 
-/* A response has waited for its turn through many events of its socket. A
- * client that has reset the connection would hold its place among those that
- * wait for as long as shorter ones keep coming; who only says no more may wait
- * for the answer. */
+/* Looks for a reset, when a response has waited for its turn through many
+ * events of its socket. A client that has reset the connection would hold its
+ * place among those that wait for as long as shorter ones keep coming. One that
+ * only says no more may wait for the answer. */
 static void look_for_reset(struct conn *conn)
 {
     enum transport_peer peer = look(conn);
@@ -256,7 +257,7 @@ void conn_read_on(struct conn *conn)
         on_readable(conn);
 }
 
-/* Something has come. */
+/* Takes what has come, now or, if the session is costly, later. */
 static void take_input(struct conn *conn)
 {
     if (__builtin_expect(conn->session.is_costly || conn->is_put_off, 0))

@@ -18,7 +18,8 @@ void conn_queue(struct conn *conn)
     queue_bytes(conn, conn_candidate(conn).bytes);
 }
 
-/* The link has let go of the socket, and left it as the system has it. */
+/* Limits what the socket holds unsent, once the link has let go of it and left
+ * it as the system has it. */
 static void limit_unsent(const struct conn *conn)
 {
     const struct session *session = &conn->session;

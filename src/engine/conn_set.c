@@ -146,7 +146,8 @@ void conn_set_open(struct conn_set *set, const struct mail *mail)
     profile_leave(before);
 }
 
-/* The connection stays where it is until the turn frees it. */
+/* Puts a connection with those that are closed; its memory stays where it is
+ * until the turn frees it. */
 static void on_closed(struct conn_shared *shared, struct conn *conn)
 {
     struct conn_set *set = OWNER_OF(shared, struct conn_set, shared);
@@ -188,9 +189,10 @@ static void tell_others(struct conn_shared *shared)
     link_tell_clients(&shared->link, &sched->clients, sched->bytes_sent);
 }
 
-/* What is ready has been sent, and what has come is looked at before the next
- * handshakes, before the next of those that cost more than they bring, and
- * before those go on that have asked for much at once. */
+/* Does the work that comes last in a turn: some handshakes, some sessions that
+ * cost more than they bring, and some that have asked for much at once. What is
+ * ready has been sent before, and what has come is looked at before the next of
+ * them. */
 static __attribute__((noinline)) void work_late(struct conn_set *set)
 {
     struct conn_shared *shared = &set->shared;

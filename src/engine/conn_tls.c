@@ -85,7 +85,7 @@ bool conn_waits_for_handshake(struct conn *conn)
     return false;
 }
 
-/* What a proxy says comes before TLS, in clear text. It is taken out of the
+/* Takes what a proxy says before TLS, in clear text. It is taken out of the
  * socket when all of it is there; until then that is looked for now and then,
  * as the socket says only that it has bytes. */
 static enum conn_handshake take_preamble(struct conn *conn,

@@ -2,8 +2,8 @@
 
 #include "io/transport.h"
 
-/* What the client has sent is read first, so that closing does not reset the
- * connection before the answer is seen. */
+/* Sends the refusal. What the client has sent is read first, so that closing
+ * does not reset the connection before the answer is seen. */
 void refusal_send(int fd)
 {
     struct transport client;

@@ -74,9 +74,9 @@ static void gather_parts(struct gather *gather, const struct list *exchanges,
     gather->ends = is_last(exchange_of(exchanges->prev));
 }
 
-/* The head of a cached entry gets a new Date each second. A head of which the
- * first bytes are gone keeps the rest as it was, in memory of its own. False:
- * there is none. */
+/* Detaches a head of which the first bytes are gone from a cached entry's,
+ * which gets a new Date each second: the rest is kept as it was, in memory of
+ * its own. False: there is none. */
 static bool detach_head(struct response *response)
 {
     struct part *part = &response->parts[response->part_at];
@@ -105,7 +105,7 @@ static bool detach_head(struct response *response)
     return true;
 }
 
-/* False: no memory. */
+/* Notes sent bytes, response by response. False: no memory. */
 static bool advance_row(struct list *exchanges, uint64_t sent)
 {
     struct list *list_node = exchanges->next;

@@ -126,7 +126,8 @@ static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
         cache_store_end_late(worker->options.cache, worker->now.wall_s);
 }
 
-/* The timer fires on until it is read. */
+/* Reads the link's timer, which fires on until then, and looks at what the link
+ * holds back. */
 static void on_link_timer(struct ev_loop *loop, ev_io *timer, int events)
 {
     struct worker *worker = timer->data;
@@ -143,7 +144,8 @@ static void on_link_timer(struct ev_loop *loop, ev_io *timer, int events)
     profile_leave(before);
 }
 
-/* What the link holds back is looked at again soon. */
+/* Starts the timer by which what the link holds back is looked at again soon.
+ */
 static void start_link_timer(struct worker *worker)
 {
     struct itimerspec soon = {.it_value = {.tv_nsec = LINK_TICK_NS}};

@@ -76,7 +76,8 @@ void worker_proxies_end_leaving(struct worker *worker)
     }
 }
 
-/* A fetch has ended: those that leave may go with the last that is wanted. */
+/* Lets proxies that leave go when a fetch has ended, if it was the last that is
+ * wanted. */
 static void on_fetch_over(void *context)
 {
     struct worker_proxies *proxies = context;

@@ -103,8 +103,8 @@ bool redirect_is_absolute(struct bytes to)
             memcmp(to.data, scheme.data, scheme.len) == 0);
 }
 
-/* The path of a target on this host begins with exactly one slash: two would
- * name another host. */
+/* Puts the path of a target on this host, which begins with exactly one slash:
+ * two would name another host. */
 static void put_local_path(struct buf *out, struct bytes path,
                            const struct redirect_filling *filling)
 {

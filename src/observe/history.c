@@ -41,7 +41,7 @@ void history_destroy(struct history *history)
     pages_close(history, sizeof(*history));
 }
 
-/* What has come since; previous becomes present. */
+/* How much has come since previous, which becomes present. */
 static uint64_t advance(uint64_t *previous, uint64_t present)
 {
     uint64_t more = present > *previous ? present - *previous : 0;

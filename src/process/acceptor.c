@@ -110,7 +110,8 @@ static void on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
     set_listening(acceptor, true);
 }
 
-/* No descriptor left for the next connection: the spare one takes it. */
+/* Refuses a connection for which no descriptor is left: the spare one takes it.
+ */
 static void refuse_with_spare(struct acceptor *acceptor,
                               const struct listener *listener)
 {

@@ -44,7 +44,8 @@ static int adopt(struct activation *activation, int fd, bool owns_file)
     return EX_OK;
 }
 
-/* "a:b:c" beside the sockets; too few names leave the rest without. */
+/* Names all sockets, by a text like "a:b:c" beside them; too few names leave
+ * the rest without. */
 static int name_all(struct activation *activation)
 {
     const char *text = getenv("LISTEN_FDNAMES");

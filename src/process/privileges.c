@@ -95,9 +95,8 @@ static int leave_terminals(const struct identity *identity)
     return EX_OSERR;
 }
 
-/* From now on it is another user's home that is asked for: the folder for what
- * is kept stays the one that was found. Where that is a place of root's, it is
- * made for that user. */
+/* Keeps the state folder that was found: from now on another user's home would
+ * be asked for. One that lies where root's files do is made for that user. */
 static int settle_state(const struct server *server)
 {
     const struct options *options = server->options;
@@ -177,8 +176,8 @@ static bool is_out_of_reach(void *context, int fd)
     return !sandbox_allows(sandbox, path, PATH_WRITE);
 }
 
-/* A path that the sandbox reaches would let whoever takes the server over leave
- * it by an upgrade. */
+/* Expects that the sandbox does not reach path: whoever takes the server over
+ * could otherwise leave the sandbox by an upgrade. */
 static int expect_out_of_reach(const struct server *server, const char *path,
                                FILE *errors)
 {
@@ -277,7 +276,8 @@ static int enter_sandbox(struct server *server,
     return status == EX_OK ? check_upgrade(server) : status;
 }
 
-/* Without a steward the server goes on showing the certificates it has. */
+/* Starts the steward. Without it the server goes on showing the certificates
+ * that it has. */
 static void start_steward(struct server *server)
 {
     int err;

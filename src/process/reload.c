@@ -26,7 +26,8 @@ static bool can_use(const struct server *server, const char *path,
             broker_serves(&server->broker, FILE_READ, path));
 }
 
-/* Files that were replaced since may be out of reach, too. */
+/* Whether the configuration can be read; files that were replaced since the
+ * start may be out of the sandbox's reach, too. */
 static bool is_config_readable(const struct server *server, FILE *errors)
 {
     const char *config = server->options->config;
@@ -195,7 +196,8 @@ static bool keeps_managed(const struct server *server,
     return false;
 }
 
-/* A folder that was not there at the start can be neither made nor reached. */
+/* Whether the dictionaries stay in their folder; one that was not named at the
+ * start can be neither made nor reached. */
 static bool keeps_dictionaries(const struct server *server,
                                const struct options *options, FILE *errors)
 {

@@ -133,8 +133,8 @@ static enum link_mode link_mode_of(const struct options *options)
     }
 }
 
-/* The launcher is to have what this process was started with: so before
- * anything is taken from the environment or given up. */
+/* Creates the launcher, before anything is taken from the environment or given
+ * up: it is to have what this process was started with. */
 static int create_launcher(struct server *server)
 {
     int err;

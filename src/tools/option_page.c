@@ -34,7 +34,8 @@ static const char head[] =
     "How a site or a location overrules what stands above it is told in\n"
     "[configure.md](configure.md#which-value-counts).\n";
 
-/* Markdown takes some characters for its own, '$' being mathematics. */
+/* Prints text, with a backslash where Markdown would take a character for its
+ * own; '$' would begin mathematics. */
 static void print_text(FILE *to, const char *text)
 {
     for (; *text; text++) {

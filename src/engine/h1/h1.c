@@ -33,8 +33,8 @@ void h1_context_fini(struct session_context *context)
 
 /* --- Going on ------------------------------------------------------------ */
 
-/* Everything is sent: room for what comes next. An incomplete head moves to
- * the front of the buffer, an empty buffer goes back to the pool. */
+/* Makes room for what comes next when everything is sent: an incomplete head
+ * moves to the front of the buffer, an empty buffer goes back to the pool. */
 static void settle(struct h1 *h1)
 {
     struct input *input = h1->input;
@@ -70,7 +70,7 @@ static enum session_step end_sending(struct h1 *h1)
     return is_silent ? SESSION_IS_OVER : SESSION_ENDS;
 }
 
-/* What is under way, or has come, goes on. */
+/* Goes on with what is under way, or has come. */
 static __attribute__((noinline)) enum session_step go_on(struct h1 *h1)
 {
     for (;;) {
@@ -97,8 +97,8 @@ static __attribute__((noinline)) enum session_step go_on(struct h1 *h1)
     }
 }
 
-/* Half of all calls are behind an answer that has just been sent whole, when
- * there is nothing more to do. */
+/* Whether there is nothing more to do, as in half of all calls: behind an
+ * answer that has just been sent whole. */
 static bool is_at_rest(const struct h1 *h1)
 {
     return list_is_empty(&h1->exchanges) && h1_is_input_empty(h1) &&
@@ -133,9 +133,9 @@ static inline __attribute__((always_inline)) enum io_result read_more(struct h1
     return result;
 }
 
-/* A small input that is full may hold a part of a head, or a pipeline: what is
- * behind it is read now, as into a whole one. That there is no more is no
- * matter, and an end is met again. */
+/* Reads what is behind a small input that is full, into a whole one: it may
+ * hold a part of a head, or a pipeline. That there is no more does not matter,
+ * and an end is met again. */
 static __attribute__((noinline)) enum io_result read_behind(struct h1 *h1)
 {
     if (h1->current || !list_is_empty(&h1->exchanges))
@@ -208,8 +208,8 @@ static enum session_step receive(struct session *session)
 
 /* --- Limits -------------------------------------------------------------- */
 
-/* A whole head has to come within one limit, set when its first byte is
- * there; bytes that trickle in do not move it. */
+/* When reading has to be over. A whole head has to come within one limit, set
+ * when its first byte is there; bytes that trickle in do not move it. */
 static uint64_t limit_reading(struct h1 *h1)
 {
     const struct conn_limits *limits = &h1_context(h1)->limits;

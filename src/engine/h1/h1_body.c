@@ -7,7 +7,7 @@ static bool takes_no_body(const struct request *request)
            request->method != METHOD_OPTIONS;
 }
 
-/* False: the socket, which is empty, did not take it. */
+/* Sends 100 Continue. False: the socket, which is empty, did not take it. */
 static bool send_continue(const struct h1 *h1)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SEND);
@@ -31,8 +31,8 @@ static enum h1_body end_body(struct h1 *h1)
     return H1_BODY_REFUSED;
 }
 
-/* Where the next request begins is soon known, and the client does not wait to
- * be told whether to send the body. */
+/* Whether the body is soon over, so that it is known where the next request
+ * begins, and the client does not wait to be told whether to send it. */
 static bool is_soon_over(const struct request *request)
 {
     return !request->is_chunked && !request->expects_continue &&
@@ -63,8 +63,9 @@ static enum h1_body skip_body(struct h1 *h1)
     return h1->current->response.persists ? H1_BODY_MORE : end_body(h1);
 }
 
-/* A handler that wants the body beside the answer is asked for the answer at
- * once. A guard in front of it may say no, and has dropped the sink then. */
+/* Begins an upload: a handler that wants the body beside the answer is asked
+ * for the answer at once. A guard in front of it may say no, and has dropped
+ * the sink then. */
 static enum h1_body begin_upload(struct h1 *h1)
 {
     struct exchange *exchange = h1->current;

@@ -80,7 +80,7 @@ static bool speaks_http2(const struct h1 *h1, struct bytes line)
            line.data == h1->input->data + h1->input->begin;
 }
 
-/* What has been read is read again, by that protocol. */
+/* Turns the session to HTTP/2, which reads again what has been read. */
 static enum h1_ahead turn_to_http2(struct h1 *h1)
 {
     struct session *session = &h1->session;

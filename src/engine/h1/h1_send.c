@@ -82,8 +82,9 @@ static void put_interim(struct response *response, const struct answer *answer)
                                                 head->data + head->len));
 }
 
-/* The answer is made. If that is a refusal, nobody waits for a body that is
- * still on its way, and where the next request begins will not be known. */
+/* Frames an answer that was made late. If it is a refusal, nobody waits for a
+ * body that is still on its way, and where the next request begins will not be
+ * known. */
 static void frame_late(struct h1 *h1, struct exchange *exchange)
 {
     if (exchange == h1->current && !exchange->sink)

@@ -12,7 +12,7 @@ bool h1_has_too_much(const struct h1 *h1)
                exchange->body_max;
 }
 
-/* False: the body is not wanted any more. */
+/* Delivers bytes of the body. False: it is not wanted any more. */
 static bool deliver(struct h1 *h1, struct bytes data)
 {
     struct response *response = &h1->current->response;

@@ -118,7 +118,7 @@ static uint64_t move_down(uint64_t pacer, uint64_t rate)
     return pacer > enough ? pacer : enough;
 }
 
-/* A queue has come to stand at this pace, and none was there before. */
+/* Notes that a queue has come to stand at this pace, where none was before. */
 static void note_crest(struct link_shared *shared, uint64_t pacer)
 {
     link_store(&shared->crest, pacer - pacer / CREST_SHARE);

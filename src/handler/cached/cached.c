@@ -44,7 +44,7 @@ static struct cache_key_asker asker_of(const struct cached *cached,
                       forwarded_is_trusted(trust, exchange->neighbour)};
 }
 
-/* What the request says to caches. Pragma counts where Cache-Control says
+/* Reads what the request says to caches. Pragma counts where Cache-Control says
  * nothing (RFC 9111 5.4). */
 static void read_control(struct cache_control *control,
                          const struct request *request)
