@@ -112,6 +112,7 @@ struct session_context {
     struct pool small_inputs;
     struct pool exchanges;
     struct field *fields;  /* for the head that is parsed */
+    char *wide;            /* for a read of an upload; NULL: none so far */
     struct h2_context *h2; /* what sessions of HTTP/2 share */
     bool is_draining;      /* connections end with their next answer */
     bool ends_idle;        /* connections that wait for a request end at once */

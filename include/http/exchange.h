@@ -70,6 +70,10 @@ struct sink {
     /* With end: nothing more is read until it is false, and exchange_wake() was
      * called. It can be set by take, which has taken all the same. */
     bool is_full;
+    /* With end: the sink takes up to so many bytes at once, and passes them on
+     * from where they lie. 0: as many as a read brings otherwise. Set as
+     * is_full is. */
+    size_t takes_at_once;
     /* Called for a tunnel while is_full, perhaps again: nothing follows what
      * has not been read yet. NULL: it does not matter. */
     void (*foresee_end)(struct sink *sink);

@@ -31,6 +31,14 @@ enum method {
     METHOD_COUNT
 };
 
+/* Whether doing it twice is doing it once (RFC 9110 9.2.2). */
+static inline bool method_is_idempotent(enum method method)
+{
+    return method == METHOD_GET || method == METHOD_HEAD ||
+           method == METHOD_OPTIONS || method == METHOD_PUT ||
+           method == METHOD_DELETE;
+}
+
 enum {
     REQUEST_FIELDS_MAX = 100,
     REQUEST_FIELDS_FEW = 20, /* a browser's, mostly */

@@ -19,6 +19,7 @@ bool h1_context_init(struct session_context *context)
               INPUTS_KEPT);
     pool_init(&context->exchanges, sizeof(struct exchange), EXCHANGES_KEPT);
     context->refusals = (struct log_limit){0};
+    context->wide = NULL;
     context->fields = exchange_make_fields();
     return context->fields;
 }
@@ -29,6 +30,7 @@ void h1_context_fini(struct session_context *context)
     pool_fini(&context->small_inputs);
     pool_fini(&context->exchanges);
     free(context->fields);
+    free(context->wide);
 }
 
 /* --- Going on ------------------------------------------------------------ */
@@ -182,15 +184,46 @@ static bool take_input(struct h1 *h1)
     return true;
 }
 
+/* Reads past the input where more is wanted at once: into room that is used
+ * again by the worker's next read. *data_out is empty where that is not so. */
+static __attribute__((noinline)) enum io_result fill_wide(
+    struct h1 *h1, struct bytes *data_out)
+{
+    struct session_context *context = h1_context(h1);
+    size_t most = h1_wide_bytes(h1);
+    enum stats_phase before;
+    enum io_result result;
+
+    if (most > 0 && !context->wide)
+        context->wide = malloc(H1_WIDE_BYTES);
+    if (most == 0 || !context->wide)
+        return fill_input(h1);
+    before = profile_enter(STATS_PHASE_READ);
+    result = transport_receive(&h1->session.transport, context->wide, most,
+                               &data_out->len);
+    profile_leave(before);
+    data_out->data = context->wide;
+    if (result == IO_DONE)
+        h1->input->last_ns = now_read_ns();
+    return result;
+}
+
+static enum session_step take_upload(struct h1 *h1, struct bytes wide)
+{
+    return wide.len > 0 ? h1_take_wide(h1, wide) : h1_take_upload(h1);
+}
+
 static enum session_step receive(struct session *session)
 {
     struct h1 *h1 = h1_of(session);
+    struct bytes wide = {.len = 0};
 
     if (!take_input(h1))
         return session_close(session, CONN_END_ERROR);
-    switch (fill_input(h1)) {
+    switch (__builtin_expect(h1->is_uploading, 0) ? fill_wide(h1, &wide)
+                                                  : fill_input(h1)) {
     case IO_DONE:
-        return h1->is_uploading ? h1_take_upload(h1) : SESSION_GOES_ON;
+        return h1->is_uploading ? take_upload(h1, wide) : SESSION_GOES_ON;
     case IO_AGAIN_READ:
     case IO_AGAIN_WRITE:
         if (h1->is_uploading)

@@ -161,6 +161,9 @@ void h1_begin_reading(struct h1 *h1, enum body_framing framing);
  * sink has taken all of that. */
 enum h1_taken h1_take_body(struct h1 *h1);
 
+/* Gives it bytes that are the body's as they are, and lie elsewhere. */
+enum h1_taken h1_take_plain(struct h1 *h1, struct bytes data);
+
 /* Whether the body is longer than its handler wants it. */
 bool h1_has_too_much(const struct h1 *h1);
 
@@ -172,8 +175,15 @@ uint64_t h1_limit_body(const struct h1 *h1);
 /* The answer is a tunnel: what the client sends from now on is its body. */
 enum session_step h1_begin_tunnel(struct h1 *h1);
 
-/* Bytes of an upload, or its end, have come. */
+enum { H1_WIDE_BYTES = 65536 }; /* once for a worker */
+
+/* How many bytes of an upload the next read may bring at once, past the input;
+ * 0: as many as that has room for. */
+size_t h1_wide_bytes(const struct h1 *h1);
+
+/* Bytes of an upload, or its end, have come; of a wide read data. */
 enum session_step h1_take_upload(struct h1 *h1);
+enum session_step h1_take_wide(struct h1 *h1, struct bytes data);
 enum session_step h1_meet_upload_end(struct h1 *h1);
 
 /* The time by which an upload has to have gone on, unless a socket is full. */

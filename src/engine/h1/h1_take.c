@@ -83,6 +83,17 @@ enum h1_taken h1_take_body(struct h1 *h1)
     }
 }
 
+enum h1_taken h1_take_plain(struct h1 *h1, struct bytes data)
+{
+    struct body_reader *reader = &h1->input->body;
+
+    body_reader_pass(reader, data.len);
+    h1->current->bytes_in += data.len;
+    if (!deliver(h1, data))
+        return H1_TAKEN_NOT;
+    return body_reader_plain(reader) > 0 ? H1_TAKEN_MORE : H1_TAKEN_ALL;
+}
+
 /* --- Room ---------------------------------------------------------------- */
 
 bool h1_widen_input(struct h1 *h1)

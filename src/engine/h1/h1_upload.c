@@ -70,9 +70,9 @@ static void finish(struct h1 *h1)
         exchange->sink->end(exchange->sink);
 }
 
-enum session_step h1_take_upload(struct h1 *h1)
+static enum session_step go_on(struct h1 *h1, enum h1_taken taken)
 {
-    switch (h1_take_body(h1)) {
+    switch (taken) {
     case H1_TAKEN_MORE:
         h1_set_beside(h1);
         break;
@@ -88,6 +88,34 @@ enum session_step h1_take_upload(struct h1 *h1)
         return fail(h1, REASON_CHUNK, CONN_END_ERROR);
     }
     return SESSION_STAYS;
+}
+
+enum session_step h1_take_upload(struct h1 *h1)
+{
+    return go_on(h1, h1_take_body(h1));
+}
+
+enum session_step h1_take_wide(struct h1 *h1, struct bytes data)
+{
+    return go_on(h1, h1_take_plain(h1, data));
+}
+
+/* A read of a few kilobytes costs about as much as one of many: system calls,
+ * acknowledgements and the other end that is woken. A chunked body has to be
+ * taken apart, and comes by the input. */
+size_t h1_wide_bytes(const struct h1 *h1)
+{
+    const struct input *input = h1->input;
+    const struct sink *sink = h1->current->sink;
+    size_t most = sink ? sink->takes_at_once : 0;
+    uint64_t plain = body_reader_plain(&input->body);
+
+    if (most > H1_WIDE_BYTES)
+        most = H1_WIDE_BYTES;
+    if (most > plain)
+        most = (size_t)plain;
+    return input->begin == input->end && most > input->room - input->end ? most
+                                                                         : 0;
 }
 
 enum session_step h1_meet_upload_end(struct h1 *h1)

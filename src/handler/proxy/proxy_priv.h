@@ -212,6 +212,13 @@ void proxy_ease(struct sink *sink);
 /* Keeps no copy of what was sent for another try, where memory is short. */
 void transfer_keep_no_copy(struct transfer *transfer);
 
+/* Whether more of the body may be sent from where it lies, and none of it need
+ * be kept. */
+bool transfer_goes_straight(const struct transfer *transfer);
+
+/* What has been sent will not be sent again. */
+void transfer_forget_sent(struct transfer *transfer);
+
 /* Whether len more fit into out, up to so many bytes in all. */
 bool transfer_has_room(struct transfer *transfer, size_t len, size_t most);
 

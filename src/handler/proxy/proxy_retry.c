@@ -1,13 +1,5 @@
 #include "handler/proxy/proxy_priv.h"
 
-/* Whether doing it twice is doing it once (RFC 9110 9.2.2). */
-static bool is_idempotent(enum method method)
-{
-    return method == METHOD_GET || method == METHOD_HEAD ||
-           method == METHOD_OPTIONS || method == METHOD_PUT ||
-           method == METHOD_DELETE;
-}
-
 /* Whether the fault is a kept connection that its server had closed, which is
  * nobody's fault. */
 static bool is_stale(const struct transfer *transfer, enum proxy_fault fault)
@@ -28,7 +20,8 @@ static bool may_retry(const struct transfer *transfer, enum proxy_fault fault)
     if (transfer->in && transfer->in->end > 0)
         return false; /* some of a reply has come */
     return transfer->is_kept &&
-           (!transfer->has_sent || is_idempotent(exchange->request.method));
+           (!transfer->has_sent ||
+            method_is_idempotent(exchange->request.method));
 }
 
 /* Forgets all that was sent. Otherwise bytes of the body that come before there

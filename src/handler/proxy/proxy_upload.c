@@ -15,6 +15,24 @@ static void drop_sent(struct transfer *transfer)
     out->begin = 0;
 }
 
+/* Whether what comes may go on from where the client's bytes lie: nothing is to
+ * go before it, and no copy would ever be sent again (proxy_retry.c). */
+bool transfer_goes_straight(const struct transfer *transfer)
+{
+    return transfer->is_open && transfer->has_sent &&
+           transfer_is_sent(transfer) &&
+           transfer->out_framing != BODY_CHUNKED &&
+           (!transfer->is_kept || transfer->has_reply ||
+            !method_is_idempotent(transfer->exchange->request.method));
+}
+
+void transfer_forget_sent(struct transfer *transfer)
+{
+    transfer->is_kept = false;
+    if (transfer->out)
+        drop_sent(transfer);
+}
+
 void transfer_keep_no_copy(struct transfer *transfer)
 {
     if (!transfer->sink.is_eased || transfer->out_sent == 0)
@@ -68,11 +86,14 @@ void transfer_make_way(struct transfer *transfer)
 {
     bool was_full = transfer->sink.is_full;
 
+    transfer->sink.takes_at_once = 0;
     if ((!transfer->out && !transfer->sink.is_eased) ||
         transfer->has_body_ended || transfer->is_send_over ||
         !transfer->exchange)
         return;
     transfer->sink.is_full = is_full(transfer);
+    if (transfer_goes_straight(transfer)) /* out has room for all of it */
+        transfer->sink.takes_at_once = transfer->proxy->options.buffer_bytes;
     if (was_full && !transfer->sink.is_full)
         exchange_wake(transfer->exchange);
 }

@@ -13,6 +13,8 @@ static size_t taken_len;
 static bool has_ended;
 static size_t refuses_from; /* bytes taken; 0: never */
 static size_t full_from;    /* the same */
+static size_t longest;      /* of what was taken at once */
+static size_t at_once;      /* what the sink says that it takes so */
 static struct bytes given;  /* to who asks next */
 static bool is_over;
 static bool makes_tunnel;
@@ -28,6 +30,8 @@ static bool take(struct sink *self, struct bytes data)
     memcpy(taken + taken_len, data.data, data.len);
     taken_len += data.len;
     taken[taken_len] = '\0';
+    longest = data.len > longest ? data.len : longest;
+    self->takes_at_once = at_once;
     self->is_full = full_from > 0 && taken_len >= full_from;
     return refuses_from == 0 || taken_len < refuses_from;
 }
@@ -122,7 +126,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
 
 static int set_up_upload(void **state)
 {
-    taken_len = refuses_from = full_from = 0;
+    taken_len = refuses_from = full_from = longest = at_once = 0;
     given = BYTES("");
     is_over = has_ended = makes_tunnel = has_no_head = false;
     open_sinks = open_sources = 0;
@@ -213,6 +217,61 @@ TEST(a_full_sink_stops_reading_until_it_has_room)
     assert_int_equal(taken_len, 1998);
     assert_true(has_ended);
     client_close(&client);
+}
+
+/* Text of a body, and the request that follows it at once. */
+static const char *long_body_and_more(size_t len, const char *more)
+{
+    static char text[1 << 17];
+
+    assert_true(len + strlen(more) < sizeof(text));
+    for (size_t i = 0; i < len; i++)
+        text[i] = (char)('a' + i % 23);
+    memcpy(text + len, more, strlen(more) + 1);
+    return text;
+}
+
+static void check_long_upload(size_t len)
+{
+    const char *text = long_body_and_more(len, GET("/small"));
+    struct client client;
+    char head[100];
+
+    snprintf(head, sizeof(head), HEAD("Content-Length: %zu\r\n"), len);
+    client_open(&client);
+    talk(&client, head);
+    talk(&client, text);
+    assert_int_equal(taken_len, len);
+    assert_memory_equal(taken, text, len);
+    assert_true(has_ended);
+    is_over = true;
+    assert_has(give(&client, ""), "0\r\n\r\nHTTP/1.1 200 OK\r\n");
+    assert_has(client.text, "small body");
+    client_close(&client);
+}
+
+TEST(much_of_a_body_is_read_at_once_where_its_sink_takes_that)
+{
+    at_once = 40000;
+    check_long_upload(70000);
+    assert_true(longest > INPUT_BYTES && longest <= at_once);
+}
+
+TEST(no_more_of_a_body_is_read_at_once_than_its_sink_says)
+{
+    at_once = INPUT_BYTES / 4;
+    check_long_upload(70000);
+    assert_true(longest <= INPUT_BYTES);
+}
+
+TEST(of_any_length_a_body_ends_where_it_ends)
+{
+    at_once = SIZE_MAX;
+    for (size_t len = INPUT_BYTES - 3; len < INPUT_BYTES + 3; len++) {
+        taken_len = 0;
+        is_over = has_ended = false;
+        check_long_upload(len);
+    }
 }
 
 /* Though its answer waits for a turn through many events of its socket. */
