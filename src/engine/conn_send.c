@@ -29,6 +29,21 @@ static void limit_unsent(const struct conn *conn)
                                session->protocol->unsent_max);
 }
 
+/* What is held back is sent in whole segments: the head of a part is as long as
+ * that of a segment. Over TLS a turn takes some of them, as what a record adds
+ * to its payload is 2 % of a segment. */
+static uint64_t whole_segments(const struct conn *conn, uint64_t want,
+                               uint64_t room)
+{
+    enum { RECORD_BYTES = 4 * LINK_SEGMENT_BYTES };
+
+    if (conn_is_secure(conn) && room > 0 && room < RECORD_BYTES)
+        room = RECORD_BYTES;
+    if (room >= want)
+        return want;
+    return room > LINK_SEGMENT_BYTES ? room - room % LINK_SEGMENT_BYTES : room;
+}
+
 /* How much of the candidate the link lets through now, in bytes on the wire
  * below TCP; 0: it has to wait. */
 static uint64_t allow(struct conn *conn, const struct candidate *candidate)
@@ -56,7 +71,7 @@ static uint64_t allow(struct conn *conn, const struct candidate *candidate)
                       want);
     if (was_bounded && !conn->flow.is_bounded)
         limit_unsent(conn);
-    return room;
+    return whole_segments(conn, want, room);
 }
 
 /* How many bytes of payload fill that budget on the wire, over TLS. In a budget
