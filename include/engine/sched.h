@@ -56,7 +56,8 @@
  * the smallest becomes another. (A client of HTTP/2 may say in which order its
  * streams are sent. Then the stream that is sent need not be the smallest, and
  * the item bids with the bytes that the smallest would have left by now, had it
- * been sent instead: src/engine/h2/h2_bid.c.)
+ * been sent instead, or with fewer for the last files of a page:
+ * src/engine/h2/h2_bid.c.)
  *
  * Claim: the order over all candidates of all connections is that of their
  *        keys.
@@ -101,6 +102,9 @@ struct sched_item {
     struct heap_node node; /* private */
     bool is_stream;        /* private: of unknown length */
     bool is_due;           /* private: it was taken for its client's share */
+    bool is_of_many;       /* its owner's, while it is not queued: it is one of
+                              many responses of a connection, and has no part
+                              in levels */
     uint64_t arrival;      /* private: its number */
     uint64_t stamp;        /* private: a of srpt; virtual finish of fsp */
     uint64_t bytes;        /* private: while it waits, of bytes_waiting */

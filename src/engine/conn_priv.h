@@ -48,6 +48,7 @@ static inline struct candidate conn_candidate(struct conn *conn)
         conn->item.arrival = candidate.place->arrival;
         conn->item.stamp = candidate.place->stamp;
         conn->item.is_stream = candidate.place->is_stream;
+        conn->item.is_of_many = true;
         conn->item.place.client = candidate.place->place.client;
     }
     return candidate;

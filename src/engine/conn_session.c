@@ -51,6 +51,7 @@ static void on_ready(struct session *session)
 static void on_arrive(struct session *session, struct sched_item *place,
                       uint64_t bytes, bool is_stream)
 {
+    place->is_of_many = true;
     sched_arrive(&conn_shared_of(conn_of(session))->sched, place,
                  client_share_name(&session->peer), bytes, is_stream);
 }

@@ -44,11 +44,18 @@ static uint64_t add_up(uint64_t key, uint64_t more)
     return more < UINT64_MAX - key ? key + more : UINT64_MAX;
 }
 
-/* What a level adds to bytes. A stream has none. */
+/* What is known to come of it, as far as levels go. */
+static uint64_t known_of(const struct sched_item *item)
+{
+    return item->is_of_many ? 0 : item->bytes;
+}
+
+/* What a level adds to bytes. A stream has none, nor what is one of many: the
+ * next of these says little of what its client waits for. */
 static uint64_t part_of_level(const struct sched_item *item, uint64_t level,
                               uint64_t bytes)
 {
-    if (item->is_stream)
+    if (item->is_stream || item->is_of_many)
         return 0;
     return level / LEVEL_TIMES < bytes ? level : LEVEL_TIMES * bytes;
 }
@@ -209,7 +216,7 @@ void sched_put(struct sched *sched, struct sched_item *item, uint64_t bytes)
         item->excess = client_share_excess(&sched->clients, &item->place);
         client_share_put(&sched->clients, &item->place,
                          item->is_stream ? CLIENT_SHARE_STREAM : bytes,
-                         item->bytes);
+                         known_of(item));
     }
     key = sched->policy == SCHED_POLICY_FAIR
               ? ++sched->clock /* behind all that wait */
@@ -254,7 +261,7 @@ static struct sched_item *take_of_clients(struct sched *sched)
         item = item_of(heap_take(&sched->heap));
     }
     item->is_due = place != NULL;
-    client_share_take(&sched->clients, &item->place, item->bytes);
+    client_share_take(&sched->clients, &item->place, known_of(item));
     return item;
 }
 
@@ -281,5 +288,5 @@ void sched_drop(struct sched *sched, struct sched_item *item)
     sched->bytes_waiting -= item->bytes;
     heap_drop(&sched->heap, &item->node);
     if (has_clients(sched))
-        client_share_drop(&sched->clients, &item->place, item->bytes);
+        client_share_drop(&sched->clients, &item->place, known_of(item));
 }

@@ -188,4 +188,34 @@ TEST(who_waits_alone_has_no_level_until_somebody_waits_elsewhere)
                     15000, 20000);
 }
 
+/* The next of a connection's many responses says little of what its client
+ * waits for. */
+TEST(what_is_one_of_many_has_no_part_in_levels)
+{
+    struct sched_item *items = model.items;
+    struct heap *heap = &model.sched.heap;
+    uint64_t level;
+
+    model_use(0, 2);
+    items[0].is_of_many = items[1].is_of_many = true;
+    model_arrive(0, 0, 1000, false);
+    model_arrive(1, 0, 2000, false);
+    model_arrive(2, 0, 3000, false);
+    model_arrive(MODEL_ITEMS - 1, 1, 5000, false);
+    assert_int_equal(client_share_level(&model.sched.clients, &items[0].place),
+                     0);
+    model_arrive(3, 0, 4000, false);
+    level = client_share_level(&model.sched.clients, &items[0].place);
+    assert_in_range(level, 6000, 8000);
+    assert_int_equal(heap_key(heap, &items[0].node), 1000);
+    assert_int_equal(heap_key(heap, &items[1].node), 2000);
+    assert_int_equal(heap_key(heap, &items[2].node), 3000 + level);
+    sched_drop(&model.sched, &items[0]);
+    sched_drop(&model.sched, &items[2]);
+    assert_int_equal(client_share_level(&model.sched.clients, &items[1].place),
+                     0);
+    assert_int_equal(heap_key(heap, &items[1].node), 2000);
+    assert_int_equal(heap_key(heap, &items[3].node), 4000);
+}
+
 SUITE(.each_begin = model_set_up, .each_end = model_tear_down);
