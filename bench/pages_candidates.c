@@ -13,6 +13,7 @@ static struct {
         double began;   /* on the clock */
         double arrived; /* bytes of all, when it began */
         double last;    /* on the clock */
+        double files;   /* that were asked for */
         int waiting;
     } bursts[ORDER_CLIENTS_MAX];
     struct reply *waiting[ORDER_WAITING_MAX];
@@ -41,6 +42,7 @@ static void arrive(struct reply *reply)
         (burst->last == 0 || at.clock - burst->last > BURST_GAP))
         *burst = (struct burst){.began = at.clock, .arrived = at.arrived};
     burst->waiting++;
+    burst->files++;
     burst->left += (double)reply->size;
     at.arrived += (double)reply->size;
     at.waiting[at.count++] = reply;
@@ -151,6 +153,18 @@ static double bounded_left_of(const struct reply *reply)
     return sum;
 }
 
+/* No more than what the burst has left, for each of its files: what it would be
+ * by Smith's rule, were it one job of so many parts; some times that. */
+static double times;
+
+static double weighed_of(const struct reply *reply)
+{
+    double most = fmax(8192,
+                       times * burst_of(reply)->left / burst_of(reply)->files);
+
+    return fmin((double)reply->left, most);
+}
+
 /* Aalo's queues: by what the burst has had, each ten times as much. */
 static double queue_of(const struct reply *reply)
 {
@@ -175,6 +189,7 @@ PICK(pick_had, had_of, left_of)
 PICK(pick_had_and_left, had_and_left_of, left_of)
 PICK(pick_first_burst, began_of, left_of)
 PICK(pick_queue, queue_of, began_of)
+PICK(pick_weighed, weighed_of, began_of)
 
 /* The client of the shortest; of his the most urgent. */
 static struct reply *pick_urgent(void)
@@ -216,6 +231,15 @@ BEGIN(begin_32, 32)
 BEGIN(begin_128, 128)
 BEGIN(begin_1024, 1024)
 
+#define BEGIN_TIMES(name, value)     \
+    static void name(size_t clients) \
+    {                                \
+        begin(clients);              \
+        times = (value);             \
+    }
+BEGIN_TIMES(begin_once, 1)
+BEGIN_TIMES(begin_four, 4)
+
 #define ORDER(text, begin, pick)                   \
     {                                              \
         text, begin, arrive, pick, note_sent, idle \
@@ -228,6 +252,9 @@ const struct order pages_candidates[] = {
           pick_bounded),
     ORDER("the burst that has had least", begin, pick_had),
     ORDER("the same, with the reply's own bytes", begin, pick_had_and_left),
+    ORDER("the reply's own, at most what the burst has left by its files",
+          begin_once, pick_weighed),
+    ORDER("the same, at most four times that", begin_four, pick_weighed),
     ORDER("Aalo's queues by that, first burst first", begin, pick_queue),
     ORDER("first burst first", begin, pick_first_burst),
     ORDER("the most urgent of the client", begin, pick_urgent),

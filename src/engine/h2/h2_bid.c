@@ -25,8 +25,20 @@
  * Who resets a stream takes its bid away, as far as it has not been spent. What
  * was spent of it is gone, as it would have been sent.
  *
+ * A page. What is asked for together is of use when all of it is there. As one
+ * job of weight n, as many as its files, it would be sent when what it has left,
+ * over n, is less than what others have left (Smith, "Various optimizers for
+ * single-stage production", 1956: the least sum of weighted times). All its files
+ * would then wait for the last of these; so each goes by its own bid as long as
+ * that is less, and by some times that share if not, as others wait behind it: the
+ * first of a page go as they would have, and its last ones the sooner, the less
+ * is missing. What is larger than files of pages are has no part in it, nor in
+ * n; and who goes on asking begins another page. So a connection is sent somewhat
+ * sooner than the claim says: no more than the bytes of one page, and never before
+ * what is small, or what is due (client_share.h).
+ *
  * Invariant: bidder is the stream with the least bid above 0, or NULL when all
- *            are 0.
+ *            are 0; page_bytes is the sum of the bids of files of the page.
  */
 
 static uint64_t key_of(const struct h2_stream *stream)
@@ -58,15 +70,75 @@ static void choose(struct h2 *h2)
     }
 }
 
+static void set_bid(struct h2_stream *stream, uint64_t bid)
+{
+    if (stream->is_of_page)
+        stream->h2->page_bytes += bid - stream->bid;
+    stream->bid = bid;
+}
+
+/* What of the page is not complete. */
+static uint32_t count_files(const struct h2 *h2)
+{
+    uint32_t files = 0;
+
+    for (const struct list *node = h2->streams.next; node != &h2->streams;
+         node = node->next) {
+        const struct h2_stream *stream = OWNER_OF(node, struct h2_stream,
+                                                  list_node);
+
+        files += stream->is_of_page && stream->bid > 0;
+    }
+    return files;
+}
+
+static void join_page(struct h2_stream *stream)
+{
+    struct h2 *h2 = stream->h2;
+
+    if (h2->page_bytes == 0)
+        h2->page_files = 0;
+    else if (h2->page_files == H2_PAGE_FILES)
+        h2->page_files = count_files(h2);
+    h2->page_files++;
+    stream->is_of_page = true;
+}
+
+/* Who gives up what he has asked for has no less of his page left for that. */
+static void leave_page(const struct h2_stream *stream)
+{
+    struct h2 *h2 = stream->h2;
+
+    if (stream->is_of_page && stream->bid > 0 && h2->page_files > 1)
+        h2->page_files--;
+}
+
+uint64_t h2_bid_bytes(const struct h2 *h2)
+{
+    const struct h2_stream *stream = h2->bidder;
+    uint64_t most;
+
+    if (!stream->is_of_page || stream->bid <= H2_PAGE_BID_MIN)
+        return stream->bid;
+    most = h2->page_bytes * H2_PAGE_TIMES / h2->page_files;
+    if (most < H2_PAGE_BID_MIN)
+        most = H2_PAGE_BID_MIN;
+    return stream->bid < most ? stream->bid : most;
+}
+
 void h2_bid_begin(struct h2_stream *stream)
 {
     struct h2 *h2 = stream->h2;
     struct candidate candidate;
+    uint64_t bid;
 
     if (!h2->is_ordered)
         return;
     candidate = h2_stream_candidate(stream);
-    stream->bid = candidate.is_stream ? 0 : candidate.bytes;
+    bid = candidate.is_stream ? 0 : candidate.bytes;
+    if (!stream->is_of_page && bid > 0 && bid <= H2_PAGE_FILE)
+        join_page(stream);
+    set_bid(stream, bid);
     if (h2->bidder == stream)
         choose(h2);
     else if (stream->bid > 0 &&
@@ -80,7 +152,7 @@ void h2_bid_spend(struct h2 *h2, uint64_t bytes)
         struct h2_stream *stream = h2->bidder;
         uint64_t step = bytes < stream->bid ? bytes : stream->bid;
 
-        stream->bid -= step;
+        set_bid(stream, stream->bid - step);
         bytes -= step;
         if (stream->bid == 0)
             choose(h2);
@@ -89,7 +161,8 @@ void h2_bid_spend(struct h2 *h2, uint64_t bytes)
 
 void h2_bid_drop(struct h2_stream *stream)
 {
-    stream->bid = 0;
+    leave_page(stream);
+    set_bid(stream, 0);
     if (stream->h2->bidder == stream)
         choose(stream->h2);
 }
@@ -125,8 +198,8 @@ void h2_bid_pass_on(struct h2_stream *stream)
             break; /* the bid stays as it is */
     }
     if (heir)
-        heir->bid += stream->bid;
-    stream->bid = 0;
+        set_bid(heir, heir->bid + stream->bid);
+    set_bid(stream, 0);
     choose(h2);
 }
 

@@ -63,8 +63,12 @@ enum {
     /* Frames for a stream that was reset may still be under way. Of the last so
      * many streams it is known whether they were reset. */
     H2_RESETS_KEPT = 1024,
-    H2_GOODBYE_MS = 1000, /* at most, between the two GOAWAY */
-    H2_UNSENT_MAX = 65536 /* that wait in the kernel for their first leave */
+    H2_GOODBYE_MS = 1000,   /* at most, between the two GOAWAY */
+    H2_PAGE_FILE = 262144,  /* what is more is no file of a page */
+    H2_PAGE_FILES = 128,    /* more are another page */
+    H2_PAGE_BID_MIN = 8192, /* what is less goes before files of any page */
+    H2_PAGE_TIMES = 4,      /* what its files have left, on average: most */
+    H2_UNSENT_MAX = 65536   /* that wait in the kernel for their first leave */
 };
 
 struct h2;
@@ -118,6 +122,7 @@ struct h2_stream {
     bool is_idle;        /* of these: it counts as one that waits */
     bool is_extra;       /* of these: it counts as one of H2_EXTRA_MAX */
     bool is_extra_text;  /* its head counts in H2_EXTRA_TEXT_BYTES_MAX */
+    bool is_of_page;     /* its bid counts as one of those: h2_bid.c */
     char text_inline[H2_TEXT_INLINE];
 };
 
@@ -200,6 +205,8 @@ struct h2 {
     struct list shut;    /* those that wait for a window, likewise */
     struct heap ready;
     struct h2_stream *bidder; /* h2_bid.c */
+    uint64_t page_bytes;      /* bid for files of its page, not spent yet; */
+    uint32_t page_files;      /* and of so many, complete ones included */
     struct buf control;       /* frames that go before all streams */
     struct buf block;         /* of a head that comes in pieces */
     struct h2_rest *rest;
@@ -404,6 +411,9 @@ void h2_heed_client(struct h2 *h2);
 
 /* An answer has come, of so many bytes as it is known to have. */
 void h2_bid_begin(struct h2_stream *stream);
+
+/* What the connection is ordered by, while there is a bidder. */
+uint64_t h2_bid_bytes(const struct h2 *h2);
 
 /* So many bytes of an answer of known length were framed. */
 void h2_bid_spend(struct h2 *h2, uint64_t bytes);

@@ -275,8 +275,9 @@ struct candidate h2_candidate(const struct session *session)
     if (h2->ready.count > 0) {
         candidate = h2_stream_candidate(h2_stream_first(h2));
         if (h2->bidder && !candidate.is_stream) {
-            candidate.bytes = h2->bidder->bid;
+            candidate.bytes = h2_bid_bytes(h2);
             candidate.place = &h2->bidder->place;
+            before += h2->bidder->bid - candidate.bytes;
         }
         candidate.bytes += candidate.bytes == 0 && !candidate.is_stream;
         candidate.beside = (uint32_t)before + H2_FRAMING_BYTES;

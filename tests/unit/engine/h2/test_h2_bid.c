@@ -159,6 +159,117 @@ TEST(answers_that_wait_already_bid_from_the_first_word_on)
     assert_int_equal(bid(), 5);
 }
 
+/* --- A page --------------------------------------------------------------- */
+
+enum { KB = 1024 };
+
+static uint64_t bid_bytes(void)
+{
+    return h2.bidder ? h2_bid_bytes(&h2) : 0;
+}
+
+static uint64_t four_averages(uint64_t bytes, uint32_t files)
+{
+    return bytes * 4 / files;
+}
+
+TEST(a_file_alone_is_no_page)
+{
+    ask(200 * KB);
+    assert_int_equal(bid_bytes(), 200 * KB);
+    send_some(&streams[0], 150 * KB);
+    assert_int_equal(bid_bytes(), 50 * KB);
+}
+
+/* The less is missing of the page, the sooner the rest is sent. */
+TEST(the_last_of_a_page_bids_what_is_left_of_it_for_each_file)
+{
+    struct h2_stream *large = ask(200 * KB);
+
+    for (int i = 0; i < 9; i++)
+        ask(20 * KB);
+    assert_int_equal(bid_bytes(), 20 * KB);
+    for (int i = 1; i < 10; i++)
+        send_some(&streams[i], 20 * KB);
+    assert_int_equal(bid(), 200 * KB);
+    assert_int_equal(bid_bytes(), four_averages(200 * KB, 10));
+    send_some(large, 100 * KB);
+    assert_int_equal(bid(), 100 * KB);
+    assert_int_equal(bid_bytes(), four_averages(100 * KB, 10));
+}
+
+TEST(no_page_bids_less_than_what_is_small)
+{
+    struct h2_stream *large = ask(40 * KB);
+
+    for (int i = 0; i < 19; i++)
+        ask(1);
+    for (int i = 1; i < 20; i++)
+        send_some(&streams[i], 1);
+    assert_int_equal(bid_bytes(), H2_PAGE_BID_MIN);
+    send_some(large, 39 * KB);
+    assert_int_equal(bid_bytes(), KB);
+}
+
+/* Small files do not carry a download past everybody. */
+TEST(what_is_larger_than_files_of_a_page_bids_all_of_itself)
+{
+    ask(H2_PAGE_FILE + 1);
+    for (int i = 0; i < 19; i++)
+        ask(KB);
+    for (int i = 1; i < 20; i++)
+        send_some(&streams[i], KB);
+    assert_int_equal(bid_bytes(), H2_PAGE_FILE + 1);
+    assert_int_equal(h2.page_bytes, 0);
+}
+
+TEST(what_is_asked_for_when_all_is_there_is_another_page)
+{
+    for (int i = 0; i < 9; i++)
+        ask(KB);
+    for (int i = 0; i < 9; i++)
+        send_some(&streams[i], KB);
+    ask(200 * KB);
+    assert_int_equal(bid_bytes(), 200 * KB);
+}
+
+TEST(a_file_that_is_given_up_is_none_of_the_page)
+{
+    ask(200 * KB);
+    for (int i = 0; i < 9; i++)
+        ask(150 * KB);
+    for (int i = 1; i < 6; i++)
+        give_up(&streams[i]);
+    assert_int_equal(h2.page_files, 5);
+    for (int i = 6; i < 10; i++)
+        send_some(&streams[i], 150 * KB);
+    assert_int_equal(bid_bytes(), four_averages(200 * KB, 5));
+    give_up(&streams[0]);
+    assert_int_equal(h2.page_bytes, 0);
+    ask(200 * KB);
+    assert_int_equal(h2.page_files, 1);
+    assert_int_equal(bid_bytes(), 200 * KB);
+}
+
+/* Who asks for one small file after the other beside a larger one does not
+ * make that smaller and smaller. */
+TEST(who_goes_on_asking_begins_another_page)
+{
+    ask(200 * KB);
+    for (int i = 1; i < H2_PAGE_FILES; i++) {
+        struct h2_stream *small = ask(KB);
+
+        send_some(small, KB);
+        count--;
+    }
+    assert_int_equal(h2.page_files, H2_PAGE_FILES);
+    assert_int_equal(bid_bytes(), H2_PAGE_BID_MIN);
+    ask(KB);
+    assert_int_equal(h2.page_files, 2);
+    send_some(&streams[1], KB);
+    assert_int_equal(bid_bytes(), 200 * KB);
+}
+
 /* --- Against a naive model ----------------------------------------------- */
 
 /* Whatever is sent: the least bid is the first, all bids are as many bytes as are
@@ -198,6 +309,8 @@ static void compare(void)
             least_alone = alone[i];
     }
     assert_int_equal(bids, left);
+    assert_int_equal(h2.page_bytes, bids);
+    assert_int_equal(bid_bytes(), bid()); /* all are small */
     assert_int_equal(bid(), bids > 0 ? least : 0);
     assert_true(bids == 0 || least >= least_alone);
 }
