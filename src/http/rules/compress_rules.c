@@ -61,7 +61,8 @@ const char *compress_rules_add_coding(struct compress_rules *rules,
     return "is none of zstd, br, gzip, off";
 }
 
-/* zstd is quickest on both sides, and nearly as small as br. */
+/* Adds all, the ones that make texts smallest first: a client that likes several
+ * equally gets the first that it takes. */
 void compress_rules_add_codings(struct compress_rules *rules)
 {
     add_coding(rules, CODING_BR);
