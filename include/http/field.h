@@ -58,6 +58,15 @@ struct field {
 /* The field that a name stands for, in any case. */
 enum field_id field_identify(struct bytes name);
 
+/* A byte of a name as CGI passes it on, letters small: all bytes that become '_'
+ * are the same. */
+static inline char field_byte_of_cgi(char byte)
+{
+    char lower = byte_lower(byte);
+
+    return (lower >= 'a' && lower <= 'z') || byte_is_digit(lower) ? lower : '_';
+}
+
 /* Whether programs that read names as CGI does, which makes '_' of all but
  * letters and digits (RFC 3875 4.1.18), take name for wanted. */
 bool field_is_called(struct bytes name, struct bytes wanted);

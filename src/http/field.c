@@ -68,21 +68,13 @@ enum field_id field_identify(struct bytes name)
     return FIELD_OTHER;
 }
 
-/* A byte of a name as CGI passes it on: all bytes that become '_' are the
- * same. */
-static char byte_of_cgi(char byte)
-{
-    char lower = byte_lower(byte);
-
-    return (lower >= 'a' && lower <= 'z') || byte_is_digit(lower) ? lower : '_';
-}
-
 bool field_is_called(struct bytes name, struct bytes wanted)
 {
     if (name.len != wanted.len)
         return false;
     for (size_t i = 0; i < name.len; i++)
-        if (byte_of_cgi(name.data[i]) != byte_of_cgi(wanted.data[i]))
+        if (field_byte_of_cgi(name.data[i]) !=
+            field_byte_of_cgi(wanted.data[i]))
             return false;
     return true;
 }

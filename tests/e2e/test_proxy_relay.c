@@ -34,6 +34,7 @@ TEST(a_request_is_made_anew)
          .asked = GET "X_Forwarded_For: 6.6.6.6\r\nContent_Length: 5\r\n"
                       "Script_Name: /x\r\nPATH_INFO: /y\r\n"
                       "X.Forwarded.Host: b\r\nX-Real.IP: 6.6.6.6\r\n"
+                      "X~Real~IP: 6.6.6.6\r\nX~Forwarded-User: joe\r\n"
                       "Transfer_Encoding: chunked\r\nX_Other: 1\r\n"
                       "X.Other: 2\r\n\r\n",
          .heard = GET "X_Other: 1\r\nX.Other: 2\r\n" ASKER "\r\n"},

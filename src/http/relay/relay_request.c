@@ -195,20 +195,26 @@ static bool is_variable(struct bytes name)
     return false;
 }
 
-/* Whether a name with '_' is to some servers one that means something, since
- * CGI makes '_' of '-', and PHP makes it of '.', too. */
+/* Whether a name is to some servers another one that means something, since CGI
+ * makes '_' of '-', PHP makes it of '.', too, and lighttpd of all but letters and
+ * digits. */
 static bool is_disguised(const struct relay *relay, struct bytes name)
 {
     char other[32];
     struct bytes twin = {other,
                          name.len < sizeof(other) ? name.len : sizeof(other)};
+    bool is_plain = true;
 
-    if (!memchr(name.data, '_', name.len) && !memchr(name.data, '.', name.len))
+    for (size_t i = 0; i < name.len; i++) {
+        bool is_kept = name.data[i] == '-' ||
+                       field_byte_of_cgi(name.data[i]) != '_';
+
+        is_plain &= is_kept;
+        if (i < twin.len)
+            other[i] = (char)(is_kept ? name.data[i] : '-');
+    }
+    if (is_plain)
         return false;
-    for (size_t i = 0; i < twin.len; i++)
-        other[i] = (char)(name.data[i] == '_' || name.data[i] == '.'
-                              ? '-'
-                              : name.data[i]);
     return relay_is_for_all(twin) || field_identify(twin) != FIELD_OTHER ||
            relay_says(relay, twin) || is_variable(name);
 }
