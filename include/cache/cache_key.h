@@ -25,8 +25,9 @@ struct cache_key_rules {
 
 /* Whose request a key is made for. */
 struct cache_key_asker {
-    bool is_secure;  /* the request came by https */
-    bool is_trusted; /* what it says of whom it asks for goes upstream */
+    bool is_secure;   /* the request came by https */
+    bool is_trusted;  /* what it says of whom it asks for goes upstream */
+    bool has_no_form; /* fields that say in which form one asks are left out */
 };
 
 /* Appends the key. False: it has none, or one that is too long. */
@@ -41,6 +42,10 @@ MUST_USE bool cache_key_put_target(const struct cache_key_rules *rules,
                                    const struct request *request,
                                    const struct cache_key_asker *asker,
                                    struct buf *out);
+
+/* Appends to a key of an asker without a form the form of this number, as it is
+ * mostly said: for what is made invalid in all forms. False: there are no more. */
+MUST_USE bool cache_key_put_form(unsigned number, struct buf *out);
 
 /* "host/path?query" of a key of that place (data is NULL: of any); data is NULL
  * for that of another. */

@@ -174,6 +174,26 @@ static void put_forms(const struct request *request, struct buf *out)
     }
 }
 
+bool cache_key_put_form(unsigned number, struct buf *out)
+{
+    static const char *const forms[] = {"\nx-scheme=http",
+                                        "\nx-scheme=https",
+                                        "\ncf-visitor={\"scheme\":\"http\"}",
+                                        "\ncf-visitor={\"scheme\":\"https\"}",
+                                        "\ncloudfront-forwarded-proto=http",
+                                        "\ncloudfront-forwarded-proto=https",
+                                        "\nfastly-ssl=1",
+                                        "\nwl-proxy-ssl=true",
+                                        "\nrsc=1",
+                                        "\nx-nextjs-data=1",
+                                        "\nx-middleware-prefetch=1"};
+
+    if (number >= sizeof(forms) / sizeof(*forms))
+        return false;
+    buf_put(out, bytes_of(forms[number]));
+    return !out->failed;
+}
+
 static bool fits(const struct buf *out, size_t begin)
 {
     return !out->failed && out->len - begin <= CACHE_KEY_BYTES_MAX;
@@ -201,8 +221,9 @@ bool cache_key_put_target(const struct cache_key_rules *rules,
     cache_parts_put_query(&rules->parts, request->query, out);
     if (asker->is_trusted)
         put_trusted(request, out);
-    put_forms(request, out);
     cache_parts_put(&rules->parts, request, out);
+    if (!asker->has_no_form)
+        put_forms(request, out);
     return fits(out, begin);
 }
 
@@ -359,7 +380,8 @@ bool cache_key_put_other(const struct cache_key_rules *rules,
     put_reference(rules, reference, base, out);
     if (asker->is_trusted)
         put_trusted(request, out);
-    put_forms(request, out);
     cache_parts_put(&rules->parts, request, out);
+    if (!asker->has_no_form)
+        put_forms(request, out);
     return fits(out, begin);
 }

@@ -28,6 +28,33 @@ TEST(a_write_that_succeeds_makes_what_is_kept_invalid)
     expect_body(fetch_a(server, upstream, REPLY(KEEP LEN(3), "new")), "new");
 }
 
+/* Visitors come by a proxy that says in each request how it was asked; whoever
+ * edits comes by none. */
+TEST(a_write_makes_invalid_what_is_kept_in_other_forms)
+{
+    static const char *const ways[] = {"X-Scheme: https\r\n",
+                                       "CF-Visitor: {\"scheme\":\"https\"}\r\n",
+                                       "RSC: 1\r\n", ""};
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+
+    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+        expect_body(ask_through(client_open(server), upstream,
+                                printed(GET("/a", "%s"), ways[i]),
+                                REPLY(KEEP LEN(3), "old")),
+                    "old");
+    expect_status(ask_through(client_open(server), upstream,
+                              "POST /a HTTP/1.1\r\nHost: a\r\nRSC: 1\r\n"
+                              "Content-Length: 2\r\n\r\nhi",
+                              REPLY(LEN(2), "ok")),
+                  200);
+    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+        expect_body(ask_through(client_open(server), upstream,
+                                printed(GET("/a", "%s"), ways[i]),
+                                REPLY(KEEP LEN(3), "new")),
+                    "new");
+}
+
 /* --- PURGE -------------------------------------------------------------- */
 
 static const struct purge_case {

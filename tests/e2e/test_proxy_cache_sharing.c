@@ -91,9 +91,17 @@ TEST(what_one_with_cookies_gets_is_for_others_only_if_it_says_so)
 /* APIs know their users by other fields, too. */
 TEST(what_one_with_a_key_or_token_gets_is_for_others_only_if_it_says_so)
 {
-    static const char *const fields[] = {
-        "X-API-Key: 1\r\n", "Private-Token: 1\r\n", "x-auth-user: 1\r\n",
-        "X_Access_Token: 1\r\n", "X-Session-Id: 1\r\n"};
+    static const char *const fields[] = {"X-API-Key: 1\r\n",
+                                         "Private-Token: 1\r\n",
+                                         "x-auth-user: 1\r\n",
+                                         "X_Access_Token: 1\r\n",
+                                         "X-Session-Id: 1\r\n",
+                                         "Ocp-Apim-Subscription-Key: 1\r\n",
+                                         "X-Functions-Key: 1\r\n",
+                                         "X_Remote_User: joe\r\n",
+                                         "Client-Cert: :MTIz:\r\n",
+                                         "X-MS-Client-Principal: 1\r\n",
+                                         "Tailscale-User-Login: joe\r\n"};
     static const char guessed[] =
         "HTTP/1.1 200 OK\r\nConnection: close\r\nETag: \"1\"\r\n"
         "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n" LEN(4) "\r\nmine";

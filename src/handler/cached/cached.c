@@ -266,22 +266,44 @@ static bool is_safe(const struct request *request)
            request->method == METHOD_OPTIONS || request->method == METHOD_TRACE;
 }
 
+/* Appends the key of reference, or if that is NULL, of the request's own
+ * address. False: there is none. */
+static bool put_key(const struct cache_key_rules *rules,
+                    const struct exchange *exchange,
+                    const struct cache_key_asker *asker,
+                    const struct bytes *reference, struct buf *out)
+{
+    const struct request *request = &exchange->request;
+
+    return reference
+               ? cache_key_put_other(rules, request, asker, *reference, out)
+               : cache_key_put_target(rules, request, asker, out);
+}
+
 /* Makes what is kept of an address invalid: of reference, or if that is NULL,
- * of the request's own. */
+ * of the request's own. Whoever writes may come by another way than those who
+ * read: what is kept for these is in the forms that proxies say. */
 static void invalidate(struct cached *cached, const struct exchange *exchange,
                        const struct bytes *reference)
 {
     const struct cache_key_rules *rules = &cached->options.key;
     struct cache_key_asker asker = asker_of(cached, exchange);
+    struct cache_store *store = cached->options.store;
     char storage[KEY_STORAGE];
     struct buf key;
+    size_t len;
 
     buf_init(&key, storage, sizeof(storage), CACHE_KEY_BYTES_MAX);
-    if (reference
-            ? cache_key_put_other(rules, &exchange->request, &asker, *reference,
-                                  &key)
-            : cache_key_put_target(rules, &exchange->request, &asker, &key))
-        (void)cache_store_invalidate(cached->options.store, buf_bytes(&key));
+    if (put_key(rules, exchange, &asker, reference, &key))
+        (void)cache_store_invalidate(store, buf_bytes(&key));
+    key.len = 0;
+    asker.has_no_form = true;
+    if (put_key(rules, exchange, &asker, reference, &key)) {
+        (void)cache_store_invalidate(store, buf_bytes(&key));
+        len = key.len;
+        for (unsigned i = 0; cache_key_put_form(i, &key); i++, key.len = len)
+            (void)cache_store_invalidate(store, buf_bytes(&key));
+    }
     buf_fini(&key);
 }
 

@@ -76,15 +76,29 @@ static void init_exchange(struct fetch *fetch, const struct fetch_order *order)
 /* Whether such a word of a name tells that: one of those that begin so. */
 static bool is_word_of_users(struct bytes text)
 {
-    static const struct bytes words[] = {{"token", 5},     {"auth", 4},
-                                         {"api-key", 7},   {"api_key", 7},
-                                         {"apikey", 6},    {"session", 7},
-                                         {"secret", 6},    {"jwt", 3},
-                                         {"assertion", 9}, {"remote-user", 11}};
+    static const struct bytes words[] = {{"token", 5},
+                                         {"auth", 4},
+                                         {"api-key", 7},
+                                         {"apikey", 6},
+                                         {"access-key", 10},
+                                         {"functions-key", 13},
+                                         {"session", 7},
+                                         {"secret", 6},
+                                         {"jwt", 3},
+                                         {"assertion", 9},
+                                         {"remote-user", 11},
+                                         {"subscription-key", 16},
+                                         {"client-cert", 11},
+                                         {"user-id", 7},
+                                         {"user-name", 9},
+                                         {"username", 8},
+                                         {"user-login", 10},
+                                         {"user-email", 10},
+                                         {"client-principal", 16}};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
         if (text.len >= words[i].len &&
-            bytes_ieq((struct bytes){text.data, words[i].len}, words[i]))
+            field_is_called((struct bytes){text.data, words[i].len}, words[i]))
             return true;
     return false;
 }
@@ -102,14 +116,26 @@ static bool tells_user(struct bytes name)
 
         switch (byte_lower(name.data[at])) { /* most begin no word */
         case 'a':
-            may_begin = next == 'u' || next == 'p' || next == 's';
+            may_begin = next == 'u' || next == 'p' || next == 's' ||
+                        next == 'c';
+            break;
+        case 'c':
+            may_begin = next == 'l';
+            break;
+        case 'f':
+            may_begin = next == 'u';
             break;
         case 'j':
             may_begin = next == 'w';
             break;
         case 'r':
-        case 's':
             may_begin = next == 'e';
+            break;
+        case 's':
+            may_begin = next == 'e' || next == 'u';
+            break;
+        case 'u':
+            may_begin = next == 's';
             break;
         case 't':
             may_begin = next == 'o';

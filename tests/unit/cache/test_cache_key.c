@@ -65,6 +65,23 @@ TEST(what_tells_the_form_of_an_answer_is_in_the_key)
     assert_false(cache_key_put(&rules, &request, &asker, &out));
 }
 
+/* What a proxy in front says is found by those who write without it. */
+TEST(the_usual_forms_of_a_key_can_be_listed)
+{
+    unsigned found = 0;
+    size_t len;
+
+    ask("a", "/", NULL);
+    add("CF-Visitor", "{\"scheme\":\"https\"}");
+    asker.has_no_form = true;
+    assert_key("p\nhttp://a/");
+    len = out.len;
+    for (unsigned i = 0; cache_key_put_form(i, &out); i++, out.len = len)
+        found += bytes_eq(buf_bytes(&out), BYTES("p\nhttp://a/\ncf-visitor="
+                                                 "{\"scheme\":\"https\"}"));
+    assert_int_equal(found, 1);
+}
+
 TEST(scheme_host_path_and_query_make_the_key)
 {
     ask("Example.COM:80", "/A%2f", NULL);
