@@ -7,8 +7,12 @@
  *
  *   "time-length"               the file itself
  *   "time-length-gz"            a sibling on disk, by its own time and length
- *   "time-length.hash-gzip"     a variant or a delta: the file's, and which
- *   '-- version -' '-- make --' bytes were made of it
+ *   "times-length.hash-gzip"    a variant or a delta: of which version of the
+ *   '-- version -' '-- make --' file, and which bytes were made of it
+ *
+ * Of two files whose dates were set to be the same, as some ways to release do,
+ * the version tells which: it is of the time of the last change, too, which
+ * nobody sets.
  *
  * Another version of a library, or more effort, makes other bytes of the same
  * file: that they are strong takes the hash. Whoever names one of them has the
@@ -18,16 +22,28 @@
 
 /* --- Writing ------------------------------------------------------------- */
 
+/* Two different changes of one date never have the same version, as the factor is
+ * odd. */
+static int write_version(const struct file_stamp *stamp, uint64_t bytes,
+                         char *to, size_t room)
+{
+    uint64_t times = (uint64_t)stamp->modified_ns +
+                     (uint64_t)stamp->changed_ns * 0x9e3779b97f4a7c15u;
+
+    return snprintf(to, room, "\"%llx-%llx", (unsigned long long)times,
+                    (unsigned long long)bytes);
+}
+
 static void write_made(struct file_entry *entry, struct bytes token)
 {
-    char *end = strrchr(entry->etag_text, '"');
-    size_t room = (size_t)(entry->etag_text + FILE_CACHE_ETAG_MAX - end);
-    int len = snprintf(end, room, ".%llx-%.*s\"",
-                       (unsigned long long)entry->coded->hash, (int)token.len,
-                       token.data);
+    size_t room = sizeof(entry->etag_text);
+    int len = write_version(&entry->stamp, entry->plain_bytes, entry->etag_text,
+                            room);
 
-    entry->etag = (struct bytes){entry->etag_text,
-                                 (size_t)(end + len - entry->etag_text)};
+    len += snprintf(entry->etag_text + len, room - (size_t)len, ".%llx-%.*s\"",
+                    (unsigned long long)entry->coded->hash, (int)token.len,
+                    token.data);
+    entry->etag = (struct bytes){entry->etag_text, (size_t)len};
 }
 
 void file_entry_write_etag(struct file_entry *entry)
@@ -122,7 +138,10 @@ static bool is_there(const struct file_entry *entry, struct bytes make)
 struct bytes file_entry_find_made(const struct file_entry *entry,
                                   struct bytes value, unsigned codings)
 {
-    struct bytes version = {entry->etag.data, entry->etag.len - 1};
+    char text[FILE_CACHE_ETAG_MAX];
+    struct bytes version = {text, (size_t)write_version(&entry->stamp,
+                                                        entry->stamp.bytes,
+                                                        text, sizeof(text))};
     struct bytes tag;
 
     while (take_tag(&value, &tag)) {

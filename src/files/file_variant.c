@@ -89,7 +89,6 @@ static struct file_entry *make_variant(struct file_cache *cache,
     variant->plain_bytes = entry->stamp.bytes;
     variant->dictionary_made = entry->dictionary_made;
     variant->dictionary_used = entry->dictionary_used;
-    memcpy(variant->etag_text, entry->etag_text, FILE_CACHE_ETAG_MAX);
     variant->coded = body;
     if (lay_body(cache, variant))
         return variant;

@@ -250,6 +250,25 @@ TEST(a_file_that_has_changed_is_sent_to_who_has_the_one_before)
                 text_of(4));
 }
 
+/* Some ways to release give all files one date, and names of what a page loads
+ * are of one length. */
+TEST(a_release_of_the_same_date_and_length_is_another_version)
+{
+    struct client *client = client_open(server);
+    struct reply *reply;
+    const char *etag;
+
+    write_old("e.txt", 6);
+    pause_ms(200);
+    etag = etag_of(await_coded(client, "/e.txt", "br", ""));
+    site_replace("e.txt", text_of(7), LEN);
+    site_date("e.txt", LONG_AGO, 0);
+    client = client_open(START("--workers=1"));
+    reply = ask_for(client, "/e.txt", "br",
+                    printed("If-None-Match: %s\r\n", etag));
+    expect_text(reply, text_of(7));
+}
+
 /* A release gives all its files a new date, also those that stay the same. */
 TEST(who_has_the_bytes_of_another_date_has_them)
 {
