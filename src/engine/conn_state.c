@@ -184,6 +184,7 @@ void conn_close(struct conn *conn, enum conn_end end)
     before = profile_enter(STATS_PHASE_OTHER);
     conn_enter(conn, CONN_CLOSED);
     conn_watch(conn, 0);
+    ev_clear_pending(shared->loop, &conn->io); /* what libev could not watch */
     conn_limit(conn, 0);
     sched_drop(&shared->sched, &conn->item);
     what_if_end(&shared->what_if, &conn->mark, 0, false);

@@ -60,9 +60,9 @@ static uint64_t part_of_level(const struct sched_item *item, uint64_t level,
     return level / LEVEL_TIMES < bytes ? level : LEVEL_TIMES * bytes;
 }
 
-/* Moves an item whose client's level has changed. All of a client's items have
- * the level in their keys, the longer ones more of it: so their order among
- * themselves is that of their own bytes. */
+/* Moves an item whose client's level has changed. All of a client's items but
+ * streams and connections of many have the level in their keys, the longer ones
+ * more of it: so the order of these among themselves is that of their bytes. */
 static void on_level(struct client_share *share, struct client_place *place,
                      uint64_t before, uint64_t after)
 {

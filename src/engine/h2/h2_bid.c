@@ -34,8 +34,8 @@
  * first of a page go as they would have, and its last ones the sooner, the less
  * is missing. What is larger than files of pages are has no part in it, nor in
  * n; and who goes on asking begins another page. So a connection is sent somewhat
- * sooner than the claim says: no more than the bytes of one page, and never before
- * what is small, or what is due (client_share.h).
+ * sooner than the claim says: by no more than the bytes of the page that it has
+ * begun, and never before what is small, or what is due (client_share.h).
  *
  * Invariant: bidder is the stream with the least bid above 0, or NULL when all
  *            are 0; page_bytes is the sum of the bids of files of the page.
@@ -102,6 +102,7 @@ static void join_page(struct h2_stream *stream)
         h2->page_files = count_files(h2);
     h2->page_files++;
     stream->is_of_page = true;
+    h2->page_bytes += stream->bid; /* of an answer that this one replaces */
 }
 
 /* Who gives up what he has asked for has no less of his page left for that. */

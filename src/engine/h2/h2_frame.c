@@ -118,7 +118,8 @@ static bool translate_socket(struct h2_stream *stream)
         stream->exchange->is_tunnel) {
         response->status = 200;
         stream->is_tunnel = stream->is_uploading = true;
-        stream->h2->has_room = stream->held;
+        if (stream->held) /* other streams may have room besides */
+            stream->h2->has_room = true;
         return true;
     }
     if (response->status != 101 &&
