@@ -223,6 +223,18 @@ TEST(what_is_larger_than_files_of_a_page_bids_all_of_itself)
     assert_int_equal(h2.page_bytes, 0);
 }
 
+/* An upload is refused when its large answer was known already. */
+TEST(an_answer_in_place_of_a_larger_one_joins_with_its_own_bytes)
+{
+    struct h2_stream *stream = ask(H2_PAGE_FILE + 1);
+
+    stream->exchange->response.bytes_left = KB;
+    h2_bid_begin(stream);
+    assert_int_equal(h2.page_bytes, KB);
+    send_some(stream, KB);
+    assert_int_equal(h2.page_bytes, 0);
+}
+
 TEST(what_is_asked_for_when_all_is_there_is_another_page)
 {
     for (int i = 0; i < 9; i++)
