@@ -107,6 +107,17 @@ TEST(a_new_process_serves_and_the_old_one_ends)
     assert_int_equal(access(pid_path(), F_OK), -1);
 }
 
+/* It is sending the large file still, ends with that, and the new one is told
+ * to stop. */
+static void expect_to_finish(struct server *one, struct client *client)
+{
+    assert_int_equal(server_wait(one, 100), -1);
+    expect_seeded(client_reply(client), SEED, 0, LARGE);
+    client_close(client);
+    assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
+    stop_last();
+}
+
 TEST(the_old_one_finishes_what_it_is_sending)
 {
     struct server *one = start_one();
@@ -122,11 +133,7 @@ TEST(the_old_one_finishes_what_it_is_sending)
                                        "Connection"),
                            5000));
     client_expect_orderly_end(idle);
-    assert_int_equal(server_wait(one, 100), -1);
-    expect_seeded(client_reply(client), SEED, 0, LARGE);
-    client_close(client);
-    assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
-    stop_last();
+    expect_to_finish(one, client);
 }
 
 /* A manager that stops a service tells all its processes, also one that leaves:
@@ -143,11 +150,7 @@ TEST(a_stop_after_an_upgrade_lets_the_old_one_finish)
     ctl_ok("upgrade");
     server_signal(one, SIGTERM);
     client_expect_orderly_end(idle);
-    assert_int_equal(server_wait(one, 100), -1);
-    expect_seeded(client_reply(client), SEED, 0, LARGE);
-    client_close(client);
-    assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
-    stop_last();
+    expect_to_finish(one, client);
 }
 
 TEST(a_second_signal_after_an_upgrade_ends_the_old_one_at_once)

@@ -73,34 +73,14 @@ static void init_exchange(struct fetch *fetch, const struct fetch_order *order)
         exchange->response.errors = from->response.errors;
 }
 
-/* Whether such a word of a name tells that: one of those that begin so. */
-static bool is_word_of_users(struct bytes text)
+static bool begins_with(struct bytes text, const char *word)
 {
-    static const struct bytes words[] = {{"token", 5},
-                                         {"auth", 4},
-                                         {"api-key", 7},
-                                         {"apikey", 6},
-                                         {"access-key", 10},
-                                         {"functions-key", 13},
-                                         {"session", 7},
-                                         {"secret", 6},
-                                         {"jwt", 3},
-                                         {"assertion", 9},
-                                         {"remote-user", 11},
-                                         {"subscription-key", 16},
-                                         {"client-cert", 11},
-                                         {"user-id", 7},
-                                         {"user-name", 9},
-                                         {"username", 8},
-                                         {"user-login", 10},
-                                         {"user-email", 10},
-                                         {"client-principal", 16}};
+    size_t i = 0;
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        if (text.len >= words[i].len &&
-            field_is_called((struct bytes){text.data, words[i].len}, words[i]))
-            return true;
-    return false;
+    while (word[i] && i < text.len &&
+           field_byte_of_cgi(text.data[i]) == field_byte_of_cgi(word[i]))
+        i++;
+    return !word[i];
 }
 
 /* Whether the origin may know by a field whose request it is. Authorization has
@@ -108,44 +88,28 @@ static bool is_word_of_users(struct bytes text)
  * "Private-Token: ...", and answer like to one with a cookie. */
 static bool tells_user(struct bytes name)
 {
+    static const char *const words['z' - 'a' + 1][6] = {
+        ['a' - 'a'] = {"access-key", "api-key", "apikey", "assertion", "auth"},
+        ['c' - 'a'] = {"client-cert", "client-principal"},
+        ['f' - 'a'] = {"functions-key"},
+        ['j' - 'a'] = {"jwt"},
+        ['r' - 'a'] = {"remote-user"},
+        ['s' - 'a'] = {"secret", "session", "subscription-key"},
+        ['t' - 'a'] = {"token"},
+        ['u' - 'a'] = {"user-email", "user-id", "user-login", "user-name",
+                       "username"}};
+
     if (bytes_ieq(name, BYTES("Cookie")))
         return true;
-    for (size_t at = 0; at + 3 <= name.len; at++) {
-        char next = byte_lower(name.data[at + 1]);
-        bool may_begin = false;
+    for (size_t at = 0; at < name.len; at++) {
+        char first = byte_lower(name.data[at]);
 
-        switch (byte_lower(name.data[at])) { /* most begin no word */
-        case 'a':
-            may_begin = next == 'u' || next == 'p' || next == 's' ||
-                        next == 'c';
-            break;
-        case 'c':
-            may_begin = next == 'l';
-            break;
-        case 'f':
-            may_begin = next == 'u';
-            break;
-        case 'j':
-            may_begin = next == 'w';
-            break;
-        case 'r':
-            may_begin = next == 'e';
-            break;
-        case 's':
-            may_begin = next == 'e' || next == 'u';
-            break;
-        case 'u':
-            may_begin = next == 's';
-            break;
-        case 't':
-            may_begin = next == 'o';
-            break;
-        default:
-            break;
-        }
-        if (may_begin &&
-            is_word_of_users((struct bytes){name.data + at, name.len - at}))
-            return true;
+        if (first < 'a' || first > 'z')
+            continue;
+        for (const char *const *word = words[first - 'a']; *word; word++)
+            if (begins_with((struct bytes){name.data + at, name.len - at},
+                            *word))
+                return true;
     }
     return false;
 }
