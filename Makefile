@@ -437,7 +437,8 @@ fuzz: deps-fuzz ## fuzzes S=60 seconds each of T=targets (all of them)
 bench-link: deps-bench all ## shortest first on a slow link, two hours (root)
 	@CC='$(CC)' python3 bench/link.py $(ARGS)
 
-ORDER_FILES := bench/order_own.c src/base/heap.c \
+ORDER_FILES := bench/order_own.c bench/draws.c \
+               src/base/heap.c src/base/pages.c \
                $(wildcard src/engine/client_*.c) \
                $(addprefix src/engine/,sched.c fair_share.c)
 ORDER_CC = $(CC) $(CPPFLAGS) -std=c11 -D_GNU_SOURCE -O2 -Iinclude -Isrc -Ibench
@@ -459,8 +460,9 @@ FAR_WRAPPED := getsockopt setsockopt ioctl clock_gettime
 bench-far: ## a link further away, simulated, a minute (ARGS='SECONDS SEEDS')
 	@mkdir -p $(BUILD)
 	@$(ORDER_CC) -o $(BUILD)/far_link bench/far_link.c bench/far_path.c \
+	    bench/draws.c \
 	    $(wildcard src/engine/link/*.c src/engine/client_*.c) \
-	    src/base/heap.c src/base/address.c src/base/now.c \
+	    src/base/heap.c src/base/pages.c src/base/address.c src/base/now.c \
 	    src/io/socket_state.c $(FAR_WRAPPED:%=-Wl,--wrap=%) -lm
 	@$(BUILD)/far_link $(ARGS)
 

@@ -6,6 +6,7 @@
  *   far_link [seconds [seeds]]
  */
 #include "far_link.h"
+#include "draws.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,22 +18,6 @@ enum { SMALL = 10000 };
 
 static struct fetch fetches[FAR_FETCHES_MAX];
 static size_t fetch_count;
-static uint64_t seed;
-
-static double draw(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (double)(seed >> 11) * 0x1p-53;
-}
-
-static uint32_t draw_pareto(void)
-{
-    double share = 1 - draw() * (1 - pow(1024.0 / 10485760, 1.1));
-
-    return (uint32_t)(1024 / pow(share, 1 / 1.1));
-}
 
 /* What a reply takes of the link, with what opens its connection. */
 static double seconds_of(uint32_t size)
@@ -59,7 +44,7 @@ static void draw_fetches(double load, double seconds, uint64_t trip_ns)
          fetch_count++) {
         struct fetch *fetch = &fetches[fetch_count];
 
-        *fetch = (struct fetch){.size = FAR_HEAD + draw_pareto(),
+        *fetch = (struct fetch){.size = FAR_HEAD + (uint32_t)draw_pareto(),
                                 .window = 10,
                                 .slow_end = UINT32_MAX,
                                 .trip_ns = trip_ns};
@@ -178,7 +163,7 @@ static void print_row(const struct row *row, enum link_mode mode,
 
     far_path.rate = row->mbit * 125000;
     for (unsigned i = 1; i <= seeds; i++) {
-        seed = UINT64_C(88172645463325252) + i * UINT64_C(829448711);
+        draw_seed = UINT64_C(88172645463325252) + i * UINT64_C(829448711);
         for (int k = 0; k < 20; k++)
             (void)draw();
         draw_fetches(row->load, seconds * (row->mbit > 80 ? 0.2 : 1),

@@ -5,6 +5,7 @@
  *   order [seconds [seeds]]
  */
 #include "order.h"
+#include "draws.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,22 +23,6 @@ static struct reply replies[REPLIES_MAX];
 static size_t reply_count;
 static size_t client_count;
 static uint64_t fair_time[REPLIES_MAX]; /* under two levels */
-static uint64_t seed;
-
-static double draw(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (double)(seed >> 11) * 0x1p-53;
-}
-
-static double draw_pareto(void)
-{
-    double share = 1 - draw() * (1 - pow(1024.0 / 10485760, 1.1));
-
-    return 1024 / pow(share, 1 / 1.1);
-}
 
 static double draw_web(void)
 {
@@ -49,7 +34,7 @@ static double draw_web(void)
                  {0.99, 15360, 1.2},
                  {1.00, 1572864, 0.8}};
     double which = draw();
-    double normal = sqrt(-2 * log(1 - draw())) * cos(2 * M_PI * draw());
+    double normal = draw_normal();
     double size;
     int i = 0;
 
@@ -80,7 +65,7 @@ static void draw_arrivals(double draw_size(void), double load, double seconds,
     static double starts[REPLIES_MAX];
     double sum = 0;
 
-    seed = UINT64_C(88172645463325252) + number * 7919;
+    draw_seed = UINT64_C(88172645463325252) + number * 7919;
     for (int i = 0; i < 50; i++)
         (void)draw();
     reply_count = 0;

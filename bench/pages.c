@@ -11,6 +11,7 @@
  *   pages [seconds [seeds]]
  */
 #include "pages.h"
+#include "draws.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,28 +44,17 @@ static struct page pages[PAGES_MAX];
 static size_t page_count;
 static struct reply singles[SINGLES_MAX];
 static size_t single_count;
-static uint64_t seed;
-
-static double draw(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (double)(seed >> 11) * 0x1p-53;
-}
 
 static uint64_t draw_around(double median, double sigma)
 {
-    double normal = sqrt(-2 * log(1 - draw())) * cos(2 * M_PI * draw());
+    double normal = draw_normal();
 
     return 300 + (uint64_t)(median * exp(sigma * normal) * 1.05);
 }
 
 static uint64_t draw_single(void)
 {
-    double share = 1 - draw() * (1 - pow(1024.0 / 10485760, 1.1));
-
-    return 600 + (uint64_t)(1024 / pow(share, 1 / 1.1) * 1.05);
+    return 600 + (uint64_t)(draw_pareto() * 1.05);
 }
 
 static uint64_t draw_page(struct page *page)
@@ -99,7 +89,7 @@ static void draw_load(double of_pages, double of_singles, double seconds,
 {
     double bytes = 0;
 
-    seed = UINT64_C(88172645463325252) + number * 7919;
+    draw_seed = UINT64_C(88172645463325252) + number * 7919;
     for (int i = 0; i < 50; i++)
         (void)draw();
     page_count = single_count = 0;
