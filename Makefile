@@ -335,7 +335,7 @@ SHELL_TESTS  := $(if $(FLAVOUR),,tests/e2e/install.sh tests/e2e/watchers.sh \
                 tests/e2e/pages.sh tests/e2e/container.sh tests/e2e/lab.sh \
                 tests/e2e/h2spec.sh tests/e2e/h2_clients.sh \
                 tests/e2e/scripts.sh tests/e2e/dictionaries.sh \
-                tests/e2e/reader.sh)
+                tests/e2e/simulations.sh tests/e2e/reader.sh)
 
 # Seconds a test program may take; sanitizers make them several times slower.
 TIMEOUT ?= $(if $(filter asan tsan cov,$(FLAVOUR)),900,300)

@@ -56,27 +56,34 @@ static bool redirects_origin(struct bytes name)
     return false;
 }
 
-/* Whether a field is one in which proxies and frameworks say the scheme that a
- * client has used, or the form that it wants. Many origins answer by it without
- * saying so (Vary), so it is in the key. */
+/* Fields in which proxies and frameworks say the scheme that a client has used,
+ * or the form that it wants. Many origins answer by them without saying so
+ * (Vary), so they are in the key. */
+static const struct form {
+    struct bytes name;
+    const char *usual[3]; /* what is mostly said, where that is known */
+} forms[] = {{{"X-Scheme", 8}, {"http", "https"}},
+             {{"X-ARR-SSL", 9}, {NULL}},
+             {{"X-Nextjs-Data", 13}, {"1"}},
+             {{"X-Middleware-Prefetch", 21}, {"1"}},
+             {{"CF-Visitor", 10},
+              {"{\"scheme\":\"http\"}", "{\"scheme\":\"https\"}"}},
+             {{"CloudFront-Forwarded-Proto", 26}, {"http", "https"}},
+             {{"Fastly-SSL", 10}, {"1"}},
+             {{"WL-Proxy-SSL", 12}, {"true"}},
+             {{"RSC", 3}, {"1"}}};
+
+enum { FORMS = sizeof(forms) / sizeof(*forms) };
+
 static bool tells_form(struct bytes name)
 {
-    static const struct bytes names[] = {{"X-Scheme", 8},
-                                         {"X-ARR-SSL", 9},
-                                         {"X-Nextjs-Data", 13},
-                                         {"X-Middleware-Prefetch", 21},
-                                         {"CF-Visitor", 10},
-                                         {"CloudFront-Forwarded-Proto", 26},
-                                         {"Fastly-SSL", 10},
-                                         {"WL-Proxy-SSL", 12},
-                                         {"RSC", 3}};
     static const uint32_t lengths = 1u << 3 | 1u << 8 | 1u << 9 | 1u << 10 |
                                     1u << 12 | 1u << 13 | 1u << 21 | 1u << 26;
 
     if (name.len >= 32 || !(lengths & (1u << name.len))) /* as most */
         return false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (field_is_called(name, names[i]))
+    for (size_t i = 0; i < FORMS; i++)
+        if (field_is_called(name, forms[i].name))
             return true;
     return false;
 }
@@ -159,39 +166,34 @@ static void put_trusted(const struct request *request, struct buf *out)
     }
 }
 
+static void put_form(struct bytes name, struct bytes value, struct buf *out)
+{
+    buf_put_literal(out, "\n");
+    put_lower(out, name);
+    buf_put_literal(out, "=");
+    buf_put(out, value);
+}
+
 /* What is in the key of fields that anybody may send. */
 static void put_forms(const struct request *request, struct buf *out)
 {
     for (unsigned i = 0; i < request->field_count; i++) {
         const struct field *field = &request->fields[i];
 
-        if (field->id != FIELD_OTHER || !tells_form(field->name))
-            continue;
-        buf_put_literal(out, "\n");
-        put_lower(out, field->name);
-        buf_put_literal(out, "=");
-        buf_put(out, field->value);
+        if (field->id == FIELD_OTHER && tells_form(field->name))
+            put_form(field->name, field->value, out);
     }
 }
 
 bool cache_key_put_form(unsigned number, struct buf *out)
 {
-    static const char *const forms[] = {"\nx-scheme=http",
-                                        "\nx-scheme=https",
-                                        "\ncf-visitor={\"scheme\":\"http\"}",
-                                        "\ncf-visitor={\"scheme\":\"https\"}",
-                                        "\ncloudfront-forwarded-proto=http",
-                                        "\ncloudfront-forwarded-proto=https",
-                                        "\nfastly-ssl=1",
-                                        "\nwl-proxy-ssl=true",
-                                        "\nrsc=1",
-                                        "\nx-nextjs-data=1",
-                                        "\nx-middleware-prefetch=1"};
-
-    if (number >= sizeof(forms) / sizeof(*forms))
-        return false;
-    buf_put(out, bytes_of(forms[number]));
-    return !out->failed;
+    for (size_t i = 0; i < FORMS; i++)
+        for (const char *const *value = forms[i].usual; *value; value++)
+            if (number-- == 0) {
+                put_form(forms[i].name, bytes_of(*value), out);
+                return !out->failed;
+            }
+    return false;
 }
 
 static bool fits(const struct buf *out, size_t begin)
