@@ -105,6 +105,40 @@ TEST(older_versions_are_refused)
     client_expect_usable(client_open(server));
 }
 
+static const char *protocol_of(struct server *server, const char *offered)
+{
+    struct client *client;
+
+    secure_offer(offered);
+    client = client_open_clear(server);
+    if (client_secure(client))
+        client_expect_usable(client);
+    secure_offer(NULL);
+    return client_secured(client) ? secure_protocol(client_secured(client))
+                                  : "refused";
+}
+
+TEST(who_speaks_nothing_that_is_spoken_here_is_refused)
+{
+    static const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
+    struct server *server = server_start(&(struct launch){.is_tls = true},
+                                         (const char *const[]){"--http2=off",
+                                                               NULL});
+
+    for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
+        secure_limit_version(versions[i]);
+        assert_string_equal(protocol_of(server, "http/1.1"), "http/1.1");
+        assert_string_equal(protocol_of(server, "http/1.0"), "http/1.0");
+        assert_string_equal(protocol_of(server, NULL), "");
+        assert_string_equal(protocol_of(server, "h2"), "refused");
+        assert_non_null(strstr(secure_fault(), "no application protocol"));
+        assert_string_equal(protocol_of(server, "imap"), "refused");
+        assert_string_equal(protocol_of(server, "http/1"), "refused");
+    }
+    secure_limit_version(0);
+    client_expect_usable(client_open(server));
+}
+
 TEST(a_client_comes_back_by_its_ticket_to_any_worker)
 {
     struct server *server = start();

@@ -164,12 +164,13 @@ static int on_name(SSL *ssl, int *alert, void *object)
 /* Chooses the protocol. A client that asks for a challenge alone (acme-tls/1)
  * has been shown its certificate already. For others, the client's list is
  * looked through in our order. A client that names nothing that is spoken here
- * gets HTTP/1.1 all the same, as ever. */
+ * gets no connection (RFC 7301 3.2): what it would say means something else, and
+ * might be taken for a request that somebody else has made it send. */
 static int on_protocols(SSL *ssl, const unsigned char **out,
                         unsigned char *out_len, const unsigned char *in,
                         unsigned in_len, void *object)
 {
-    static const unsigned char both[] = "\x02h2\x08http/1.1";
+    static const unsigned char spoken[] = "\x02h2\x08http/1.1\x08http/1.0";
     const struct tls_context *context = object;
     bool has_http2 = tls_table_offers_http2(context->table);
     unsigned skipped = has_http2 ? 0 : 3;
@@ -182,10 +183,10 @@ static int on_protocols(SSL *ssl, const unsigned char **out,
         *out_len = in[0];
         return SSL_TLSEXT_ERR_OK;
     }
-    if (SSL_select_next_proto(&chosen, out_len, both + skipped,
-                              sizeof(both) - 1 - skipped, in,
+    if (SSL_select_next_proto(&chosen, out_len, spoken + skipped,
+                              sizeof(spoken) - 1 - skipped, in,
                               in_len) != OPENSSL_NPN_NEGOTIATED)
-        return SSL_TLSEXT_ERR_NOACK;
+        return SSL_TLSEXT_ERR_ALERT_FATAL; /* no_application_protocol */
     *out = chosen;
     return SSL_TLSEXT_ERR_OK;
 }
