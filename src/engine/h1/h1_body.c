@@ -113,12 +113,14 @@ static enum h1_body begin_body(struct h1 *h1)
     if (exchange->sink)
         return go_on(h1);
     takes_none = takes_no_body(request) || exchange->refuses_body;
-    if (request->content_length > H1_DRAINED_BODY_BYTES_MAX ||
+    /* Who expects what nobody knows may wait for it before the body. */
+    if (request->expects_other ||
+        request->content_length > H1_DRAINED_BODY_BYTES_MAX ||
         (request->expects_continue && takes_none)) {
         h1->current = NULL;
         h1->client_closes = false;
         h1_expect_last(h1, exchange, CONN_END_ERROR);
-        if (takes_none)
+        if (request->expects_other || takes_none)
             h1_answer(h1, exchange);
         else
             h1_answer_refusal(h1, exchange, REASON_BODY_UNWANTED);

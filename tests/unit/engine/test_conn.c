@@ -211,6 +211,25 @@ TEST(an_expectation_nobody_knows_is_417)
     client_close(&client);
 }
 
+TEST(an_expectation_nobody_knows_is_417_before_the_body)
+{
+    static const char *const lengths[] = {"Content-Length: 5",
+                                          "Transfer-Encoding: chunked"};
+
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        char request[200];
+        struct client client;
+
+        snprintf(request, sizeof(request),
+                 "POST /small HTTP/1.1\r\nHost: h\r\nExpect: tea\r\n%s\r\n\r\n",
+                 lengths[i]);
+        client_open(&client);
+        assert_answer(talk(&client, request), 417, NULL);
+        assert_non_null(strstr(client.text, "Connection: close"));
+        client_close(&client);
+    }
+}
+
 /* --- Bodies of requests -------------------------------------------------- */
 
 #define POST_HEAD(fields) "POST /small HTTP/1.1\r\nHost: h\r\n" fields "\r\n"
