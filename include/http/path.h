@@ -37,11 +37,16 @@ MUST_USE bool path_clean(struct bytes raw, char *out, struct path *path_out);
 enum path_reading {
     PATH_WITHOUT_PARAMETERS = 1, /* "/a;b=c/d" is read as "/a/d" */
     PATH_WITH_BACKSLASHES = 2,   /* "/a\\b" and "/a%5Cb" are read as "/a/b" */
-    PATH_READINGS = 4            /* readings there are: none, each, both */
+    PATH_WITHOUT_AUTHORITY = 4,  /* "//host/a" is read as "/a" */
+    PATH_READINGS = 8            /* readings there are: none, each, several */
 };
 
-/* Whether raw has a byte that those readings understand differently. */
+/* Whether raw has a byte that the first two readings understand differently. */
 bool path_is_ambiguous(struct bytes raw);
+
+/* Whether raw may have an authority: an empty segment stands before it. Where a
+ * prefix is cut off, what follows the prefix comes first. */
+bool path_may_have_authority(struct bytes raw);
 
 /* Cleans raw as read in that way, as path_clean() does; out has room for
  * raw.len bytes. False: read so, the path is refused, for instance because it

@@ -193,6 +193,36 @@ bool path_is_ambiguous(struct bytes raw)
     return false;
 }
 
+bool path_may_have_authority(struct bytes raw)
+{
+    return memmem(raw.data, raw.len, "//", 2);
+}
+
+/*
+ * Takes the first authority out of a path, and returns where the path ends then:
+ * what begins with two slashes or more is to some readers a reference to another
+ * host (RFC 3986 4.2; URL standard 4.4, by which the number of slashes does not
+ * matter). "/" is left where nothing else would be.
+ */
+static char *take_authority(char *out, char *end)
+{
+    char *at = memmem(out, (size_t)(end - out), "//", 2);
+    char *host = at;
+    char *rest;
+
+    if (!at)
+        return end;
+    while (host < end && *host == '/')
+        host++;
+    rest = memchr(host, '/', (size_t)(end - host));
+    if (!rest) {
+        at[0] = '/';
+        return at + 1;
+    }
+    memmove(at, rest, (size_t)(end - rest));
+    return at + (end - rest);
+}
+
 bool path_clean_as(struct bytes raw, unsigned reading, char *out,
                    struct path *path_out)
 {
@@ -219,6 +249,8 @@ bool path_clean_as(struct bytes raw, unsigned reading, char *out,
         for (from++; c != '/' && from < at; from++)
             *to++ = *from;
     }
+    if (reading & PATH_WITHOUT_AUTHORITY)
+        to = take_authority(out, to);
     return path_clean(bytes_between(out, to), out, path_out);
 }
 

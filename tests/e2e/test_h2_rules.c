@@ -95,11 +95,10 @@ TEST(statistics_are_told_by_names_of_this_machine_only)
 
 TEST(what_another_server_may_read_as_denied_is_refused)
 {
-    static const char *const paths[] = {"/admin;a=b/x", "/admin;",
-                                        "/;/admin/x",   "/admin%3ba/x",
-                                        "/admin\\x",    "/\\admin/x",
-                                        "/admin%5cx",   "/x/..;/admin",
-                                        "/admin%2fx",   "/x/../admin;"};
+    static const char *const paths[] = {
+        "/admin;a=b/x", "/admin;",      "/;/admin/x", "/admin%3ba/x",
+        "/admin\\x",    "/\\admin/x",   "/admin%5cx", "/x/..;/admin",
+        "/admin%2fx",   "/x/../admin;", "//x/admin",  "/\\x/admin"};
     struct upstream *upstream = upstream_open();
     struct server *one = start_configured(
         printed("http2 = all\n"

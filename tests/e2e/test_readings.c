@@ -56,6 +56,41 @@ TEST(what_another_server_may_read_as_denied_is_refused)
     CHECK(cases);
 }
 
+/* Many a program makes a URL of what it is asked for and its own address: then
+ * what begins with two slashes names another host. */
+TEST(what_another_server_may_read_as_a_host_leads_nowhere_else)
+{
+    static const struct reading cases[] = {
+        {"//x/admin", 400},         {"///x/admin/y", 400}, {"/\\x/admin", 400},
+        {"//x\\admin", 400},        {"/%5cx/admin", 400},  {"//x;/admin", 400},
+        {"//x/%61dmin", 400},       {"//x:80/admin", 400}, {"//admin/x", 403},
+        {"//canary", 200},          {"//x//admin", 400},   {"//x/y/admin", 404},
+        {"/canary?//x/admin", 200},
+    };
+
+    start_front("    location /admin { deny = {\"0.0.0.0/0\"} }\n");
+    CHECK(cases);
+}
+
+/* What comes first then is what follows the prefix. */
+TEST(a_host_may_stand_behind_a_prefix_that_is_cut_off)
+{
+    static const struct reading cases[] = {
+        {"/app/admin", 403},   {"/app//x/admin", 400}, {"/app/canary", 200},
+        {"/app//x/open", 404}, {"/app//canary", 200},
+    };
+    struct server *behind = START(NULL);
+
+    front = start_configured(
+        printed("root = www\n"
+                "site all {\n"
+                "    location /app { proxy = \"http://127.0.0.1:%u/\" }\n"
+                "    location /app/admin { deny = {\"0.0.0.0/0\"} }\n"
+                "}\n",
+                behind->port));
+    CHECK(cases);
+}
+
 TEST(what_no_rule_is_about_passes_as_it_is)
 {
     static const struct reading cases[] = {

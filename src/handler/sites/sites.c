@@ -201,9 +201,9 @@ static struct place *follow_path(struct sites *sites, struct exchange *exchange,
 /* Whether the server behind place might understand the path otherwise than it
  * was understood here. Where there is one place only, that does not matter. */
 static bool is_misread(const struct sites *sites, const struct place *place,
-                       struct bytes raw)
+                       struct bytes raw, struct bytes clean)
 {
-    return !sites->only && place_is_misread(place, raw);
+    return !sites->only && place_is_misread(place, raw, clean);
 }
 
 /* Whether a rule of the place itself goes by the path. */
@@ -232,7 +232,7 @@ static const struct place *route_without(struct sites *sites,
         return NULL;
     place = follow_path(sites, exchange, &rest);
     return has_redirect(place, exchange->path.clean) ||
-                   is_misread(sites, place, raw)
+                   is_misread(sites, place, raw, exchange->path.clean)
                ? NULL
                : place;
 }
@@ -265,7 +265,7 @@ static struct place *route_slashes(struct sites *sites,
               !has_redirect(place, exchange->path.clean));
     exchange->path.fault = REASON_ENCODED_SLASH;
     return passes && !sites_find_raw(sites, exchange->path.clean) &&
-                   !is_misread(sites, place, raw)
+                   !is_misread(sites, place, raw, exchange->path.clean)
                ? place
                : NULL;
 }
@@ -293,7 +293,7 @@ static struct place *route(struct sites *sites, struct exchange *exchange,
                    : NULL;
     place = follow_path(sites, exchange, rest_out);
     exchange->path.fault = REASON_PATH_UNCLEAR;
-    return is_misread(sites, place, raw) ? NULL : place;
+    return is_misread(sites, place, raw, exchange->path.clean) ? NULL : place;
 }
 
 static void answer_path(struct sites *sites, struct exchange *exchange)

@@ -229,8 +229,12 @@ static bool is_read_otherwise(const struct place *place, struct bytes raw)
     return false;
 }
 
-bool place_is_misread(const struct place *place, struct bytes raw)
+bool place_is_misread(const struct place *place, struct bytes raw,
+                      struct bytes clean)
 {
-    return place->is_proxied && path_is_ambiguous(raw) &&
+    /* An empty segment has made the clean path shorter. */
+    return place->is_proxied &&
+           (path_is_ambiguous(raw) ||
+            (clean.len < raw.len && path_may_have_authority(raw))) &&
            is_read_otherwise(place, raw);
 }

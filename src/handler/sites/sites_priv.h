@@ -160,6 +160,7 @@ bool place_shows(const struct place *place, const struct exchange *exchange,
 
 /* Whether the server behind place may read the path as one that does not lead
  * to it, or to which stricter rules apply than to place. */
-bool place_is_misread(const struct place *place, struct bytes raw);
+bool place_is_misread(const struct place *place, struct bytes raw,
+                      struct bytes clean);
 
 #endif

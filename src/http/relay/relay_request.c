@@ -99,9 +99,14 @@ static bool is_dot_segment(struct bytes segment)
 /* How long what some take for a slash is at that place; 0: none does. */
 static size_t slash_len(const char *at, const char *end)
 {
+    int value;
+
     if (*at == '/' || *at == '\\')
         return 1;
-    return *at == '%' && percent_value(at + 1, end) == '/' ? 3 : 0;
+    if (*at != '%')
+        return 0;
+    value = percent_value(at + 1, end);
+    return value == '/' || value == '\\' ? 3 : 0;
 }
 
 /* Whether the path has a dot segment. What this server took for one place would

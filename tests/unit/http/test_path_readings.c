@@ -59,6 +59,21 @@ TEST(each_reading_has_its_path)
         {"/a%2fb;", BOTH, NULL},
         {"/a;%", BOTH, "/a"},
         {"/a%;", BOTH, NULL},
+        {"//a/b", PATH_WITHOUT_AUTHORITY, "/b"},
+        {"///a/b/c", PATH_WITHOUT_AUTHORITY, "/b/c"},
+        {"//a", PATH_WITHOUT_AUTHORITY, "/"},
+        {"//", PATH_WITHOUT_AUTHORITY, "/"},
+        {"/a//b/c", PATH_WITHOUT_AUTHORITY, "/a/c"},
+        {"/a//b", PATH_WITHOUT_AUTHORITY, "/a/"},
+        {"/a//", PATH_WITHOUT_AUTHORITY, "/a/"},
+        {"//a:80/b//c/d", PATH_WITHOUT_AUTHORITY, "/b/c/d"},
+        {"//a/../b", PATH_WITHOUT_AUTHORITY, NULL},
+        {"//a%2fb/c", PATH_WITHOUT_AUTHORITY, "/c"},
+        {"/a/b", PATH_WITHOUT_AUTHORITY, "/a/b"},
+        {"/\\a/b", PATH_WITHOUT_AUTHORITY, "/\\a/b"},
+        {"/\\a/b", PATH_WITHOUT_AUTHORITY | PATH_WITH_BACKSLASHES, "/b"},
+        {"/%5c%5Ca\\b", PATH_WITHOUT_AUTHORITY | PATH_WITH_BACKSLASHES, "/b"},
+        {"/;x/a/b", PATH_WITHOUT_AUTHORITY | PATH_WITHOUT_PARAMETERS, "/b"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -81,6 +96,14 @@ TEST(only_some_bytes_are_ambiguous)
         assert_true(path_is_ambiguous(bytes_of(ambiguous[i])));
     for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
         assert_false(path_is_ambiguous(bytes_of(plain[i])));
+}
+
+TEST(an_empty_segment_may_be_before_an_authority)
+{
+    assert_true(path_may_have_authority(bytes_of("//a")));
+    assert_true(path_may_have_authority(bytes_of("/a//")));
+    assert_false(path_may_have_authority(bytes_of("/")));
+    assert_false(path_may_have_authority(bytes_of("/a/b/")));
 }
 
 TEST(an_ambiguous_byte_is_seen_wherever_it_stands)
@@ -123,7 +146,8 @@ TEST(random_paths_agree_where_they_must)
                     sizeof(raw) - strlen(raw) - 1);
         usual = read_as(raw, 0);
         snprintf(expected, sizeof(expected), "%s", usual ? usual : "");
-        if (path_is_ambiguous(bytes_of(raw)))
+        if (path_is_ambiguous(bytes_of(raw)) ||
+            path_may_have_authority(bytes_of(raw)))
             continue;
         plain++;
         for (unsigned reading = 1; reading < PATH_READINGS; reading++) {

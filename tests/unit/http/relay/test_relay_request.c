@@ -57,6 +57,10 @@ static const struct {
     {"", "", "/a/%2e", NULL},
     {"", "", "/a/..;x=y/b", NULL},
     {"", "", "/a\\..\\b", NULL},
+    {"", "", "/a%5c..%5Cb", NULL},
+    {"", "/v1", "/..%5cb", NULL},
+    {"", "/v1", "/a%5c.", NULL},
+    {"", "", "/a%5c..b", "/a%5c..b"},
     {"/app", "", "/app/../b", NULL},
     {"", "", "http://b/a/../c", NULL},
 };
