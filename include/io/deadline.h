@@ -9,6 +9,9 @@
  *
  *   slot:  0 .. 1023, each DEADLINE_TICK_MS wide (about 131 s around)
  *
+ * The timer runs when the next slot comes by that something stands in, and not
+ * before: a server whose clients are idle sleeps.
+ *
  * Invariant: a linked node stands in a slot that comes by no later than its
  *            limit (rounded up to a tick). Nothing expires early.
  * Thread:    one loop's.
@@ -39,7 +42,9 @@ struct deadline_wheel {
     deadline_fn on_expired;
     void *context;
     uint64_t tick; /* the last one handled */
+    uint64_t due;  /* when the timer runs, if it does; 0: it is being handled */
     size_t count;
+    uint64_t used[DEADLINE_SLOTS / 64]; /* a bit for each slot: not empty */
     struct list slots[DEADLINE_SLOTS];
 };
 

@@ -228,6 +228,59 @@ TEST(the_timer_runs_while_there_is_a_limit)
     assert_false(ev_is_active(&wheel.timer));
 }
 
+/* How often the timer runs until that time, each time when it wants to. */
+static unsigned count_runs(uint64_t until_ms)
+{
+    unsigned runs = 0;
+
+    for (;; runs++) {
+        double wait_s = wheel.timer.repeat;
+
+        if (!ev_is_active(&wheel.timer) ||
+            now.mono_ms + (uint64_t)(wait_s * 1000) > until_ms)
+            return runs;
+        tick_at(now.mono_ms + (uint64_t)(wait_s * 1000));
+    }
+}
+
+TEST(the_timer_sleeps_until_something_is_due)
+{
+    uint64_t until_ms = now.mono_ms + 900 * TICK;
+
+    set(0, now.mono_ms + 300 * TICK);
+    set(1, now.mono_ms + 300 * TICK);
+    set(2, now.mono_ms + 700 * TICK);
+    assert_int_equal(count_runs(until_ms), 2);
+    assert_int_equal(expired_count, 3);
+}
+
+TEST(a_limit_that_is_dropped_wakes_once_at_most)
+{
+    uint64_t until_ms = now.mono_ms + 900 * TICK;
+
+    for (int i = 1; i < NODES; i++)
+        set(i, now.mono_ms + (unsigned)i * TICK);
+    set(0, until_ms - 2 * TICK);
+    for (int i = 1; i < NODES; i++)
+        deadline_drop(&wheel, &nodes[i]);
+    assert_int_equal(count_runs(until_ms), 2);
+    assert_int_equal(expired_count, 1);
+}
+
+TEST(an_earlier_limit_wakes_the_timer_earlier)
+{
+    uint64_t at_ms = now.mono_ms + 5 * TICK;
+
+    set(0, now.mono_ms + 500 * TICK);
+    set(1, at_ms);
+    assert_int_equal(count_runs(at_ms + TICK), 1);
+    assert_ptr_equal(last_expired, &nodes[1]);
+    set(1, now.mono_ms + 600 * TICK);
+    set(0, now.mono_ms + 2 * TICK); /* moved */
+    assert_int_equal(count_runs(now.mono_ms + 4 * TICK), 1);
+    assert_ptr_equal(last_expired, &nodes[0]);
+}
+
 TEST(a_wheel_that_stood_still_starts_at_the_present)
 {
     set(0, now.mono_ms + TICK);
