@@ -27,9 +27,10 @@
  * stand for more. So a small model, in which few keys are at a time, sees more
  * of them.
  *
- * What is simulated takes budget_ns of each second. When that is used up
- * nothing is simulated, nor counted, for the rest of the second; and models
- * with many keys go on with fewer, until it lasts for a second.
+ * What is simulated takes budget_ns of each second at most, and less of one
+ * before which little was asked for. When that is used up nothing is simulated,
+ * nor counted, for the rest of the second; and models with many keys go on with
+ * fewer, until it lasts for a second.
  *
  * Thread:    one owner at a time; no locks inside.
  * Owns:      its memory, MINIATURE_MEMORY at most; asked is borrowed.

@@ -16,7 +16,12 @@ enum {
      * is worth too little. */
     COPIES_KEPT = 160,
     /* Simulated requests until what is told counts half. */
-    HALF_LIFE = 1 << 18
+    HALF_LIFE = 1 << 18,
+    /* A server with little to do should not do this instead: what may be used in
+     * a second grows with what was asked for in the one before, from a
+     * twentieth of the budget on. */
+    ASKED_NS = 50,
+    BUDGET_PART = 20
 };
 
 /* A key inside a model. Copies are known by number; 0 is none. */
@@ -44,6 +49,7 @@ struct miniature {
     size_t copies;       /* of each model */
     size_t index_mask;
     uint64_t credit_ns;
+    uint64_t ticked_requests; /* asked for until the last tick */
     bool is_paused;
     struct miniature_asked since; /* not in told yet; unless paused */
     uint64_t settled_key;         /* asked for last, and there in all models */
@@ -234,12 +240,23 @@ static void pay(struct miniature *miniature, uint64_t ns)
             thin(miniature, &miniature->models[i]);
 }
 
+static uint64_t earn(struct miniature *miniature)
+{
+    uint64_t budget_ns = miniature->options.budget_ns;
+    uint64_t requests = miniature->options.asked->requests;
+    uint64_t earned_ns = budget_ns / BUDGET_PART +
+                         (requests - miniature->ticked_requests) * ASKED_NS;
+
+    miniature->ticked_requests = requests;
+    return earned_ns < budget_ns ? earned_ns : budget_ns;
+}
+
 void miniature_tick(struct miniature *miniature)
 {
     if (miniature->is_paused)
         miniature->since = *miniature->options.asked;
     miniature->is_paused = false;
-    miniature->credit_ns = miniature->options.budget_ns;
+    miniature->credit_ns = earn(miniature);
 }
 
 /* --- Asking -------------------------------------------------------------- */
@@ -411,6 +428,7 @@ struct miniature *miniature_create(const struct miniature_options *options)
     miniature->copies = copies > COPIES_MIN ? copies : COPIES_MIN;
     miniature->index_mask = power_of_two(miniature->copies) - 1;
     miniature->credit_ns = options->budget_ns;
+    miniature->ticked_requests = options->asked->requests;
     miniature->since = *options->asked;
     miniature->tables = pages_open(bytes_of_tables(miniature));
     for (unsigned i = 0; i < MINIATURE_MODELS; i++) {

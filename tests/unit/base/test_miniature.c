@@ -1,4 +1,4 @@
-/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=pages_open */
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=pages_open,--wrap=now_read_ns */
 
 #include "suite.h"
 
@@ -7,8 +7,10 @@
 #include <stdlib.h>
 
 #include "base/miniature.h"
+#include "base/now.h"
 #include "unit/draw.h"
 #include "unit/memory.h"
+#include "wrap.h"
 
 enum { KEYS = 20000, ASKED = 120000 };
 
@@ -326,6 +328,45 @@ static int count_sampled(int keys)
     for (int i = 0; i < keys; i++)
         count += miniature_samples(miniature, trace.keys[i], 1000);
     return count;
+}
+
+/* Each look at the clock is so much later, two for one that is simulated; 0: as
+ * it is. */
+static uint64_t look_ns, looks;
+
+WRAP(uint64_t, now_read_ns, void)
+{
+    looks++;
+    return look_ns > 0 ? looks * look_ns : __real_now_read_ns();
+}
+
+/* How many of so many requests, for keys in turns, are simulated. */
+static uint64_t count_simulated(unsigned requests)
+{
+    uint64_t before = looks;
+
+    for (unsigned i = 0; i < requests; i++)
+        ask(trace.keys[i % 100], 1000);
+    return (looks - before) / 2;
+}
+
+/* So the rare requests of an idle server do not all bear the cost of it. */
+TEST(the_budget_of_a_second_grows_with_what_was_asked_for_before)
+{
+    enum { BUDGET_NS = 1000000, EACH_NS = 1000 };
+
+    draw_trace(1, SIZES_EQUAL, 5);
+    open_miniature(1 << 20, BUDGET_NS);
+    look_ns = EACH_NS;
+    assert_int_equal(count_simulated(5000), BUDGET_NS / EACH_NS);
+    miniature_tick(miniature);
+    assert_int_equal(count_simulated(5000), (5000 * 50 + 50000) / EACH_NS);
+    miniature_tick(miniature);
+    miniature_tick(miniature); /* after a second of nothing */
+    assert_int_equal(count_simulated(100000), 50000 / EACH_NS);
+    miniature_tick(miniature);
+    assert_int_equal(count_simulated(5000), BUDGET_NS / EACH_NS);
+    look_ns = 0;
 }
 
 TEST(whoever_costs_too_much_is_sampled_less)
