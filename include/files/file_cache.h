@@ -25,7 +25,8 @@
  * bytes go to the kernel only and are never read here.
  *
  * Freshness: an entry is used unchecked for FILE_CACHE_CHECK_MS, then one
- * stat by name decides; its siblings are looked for separately. A file so
+ * stat by name decides. Its siblings are looked for separately, when its folder
+ * has changed, which one stat tells for all files in it. A file so
  * young that a further change might not have moved its time stamp is read
  * anew at that point even if nothing seems changed.
  *
@@ -104,51 +105,58 @@ enum file_kind {
     FILE_BROKEN     /* 500: no descriptors, no memory, an I/O error */
 };
 
+/* What each answer touches stands together, next to the path: what has not been
+ * asked for lately comes from memory, a line of 64 bytes at a time. */
 struct file_entry {
-    enum file_kind kind;
-    enum coding coding;
-    unsigned siblings; /* bit 1 << coding: precompressed ones are there */
-    int fd;            /* -1: none kept */
-    struct file_stamp stamp;
     struct bytes type;            /* media type */
     struct bytes etag;            /* with quotes */
     int64_t modified_s;           /* Last-Modified; INT64_MIN: none is sent */
-    char *block;                  /* FILE_REGULAR only */
-    size_t head_len;              /* without the CRLF that ends it */
     struct bytes fields;          /* in block: see file_entry_fields() */
     struct coded_head coded_head; /* of the block, but for its Date */
-    bool is_snapshot;             /* the body follows in the block */
-    const char *map;  /* SEND_MMAP: the whole file; not for our eyes */
-    unsigned codable; /* bit 1 << coding: a variant is there or may be */
+    const char *map; /* SEND_MMAP: the whole file; not for our eyes */
+    /* private */
+    struct file_entry *original; /* of a cached variant: its file's entry */
+    struct file_variant *place; /* of a cached variant: its place in variants */
+    uint64_t folder_version;    /* that siblings are of; 0: unknown */
+    char etag_text[FILE_CACHE_ETAG_MAX];
+    bool is_noted; /* the dictionary store has seen it */
+    bool is_young;
+
+    /* public: each answer's, from here on */
+    struct file_stamp stamp;
+    /* How long the file of a variant is; else 0. The stamp has the length of
+     * the variant then, and else what the file's has. */
+    uint64_t plain_bytes;
+    char *block;     /* FILE_REGULAR only */
+    size_t head_len; /* without the CRLF that ends it */
+    /* private */
+    int64_t dated_s; /* second that the Date in block is of */
+    /* A variant's bytes, unless the entry is a snapshot. */
+    struct coded_body *coded;
+    struct evict_node node;
+    uint32_t uses; /* of a variant */
+    uint32_t refs;
+    bool is_final; /* a variant that will not get smaller */
+    bool is_cached;
+    bool is_sampled; /* by the cache's miniature */
+    /* public */
+    bool is_snapshot; /* the body follows in the block */
+    enum file_kind kind;
+    enum coding coding;
+    unsigned siblings; /* bit 1 << coding: precompressed ones are there */
+    unsigned codable;  /* bit 1 << coding: a variant is there or may be */
+    int fd;            /* -1: none kept */
     /* The rule by which it is a dictionary, and that by which it may be sent by
      * one: bit CODING_DCZ in codable. NULL: none. */
     const struct dictionary_rule *dictionary_made;
     const struct dictionary_rule *dictionary_used;
-    bool is_noted; /* private: the store has seen it */
-    /* How long the file of a variant is; else 0. The stamp has the length of
-     * the variant then, and else what the file's has. */
-    uint64_t plain_bytes;
     /* private */
-    /* A variant's bytes, unless the entry is a snapshot. */
-    struct coded_body *coded;
     struct file_variants *variants; /* of a file; NULL: it has none so far */
-    /* Of a cached variant: the entry of its file. */
-    struct file_entry *original;
-    struct file_variant *place; /* of a cached variant: its place in variants */
-    uint32_t uses;              /* of a variant */
-    bool is_final;              /* it will not get smaller */
-    const struct file_space *space;
-    bool is_young;
-    bool is_cached;
-    bool is_sampled; /* by the cache's miniature */
-    uint32_t refs;
     uint64_t checked_ms;
     uint64_t siblings_checked_ms;
-    int64_t dated_s; /* second that the Date in block is of */
+    const struct file_space *space;
     struct file_entry *next;
     uint64_t hash; /* of path, in the index; of a variant, of its ETag, too */
-    struct evict_node node;
-    char etag_text[FILE_CACHE_ETAG_MAX];
     size_t path_len;
     char path[]; /* key, clean, with its leading slash; then NUL */
 };
@@ -225,9 +233,10 @@ struct bytes file_cache_type(const struct file_cache *cache,
                              const struct file_space *space, struct bytes path);
 
 /* Whether the siblings of an entry have come or gone since it was made; then
- * the entry is forgotten, and is to be acquired anew. Looks (one stat for each
- * there might be) once in FILE_CACHE_CHECK_MS; worth asking only for a client
- * that takes codings. */
+ * the entry is forgotten, and is to be acquired anew. Looks once in
+ * FILE_CACHE_CHECK_MS, by one stat for each there might be where the folder has
+ * changed or may change unseen; worth asking only for a client that takes
+ * codings. */
 bool file_cache_siblings_changed(struct file_cache *cache,
                                  struct file_entry *entry);
 

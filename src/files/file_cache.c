@@ -218,10 +218,19 @@ bool file_cache_siblings_changed(struct file_cache *cache,
                                  struct file_entry *entry)
 {
     uint64_t now_ms = cache->now->mono_ms;
+    uint64_t looked_ms = now_ms;
+    uint64_t version;
 
     if (now_ms - entry->siblings_checked_ms < FILE_CACHE_CHECK_MS)
         return false;
-    entry->siblings_checked_ms = now_ms;
+    version = file_folders_look(&cache->folders, entry, cache->seed, cache->now,
+                                &looked_ms);
+    /* Siblings looked for now may be newer than the folder's version: they are
+     * looked for again when that has changed. */
+    entry->siblings_checked_ms = looked_ms;
+    if (version != 0 && version == entry->folder_version)
+        return false;
+    entry->folder_version = version;
     if (file_entry_find_siblings(entry) == entry->siblings)
         return false;
     forget_changed(cache, entry);

@@ -1,7 +1,8 @@
 /*
  * file_cache_priv - what the file cache's files share: file_cache.c, which
- * keeps entries, file_variant.c, which has variants made of them, and
- * file_delta.c, which has deltas made.
+ * keeps entries, file_folders.c, which knows whether names have come to their
+ * folders, file_variant.c, which has variants made of them, and file_delta.c,
+ * which has deltas made.
  *
  * Thread: the cache's worker; no locks.
  */
@@ -9,6 +10,31 @@
 #define FILES_FILE_CACHE_PRIV_H
 
 #include "files/file_entry_priv.h"
+
+enum { FILE_FOLDERS = 256 };
+
+/* A folder that siblings are looked for in. */
+struct file_folder {
+    uint64_t hash;       /* of its path, in its space */
+    uint64_t version;    /* see file_folders_look() */
+    uint64_t renewed_ms; /* when that was given */
+    uint64_t looked_ms;  /* when it was last stat'ed; 0: never */
+    struct file_stamp stamp;
+};
+
+/* Those looked at lately, each where its hash says: 22 KB. */
+struct file_folders {
+    uint64_t versions; /* given so far */
+    struct file_folder folders[FILE_FOLDERS];
+};
+
+/* The version of the folder of an entry's siblings, as it was at
+ * *looked_ms_out: another number when a name may have come or gone there. One
+ * stat in FILE_CACHE_CHECK_MS for all of the folder. 0: nothing is known, as it
+ * has changed so lately that it may change unseen, or others have its place. */
+uint64_t file_folders_look(struct file_folders *folders,
+                           const struct file_entry *entry, uint64_t seed,
+                           const struct now *now, uint64_t *looked_ms_out);
 
 struct file_cache {
     struct file_cache_options options;
@@ -23,6 +49,7 @@ struct file_cache {
     uint64_t evictions;
     uint64_t coded;
     uint64_t saved_bytes;
+    struct file_folders folders;
     size_t mask;
     struct file_entry *buckets[];
 };

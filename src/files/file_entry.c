@@ -23,10 +23,15 @@ static bool make_name(char name[NAME_BYTES_MAX], struct bytes path,
                       const char *index, enum coding coding)
 {
     struct bytes suffix = coding_suffix(coding);
-    int len = snprintf(name, NAME_BYTES_MAX, "%.*s%s%.*s", (int)path.len - 1,
-                       path.data + 1, index, (int)suffix.len, suffix.data);
+    size_t index_len = strlen(index);
+    struct buf to;
 
-    return len >= 0 && len < NAME_BYTES_MAX;
+    buf_init(&to, name, NAME_BYTES_MAX, NAME_BYTES_MAX);
+    buf_put(&to, (struct bytes){path.data + 1, path.len - 1});
+    buf_put(&to, (struct bytes){index, index_len});
+    buf_put(&to, suffix);
+    buf_put(&to, (struct bytes){"", 1});
+    return !to.failed;
 }
 
 static const char *index_of(const struct file_space *space, struct bytes path)

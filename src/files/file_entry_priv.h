@@ -5,6 +5,7 @@
  *   file_delta.c    entries of deltas (file_cache_priv.h)
  *   file_variant.c  entries of compressed variants (file_cache_priv.h)
  *   file_cache.c    keeps entries: finds them, checks them, lets them go
+ *   file_folders.c  whether siblings may have come or gone (file_cache_priv.h)
  *   file_entry.c    makes entries, opens and reads their files, and frees them
  *   file_head.c     the heads of entries, written ahead
  *   file_etag.c     their ETags, and which name a version

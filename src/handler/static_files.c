@@ -247,24 +247,11 @@ static void answer_directory(const struct static_files *files,
 
 /* --- Which entry --------------------------------------------------------- */
 
-/* Answers with what a name leads to, found for asked; takes over the reference
- * to entry. */
-static void answer_entry(struct static_files *files, struct exchange *exchange,
-                         struct bytes asked, struct bytes name,
-                         struct file_entry *entry)
+/* Answers with what is no file; takes over the reference to entry. */
+static void answer_other(struct static_files *files, struct exchange *exchange,
+                         struct bytes name, struct file_entry *entry)
 {
     switch (entry->kind) {
-    case FILE_REGULAR:
-        if (files->options.judge.admits &&
-            !static_files_admit(files, exchange, asked, name))
-            break;
-        if (entry->dictionary_made)
-            file_cache_note_dictionary(files->options.cache, entry);
-        if ((entry->siblings | entry->codable) != 0 &&
-            request_find(&exchange->request, FIELD_ACCEPT_ENCODING))
-            entry = static_files_prefer(files, exchange, asked, name, entry);
-        answer_file(files, exchange, entry);
-        return;
     case FILE_DIRECTORY:
         answer_directory(files, exchange, name);
         break;
@@ -277,8 +264,36 @@ static void answer_entry(struct static_files *files, struct exchange *exchange,
     case FILE_BROKEN:
         fail(files, &exchange->response, 500);
         break;
+    case FILE_REGULAR: /* is one */
+        break;
     }
     file_entry_release(entry);
+}
+
+/* Answers with what a name leads to, found for asked; takes over the reference
+ * to entry. */
+static void answer_entry(struct static_files *files, struct exchange *exchange,
+                         struct bytes asked, struct bytes name,
+                         struct file_entry *entry)
+{
+    if (entry->kind == FILE_REGULAR) {
+        if (files->options.judge.admits &&
+            !static_files_admit(files, exchange, asked, name)) {
+            file_entry_release(entry);
+            return;
+        }
+        if (entry->dictionary_made)
+            file_cache_note_dictionary(files->options.cache, entry);
+        if ((entry->siblings | entry->codable) != 0 &&
+            request_find(&exchange->request, FIELD_ACCEPT_ENCODING))
+            entry = static_files_prefer(files, exchange, asked, name, entry);
+    }
+    if (!entry)
+        fail(files, &exchange->response, 500);
+    else if (entry->kind == FILE_REGULAR)
+        answer_file(files, exchange, entry);
+    else
+        answer_other(files, exchange, name, entry);
 }
 
 /* A directory is there for the candidate that is the path itself, or ends in a

@@ -6,6 +6,24 @@
 
 /* --- In itself ----------------------------------------------------------- */
 
+static bool is_intact(const struct file_entry *entry)
+{
+    return entry->kind != FILE_REGULAR || entry->is_snapshot ||
+           file_entry_is_intact(entry);
+}
+
+/* Takes over the reference to an entry that is not intact. */
+static struct file_entry *renew(struct static_files *files, struct bytes name,
+                                struct file_entry *entry)
+{
+    enum coding coding = entry->coding;
+
+    file_cache_forget(files->options.cache, entry);
+    file_entry_release(entry);
+    return file_cache_acquire(files->options.cache, &files->options.space, name,
+                              coding);
+}
+
 static struct file_entry *acquire_intact(struct static_files *files,
                                          struct bytes name, enum coding coding)
 {
@@ -13,14 +31,14 @@ static struct file_entry *acquire_intact(struct static_files *files,
                                                   &files->options.space, name,
                                                   coding);
 
-    if (entry && entry->kind == FILE_REGULAR && !entry->is_snapshot &&
-        !file_entry_is_intact(entry)) {
-        file_cache_forget(files->options.cache, entry);
-        file_entry_release(entry);
-        entry = file_cache_acquire(files->options.cache, &files->options.space,
-                                   name, coding);
-    }
-    return entry;
+    return !entry || is_intact(entry) ? entry : renew(files, name, entry);
+}
+
+/* Whether a variant will most likely be sent: only when it is not does it
+ * matter whether the file is intact. */
+static bool has_variant(const struct file_entry *entry)
+{
+    return !entry->is_snapshot && file_entry_variants(entry) != 0;
 }
 
 /* Acquires the entry of a file. Whether siblings have come or gone is looked up
@@ -29,10 +47,14 @@ struct file_entry *static_files_acquire(struct static_files *files,
                                         const struct request *request,
                                         struct bytes name)
 {
-    struct file_entry *entry = acquire_intact(files, name, CODING_IDENTITY);
+    bool takes_codings = request_find(request, FIELD_ACCEPT_ENCODING);
+    struct file_entry *entry = file_cache_acquire(files->options.cache,
+                                                  &files->options.space, name,
+                                                  CODING_IDENTITY);
 
-    if (!entry || entry->kind != FILE_REGULAR ||
-        !request_find(request, FIELD_ACCEPT_ENCODING) ||
+    if (entry && !(takes_codings && has_variant(entry)) && !is_intact(entry))
+        entry = renew(files, name, entry);
+    if (!entry || entry->kind != FILE_REGULAR || !takes_codings ||
         !file_cache_siblings_changed(files->options.cache, entry))
         return entry;
     file_entry_release(entry);
@@ -180,10 +202,11 @@ struct bytes static_files_named(const struct request *request,
     return found;
 }
 
-struct file_entry *static_files_prefer(struct static_files *files,
-                                       const struct exchange *exchange,
-                                       struct bytes asked, struct bytes name,
-                                       struct file_entry *entry)
+/* What goes in the place of a file's entry; NULL: nothing. */
+static struct file_entry *find_coded(struct static_files *files,
+                                     const struct exchange *exchange,
+                                     struct bytes asked, struct bytes name,
+                                     struct file_entry *entry)
 {
     const struct request *request = &exchange->request;
     unsigned codable = entry->codable;
@@ -192,7 +215,7 @@ struct file_entry *static_files_prefer(struct static_files *files,
 
     if (!coding_taste_recall(&files->memo, request, &taste) ||
         static_files_named(request, entry, &taste).len > 0)
-        return entry;
+        return NULL;
     if (codable != 0 && !representation_is_plain(request) &&
         has_plain(request, entry))
         codable = 0;
@@ -203,8 +226,21 @@ struct file_entry *static_files_prefer(struct static_files *files,
                              &taste);
     if (!coded && (codable & ~(1u << CODING_DCZ)) != 0)
         coded = find_variant(files, entry, &taste);
-    if (!coded)
-        return entry;
-    file_entry_release(entry);
     return coded;
+}
+
+struct file_entry *static_files_prefer(struct static_files *files,
+                                       const struct exchange *exchange,
+                                       struct bytes asked, struct bytes name,
+                                       struct file_entry *entry)
+{
+    bool is_unchecked = has_variant(entry);
+    struct file_entry *coded = find_coded(files, exchange, asked, name, entry);
+
+    if (coded) {
+        file_entry_release(entry);
+        return coded;
+    }
+    return is_unchecked && !is_intact(entry) ? renew(files, name, entry)
+                                             : entry;
 }

@@ -36,8 +36,9 @@ struct file_entry *static_files_find_delta(struct static_files *files,
 
 /* --- static_files_entry.c ------------------------------------------------ */
 
-/* The entry of a name below the root in itself, without a coding. NULL: no
- * memory. */
+/* The entry of a name below the root in itself, without a coding; is it one that
+ * a variant may go in the place of, see static_files_prefer(). NULL: no memory.
+ */
 struct file_entry *static_files_acquire(struct static_files *files,
                                         const struct request *request,
                                         struct bytes name);
@@ -56,7 +57,9 @@ struct bytes static_files_named(const struct request *request,
                                 const struct coding_taste *taste);
 
 /* The sibling that the client likes best, of those it may have, in the place of
- * entry; else the variant; entry when there is neither. */
+ * entry, whose reference is taken over; else the variant; entry when there is
+ * neither. That may have changed since it was made: then it is what the name
+ * leads to now, of whatever kind. NULL: no memory. */
 struct file_entry *static_files_prefer(struct static_files *files,
                                        const struct exchange *exchange,
                                        struct bytes asked, struct bytes name,

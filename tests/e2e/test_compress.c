@@ -436,6 +436,29 @@ TEST(whatever_is_sent_is_of_one_version)
     assert_true(coded > 5 && version > 2);
 }
 
+/* Its variant would not tell that the file is another by now: who gets the file
+ * itself gets it as it is. */
+TEST(a_file_that_changes_beside_its_variant_is_sent_as_it_is)
+{
+    struct server *own = START("--workers=1");
+    struct client *client = client_open(own);
+
+    write_old("beside.css", 90, 300000);
+    await_coded(client, "/beside.css", "gzip");
+    for (unsigned i = 1; i <= 6; i++) {
+        size_t len = 300000 - 10000 * i;
+        struct reply *reply;
+
+        site_write("beside.css", text_of(90 + i, len), len); /* in place */
+        reply = client_ask(client, "GET", "/beside.css",
+                           accepts(i % 2 ? "identity" : "gzip;q=0, br;q=0"));
+        expect_status(reply, 200);
+        expect_no_field(reply, "Content-Encoding");
+        expect_text(reply, text_of(90 + i, len), len);
+        await_coded(client, "/beside.css", "gzip");
+    }
+}
+
 /* --- Many ---------------------------------------------------------------- */
 
 TEST(more_files_than_the_queue_has_room_for_are_served_at_once)

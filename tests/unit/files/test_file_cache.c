@@ -190,36 +190,6 @@ TEST(an_index_that_comes_and_goes_is_seen)
     assert_int_equal(kind_of("/folder/"), FILE_DIRECTORY);
 }
 
-static unsigned siblings_of(const char *path)
-{
-    struct file_entry *entry = acquire(path);
-    unsigned siblings;
-
-    if (file_cache_siblings_changed(cache, entry)) {
-        file_entry_release(entry);
-        entry = acquire(path);
-    }
-    siblings = entry->siblings;
-    assert_false(file_cache_siblings_changed(cache, entry));
-    file_entry_release(entry);
-    return siblings;
-}
-
-TEST(siblings_that_come_and_go_are_seen)
-{
-    write_file("file", "text");
-    assert_int_equal(siblings_of("/file"), 0);
-    write_file("file.gz", "x");
-    write_file("file.zst", "x");
-    mkdirat(place.fd, "file.br", 0755); /* is none */
-    pass_check();
-    assert_int_equal(siblings_of("/file"),
-                     1u << CODING_GZIP | 1u << CODING_ZSTD);
-    unlinkat(place.fd, "file.gz", 0);
-    pass_check();
-    assert_int_equal(siblings_of("/file"), 1u << CODING_ZSTD);
-}
-
 TEST(a_young_file_is_read_anew_until_it_is_old)
 {
     struct stat st;
