@@ -170,6 +170,13 @@ bool kv_env_clear_readers(struct kv_env *env)
     return mdb_reader_check(env->env, &dead) == 0 && dead > 0;
 }
 
+/* LMDB ends the process then: it has found what cannot be. */
+static void tell_damage(MDB_env *env, const char *what)
+{
+    log_error("the key-value store '%s' is damaged: %s",
+              (const char *)mdb_env_get_userctx(env), what);
+}
+
 static int open_environment(struct kv_env *env,
                             const struct kv_env_options *options)
 {
@@ -180,7 +187,10 @@ static int open_environment(struct kv_env *env,
 
     if (rc != 0)
         return rc;
-    if (may_write)
+    rc = mdb_env_set_userctx(env->env, (void *)(uintptr_t)options->path);
+    if (rc == 0)
+        rc = mdb_env_set_assert(env->env, tell_damage);
+    if (rc == 0 && may_write)
         rc = mdb_env_set_mapsize(env->env, env->map_bytes);
     if (rc == 0)
         rc = mdb_env_set_maxdbs(env->env, DATABASES);
@@ -199,7 +209,8 @@ static int open_environment(struct kv_env *env,
     if (rc != 0)
         return rc;
     env->map_bytes = info.me_mapsize; /* larger, if there was more in it */
-    if (may_write && (rc = kv_env_check_length(env, options->path)) != 0)
+    rc = kv_env_check_length(env, options->path);
+    if (rc != 0)
         return rc;
     return open_databases(env, may_write);
 }

@@ -6,70 +6,245 @@
 
 #include "kv/lmdb/kv_lmdb_priv.h"
 
-/* Counts the free pages from first on. LMDB keeps lists of them in a database of
- * its own, which its mdb_stat reads so: how many there are, then their
- * numbers. */
-static int count_free(MDB_txn *txn, size_t first, size_t *count_out)
-{
-    enum { FREE_PAGES = 0 };
-    MDB_cursor *cursor;
-    MDB_val key, list;
-    size_t page;
-    int rc = mdb_cursor_open(txn, FREE_PAGES, &cursor);
+/*
+ * LMDB's own functions read the map, where a page that the file does not have
+ * is SIGBUS, and one that was filled with zeros instead may be an assertion of
+ * LMDB: both end the server. So the list of free pages is read out of the file
+ * here, as LMDB 0.9 lays it out on machines of 64 bits:
+ *
+ *   page   number (8 bytes), pad, flags, lower, upper (2 each), nodes' places
+ *   node   low, high, flags, bytes of the key (2 each), key, data
+ *   branch its data's place is the number of the page below: low, high, flags
+ *   leaf   low and high are the bytes of data; a flag says that they lie in
+ *          pages of their own, behind a head of 16 bytes
+ *   meta   behind such a head; see struct meta
+ *
+ * The list is a tree, whose data are lists: how many, then the numbers. A list
+ * may have room for more, in which anything may stand.
+ */
+enum {
+    HEAD_BYTES = 16,
+    METAS = 2,
+    DEPTH_MAX = 32, /* LMDB's own */
+    PAGE_BYTES_MAX = 32768,
+    NUMBERS = 512, /* read at a time */
+    BRANCH = 1,
+    LEAF = 2,
+    IN_PAGES = 1,
+    FORMAT = 1
+};
 
-    *count_out = 0;
-    if (rc != 0)
-        return rc;
-    while ((rc = mdb_cursor_get(cursor, &key, &list, MDB_NEXT)) == 0)
-        for (size_t at = sizeof(page); at + sizeof(page) <= list.mv_size;
-             at += sizeof(page)) {
-            memcpy(&page, (const char *)list.mv_data + at, sizeof(page));
-            *count_out += page >= first;
-        }
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? 0 : rc;
+#define MAGIC UINT32_C(0xBEEFC0DE)
+#define NO_PAGE UINT64_MAX
+
+struct meta {
+    uint32_t magic;
+    uint32_t format;
+    uint64_t address;
+    uint64_t map_bytes;
+    struct {
+        uint32_t pad;
+        uint16_t flags;
+        uint16_t depth;
+        uint64_t counts[4];
+        uint64_t root;
+    } trees[2]; /* of free pages, and of all else */
+    uint64_t last_page;
+    uint64_t txnid;
+};
+
+struct page_head {
+    uint64_t number;
+    uint16_t pad;
+    uint16_t flags;
+    uint16_t lower;
+    uint16_t upper;
+};
+
+struct node {
+    uint16_t low;
+    uint16_t high;
+    uint16_t flags;
+    uint16_t key_bytes;
+};
+
+/* A walk over the lists of free pages. */
+struct free_walk {
+    int fd;
+    size_t page_bytes;
+    uint64_t first; /* of the pages that are looked for */
+    uint64_t last;
+    uint64_t found;
+    uint64_t looks_left; /* a damaged tree may have no end */
+};
+
+static bool read_at(int fd, void *to, size_t len, uint64_t at)
+{
+    char *next = to;
+
+    while (len > 0) {
+        ssize_t n = pread(fd, next, len, (off_t)at);
+
+        if (n == -1 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        next += n;
+        len -= (size_t)n;
+        at += (uint64_t)n;
+    }
+    return true;
 }
 
-/* Whether nothing was in the pages from first to last that are not there. */
-static bool is_free(struct kv_env *env, size_t first, size_t last)
+/* Counts those of a list's pages that are looked for. */
+static bool walk_list(struct free_walk *walk, uint64_t at, uint64_t bytes)
 {
-    size_t count = 0;
-    MDB_txn *txn;
-    int rc = mdb_txn_begin(env->env, NULL, MDB_RDONLY, &txn);
+    uint64_t numbers[NUMBERS];
+    uint64_t left;
 
-    if (rc == 0) {
-        rc = count_free(txn, first, &count);
-        mdb_txn_abort(txn);
+    if (bytes < sizeof(left) || !read_at(walk->fd, &left, sizeof(left), at) ||
+        left > bytes / sizeof(left) - 1)
+        return false;
+    at += sizeof(left);
+    while (left > 0) {
+        size_t some = left < NUMBERS ? (size_t)left : NUMBERS;
+
+        if (!read_at(walk->fd, numbers, some * sizeof(*numbers), at))
+            return false;
+        for (size_t i = 0; i < some; i++)
+            walk->found += numbers[i] >= walk->first &&
+                           numbers[i] <= walk->last;
+        at += some * sizeof(*numbers);
+        left -= some;
     }
-    return rc == 0 && count == last + 1 - first;
+    return true;
+}
+
+/* Where a node's data lie in the file. False: not in it. */
+static bool find_data(const struct free_walk *walk, const char *page,
+                      uint64_t number, size_t place, const struct node *node,
+                      uint64_t *at_out)
+{
+    size_t data = place + sizeof(*node) + node->key_bytes;
+    uint64_t other;
+
+    if (!(node->flags & IN_PAGES)) {
+        *at_out = number * walk->page_bytes + data;
+        return true;
+    }
+    if (data + sizeof(other) > walk->page_bytes)
+        return false;
+    memcpy(&other, page + data, sizeof(other));
+    *at_out = other * walk->page_bytes + HEAD_BYTES;
+    return other <= walk->last;
+}
+
+/* Reads a page of the tree. False: it is none. */
+static bool read_page(struct free_walk *walk, uint64_t number, char *page,
+                      struct page_head *head)
+{
+    if (walk->looks_left == 0 || number > walk->last ||
+        !read_at(walk->fd, page, walk->page_bytes, number * walk->page_bytes))
+        return false;
+    walk->looks_left--;
+    memcpy(head, page, sizeof(*head));
+    return head->number == number && head->flags & (BRANCH | LEAF) &&
+           head->lower >= HEAD_BYTES && head->lower <= walk->page_bytes;
+}
+
+/* Goes through a page of the tree, and those below it. */
+static bool walk_tree(struct free_walk *walk, uint64_t number, unsigned depth)
+{
+    char page[PAGE_BYTES_MAX];
+    struct page_head head;
+    bool is_right = depth > 0 && read_page(walk, number, page, &head);
+    size_t end = is_right ? head.lower : 0;
+
+    for (size_t i = HEAD_BYTES; i + 2 <= end && is_right; i += 2) {
+        struct node node;
+        uint16_t place;
+        uint64_t low, at;
+
+        memcpy(&place, page + i, sizeof(place));
+        if (place + sizeof(node) > walk->page_bytes)
+            return false;
+        memcpy(&node, page + place, sizeof(node));
+        low = node.low | (uint64_t)node.high << 16;
+        if (head.flags & BRANCH)
+            is_right = walk_tree(walk, low | (uint64_t)node.flags << 32,
+                                 depth - 1);
+        else
+            is_right = find_data(walk, page, number, place, &node, &at) &&
+                       walk_list(walk, at, low);
+    }
+    return is_right;
+}
+
+/* Finds what a transaction left. False: others have followed it. */
+static bool find_meta(int fd, size_t page_bytes, uint64_t txnid,
+                      struct meta *meta)
+{
+    for (unsigned i = 0; i < METAS; i++)
+        if (read_at(fd, meta, sizeof(*meta), i * page_bytes + HEAD_BYTES) &&
+            meta->magic == MAGIC && meta->format == FORMAT &&
+            meta->txnid == txnid)
+            return true;
+    return false;
+}
+
+/* Whether all pages from first on are free. */
+static bool are_free(int fd, const struct meta *meta, size_t page_bytes,
+                     uint64_t first)
+{
+    struct free_walk walk = {.fd = fd,
+                             .page_bytes = page_bytes,
+                             .first = first,
+                             .last = meta->last_page,
+                             .looks_left = meta->last_page + 1};
+
+    return page_bytes <= PAGE_BYTES_MAX && meta->trees[0].root != NO_PAGE &&
+           walk_tree(&walk, meta->trees[0].root, DEPTH_MAX) &&
+           walk.found == walk.last + 1 - walk.first;
+}
+
+/* Looks as a reader sees the store now, whose pages nobody changes as long as it
+ * reads. EAGAIN: it has been overtaken. */
+static int check(int fd, size_t page_bytes, MDB_txn *txn, const char *path)
+{
+    struct meta meta;
+    struct stat st;
+    uint64_t wanted;
+
+    if (!find_meta(fd, page_bytes, mdb_txn_id(txn), &meta))
+        return EAGAIN;
+    wanted = (meta.last_page + 1) * page_bytes;
+    if (fstat(fd, &st) == -1)
+        return errno;
+    if ((uint64_t)st.st_size >= wanted ||
+        are_free(fd, &meta, page_bytes, (uint64_t)st.st_size / page_bytes))
+        return 0;
+    log_error("the key-value store '%s': data.mdb is cut off: it has %lld of "
+              "%llu bytes",
+              path, (long long)st.st_size, (unsigned long long)wanted);
+    return EIO;
 }
 
 int kv_env_check_length(struct kv_env *env, const char *path)
 {
-    MDB_envinfo info;
+    enum { TRIES = 100 };
     MDB_stat page;
-    struct stat st;
-    off_t wanted;
+    MDB_txn *txn;
     int fd;
-    int rc = mdb_env_info(env->env, &info);
+    int rc = mdb_env_stat(env->env, &page);
 
     if (rc == 0)
-        rc = mdb_env_stat(env->env, &page);
-    if (rc == 0)
         rc = mdb_env_get_fd(env->env, &fd);
-    if (rc != 0)
-        return rc;
-    wanted = (off_t)(info.me_last_pgno + 1) * (off_t)page.ms_psize;
-    if (fstat(fd, &st) == -1)
-        return errno;
-    if (st.st_size >= wanted)
-        return 0;
-    if (ftruncate(fd, wanted) == -1)
-        return errno;
-    if (is_free(env, (size_t)st.st_size / page.ms_psize, info.me_last_pgno))
-        return 0;
-    log_error("the key-value store '%s': data.mdb is cut off: it has %lld of "
-              "%lld bytes",
-              path, (long long)st.st_size, (long long)wanted);
-    return ftruncate(fd, st.st_size) == -1 ? errno : EIO;
+    for (unsigned i = 0; i < TRIES && rc == (i == 0 ? 0 : EAGAIN); i++) {
+        rc = mdb_txn_begin(env->env, NULL, MDB_RDONLY, &txn);
+        if (rc != 0)
+            break;
+        rc = check(fd, page.ms_psize, txn, path);
+        mdb_txn_abort(txn);
+    }
+    return rc;
 }

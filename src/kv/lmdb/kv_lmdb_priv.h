@@ -77,8 +77,8 @@ MUST_USE int kv_env_sync_names(int folder);
 
 /* Refuses a file that was cut off: EIO, logged. Whoever touches a page of the map
  * that the file does not have dies of SIGBUS, and the server with it. Pages may
- * be missing at the end that are free and never were written; the file is made
- * as long then as it should be. */
+ * be missing at the end that are free and never were written: nobody touches
+ * them before they are. */
 MUST_USE int kv_env_check_length(struct kv_env *env, const char *path);
 
 /* Clears the places of readers whose processes died: the pages they saw could

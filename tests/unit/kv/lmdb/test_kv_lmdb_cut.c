@@ -6,8 +6,22 @@
 #include "unit/kv/kv_disk.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-enum { KEYS = 40, VALUE_BYTES = 10000, PAGE_BYTES = 4096 };
+#include <lmdb.h>
+
+#include "child.h"
+#include "kv/kv_offline.h"
+
+enum {
+    KEYS = 40,
+    VALUE_BYTES = 10000,
+    PAGE_BYTES = 4096,
+    COMMITS = 300 /* whose free pages are in a list each */
+};
 
 static char value[VALUE_BYTES];
 static char *whole; /* the file's bytes, when nothing was missing */
@@ -86,13 +100,22 @@ static off_t file_bytes(void)
     return st.st_size;
 }
 
-TEST(a_file_that_was_cut_off_is_no_store)
+static int on_record(void *context, struct bytes key,
+                     const struct kv_record *record)
+{
+    (void)context;
+    (void)key;
+    (void)record;
+    return 0;
+}
+
+/* Cuts the file off behind each page, and has it opened, and exported. How many
+ * of these were refused. */
+static unsigned cut_everywhere(void)
 {
     struct kv_lmdb *cut = NULL;
     unsigned refused = 0;
 
-    fill();
-    close_store();
     keep_whole();
     for (size_t bytes = 2 * (size_t)PAGE_BYTES + 1; bytes < whole_bytes;
          bytes += PAGE_BYTES - 1) {
@@ -108,12 +131,70 @@ TEST(a_file_that_was_cut_off_is_no_store)
             continue;
         }
         assert_int_equal(err, -EIO);
+        assert_int_equal(kv_offline_walk(options.path, 0, on_record, NULL),
+                         -EIO);
         assert_int_equal(file_bytes(), bytes); /* the next start says so, too */
         refused++;
     }
-    assert_true(refused > KEYS);
     put_back(whole_bytes);
     free(whole);
+    return refused;
+}
+
+TEST(a_file_that_was_cut_off_is_no_store)
+{
+    fill();
+    close_store();
+    assert_true(cut_everywhere() > KEYS);
+    open_store();
+    assert_true(holds_all());
+}
+
+/* A process that reads for as long as it lives. */
+static pid_t start_reader(void)
+{
+    enum { DATABASES = 3 };
+    int ends[2];
+    char byte = 0;
+    pid_t pid;
+
+    assert_int_equal(pipe(ends), 0);
+    pid = child_fork();
+    if (pid == 0) {
+        MDB_env *env;
+        MDB_txn *txn;
+
+        if (mdb_env_create(&env) != 0 ||
+            mdb_env_set_maxdbs(env, DATABASES) != 0 ||
+            mdb_env_open(env, options.path, MDB_RDONLY, 0600) != 0 ||
+            mdb_txn_begin(env, NULL, MDB_RDONLY, &txn) != 0 ||
+            write(ends[1], &byte, 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    return pid;
+}
+
+/* What a reader keeps from being used again stands in many lists. LMDB takes
+ * the lack of one for a fault of its own, and ends the process. */
+TEST(a_cut_through_the_lists_of_free_pages_is_found)
+{
+    pid_t reader;
+
+    fill();
+    close_store();
+    reader = start_reader();
+    open_store();
+    for (unsigned i = 0; i < COMMITS; i++)
+        put("again", "value");
+    close_store();
+    assert_int_equal(kill(reader, SIGKILL), 0);
+    assert_int_equal(waitpid(reader, NULL, 0), reader);
+    assert_true(cut_everywhere() > KEYS);
     open_store();
     assert_true(holds_all());
 }
@@ -152,12 +233,81 @@ TEST(pages_that_were_never_written_are_not_missing)
     fill();
     put("first", "value");
     put_and_delete();
-    bytes = (off_t)count().used_bytes;
     close_store();
-    assert_true(file_bytes() < bytes);
+    bytes = file_bytes();
     open_store();
+    assert_true((off_t)count().used_bytes > bytes);
     assert_true(holds_all());
-    assert_int_equal(file_bytes(), bytes);
+    put_and_delete();
+    reopen_store();
+    assert_true(holds_all());
+}
+
+/* Nor may it have them, where files may be no longer than it is. */
+TEST(a_limit_on_files_refuses_no_store_that_keeps_it)
+{
+    struct rlimit whole_limit, limit;
+
+    options.sync = KV_SYNC_FULL;
+    reopen_store();
+    fill();
+    put("first", "value");
+    put_and_delete();
+    close_store();
+    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &whole_limit), 0);
+    limit = whole_limit;
+    limit.rlim_cur = (rlim_t)file_bytes();
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    open_store();
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &whole_limit), 0);
+    assert_true(holds_all());
+}
+
+/* Writes into each list of free pages, wherever the file has it, that there is
+ * nothing in it. */
+static void empty_lists(void)
+{
+    enum { FREE_PAGES = 0 };
+    size_t none = 0;
+    MDB_cursor *cursor;
+    MDB_val key, list;
+    MDB_env *env;
+    MDB_txn *txn;
+
+    assert_int_equal(mdb_env_create(&env), 0);
+    assert_int_equal(mdb_env_open(env, options.path, MDB_RDONLY, 0600), 0);
+    assert_int_equal(mdb_txn_begin(env, NULL, MDB_RDONLY, &txn), 0);
+    assert_int_equal(mdb_cursor_open(txn, FREE_PAGES, &cursor), 0);
+    while (mdb_cursor_get(cursor, &key, &list, MDB_NEXT) == 0) {
+        char *at = whole;
+
+        while ((at = memmem(at, (size_t)(whole + whole_bytes - at),
+                            list.mv_data, list.mv_size)))
+            memcpy(at, &none, sizeof(none));
+    }
+    mdb_cursor_close(cursor);
+    mdb_txn_abort(txn);
+    mdb_env_close(env);
+}
+
+/* A list may have room for more than is in it, where numbers of pages stand that
+ * are in use by now. */
+TEST(nothing_behind_a_list_of_free_pages_counts)
+{
+    struct kv_lmdb *cut = NULL;
+
+    options.sync = KV_SYNC_FULL;
+    reopen_store();
+    fill();
+    put("first", "value");
+    put_and_delete();
+    close_store();
+    keep_whole();
+    empty_lists();
+    put_back(whole_bytes);
+    assert_int_equal(kv_lmdb_open(&cut, &options), -EIO);
+    free(whole);
 }
 
 SUITE(.each_begin = set_up, .each_end = heal_and_tear_down);
