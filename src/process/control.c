@@ -1,11 +1,14 @@
 #include "process/control.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/log.h"
+
+enum { DEAF_MS = 100, COMPLAIN_MS = 10000 };
 
 enum client_state {
     CLIENT_NONE,    /* the place is free */
@@ -29,6 +32,10 @@ struct control {
     struct listener listener;
     const struct control_commands *commands;
     struct client clients[CONTROL_CLIENTS_MAX];
+    int spare_fd;         /* given up for a client when there is no other */
+    bool is_deaf;         /* nobody new is heard for a while: */
+    uint64_t hears_at_ms; /* until then */
+    struct log_limit complaint;
 };
 
 static const char *const names[CONTROL_COUNT] = {"reload",  "status", "stop",
@@ -206,14 +213,52 @@ static bool may_command(int fd)
     return false;
 }
 
+static void keep_spare(struct control *control)
+{
+    if (control->spare_fd == -1)
+        control->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* Hears nobody new for a while: who waits at the socket would wake the server
+ * again at once, and again. */
+static void turn_deaf(struct control *control, int err, uint64_t now_ms)
+{
+    char more[LOG_HELD_BACK_BYTES];
+    uint64_t held_back;
+
+    if (log_limit_allows(&control->complaint, now_ms, COMPLAIN_MS, &held_back))
+        log_warning("control: accept: %s%s", strerror(-err),
+                    log_held_back(held_back, more));
+    control->is_deaf = true;
+    control->hears_at_ms = now_ms + DEAF_MS;
+}
+
+/* Accepts a client, where descriptors have run out in the place of the spare
+ * one: a server in that state is one that its operator has to reach. A
+ * descriptor or -errno; -EAGAIN: nobody waits. */
+static int accept_one(struct control *control)
+{
+    struct address peer;
+    int fd = listener_accept(&control->listener, &peer);
+
+    if (fd != -EMFILE || control->spare_fd == -1)
+        return fd;
+    close(control->spare_fd);
+    control->spare_fd = -1;
+    return listener_accept(&control->listener, &peer);
+}
+
 static void accept_all(struct control *control, uint64_t now_ms)
 {
     struct client *client;
 
     while ((client = find_place(control)) != NULL) {
-        struct address peer;
-        int fd = listener_accept(&control->listener, &peer);
+        int fd = accept_one(control);
 
+        if (fd == -EINTR || fd == -ECONNABORTED)
+            continue;
+        if (fd < 0 && fd != -EAGAIN)
+            turn_deaf(control, fd, now_ms);
         if (fd < 0)
             return;
         *client = (struct client){.state = CLIENT_READING,
@@ -225,6 +270,13 @@ static void accept_all(struct control *control, uint64_t now_ms)
                    BYTES("only root and the server's user may do that"),
                    now_ms);
     }
+}
+
+static uint64_t min_left(uint64_t pause_ms, uint64_t end_ms, uint64_t now_ms)
+{
+    uint64_t left_ms = end_ms > now_ms ? end_ms - now_ms : 0;
+
+    return left_ms < pause_ms ? left_ms : pause_ms;
 }
 
 static bool has_deadline(const struct client *client)
@@ -267,6 +319,8 @@ struct control *control_create(struct listener *listener,
         return NULL;
     control->listener = *listener;
     control->commands = commands;
+    control->spare_fd = -1;
+    keep_spare(control);
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++)
         control->clients[i].fd = -1;
     *listener = (struct listener){.fd = -1};
@@ -287,6 +341,8 @@ void control_destroy(struct control *control)
             answer(client, CONTROL_ERROR, BYTES("the server ends"), 0);
         drop(client);
     }
+    if (control->spare_fd >= 0)
+        close(control->spare_fd);
     free(control);
 }
 
@@ -320,21 +376,19 @@ void control_fds(const struct control *control,
             has_place = true;
     }
     fds[CONTROL_CLIENTS_MAX] = (struct pollfd){
-        .fd = has_place ? control->listener.fd : -1, .events = POLLIN};
+        .fd = has_place && !control->is_deaf ? control->listener.fd : -1,
+        .events = POLLIN};
 }
 
 int control_pause_ms(const struct control *control, uint64_t now_ms)
 {
     uint64_t pause_ms = INT_MAX;
 
-    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
-        const struct client *client = &control->clients[i];
-        uint64_t left_ms = client->end_ms > now_ms ? client->end_ms - now_ms
-                                                   : 0;
-
-        if (has_deadline(client) && left_ms < pause_ms)
-            pause_ms = left_ms;
-    }
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++)
+        if (has_deadline(&control->clients[i]))
+            pause_ms = min_left(pause_ms, control->clients[i].end_ms, now_ms);
+    if (control->is_deaf)
+        pause_ms = min_left(pause_ms, control->hears_at_ms, now_ms);
     return (int)pause_ms;
 }
 
@@ -344,6 +398,9 @@ void control_handle(struct control *control,
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++)
         if (fds[i].fd == control->clients[i].fd)
             handle(control, &control->clients[i], &fds[i], now_ms);
+    keep_spare(control);
+    if (now_ms >= control->hears_at_ms)
+        control->is_deaf = false;
     if (control->listener.fd >= 0 && fds[CONTROL_CLIENTS_MAX].revents)
         accept_all(control, now_ms);
 }

@@ -1,6 +1,7 @@
-/* link: -Wl,--wrap=getsockopt,--wrap=calloc */
+/* link: -Wl,--wrap=getsockopt,--wrap=calloc,--wrap=accept4 */
 #include "process/control.h"
 
+#include <errno.h>
 #include <limits.h>
 
 #include "base/log.h"
@@ -21,6 +22,22 @@ WRAP(int, getsockopt, int fd, int level, int name, void *value, socklen_t *len)
     if (err == 0 && name == SO_PEERCRED && peer_uid != (uid_t)-1)
         ((struct ucred *)value)->uid = peer_uid;
     return err;
+}
+
+/* --- No descriptors ------------------------------------------------------ */
+
+static unsigned accept_failures; /* of the next calls */
+static unsigned accepts;
+static int accept_errno;
+
+WRAP(int, accept4, int fd, struct sockaddr *address, socklen_t *len, int flags)
+{
+    accepts++;
+    if (accept_failures == 0)
+        return __real_accept4(fd, address, len, flags);
+    accept_failures--;
+    errno = accept_errno;
+    return -1;
 }
 
 /* --- Clients ------------------------------------------------------------- */
@@ -219,6 +236,53 @@ TEST(who_went_away_while_waiting_is_forgotten)
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++)
         assert_int_equal(fds[i].fd, -1);
     control_finish(control, CONTROL_UPGRADE, CONTROL_OK, BYTES(""), clock_ms);
+}
+
+/* --- Without descriptors ------------------------------------------------- */
+
+/* An operator reaches a server that has no descriptor left. */
+TEST(the_spare_descriptor_is_for_who_commands)
+{
+    accept_errno = EMFILE;
+    for (unsigned i = 0; i < 3; i++) {
+        accept_failures = 1;
+        assert_answer("status\n", "ok\n");
+    }
+    assert_int_equal(called, 3);
+}
+
+/* The socket stays readable: who asks poll() about it is woken at once. */
+TEST(who_cannot_be_accepted_is_tried_again_in_a_while)
+{
+    static const int errnos[] = {EMFILE, ENFILE, ENOBUFS, ENOMEM};
+    struct pollfd fds[CONTROL_FDS_MAX];
+
+    log_open(LOG_LEVEL_ERROR);
+    for (size_t i = 0; i < sizeof(errnos) / sizeof(*errnos); i++) {
+        int fd;
+        int pause_ms;
+
+        accept_errno = errnos[i];
+        accept_failures = 3;
+        accepts = 0;
+        fd = call("status\n");
+        turn(0);
+        assert_in_range(accepts, 1, 2);
+        control_fds(control, fds);
+        assert_int_equal(poll(fds, CONTROL_FDS_MAX, 0), 0);
+        pause_ms = control_pause_ms(control, clock_ms);
+        assert_in_range(pause_ms, 10, 1000);
+        clock_ms += (uint64_t)pause_ms - 1;
+        turn(0);
+        assert_in_range(accepts, 1, 2);
+        accept_failures = 0;
+        clock_ms++;
+        turn(0);
+        turn(0);
+        assert_string_equal(heard(fd), "ok\n");
+        close(fd);
+    }
+    assert_int_equal(called, sizeof(errnos) / sizeof(*errnos));
 }
 
 /* --- Who, and how many --------------------------------------------------- */
