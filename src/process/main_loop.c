@@ -31,12 +31,18 @@ static uint64_t read_now_ms(void)
 
 void main_loop_end(struct server *server, enum shutdown_mode shutdown_mode)
 {
-    if (server->shutdown_mode == SERVER_SERVES)
-        server->shutdown_mode = shutdown_mode;
-    else if (server->shutdown_mode == SERVER_LEAVES && !server->is_asked)
-        server->is_asked = true; /* for the first time: as if it served */
-    else
+    bool serves = server->shutdown_mode == SERVER_SERVES;
+
+    if (!serves &&
+        (server->shutdown_mode != SERVER_LEAVES || server->is_asked)) {
         server->is_hurried = true;
+        return;
+    }
+    if (serves)
+        server->shutdown_mode = shutdown_mode;
+    else
+        server->is_asked = true; /* for the first time: as if it served */
+    server->is_patient = shutdown_mode == SERVER_QUITS;
 }
 
 /* --- Signals ------------------------------------------------------------- */
@@ -204,6 +210,7 @@ static void take_news(struct server *server)
         finish_upgrade(server, CONTROL_OK, text);
         if (server->control)
             control_leave(server->control);
+        server->is_asked = server->shutdown_mode != SERVER_SERVES;
         server->shutdown_mode = SERVER_LEAVES;
         return;
     }
@@ -274,7 +281,7 @@ static void turn(struct server *server, int64_t max_ms)
 }
 
 /* Waits until all workers have ended: true; or until the end is to come soon,
- * is_over, or timeout_ms have passed (-1: any time may). */
+ * is_over, or timeout_ms have passed, unless the server is patient. */
 static bool wait_ended(struct server *server, int64_t timeout_ms,
                        const bool *is_over)
 {
@@ -284,9 +291,9 @@ static bool wait_ended(struct server *server, int64_t timeout_ms,
            !*is_over) {
         uint64_t now_ms = read_now_ms();
 
-        if (timeout_ms >= 0 && now_ms >= end_ms)
+        if (now_ms >= end_ms && !server->is_patient)
             break;
-        turn(server, timeout_ms >= 0 ? (int64_t)(end_ms - now_ms) : INT_MAX);
+        turn(server, server->is_patient ? INT_MAX : (int64_t)(end_ms - now_ms));
     }
     return server->ended == server->started;
 }
@@ -319,15 +326,15 @@ static bool drain(struct server *server)
             idle_ms = 0;
     }
     worker_pool_command(server, WORKER_DRAIN);
-    return wait_ended(server,
-                      server->shutdown_mode == SERVER_QUITS
-                          ? -1
-                          : drain_ms - idle_ms,
-                      &server->is_hurried);
+    return wait_ended(server, drain_ms - idle_ms, &server->is_hurried);
 }
 
 static void end(struct server *server)
 {
+    /* A new server may have begun to serve just before this one was told to
+     * end: it has the sockets then, which are not to be taken away. */
+    if (server->shutdown_mode != SERVER_LEAVES)
+        take_news(server);
     if (server->shutdown_mode != SERVER_LEAVES) {
         upgrade_destroy(&server->upgrade); /* it would take over what ends */
         notify_stopping(&server->notify, "Finishing what is under way");
@@ -340,7 +347,7 @@ static void end(struct server *server)
         return;
     log_notice("not drained: breaking off what is still being sent");
     worker_pool_command(server, WORKER_STOP);
-    server->is_hurried = false;
+    server->is_hurried = server->is_patient = false;
     if (!wait_ended(server, STOP_MS, &server->is_hurried)) {
         log_error("workers do not end: leaving them");
         _exit(EX_OK);

@@ -96,6 +96,7 @@ struct server {
     struct pid_file pid_file;
     char control_path[108]; /* "": none */
     bool is_asked;          /* to end, when another process serves */
+    bool is_patient;        /* what is under way ends in its own time */
     bool is_hurried;        /* asked to end again, while it did */
     bool is_activated;      /* systemd has opened the listeners */
     struct control *control;

@@ -153,6 +153,21 @@ TEST(a_stop_after_an_upgrade_lets_the_old_one_finish)
     expect_to_finish(one, client);
 }
 
+/* SIGQUIT knows no --drain-timeout, then as ever. */
+TEST(a_quit_after_an_upgrade_gives_the_old_one_all_the_time)
+{
+    struct server *one = START("--control", control_path(), "--pid-file",
+                               pid_path(), "--drain-timeout=1");
+    struct client *client = client_open_narrow(one, 65536);
+
+    client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+    client_take(client, 4096);
+    ctl_ok("upgrade");
+    server_signal(one, SIGQUIT);
+    assert_int_equal(server_wait(one, 2000), -1);
+    expect_to_finish(one, client);
+}
+
 TEST(a_second_signal_after_an_upgrade_ends_the_old_one_at_once)
 {
     struct server *one = start_one();
@@ -275,6 +290,41 @@ TEST(a_faulty_configuration_leaves_the_old_one)
                  0644);
     expect_refusal(one, "ended with status 69");
     assert_int_equal(access(control_path(), F_OK), 0);
+}
+
+/* Writes its number into the file, and takes its time. */
+static void install_slow_program(const char *number)
+{
+    install_text(program_path(),
+                 printed("#!/bin/sh\necho $$ >%s.new\nmv %s.new %s\n"
+                         "exec sleep 1000\n",
+                         number, number, number),
+                 0755);
+    servers_choose(real_program);
+}
+
+/* Nothing else is begun in the meantime, and a stop ends all of it. */
+TEST(there_is_one_upgrade_at_a_time_and_a_stop_ends_it)
+{
+    struct server *one = start_by_file();
+    const char *number = printed("%s/trying", folder());
+    struct outcome outcome;
+    pid_t trying;
+
+    install_slow_program(number);
+    server_signal(one, SIGUSR2);
+    assert_true(eventually(access(number, F_OK) == 0, QUICK_MS));
+    trying = (pid_t)strtol(read_text(number, NULL), NULL, 10);
+    expect_refusal(one, "one is under way");
+    assert_int_equal(ctl("reload", &outcome), EXIT_FAILURE);
+    assert_non_null(strstr(outcome.err, "an upgrade is under way"));
+    server_signal(one, SIGUSR2);
+    assert_int_equal(kill(trying, 0), 0);
+    server_signal(one, SIGTERM);
+    assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
+    assert_true(eventually(kill(trying, 0) == -1, QUICK_MS));
+    install_program();
+    servers_choose(program_path());
 }
 
 /* --- Under load ---------------------------------------------------------- */

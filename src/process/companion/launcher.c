@@ -282,7 +282,12 @@ void launcher_run(int fd, const struct launcher_options *options)
             _exit(EX_OK);
         for (size_t i = 0; i < count; i++)
             close(fds[i]);
-        if (send(fd, &news, sizeof(news), MSG_NOSIGNAL) == -1 || news.pid != 0)
+        if (send(fd, &news, sizeof(news), MSG_NOSIGNAL) == -1) {
+            if (news.pid > 0) /* the server has ended, as somebody wished */
+                kill(news.pid, SIGTERM);
+            _exit(EX_OK);
+        }
+        if (news.pid != 0)
             _exit(EX_OK);
     }
 }
