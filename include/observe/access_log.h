@@ -52,6 +52,9 @@ MUST_USE int access_log_start(struct access_log *log, size_t workers);
 /* Opens the log anew under the same name: logrotate has moved the old file. */
 void access_log_reopen(struct access_log *log);
 
+/* See log_writer_await_reopen(). */
+MUST_USE int access_log_await_reopen(struct access_log *log, unsigned wait_ms);
+
 /* A stop has begun; see log_writer_end_soon(). */
 void access_log_end_soon(struct access_log *log);
 

@@ -15,7 +15,7 @@
  * Nothing here makes a worker wait but LOG_OVERFLOW_WAIT; and nothing holds
  * up a stop for longer than LOG_END_MS.
  *
- * Thread: create, end_soon and destroy the main thread's; reopen and count any;
+ * Thread: create, reopen, end_soon and destroy the main thread's; count any;
  *         each ring its worker's.
  * Owns:   the thread, the rings, and the sink it was given.
  */
@@ -54,6 +54,11 @@ struct log_ring *log_writer_ring(struct log_writer *writer, size_t number);
 
 /* Has the sink opened anew, soon. */
 void log_writer_reopen(struct log_writer *writer);
+
+/* Waits until that has been done. 0; -errno: the old one goes on; -ETIMEDOUT: it
+ * will be done later than in wait_ms. */
+MUST_USE int log_writer_await_reopen(struct log_writer *writer,
+                                     unsigned wait_ms);
 
 /* A stop has begun: workers wait LOG_END_MS from now at most, in all. */
 void log_writer_end_soon(struct log_writer *writer);

@@ -30,6 +30,11 @@ void access_log_reopen(struct access_log *log)
         log_writer_reopen(log->writer);
 }
 
+int access_log_await_reopen(struct access_log *log, unsigned wait_ms)
+{
+    return log->writer ? log_writer_await_reopen(log->writer, wait_ms) : 0;
+}
+
 void access_log_end_soon(struct access_log *log)
 {
     if (log->writer)

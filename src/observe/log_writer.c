@@ -22,11 +22,13 @@ struct log_writer {
     struct log_ring *rings;
     size_t ring_count;
     pthread_t thread;
-    atomic_bool wants_reopen;
+    _Atomic unsigned reopens_wanted;
     _Atomic uint64_t ends_ms; /* 0: not yet */
     _Atomic uint64_t errors;
     _Atomic uint64_t lost_lines; /* that had been handed over */
-    bool has_ended;              /* guarded by shared.mutex */
+    bool has_ended;              /* guarded by shared.mutex, as the next two */
+    unsigned reopens_done;
+    int reopen_err; /* of the last */
     /* The thread's own. */
     struct now now;
     struct log_ring *ring; /* whose block is being written; NULL: none */
@@ -141,12 +143,22 @@ static size_t count_torn(const struct log_writer *writer)
                    : writer->at;
 }
 
-static void reopen(struct log_writer *writer)
+static void note_reopened(struct log_writer *writer, unsigned wanted, int err)
+{
+    pthread_mutex_lock(&writer->shared.mutex);
+    writer->reopens_done = wanted;
+    writer->reopen_err = err;
+    pthread_cond_broadcast(&writer->shared.changed);
+    pthread_mutex_unlock(&writer->shared.mutex);
+}
+
+static void reopen(struct log_writer *writer, unsigned wanted)
 {
     size_t torn = count_torn(writer);
     bool is_other;
     int err = log_sink_reopen(&writer->sink, torn, &is_other);
 
+    note_reopened(writer, wanted, err);
     if (err != 0) {
         log_error("access log: reopen '%s': %s; going on with the old one",
                   writer->name, strerror(-err));
@@ -211,11 +223,12 @@ static enum log_sink_result write_all(struct log_writer *writer,
                                       uint64_t ends_ms)
 {
     for (;;) {
+        unsigned wanted = atomic_load(&writer->reopens_wanted);
         enum log_sink_result result;
 
         now_refresh(&writer->now);
-        if (atomic_exchange(&writer->wants_reopen, false))
-            reopen(writer);
+        if (wanted != writer->reopens_done)
+            reopen(writer, wanted);
         if (!choose_block(writer))
             return LOG_SINK_DONE;
         if (writer->now.mono_ms < writer->retry_ms)
@@ -348,12 +361,16 @@ free_writer:
     return err;
 }
 
+static struct timespec timespec_of(uint64_t ms)
+{
+    return (struct timespec){.tv_sec = (time_t)(ms / MS_PER_S),
+                             .tv_nsec = (long)(ms % MS_PER_S) * NS_PER_MS};
+}
+
 /* Whether the thread ends in time. */
 static bool wait_for_end(struct log_writer *writer, uint64_t until_ms)
 {
-    struct timespec until = {.tv_sec = (time_t)(until_ms / MS_PER_S),
-                             .tv_nsec = (long)(until_ms % MS_PER_S) *
-                                        NS_PER_MS};
+    struct timespec until = timespec_of(until_ms);
     int err = 0;
     bool has_ended;
 
@@ -396,8 +413,23 @@ struct log_ring *log_writer_ring(struct log_writer *writer, size_t number)
 
 void log_writer_reopen(struct log_writer *writer)
 {
-    atomic_store(&writer->wants_reopen, true);
+    atomic_fetch_add(&writer->reopens_wanted, 1);
     log_shared_wake(&writer->shared);
+}
+
+int log_writer_await_reopen(struct log_writer *writer, unsigned wait_ms)
+{
+    struct timespec until = timespec_of(mono_ms() + wait_ms);
+    unsigned wanted = atomic_load(&writer->reopens_wanted);
+    int err = 0;
+
+    pthread_mutex_lock(&writer->shared.mutex);
+    while (writer->reopens_done != wanted && err == 0)
+        err = pthread_cond_timedwait(&writer->shared.changed,
+                                     &writer->shared.mutex, &until);
+    err = writer->reopens_done == wanted ? writer->reopen_err : -ETIMEDOUT;
+    pthread_mutex_unlock(&writer->shared.mutex);
+    return err;
 }
 
 void log_writer_end_soon(struct log_writer *writer)

@@ -1,9 +1,12 @@
+#include <errno.h>
 #include <unistd.h>
 
 #include "base/units.h"
 #include "base/version.h"
 #include "process/cache_command.h"
 #include "process/server_priv.h"
+
+enum { REOPEN_WAIT_MS = 2000 };
 
 static enum control_result on_reload(void *context, struct buf *answer)
 {
@@ -68,10 +71,17 @@ static enum control_result on_upgrade(void *context, struct buf *answer)
 static enum control_result on_reopen(void *context, struct buf *answer)
 {
     struct server *server = context;
+    int err;
 
-    (void)answer;
     access_log_reopen(&server->access_log);
-    return CONTROL_OK;
+    err = access_log_await_reopen(&server->access_log, REOPEN_WAIT_MS);
+    if (err == 0)
+        return CONTROL_OK;
+    buf_printf(answer, "access log '%s': %s", server->options->access_log,
+               err == -ETIMEDOUT
+                   ? "what is being written takes long; it follows"
+                   : strerror(-err));
+    return CONTROL_ERROR;
 }
 
 static enum control_result on_report(void *context, struct buf *answer)

@@ -129,6 +129,29 @@ TEST(two_servers_do_not_share_a_control_socket)
     ctl_ok("status");
 }
 
+/* Whoever rotates logs goes on with the old file when ctl has ended. */
+TEST(ctl_returns_when_the_log_is_open_anew)
+{
+    enum { TIMES = 50 };
+    char *path = printed("%s/rotated.log", folder());
+    struct server *one = START("--control", control_path(),
+                               printed("--access-log=%s", path));
+    struct outcome outcome;
+
+    for (unsigned i = 0; i < TIMES; i++) {
+        assert_int_equal(rename(path, printed("%s-%u", path, i)), 0);
+        ctl_ok("reopen");
+        assert_int_equal(access(path, F_OK), 0);
+    }
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(ctl("reopen", &outcome), EXIT_FAILURE);
+    assert_non_null(strstr(outcome.err, "Is a directory"));
+    assert_int_equal(rmdir(path), 0);
+    ctl_ok("reopen");
+    server_stop(one);
+}
+
 /* --- Signals ------------------------------------------------------------- */
 
 TEST(sigquit_waits_for_as_long_as_it_takes)
