@@ -172,13 +172,24 @@ void pid_file_close_number(struct pid_file *file)
     file->number_fd = -1;
 }
 
+/* Writes the number over the one before. A script may read the file in that
+ * moment, and kills whatever number stands there: so nothing of a longer one is
+ * left to be seen, and the file is never without one. */
 int pid_file_put(int number_fd, pid_t pid)
 {
     char text[TEXT_MAX];
     int len = snprintf(text, sizeof(text), "%ld\n", (long)pid);
-    ssize_t written = pwrite(number_fd, text, (size_t)len, 0);
+    size_t covered = (size_t)len;
+    struct stat st;
+    ssize_t written;
 
-    if (written != len)
+    if (fstat(number_fd, &st) == 0 && st.st_size > len &&
+        st.st_size < TEXT_MAX) {
+        covered = (size_t)st.st_size;
+        memset(text + len, '\n', covered - (size_t)len);
+    }
+    written = pwrite(number_fd, text, covered, 0);
+    if (written != (ssize_t)covered)
         return written == -1 ? -errno : -ENOSPC;
     return ftruncate(number_fd, len) == -1 ? -errno : 0;
 }

@@ -1,4 +1,4 @@
-/* link: -Wl,--wrap=unlink,--wrap=pwrite,--wrap=fchmod */
+/* link: -Wl,--wrap=unlink,--wrap=pwrite,--wrap=fchmod,--wrap=ftruncate */
 #include "process/pid_file.h"
 
 #include <sys/file.h>
@@ -29,6 +29,16 @@ WRAP(int, fchmod, int fd, mode_t mode)
 {
     errno = fchmod_errno;
     return fchmod_errno != 0 ? -1 : __real_fchmod(fd, mode);
+}
+
+static char seen[32]; /* by a script, before the file is cut to its length */
+
+WRAP(int, ftruncate, int fd, off_t len)
+{
+    ssize_t read = pread(fd, seen, sizeof(seen) - 1, 0);
+
+    seen[read > 0 ? read : 0] = '\0';
+    return __real_ftruncate(fd, len);
 }
 
 static struct place place;
@@ -213,6 +223,19 @@ TEST(where_it_cannot_be_removed_it_is_left_empty)
     assert_content("");
     assert_int_equal(pid_file_open(&file, place_path(&place, "pid"), &holder),
                      0);
+}
+
+/* A script of root's kills what it reads. */
+TEST(nothing_of_a_longer_number_is_ever_left_behind_a_shorter)
+{
+    int fd;
+
+    assert_int_equal(place_write(&place, "pid", "4194304\n"), 0);
+    fd = openat(place.fd, "pid", O_RDWR);
+    assert_int_equal(pid_file_put(fd, 77), 0);
+    close(fd);
+    assert_string_equal(seen, "77\n\n\n\n\n\n");
+    assert_content("77\n");
 }
 
 TEST(a_full_disk_is_reported)
