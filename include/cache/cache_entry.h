@@ -25,7 +25,8 @@ struct cache_entry {
     struct cache_facts facts;    /* of these lines */
     struct cache_ranges *ranges; /* of its body; NULL: it is not in parts */
     uint32_t cost_ms;            /* what it took to get it */
-    atomic_llong retry_s; /* the origin has failed, and is left alone until */
+    atomic_llong retry_s; /* the origin has failed, and is left alone until;
+                             of the monotonic clock */
     atomic_bool
         is_purged; /* softly: it must not be used before it is asked about */
     /* The store's. */
@@ -83,15 +84,12 @@ enum cache_use cache_entry_use(const struct cache_entry *entry,
                                const struct cache_control *request,
                                int64_t now_s);
 
-/* Whether asking anew has just failed, and is not to be tried again yet. */
+/* Whether asking anew has just failed, and is not to be tried again yet. now_s
+ * is of the monotonic clock. */
 static inline bool cache_entry_is_left_alone(const struct cache_entry *entry,
                                              int64_t now_s)
 {
-    int64_t left_s =
-        atomic_load_explicit(&entry->retry_s, memory_order_relaxed) - now_s;
-
-    return left_s > 0 &&
-           left_s <= CACHE_CLOCK_SLACK_S; /* else it is put back */
+    return atomic_load_explicit(&entry->retry_s, memory_order_relaxed) > now_s;
 }
 
 struct cache_entry *cache_entry_acquire(struct cache_entry *entry);

@@ -96,7 +96,10 @@ enum cache_join {
     CACHE_LOOK   /* something has come meanwhile: find again */
 };
 
-/* found is of this key. *flight_out is a reference, with LEAD and WAIT. A
+/* now_s is of the monotonic clock, here and below: what is waited for does not
+ * take longer when the clock on the wall is set.
+ *
+ * found is of this key. *flight_out is a reference, with LEAD and WAIT. A
  * caller that would lead, but not wait, gives NULL for wait: it gets no
  * reference with WAIT. */
 enum cache_join cache_store_join(struct cache_store *store, struct bytes key,

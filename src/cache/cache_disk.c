@@ -9,8 +9,7 @@
 #include "cache/cache_record.h"
 
 enum {
-    CHECKED_BLOCKS = 16, /* of one body, before others have their turn */
-    LOCK_PAUSE_US = 20000
+    CHECKED_BLOCKS = 16 /* of one body, before others have their turn */
 };
 
 /* Something to do about an entry. */
@@ -310,7 +309,7 @@ static void run_lock(struct cache_job *job)
                cache_folder_take(&disk->folder) == 0) {
         cache_scan_begin(disk);
     } else if (!cache_queue_is_ending(disk->queue)) {
-        usleep(LOCK_PAUSE_US);
+        usleep(CACHE_DISK_PAUSE_US);
         cache_queue_put(disk->queue, job);
     }
 }

@@ -12,6 +12,9 @@
 
 #include "cache/cache_disk.h"
 
+/* Between tries of what cannot be done yet. */
+enum { CACHE_DISK_PAUSE_US = 20000 };
+
 struct cache_disk {
     struct cache_folder folder;
     struct cache_queue *queue;
@@ -26,8 +29,9 @@ struct cache_disk {
     _Atomic uint64_t damaged;
     struct cache_job lock; /* takes the folder, or leaves it */
     struct cache_job scan;
-    DIR *names;   /* the thread's, as the next two */
-    char *buffer; /* of a block */
+    DIR *names;            /* the thread's, as the next three */
+    struct dirent *unread; /* of names: its file could not be read then */
+    char *buffer;          /* of a block */
     uint64_t damaged_said;
 };
 

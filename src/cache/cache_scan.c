@@ -33,7 +33,8 @@ static struct cache_entry *read_entry(struct cache_disk *disk,
     return entry;
 }
 
-static void look_at(struct cache_disk *disk, const char *text)
+/* Looks at a file. False: it cannot be read now. */
+static bool look_at(struct cache_disk *disk, const char *text)
 {
     struct cache_file_name name;
     struct cache_file *file;
@@ -42,20 +43,21 @@ static void look_at(struct cache_disk *disk, const char *text)
 
     if (!cache_file_name_read(&name, &is_new, text) ||
         cache_folder_has_made(&disk->folder, &name))
-        return;
+        return true;
     entry = is_new ? NULL : read_entry(disk, &name, &file, &is_damaged);
     if (!entry && !is_damaged)
-        return; /* the next to start may find it */
+        return false;
     if (!entry) {
         if (!is_new)
             atomic_fetch_add_explicit(&disk->damaged, 1, memory_order_relaxed);
         cache_file_remove(&disk->folder, &name, is_new);
-        return;
+        return true;
     }
     if (!disk->events->on_found(disk->context, entry, file))
         cache_file_remove(&disk->folder, &name, false);
     cache_file_release(&file);
     cache_entry_release(&entry);
+    return true;
 }
 
 static void end_scan(struct cache_disk *disk)
@@ -67,36 +69,70 @@ static void end_scan(struct cache_disk *disk)
                     disk->folder.path,
                     (unsigned long long)(damaged - disk->damaged_said));
     disk->damaged_said = damaged;
-    closedir(disk->names);
+    if (disk->names)
+        closedir(disk->names);
     disk->names = NULL;
+    disk->unread = NULL;
+}
+
+/* Goes on when there may be descriptors and memory again. Other jobs have their
+ * turn in between. */
+static void go_on_later(struct cache_disk *disk)
+{
+    usleep(CACHE_DISK_PAUSE_US);
+    cache_queue_put(disk->queue, &disk->scan);
+}
+
+/* 0 or -errno. */
+static int open_names(struct cache_disk *disk)
+{
+    int fd = openat(disk->folder.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int err = fd == -1 ? -errno : 0;
+
+    disk->names = fd == -1 ? NULL : fdopendir(fd);
+    if (fd != -1 && !disk->names) {
+        err = -errno;
+        close(fd);
+    }
+    return err;
+}
+
+static bool is_over(const struct cache_disk *disk)
+{
+    return cache_queue_is_ending(disk->queue) ||
+           !atomic_load(&disk->folder.is_ours);
 }
 
 void cache_scan_run(struct cache_job *job)
 {
     struct cache_disk *disk = OWNER_OF(job, struct cache_disk, scan);
-    struct dirent *entry = NULL;
+    int err = is_over(disk) || disk->names ? 0 : open_names(disk);
 
+    if (err != 0 && cache_file_is_want(err)) {
+        go_on_later(disk);
+        return;
+    }
+    if (err != 0)
+        log_warning("proxy-cache '%s': it cannot be looked through: %s",
+                    disk->folder.path, strerror(-err));
     for (unsigned i = 0; i < CACHE_DISK_SCAN; i++) {
-        if (cache_queue_is_ending(disk->queue) ||
-            !atomic_load(&disk->folder.is_ours) ||
-            !(entry = readdir(disk->names))) {
+        struct dirent *entry = disk->unread;
+
+        if (is_over(disk) || !disk->names ||
+            (!entry && !(entry = readdir(disk->names)))) {
             end_scan(disk);
             return;
         }
-        look_at(disk, entry->d_name);
+        disk->unread = look_at(disk, entry->d_name) ? NULL : entry;
+        if (disk->unread) {
+            go_on_later(disk);
+            return;
+        }
     }
     cache_queue_put(disk->queue, job);
 }
 
 void cache_scan_begin(struct cache_disk *disk)
 {
-    int fd = openat(disk->folder.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (disk->names)
-        return; /* one is under way */
-    disk->names = fd == -1 ? NULL : fdopendir(fd);
-    if (disk->names)
-        cache_queue_put(disk->queue, &disk->scan);
-    else if (fd != -1)
-        close(fd);
+    cache_queue_put(disk->queue, &disk->scan);
 }

@@ -123,7 +123,8 @@ static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
         kv_tick(worker->kvs[i].kv);
     worker_proxies_tick(worker);
     if (worker->options.cache && worker->options.number == 0)
-        cache_store_end_late(worker->options.cache, worker->now.wall_s);
+        cache_store_end_late(worker->options.cache,
+                             (int64_t)(worker->now.mono_ms / MS_PER_S));
 }
 
 /* Reads the link's timer, which fires on until then, and looks at what the link

@@ -94,9 +94,9 @@ static void refresh_later(struct cached *cached, struct exchange *exchange,
 
     if (exchange->request.method == METHOD_GET &&
         cached->unasked_count < FETCH_UNASKED_MAX &&
-        !cache_entry_is_left_alone(found->entry, cached_now(cached)->wall_s) &&
+        !cache_entry_is_left_alone(found->entry, cached_mono_s(cached)) &&
         cache_store_join(cached->options.store, key, found,
-                         cached_now(cached)->wall_s, NULL,
+                         cached_mono_s(cached), NULL,
                          &order.flight) == CACHE_LEAD)
         is_begun = fetch_begin(cached, &order);
     if (!is_begun)

@@ -176,7 +176,7 @@ static bool serves(struct ask *ask)
         return true;
     return !entry->ranges &&
            (use == CACHE_USE_MEANWHILE ||
-            (cache_entry_is_left_alone(entry, now_s) &&
+            (cache_entry_is_left_alone(entry, cached_mono_s(cached)) &&
              cache_facts_bears_error(&entry->facts, &ask->control, now_s,
                                      cached->options.unreachable_s, false)));
 }
@@ -258,8 +258,7 @@ static void begin(struct ask *ask)
 
         if (!goes_alone(ask))
             join = cache_store_join(store, key, &ask->found,
-                                    cached_now(cached)->wall_s, &ask->wait,
-                                    &flight);
+                                    cached_mono_s(cached), &ask->wait, &flight);
         switch (join) {
         case CACHE_LEAD:
             fetch(ask, flight);

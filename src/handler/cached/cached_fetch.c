@@ -176,7 +176,7 @@ bool fetch_begin(struct cached *cached, const struct fetch_order *order)
     if (!fetch) {
         cache_found_release(order->earlier);
         cache_flight_end(cached->options.store, &flight, CACHE_OUTCOME_AGAIN,
-                         cached_now(cached)->wall_s);
+                         cached_mono_s(cached));
         return false;
     }
     *order->earlier = (struct cache_found){.entry = NULL};

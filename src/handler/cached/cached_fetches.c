@@ -3,7 +3,6 @@
 #include "handler/cached/cached_fetch_priv.h"
 
 enum {
-    MS_PER_S = 1000,
     MANY = 64,    /* so many go on for those who come later */
     LOOKED_AT = 4 /* for each that begins, so that none has to wait for many */
 };
@@ -13,7 +12,7 @@ enum {
 void fetch_end_flight(struct fetch *fetch, enum cache_outcome outcome)
 {
     cache_flight_end(fetch->cached->options.store, &fetch->flight, outcome,
-                     cached_now(fetch->cached)->wall_s);
+                     cached_mono_s(fetch->cached));
 }
 
 uint64_t fetch_body_length(const struct fetch *fetch)

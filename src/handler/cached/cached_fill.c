@@ -35,7 +35,7 @@ static void stop_keeping(struct fetch *fetch)
         cache_store_options_of(store)->object_max)
         cache_store_note_long(store, (struct bytes){fetch->key, fetch->key_len},
                               fetch->entry->variant,
-                              cached_now(fetch->cached)->wall_s);
+                              cached_mono_s(fetch->cached));
     cache_store_drop(store, fetch->entry);
     cache_body_pass(fetch->body);
 }

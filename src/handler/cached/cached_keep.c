@@ -36,7 +36,7 @@ static bool bear_failure(struct fetch *fetch)
 
     if (!entry || !is_failure(response) || !fetch_is_current(fetch, entry))
         return false;
-    atomic_store_explicit(&entry->retry_s, now_s + RETRY_S,
+    atomic_store_explicit(&entry->retry_s, cached_mono_s(cached) + RETRY_S,
                           memory_order_relaxed);
     if (!cache_facts_bears_error(&entry->facts, &fetch->control, now_s,
                                  cached->options.unreachable_s,
@@ -182,7 +182,7 @@ static bool will_be_long(const struct fetch *fetch, const struct keeping *kept,
     return kept->bytes == CACHE_LENGTH_UNKNOWN &&
            cache_store_was_long(fetch->cached->options.store,
                                 (struct bytes){fetch->key, fetch->key_len},
-                                variant, cached_now(fetch->cached)->wall_s);
+                                variant, cached_mono_s(fetch->cached));
 }
 
 /* Makes the entry and the room for its body. False: there is no memory, or it

@@ -28,6 +28,7 @@
 #ifndef HANDLER_CACHED_CACHED_PRIV_H
 #define HANDLER_CACHED_CACHED_PRIV_H
 
+#include "base/units.h"
 #include "handler/cached/cached.h"
 #include "http/trace.h"
 
@@ -59,6 +60,12 @@ struct cached {
 static inline const struct now *cached_now(const struct cached *cached)
 {
     return cached->options.defaults->now;
+}
+
+/* Seconds of the clock that nobody sets, for what is waited for. */
+static inline int64_t cached_mono_s(const struct cached *cached)
+{
+    return (int64_t)(cached_now(cached)->mono_ms / MS_PER_S);
 }
 
 /* --- cached_note.c ------------------------------------------------------- */

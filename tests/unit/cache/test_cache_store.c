@@ -1,6 +1,8 @@
+/* link: -Wl,--wrap=openat */
 #include "cache/cache_store.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <ev.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 #include "cache/cache_vary.h"
 #include "suite.h"
 #include "tree.h"
+#include "wrap.h"
 
 enum { KEYS = 40, VARIANTS = 3, STEPS = 20000, BYTES_MAX = 40000 };
 
@@ -439,6 +442,46 @@ static void await_entries(uint64_t count)
         assert_true(tries < 60000);
         usleep(1000);
     }
+}
+
+static atomic_uint openat_failures; /* of the next calls */
+
+WRAP(int, openat, int folder, const char *name, int flags, ...)
+{
+    va_list arguments;
+    mode_t mode;
+
+    va_start(arguments, flags);
+    mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    if (openat_failures == 0)
+        return __real_openat(folder, name, flags, mode);
+    openat_failures--;
+    errno = EMFILE;
+    return -1;
+}
+
+/* Whatever cannot be opened: the folder, or one of its files. */
+TEST(what_cannot_be_read_for_want_of_descriptors_is_found_later)
+{
+    char path[] = "/tmp/sprintd-cache-store-XXXXXX";
+
+    assert_non_null(mkdtemp(path));
+    reopen(path, false);
+    put("p\nhttp://a/x", "1", "x");
+    put("p\nhttp://a/y", "1", "y");
+    put("p\nhttp://a/z", "1", "z");
+    cache_store_stop(store);
+    for (unsigned failures = 1; failures < 6; failures++) {
+        cache_store_destroy(store);
+        store = NULL;
+        openat_failures = failures;
+        store = open_in(path, false);
+        await_entries(3);
+        assert_int_equal(openat_failures, 0);
+        assert_true(has("p\nhttp://a/x", "1", "x"));
+    }
+    tree_remove(path);
 }
 
 /* The process before has the folder still, so it is looked through later. */
