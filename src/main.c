@@ -69,6 +69,15 @@ static int run(struct options *options, int argc, char **argv)
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EX_IOERR;
 }
 
+static int run_command(const struct program_command *command, int count,
+                       char **words)
+{
+    if (!help_is_asked(count, words))
+        return command->run(count, words);
+    help_print_command(stdout, command);
+    return fflush(stdout) == 0 ? EXIT_SUCCESS : EX_IOERR;
+}
+
 /* Opens what is closed of the standard descriptors: what is opened next, a
  * client's connection even, would be told what is for the operator. Opened the
  * wrong way around, they fail as if closed. */
@@ -88,7 +97,7 @@ int main(int argc, char **argv)
 
     fill_standard();
     if (argc > 1 && (command = program_command_find(argv[1])))
-        return command->run(argc - 2, argv + 2);
+        return run_command(command, argc - 2, argv + 2);
     status = configuration_read(&options, argc, argv, stderr);
     if (status == EX_OK)
         status = run(&options, argc, argv);

@@ -21,6 +21,8 @@ struct program_command {
     /* The arguments behind the name, a text for each way to use the command;
      * words in capitals stand for values. Ends with NULL. */
     const char *usages[PROGRAM_COMMAND_USAGES_MAX + 1];
+    /* What it does, in whole sentences and lines of at most 80 columns. */
+    const char *about;
 };
 
 extern const struct program_command program_commands[];

@@ -199,7 +199,7 @@ static const struct {
     {"status", false, true, status}, {"revoke", true, true, revoke_one},
     {"rollover", false, true, roll}, {"deactivate", false, true, deactivate}};
 
-static int usage(void)
+static void print_usage(FILE *to)
 {
     fputs(
         "usage: sprintd-acme run|once OPTIONS\n"
@@ -209,8 +209,19 @@ static int usage(void)
         "       sprintd-acme deactivate [OPTIONS]\n"
         "OPTIONS are the server's; without any, it is --config " CONFIG_DEFAULT
         "\n",
-        stderr);
+        to);
+}
+
+static int refuse(void)
+{
+    print_usage(stderr);
     return EX_USAGE;
+}
+
+static int help(void)
+{
+    print_usage(stdout);
+    return fflush(stdout) == 0 ? EX_OK : EX_IOERR;
 }
 
 static int run_command(size_t number, const char *word, int argc, char **argv)
@@ -234,6 +245,9 @@ static int run_command(size_t number, const char *word, int argc, char **argv)
 
 int acme_command_run(int argc, char **argv)
 {
+    if (argc > 1 &&
+        (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+        return help();
     for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands);
          i++) {
         int words = commands[i].has_word ? 2 : 1;
@@ -241,8 +255,8 @@ int acme_command_run(int argc, char **argv)
         if (strcmp(argv[1], commands[i].name) != 0)
             continue;
         if (argc <= words)
-            return usage();
+            return refuse();
         return run_command(i, argv[words], argc - words, argv + words);
     }
-    return usage();
+    return refuse();
 }

@@ -1,5 +1,7 @@
 #include "tools/help.h"
 
+#include <string.h>
+
 #include "config/option_table.h"
 #include "tools/program_command.h"
 
@@ -71,4 +73,20 @@ void help_print(FILE *to)
         "opens the access log anew, SIGUSR2 prints statistics and, with\n"
         "--config, lets a new binary take over.\n",
         to);
+}
+
+/* "-h" may be a value behind another word. */
+bool help_is_asked(int count, char *const *words)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(words[i], "--help") == 0)
+            return true;
+    return count > 0 && strcmp(words[0], "-h") == 0;
+}
+
+void help_print_command(FILE *to, const struct program_command *command)
+{
+    fputs("Usage:\n", to);
+    program_command_print_usages(to, command, USAGE_COLUMN);
+    fputs(command->about, to);
 }

@@ -25,23 +25,44 @@ static int run_ctl(int count, char **arguments)
 }
 
 const struct program_command program_commands[] = {
-    {"top", run_top, {"[--once] URL"}},
-    {"ctl", run_ctl, {"[--control SOCKET] COMMAND"}},
+    {"top",
+     run_top,
+     {"[--once] URL"},
+     "Shows what a server does, by the URL of its --status; with --once, "
+     "once.\n"},
+    {"ctl",
+     run_ctl,
+     {"[--control SOCKET] COMMAND"},
+     "Has a server do a COMMAND, through its --control: reload, status, stop,\n"
+     "upgrade, reopen or report.\n"},
     {"cache",
      run_cache,
      {"[--control SOCKET] purge [--soft] [--tag TAGS] [ADDRESS]",
-      "[--control SOCKET] ls [ADDRESS]", "[--control SOCKET] stat"}},
+      "[--control SOCKET] ls [ADDRESS]", "[--control SOCKET] stat"},
+     "Tells what a server keeps of others' answers (--proxy-cache), through "
+     "its\n"
+     "--control, and has it removed, or with --soft asked about before it "
+     "serves.\n"},
     {"kv",
      kv_command_run,
-     {"export FOLDER [SECONDS]", "import FOLDER",
-      "backup FOLDER TO [SECONDS]"}},
+     {"export FOLDER [SECONDS]", "import FOLDER", "backup FOLDER TO [SECONDS]"},
+     "Writes the store in a folder out as lines of JSON, reads them in, or "
+     "copies\n"
+     "it; it is given up when nothing comes of the store for SECONDS (60).\n"},
     {"acme",
      acme_tool_run,
      {"status [OPTIONS]", "revoke NAME [OPTIONS]", "rollover [OPTIONS]",
-      "deactivate [OPTIONS]"}},
+      "deactivate [OPTIONS]"},
+     "Tells how certificates stand that an authority gives, and gives them up, "
+     "or\n"
+     "the account. OPTIONS are the server's; by default, they are what its\n"
+     "configuration file says.\n"},
     {"tls",
      tls_command_run,
-     {"show [FOLDER]", "trust [FOLDER [OWNER]]", "untrust"}},
+     {"show [FOLDER]", "trust [FOLDER [OWNER]]", "untrust"},
+     "Says which authority signs for this machine, and has it trusted here, or "
+     "no\n"
+     "longer.\n"},
 };
 
 const size_t program_command_count = sizeof(program_commands) /

@@ -61,6 +61,27 @@ TEST(help_is_asked_for_and_goes_to_stdout)
     assert_true(outcome.status == 0 || outcome.status == USAGE);
 }
 
+TEST(commands_have_help_of_their_own)
+{
+    static const char *const names[] = {"top", "ctl",  "cache",
+                                        "kv",  "acme", "tls"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        struct outcome outcome;
+        struct outcome wrong;
+
+        RUN(&outcome, names[i], "--help");
+        assert_int_equal(outcome.status, 0);
+        assert_string_equal(outcome.err, "");
+        assert_int_equal(strncmp(outcome.out, "Usage:\n", 7), 0);
+        assert_non_null(strstr(outcome.out, printed(" sprintd %s ", names[i])));
+        RUN(&wrong, names[i], "--nonsense");
+        assert_int_equal(wrong.status, USAGE);
+        assert_string_equal(wrong.out, "");
+        assert_int_not_equal(wrong.err[0], '\0');
+    }
+}
+
 TEST(version_names_the_libraries)
 {
     struct outcome one;
