@@ -8,6 +8,7 @@
 #define CACHE_CACHED_HEAD_H
 
 #include "base/buf.h"
+#include "cache/cache_control.h"
 
 struct cached_line {
     struct bytes line; /* with its CRLF */
@@ -33,9 +34,11 @@ bool cached_head_is_tags(struct bytes name);
 bool cached_head_has_tag(struct bytes lines, struct bytes tags);
 
 /* What of a reply is kept: all but what is about one answer or connection (Age,
- * Content-Length, whose value a body has), and fields that private_fields
- * lists. What is said to caches like this one alone is hidden from clients. */
-void cached_head_keep(struct bytes lines, struct bytes private_fields,
+ * Content-Length, whose value a body has), and fields that control lists as for
+ * one alone (private="...", no-cache="..."): that the answer is still good, as
+ * another is told later, does not make them another's. What is said to caches
+ * like this one alone is hidden from clients. */
+void cached_head_keep(struct bytes lines, const struct cache_control *control,
                       struct buf *shown, struct buf *hidden);
 
 /* The fields of a stored answer, brought up to date by those of a 304 (RFC 9111
@@ -46,17 +49,17 @@ void cached_head_keep(struct bytes lines, struct bytes private_fields,
 void cached_head_update(struct bytes stored, struct bytes fresh,
                         struct buf *out);
 
-/* Puts the fields of an answer that are for the asker alone: those that
- * private_fields lists and, when the answer is a 304 (is_update), cookies. */
-void cached_head_put_own(struct bytes fresh, struct bytes private_fields,
-                         bool is_update, struct buf *out);
+/* Puts the fields of an answer that are for the asker alone: those that control
+ * lists and, when the answer is a 304 (is_update), cookies. */
+void cached_head_put_own(struct bytes fresh,
+                         const struct cache_control *control, bool is_update,
+                         struct buf *out);
 
 /* The lines of a 304 (RFC 9110 15.4.5). */
-void cached_head_put_not_modified(struct bytes lines, struct bytes but,
-                                  struct buf *out);
+void cached_head_put_not_modified(struct bytes lines, struct buf *out);
 
-/* Puts all lines but those that the list names, which must not be used without
- * asking (no-cache="..."), and but those that describe a part. */
-void cached_head_put(struct bytes lines, struct bytes but, struct buf *out);
+/* Puts all lines but those of that name. */
+void cached_head_put_but(struct bytes lines, struct bytes name,
+                         struct buf *out);
 
 #endif

@@ -29,8 +29,8 @@ static void point_to_kept(struct cache_entry *entry)
     entry->facts.etag = kept.etag;
     if (entry->facts.modified.len > 0)
         entry->facts.modified = cached_head_find(lines, BYTES("Last-Modified"));
-    entry->facts.control.no_cache_fields = kept.control.no_cache_fields;
-    entry->facts.control.private_fields = BYTES(""); /* they are gone */
+    entry->facts.control.no_cache_fields = BYTES(""); /* they are gone */
+    entry->facts.control.private_fields = BYTES("");
 }
 
 static struct cache_entry *make(const struct cache_entry_parts *parts,
@@ -82,8 +82,7 @@ struct cache_entry *cache_entry_create(const struct cache_entry_parts *parts,
     cache_facts_read(&facts, parts->status, parts->lines, circumstances);
     buf_init(&shown, NULL, 0, LINES_BYTES_MAX);
     buf_init(&hidden, NULL, 0, LINES_BYTES_MAX);
-    cached_head_keep(parts->lines, facts.control.private_fields, &shown,
-                     &hidden);
+    cached_head_keep(parts->lines, &facts.control, &shown, &hidden);
     if (!facts.has_date)
         put_date(&shown, circumstances->came_s);
     facts.has_date = true;

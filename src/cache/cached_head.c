@@ -183,7 +183,14 @@ bool cached_head_has_tag(struct bytes lines, struct bytes tags)
 
 /* --- Writing -------------------------------------------------------------- */
 
-void cached_head_keep(struct bytes lines, struct bytes private_fields,
+/* Whether the origin has listed a field as one that is for who asked alone. */
+static bool is_own(const struct cache_control *control, struct bytes name)
+{
+    return cached_head_is_listed(control->private_fields, name) ||
+           cached_head_is_listed(control->no_cache_fields, name);
+}
+
+void cached_head_keep(struct bytes lines, const struct cache_control *control,
                       struct buf *shown, struct buf *hidden)
 {
     struct cached_line line;
@@ -191,8 +198,7 @@ void cached_head_keep(struct bytes lines, struct bytes private_fields,
     while (cached_head_next(&lines, &line))
         if (is_hidden(line.name))
             buf_put(hidden, line.line);
-        else if (!is_passing(line.name) &&
-                 !cached_head_is_listed(private_fields, line.name))
+        else if (!is_passing(line.name) && !is_own(control, line.name))
             buf_put(shown, line.line);
 }
 
@@ -212,37 +218,31 @@ void cached_head_update(struct bytes stored, struct bytes fresh,
             buf_put(out, line.line);
 }
 
-void cached_head_put_own(struct bytes fresh, struct bytes private_fields,
-                         bool is_update, struct buf *out)
+void cached_head_put_own(struct bytes fresh,
+                         const struct cache_control *control, bool is_update,
+                         struct buf *out)
 {
     struct cached_line line;
 
     while (cached_head_next(&fresh, &line))
-        if (cached_head_is_listed(private_fields, line.name) ||
-            (is_update && is_to_one(line.name)))
+        if (is_own(control, line.name) || (is_update && is_to_one(line.name)))
             buf_put(out, line.line);
 }
 
-void cached_head_put_not_modified(struct bytes lines, struct bytes but,
-                                  struct buf *out)
+void cached_head_put_not_modified(struct bytes lines, struct buf *out)
 {
     struct cached_line line;
 
     while (cached_head_next(&lines, &line))
-        if (is_of_not_modified(line.name) &&
-            !cached_head_is_listed(but, line.name))
+        if (is_of_not_modified(line.name))
             buf_put(out, line.line);
 }
 
-void cached_head_put(struct bytes lines, struct bytes but, struct buf *out)
+void cached_head_put_but(struct bytes lines, struct bytes name, struct buf *out)
 {
     struct cached_line line;
 
-    if (but.len == 0) {
-        buf_put(out, lines);
-        return;
-    }
     while (cached_head_next(&lines, &line))
-        if (!cached_head_is_listed(but, line.name))
+        if (!bytes_ieq(line.name, name))
             buf_put(out, line.line);
 }

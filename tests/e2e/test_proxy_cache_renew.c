@@ -240,6 +240,40 @@ TEST(a_head_of_something_else_makes_what_is_kept_go)
     }
 }
 
+/* As with GET: the origin has not said that others may have it. */
+TEST(a_head_that_was_answered_to_one_user_changes_nothing_for_others)
+{
+    static const struct {
+        const char *fields;
+        const char *answer;
+        bool counts;
+    } cases[] = {
+        {"Cookie: id=1\r\n", REPLY("User: 1\r\n", ""), false},
+        {"Cookie: id=1\r\n", REPLY(V1 "User: 1\r\n", ""), false},
+        {"Cookie: id=1\r\n", REPLY(V2 "User: 1\r\n", ""), false},
+        {"X-API-Key: 1\r\n", REPLY(LEN(4) "User: 1\r\n", ""), false},
+        {"Cookie: id=1\r\n", REPLY(DATED STALE "User: 1\r\n", ""), true},
+        {"", REPLY(DATED "User: 1\r\n", ""), true},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct upstream *upstream = upstream_open();
+        struct server *server = START_CACHE(upstream);
+        struct reply *reply;
+        const char *user;
+
+        get_a(server, upstream, OLD);
+        reply = fetch(server, upstream, "HEAD", cases[i].fields,
+                      cases[i].answer, NULL);
+        expect_field(reply, "User", "1");
+        reply = get_a(server, upstream, SAME(DATED KEEP V1));
+        expect_body(reply, "old");
+        user = reply_field(reply, "User");
+        if ((user != NULL) != cases[i].counts)
+            flunk("case %zu: the next one gets '%s'", i, user ? user : "");
+    }
+}
+
 /* A server that knows no HEAD, or has failed, says nothing of what GET gets. */
 TEST(a_head_that_fails_leaves_what_is_kept_and_none_makes_an_answer_to_get)
 {
@@ -293,6 +327,49 @@ TEST(fields_that_are_kept_for_nobody_reach_whom_the_origin_has_answered)
                                "fwd=request; fwd-status=304"));
         assert_null(reply_field(hit(server), "Set-Cookie"));
     }
+}
+
+/* That the page is still good does not make the first one's session that of
+ * whoever has asked about it. */
+TEST(fields_that_are_kept_for_nobody_are_not_kept_until_a_304)
+{
+    static const char *const lists[] = {"no-cache", "private"};
+
+    for (size_t i = 0; i < 2; i++) {
+        const char *control = printed("Cache-Control: max-age=2000000000, "
+                                      "%s=\"Set-Cookie, b\"\r\n",
+                                      lists[i]);
+        struct upstream *upstream = upstream_open();
+        struct server *server = START_CACHE(upstream);
+        struct reply *reply;
+
+        get_a(server, upstream,
+              printed(REPLY(DATED V1 LEN(3) "%sA: 1\r\nB: 1\r\n"
+                                            "Set-Cookie: session=first\r\n",
+                            "old"),
+                      control));
+        reply = fetch(server, upstream, "GET", "Cache-Control: no-cache\r\n",
+                      printed(SAME(DATED V1 "%s"), control), NULL);
+        expect_body(reply, "old");
+        expect_field(reply, "A", "1");
+        assert_null(reply_field(reply, "Set-Cookie"));
+        assert_null(reply_field(reply, "B"));
+    }
+}
+
+/* Browsers ask so whenever they come back. */
+TEST(a_cookie_of_a_304_reaches_who_has_the_page_already)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream);
+    struct reply *reply;
+
+    get_a(server, upstream, OLD);
+    reply = fetch(server, upstream, "GET", "If-None-Match: \"v1\"\r\n",
+                  SAME(DATED KEEP V1 "Set-Cookie: id=1\r\n"), NULL);
+    expect_status(reply, 304);
+    expect_field(reply, "Set-Cookie", "id=1");
+    assert_null(reply_field(hit(server), "Set-Cookie"));
 }
 
 TEST(a_cookie_that_comes_with_what_is_kept_already_is_for_who_asked_alone)

@@ -100,6 +100,10 @@ TEST(what_one_with_a_key_or_token_gets_is_for_others_only_if_it_says_so)
                                          "X-Functions-Key: 1\r\n",
                                          "X_Remote_User: joe\r\n",
                                          "Client-Cert: :MTIz:\r\n",
+                                         "X-SSL-Client-DN: CN=joe\r\n",
+                                         "SSL_CLIENT_S_DN: CN=joe\r\n",
+                                         "Signature: a=:MTIz:\r\n",
+                                         "X-Tenant-Id: 1\r\n",
                                          "X-MS-Client-Principal: 1\r\n",
                                          "Tailscale-User-Login: joe\r\n"};
     static const char guessed[] =

@@ -22,19 +22,10 @@ static void put_own_fields(const struct cached *cached,
     cached_note_put(cached, note, head);
 }
 
-/* The names of the fields that are left out of the answer: no-cache="...",
- * unless the origin has just been asked. */
-static struct bytes unsaid_of(const struct cache_entry *entry,
-                              const struct cached_note *note)
-{
-    return note->is_from_origin ? BYTES("")
-                                : entry->facts.control.no_cache_fields;
-}
-
 static void put_kept_fields(const struct cache_entry *entry,
                             const struct cached_note *note, struct buf *head)
 {
-    cached_head_put(entry->lines, unsaid_of(entry, note), head);
+    buf_put(head, entry->lines);
     buf_put(head, note->own);
 }
 
@@ -62,8 +53,8 @@ static void answer_not_modified(struct cached *cached,
     struct response *response = &exchange->response;
 
     begin(response, entry, 304, BYTES("Not Modified"));
-    cached_head_put_not_modified(entry->lines, unsaid_of(entry, note),
-                                 &response->head);
+    cached_head_put_not_modified(entry->lines, &response->head);
+    buf_put(&response->head, note->own);
     note_codings(exchange, entry);
     put_own_fields(cached, entry, note, &response->head);
     response_add_head(response);

@@ -90,12 +90,15 @@ static bool tells_user(struct bytes name)
 {
     static const char *const words['z' - 'a' + 1][6] = {
         ['a' - 'a'] = {"access-key", "api-key", "apikey", "assertion", "auth"},
-        ['c' - 'a'] = {"client-cert", "client-principal"},
+        ['c' - 'a'] = {"client-cert", "client-dn", "client-principal",
+                       "client-s-dn", "client-verify"},
+        ['d' - 'a'] = {"dpop"},
         ['f' - 'a'] = {"functions-key"},
         ['j' - 'a'] = {"jwt"},
+        ['p' - 'a'] = {"password"},
         ['r' - 'a'] = {"remote-user"},
-        ['s' - 'a'] = {"secret", "session", "subscription-key"},
-        ['t' - 'a'] = {"token"},
+        ['s' - 'a'] = {"secret", "session", "signature", "subscription-key"},
+        ['t' - 'a'] = {"tenant", "token"},
         ['u' - 'a'] = {"user-email", "user-id", "user-login", "user-name",
                        "username"}};
 

@@ -92,9 +92,9 @@ static void put_own(const struct fetch *fetch, struct buf *out)
     struct cache_facts facts;
 
     cache_facts_read(&facts, 200, lines, &circumstances);
-    if (is_update || facts.control.private_fields.len > 0)
-        cached_head_put_own(lines, facts.control.private_fields, is_update,
-                            out);
+    if (is_update || facts.control.private_fields.len > 0 ||
+        facts.control.no_cache_fields.len > 0)
+        cached_head_put_own(lines, &facts.control, is_update, out);
 }
 
 void fetch_tell_entry(struct fetch *fetch, struct cache_entry *entry,

@@ -78,9 +78,8 @@ struct cached_note {
     bool has_ttl;
     int64_t ttl_s;
     const char *detail; /* a token; NULL: none */
-    /* The origin has just answered this very request: it gets all fields, with
-     * those that are kept for nobody, which own has (RFC 9111 5.2.2.4,
-     * 5.2.2.7). */
+    /* The origin has just answered this very request: it gets the fields, too,
+     * that are kept for nobody, which own has (RFC 9111 5.2.2.4, 5.2.2.7). */
     bool is_from_origin;
     struct bytes own;
 };

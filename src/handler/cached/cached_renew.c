@@ -113,6 +113,24 @@ static bool is_as_long(const struct fetch *fetch, struct bytes lines)
     return cache_seconds_read(text, &told) && (uint64_t)told == length;
 }
 
+/* Whether HEAD was answered for its asker alone, as an answer to GET would be
+ * (cached_keep.c): that says nothing of what is kept for all. A cookie that
+ * comes with it goes to the asker in any case. */
+static bool is_of_asker(const struct fetch *fetch, struct bytes lines,
+                        const struct cache_circumstances *circumstances)
+{
+    struct cache_asked asked = {.is_authorized = fetch->is_authorized,
+                                .has_user = fetch->has_user};
+    enum cache_refusal refusal;
+    struct cache_facts facts;
+
+    cache_facts_read(&facts, 200, lines, circumstances);
+    facts.has_cookie = false;
+    refusal = cache_facts_judge(&facts, &asked);
+    return refusal == CACHE_REFUSED_AUTHORIZED ||
+           refusal == CACHE_REFUSED_COOKIE;
+}
+
 /* RFC 9111 4.3.5: what is kept is brought up to date, or gone if it is another.
  * What HEAD was answered with goes on as it came. */
 void fetch_heed_head(struct fetch *fetch)
@@ -127,7 +145,7 @@ void fetch_heed_head(struct fetch *fetch)
     if (response->status != 200 || response->is_error || !earlier ||
         earlier->facts.status != 200)
         return;
-    if (!is_there(fetch))
+    if (!is_there(fetch) || is_of_asker(fetch, lines, &circumstances))
         return;
     if (!cache_entry_is_meant(earlier, lines) || !is_as_long(fetch, lines)) {
         cache_store_drop(fetch->cached->options.store, earlier);
