@@ -22,6 +22,8 @@ struct cache_entry {
     struct bytes phrase;         /* behind its status */
     struct bytes lines;          /* its fields */
     struct bytes hidden;         /* fields that clients do not get */
+    struct bytes codings;        /* of its body, where it does not vary by what
+                                    clients take; or empty */
     struct cache_facts facts;    /* of these lines */
     struct cache_ranges *ranges; /* of its body; NULL: it is not in parts */
     uint32_t cost_ms;            /* what it took to get it */

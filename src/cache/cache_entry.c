@@ -31,6 +31,8 @@ static void point_to_kept(struct cache_entry *entry)
         entry->facts.modified = cached_head_find(lines, BYTES("Last-Modified"));
     entry->facts.control.no_cache_fields = BYTES(""); /* they are gone */
     entry->facts.control.private_fields = BYTES("");
+    if (!cached_head_is_listed(entry->names, BYTES("accept-encoding")))
+        entry->codings = cached_head_find(lines, BYTES("Content-Encoding"));
 }
 
 static struct cache_entry *make(const struct cache_entry_parts *parts,

@@ -3,7 +3,7 @@
 /* --- What has no key ----------------------------------------------------- */
 
 /* Whether some servers or frameworks take a field of that name for the address,
- * the scheme or the method. All such names but one begin with an X. */
+ * the scheme or the method. Nearly all such names begin with an X. */
 static bool redirects_origin(struct bytes name)
 {
     static const struct bytes names[] = {
@@ -47,6 +47,8 @@ static bool redirects_origin(struct bytes name)
         {"X-Prerender-Revalidate", 22},
     };
 
+    if (name.len >= 3 && bytes_ieq((struct bytes){name.data, 3}, BYTES("$WS")))
+        return true; /* WebSphere's: $WSSN is the host, $WSSC the scheme */
     if (name.len == 0 ||
         (byte_lower(*name.data) != 'x' && byte_lower(*name.data) != 'f'))
         return false; /* as most */
@@ -62,30 +64,55 @@ static bool redirects_origin(struct bytes name)
 static const struct form {
     struct bytes name;
     const char *usual[3]; /* what is mostly said, where that is known */
-} forms[] = {{{"X-Scheme", 8}, {"http", "https"}},
-             {{"X-ARR-SSL", 9}, {NULL}},
-             {{"X-Nextjs-Data", 13}, {"1"}},
-             {{"X-Middleware-Prefetch", 21}, {"1"}},
+    bool has_no_other;    /* what says something else has no key */
+} forms[] = {{{"X-Scheme", 8}, {"http", "https"}, false},
+             {{"X-ARR-SSL", 9}, {NULL}, false},
+             {{"X-Nextjs-Data", 13}, {"1"}, false},
+             {{"X-Middleware-Prefetch", 21}, {"1"}, false},
              {{"CF-Visitor", 10},
-              {"{\"scheme\":\"http\"}", "{\"scheme\":\"https\"}"}},
-             {{"CloudFront-Forwarded-Proto", 26}, {"http", "https"}},
-             {{"Fastly-SSL", 10}, {"1"}},
-             {{"WL-Proxy-SSL", 12}, {"true"}},
-             {{"RSC", 3}, {"1"}}};
+              {"{\"scheme\":\"http\"}", "{\"scheme\":\"https\"}"},
+              false},
+             {{"CloudFront-Forwarded-Proto", 26}, {"http", "https"}, false},
+             {{"Fastly-SSL", 10}, {"1"}, false},
+             {{"WL-Proxy-SSL", 12}, {"true"}, false},
+             {{"RSC", 3}, {"1"}, false},
+             /* With these a part of the page is answered, or JSON. */
+             {{"X-Requested-With", 16}, {"XMLHttpRequest"}, true},
+             {{"HX-Request", 10}, {"true"}, true},
+             {{"X-PJAX", 6}, {"true"}, true},
+             {{"Turbo-Frame", 11}, {NULL}, true}};
 
 enum { FORMS = sizeof(forms) / sizeof(*forms) };
 
-static bool tells_form(struct bytes name)
+/* The form that a field tells; NULL: none. */
+static const struct form *find_form(const struct field *field)
 {
-    static const uint32_t lengths = 1u << 3 | 1u << 8 | 1u << 9 | 1u << 10 |
-                                    1u << 12 | 1u << 13 | 1u << 21 | 1u << 26;
+    static const uint32_t lengths = 1u << 3 | 1u << 6 | 1u << 8 | 1u << 9 |
+                                    1u << 10 | 1u << 11 | 1u << 12 | 1u << 13 |
+                                    1u << 16 | 1u << 21 | 1u << 26;
+    size_t len = field->name.len;
 
-    if (name.len >= 32 || !(lengths & (1u << name.len))) /* as most */
-        return false;
+    if (field->id != FIELD_OTHER || len >= 32 ||
+        !(lengths & (1u << len))) /* as most */
+        return NULL;
     for (size_t i = 0; i < FORMS; i++)
-        if (field_is_called(name, forms[i].name))
-            return true;
-    return false;
+        if (field_is_called(field->name, forms[i].name))
+            return &forms[i];
+    return NULL;
+}
+
+/* Whether a field tells a form that is none of those which writes make
+ * invalid. */
+static bool tells_odd_form(const struct field *field)
+{
+    const struct form *form = find_form(field);
+
+    if (!form || !form->has_no_other)
+        return false;
+    for (const char *const *value = form->usual; *value; value++)
+        if (bytes_eq(field->value, bytes_of(*value)))
+            return false;
+    return true;
 }
 
 /* --- Writing it ---------------------------------------------------------- */
@@ -180,7 +207,7 @@ static void put_forms(const struct request *request, struct buf *out)
     for (unsigned i = 0; i < request->field_count; i++) {
         const struct field *field = &request->fields[i];
 
-        if (field->id == FIELD_OTHER && tells_form(field->name))
+        if (find_form(field))
             put_form(field->name, field->value, out);
     }
 }
@@ -206,8 +233,9 @@ bool cache_key_put(const struct cache_key_rules *rules,
                    const struct cache_key_asker *asker, struct buf *out)
 {
     for (unsigned i = 0; i < request->field_count; i++)
-        if (request->fields[i].id == FIELD_OTHER &&
-            redirects_origin(request->fields[i].name))
+        if ((request->fields[i].id == FIELD_OTHER &&
+             redirects_origin(request->fields[i].name)) ||
+            tells_odd_form(&request->fields[i]))
             return false;
     return cache_key_put_target(rules, request, asker, out);
 }

@@ -1,5 +1,7 @@
 #include "cache/cache_part.h"
 
+#include "http/percent.h"
+
 static bool take_word(struct bytes *text, struct bytes word)
 {
     if (text->len < word.len || memcmp(text->data, word.data, word.len) != 0)
@@ -114,6 +116,18 @@ static char byte_of_cookie(char byte)
     return byte == '.' || byte == ' ' || byte == '[' ? '_' : byte_lower(byte);
 }
 
+/* Takes the next byte of a cookie's name, which older versions of PHP
+ * decode. */
+static char take_of_name(struct bytes *name)
+{
+    const char *end = name->data + name->len;
+    int decoded = *name->data == '%' ? percent_value(name->data + 1, end) : -1;
+    char byte = decoded >= 0 ? (char)decoded : *name->data;
+
+    *name = bytes_between(name->data + (decoded >= 0 ? 3 : 1), end);
+    return byte_of_cookie(byte);
+}
+
 /* Whether some origin finds the cookie by that name. */
 static bool is_cookie_called(struct bytes name, struct bytes wanted)
 {
@@ -123,24 +137,71 @@ static bool is_cookie_called(struct bytes name, struct bytes wanted)
     }
     while (name.len > 0 && is_around(name.data[name.len - 1]))
         name.len--;
-    if (name.len != wanted.len)
-        return false;
-    for (size_t i = 0; i < name.len; i++)
-        if (byte_of_cookie(name.data[i]) != byte_of_cookie(wanted.data[i]))
+    for (size_t i = 0; i < wanted.len; i++)
+        if (name.len == 0 ||
+            take_of_name(&name) != byte_of_cookie(wanted.data[i]))
             return false;
-    return true;
+    return name.len == 0;
 }
 
 /* Whether a pair is the cookie, or has it behind a comma, at which origins that
- * know the older forms of cookies (RFC 2965) end a pair, too. */
+ * know the older forms of cookies (RFC 2965) end a pair, too, or behind a blank,
+ * as Python has it. */
 static bool has_cookie(struct bytes pair, struct bytes wanted)
 {
-    struct bytes piece;
+    struct bytes piece, word;
 
-    while (next_of(&pair, ',', &piece))
+    while (next_of(&pair, ',', &piece)) {
         if (is_cookie_called(name_of(piece), wanted))
             return true;
+        while ((word = bytes_take_word(&piece)).len > 0)
+            if (is_cookie_called(name_of(word), wanted))
+                return true;
+    }
     return false;
+}
+
+/* Whether a quote does not end in the pair: origins that know quoted strings go
+ * on to the next quote, and see none of the cookies between the two. */
+static bool has_open_quote(struct bytes pair)
+{
+    bool is_quoted = false;
+
+    for (size_t i = 0; i < pair.len; i++) {
+        if (pair.data[i] == '"')
+            is_quoted = !is_quoted;
+        else if (is_quoted && pair.data[i] == '\\')
+            i++;
+    }
+    return is_quoted;
+}
+
+static void put_cookie(struct bytes text, struct buf *out)
+{
+    buf_put_literal(out, "\ncookie ");
+    buf_put(out, text);
+}
+
+/* The cookies of one field. Where it may be read in two ways all of it is put,
+ * too. */
+static bool each_of_list(const struct cache_part *part, struct bytes value,
+                         struct buf *out)
+{
+    bool has = false, is_doubtful = false;
+    struct bytes list = value, pair;
+
+    while (next_of(&list, ';', &pair)) {
+        pair = bytes_trim(pair);
+        is_doubtful |= has_open_quote(pair);
+        if (!has_cookie(pair, part->name))
+            continue;
+        has = true;
+        if (out)
+            put_cookie(pair, out);
+    }
+    if (has && is_doubtful && out)
+        put_cookie(value, out);
+    return has;
 }
 
 static bool each_cookie(const struct cache_part *part,
@@ -149,20 +210,13 @@ static bool each_cookie(const struct cache_part *part,
     bool has = false;
 
     for (unsigned i = 0; i < request->field_count; i++) {
-        struct bytes list = request->fields[i].value, pair;
+        const struct field *field = &request->fields[i];
 
-        if (!bytes_ieq(request->fields[i].name, BYTES("Cookie")))
+        if (!bytes_ieq(field->name, BYTES("Cookie")))
             continue;
-        while (next_of(&list, ';', &pair)) {
-            pair = bytes_trim(pair);
-            if (!has_cookie(pair, part->name))
-                continue;
-            has = true;
-            if (!out)
-                return true;
-            buf_put_literal(out, "\ncookie ");
-            buf_put(out, pair);
-        }
+        has |= each_of_list(part, field->value, out);
+        if (has && !out)
+            return true;
     }
     return has;
 }
@@ -195,12 +249,14 @@ bool cache_parts_has(const struct cache_parts *parts,
 }
 
 /* Whether a pair is left out. Some servers end a parameter at a ';', too, and
- * take what stands behind it for another one. */
+ * take what stands behind it for another one; or all of the query at a '#', and
+ * see nothing of what stands behind. */
 static bool is_left_out(const struct cache_parts *parts, struct bytes pair)
 {
     struct bytes name = name_of(pair);
 
-    if (pair.len > 0 && memchr(pair.data, ';', pair.len))
+    if (pair.len > 0 &&
+        (memchr(pair.data, ';', pair.len) || memchr(pair.data, '#', pair.len)))
         return false;
     for (size_t i = 0; i < parts->count; i++)
         if (parts->items[i].is_out && is_named(&parts->items[i], name))

@@ -123,7 +123,9 @@ static bool is_selected(struct selection *selection,
                                              &selection->value);
     }
     return selection->is_valid &&
-           bytes_eq(buf_bytes(&selection->value), entry->variant);
+           bytes_eq(buf_bytes(&selection->value), entry->variant) &&
+           (entry->codings.len == 0 ||
+            cache_vary_takes(selection->request, entry->codings));
 }
 
 /* A number that tells flights apart: requests for different variants do not

@@ -45,6 +45,7 @@ static bool put_name(struct buf *out, struct bytes name, unsigned *count)
 
 bool cache_vary_names(struct bytes lines, struct buf *out)
 {
+    bool is_for_one_origin = false;
     struct cached_line line;
     struct bytes member;
     unsigned count = 0;
@@ -52,13 +53,16 @@ bool cache_vary_names(struct bytes lines, struct buf *out)
     while (cached_head_next(&lines, &line)) {
         struct bytes list = line.value;
 
+        if (bytes_ieq(line.name, BYTES("Access-Control-Allow-Origin")))
+            is_for_one_origin |= !bytes_eq(line.value, BYTES("*"));
         if (!bytes_ieq(line.name, BYTES("Vary")))
             continue;
         while (field_next_member(&list, &member))
             if (!put_name(out, member, &count))
                 return false;
     }
-    return true;
+    /* Else whoever asks first says who may read it. */
+    return !is_for_one_origin || put_name(out, BYTES("Origin"), &count);
 }
 
 /* --- Members with weights ------------------------------------------------ */
@@ -270,6 +274,62 @@ bool cache_vary_put(struct bytes names, const struct request *request,
         put_value(out, request, name);
     }
     return !out->failed && out->len - begin <= CACHE_VARIANT_BYTES_MAX;
+}
+
+/* --- Codings ------------------------------------------------------------- */
+
+static bool is_coding(struct bytes name)
+{
+    static const struct bytes names[] = {{"gzip", 4},    {"br", 2},
+                                         {"zstd", 4},    {"deflate", 7},
+                                         {"dcb", 3},     {"dcz", 3},
+                                         {"compress", 8}};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (bytes_ieq(name, names[i]))
+            return true;
+    return false;
+}
+
+/* "x-gzip" means gzip (RFC 9110 8.4.1.3). */
+static struct bytes coding_of(struct bytes name)
+{
+    (void)bytes_take_ieq(&name, BYTES("x-"));
+    return name;
+}
+
+/* Who says nothing of codings knows none. */
+static bool takes(const struct request *request, struct bytes coding)
+{
+    bool takes_any = false;
+
+    for (unsigned i = 0; i < request->field_count; i++) {
+        struct bytes values = request->fields[i].value, member;
+        struct weighed one;
+
+        if (request->fields[i].id != FIELD_ACCEPT_ENCODING)
+            continue;
+        while (field_next_member(&values, &member)) {
+            if (member.len == 0 || !weigh(member, &one))
+                continue;
+            if (bytes_ieq(coding_of(one.name), coding))
+                return one.weight > 0;
+            takes_any |= bytes_eq(one.name, BYTES("*")) && one.weight > 0;
+        }
+    }
+    return takes_any;
+}
+
+bool cache_vary_takes(const struct request *request, struct bytes codings)
+{
+    struct bytes coding;
+
+    while (field_next_member(&codings, &coding)) {
+        coding = coding_of(coding);
+        if (is_coding(coding) && !takes(request, coding))
+            return false;
+    }
+    return true;
 }
 
 /* --- Languages ----------------------------------------------------------- */

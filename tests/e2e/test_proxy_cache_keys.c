@@ -93,6 +93,54 @@ TEST(what_a_key_has_in_it_may_be_written_as_the_origin_reads_it)
     expect_kept(server, "/a", "", NULL);
 }
 
+/* Else one who takes "zstd" would leave a page that others cannot read. */
+TEST(what_is_coded_is_for_those_who_take_that_said_or_not)
+{
+    static const char *const who[] = {"Accept-Encoding: gzip\r\n",
+                                      "Accept-Encoding: br, x-gzip;q=0.1\r\n",
+                                      "Accept-Encoding: *\r\n"};
+    static const char *const others[] = {"", "Accept-Encoding: br\r\n",
+                                         "Accept-Encoding:\r\n",
+                                         "Accept-Encoding: gzip;q=0, *\r\n"};
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+
+    fetch(server, upstream, "GET", "/a", who[0],
+          REPLY(KEEP "Content-Encoding: gzip\r\n" LEN(2), "gz"), NULL);
+    for (size_t i = 0; i < sizeof(who) / sizeof(*who); i++)
+        expect_kept(server, "/a", who[i], "gz");
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        expect_kept(server, "/a", others[i], NULL);
+    fetch(server, upstream, "GET", "/a", "", REPLY(KEEP LEN(5), "plain"), NULL);
+    expect_kept(server, "/a", who[0], "plain");
+    expect_kept(server, "/a", "", "plain");
+    fetch(server, upstream, "GET", "/b", "",
+          REPLY(KEEP "Content-Encoding: own\r\n" LEN(3), "own"), NULL);
+    expect_kept(server, "/b", "", "own");
+}
+
+/* Many origins let read it whoever asks, and do not say that it varies by
+ * that. */
+TEST(who_asks_first_does_not_say_who_may_read_it)
+{
+    static const char evil[] = "Origin: https://evil.example\r\n";
+    static const char good[] = "Origin: https://good.example\r\n";
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+
+    fetch(server, upstream, "GET", "/a", evil,
+          REPLY(KEEP
+                "Access-Control-Allow-Origin: https://evil.example\r\n" LEN(4),
+                "evil"),
+          NULL);
+    expect_kept(server, "/a", evil, "evil");
+    expect_kept(server, "/a", good, NULL);
+    expect_kept(server, "/a", "", NULL);
+    fetch(server, upstream, "GET", "/b", evil,
+          REPLY(KEEP "Access-Control-Allow-Origin: *\r\n" LEN(3), "all"), NULL);
+    expect_kept(server, "/b", good, "all");
+}
+
 /* One that understands ESI would leave its tags to those that do not. */
 TEST(what_a_client_understands_as_a_surrogate_is_not_passed_on)
 {

@@ -65,6 +65,29 @@ TEST(what_tells_the_form_of_an_answer_is_in_the_key)
     assert_false(cache_key_put(&rules, &request, &asker, &out));
 }
 
+/* What writes do not reach is not kept. */
+TEST(an_odd_form_of_a_part_of_a_page_has_no_key)
+{
+    static const char *const odd[][2] = {{"X-Requested-With",
+                                          "com.example.app"},
+                                         {"x_requested_with", "x"},
+                                         {"HX-Request", "1"},
+                                         {"X-PJAX", ""},
+                                         {"Turbo-Frame", "list"}};
+
+    ask("a", "/", NULL);
+    add("X-Requested-With", "XMLHttpRequest");
+    add("hx-request", "true");
+    assert_key("p\nhttp://a/\nx-requested-with=XMLHttpRequest\n"
+               "hx-request=true");
+    for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
+        ask("a", "/", NULL);
+        add(odd[i][0], odd[i][1]);
+        if (cache_key_put(&rules, &request, &asker, &out))
+            fail_msg("%s: %s", odd[i][0], odd[i][1]);
+    }
+}
+
 /* What a proxy in front says is found by those who write without it. */
 TEST(the_usual_forms_of_a_key_can_be_listed)
 {
@@ -111,7 +134,8 @@ TEST(a_request_that_names_another_address_has_no_key)
 {
     static const char *const names[] = {
         "X-Original-URL", "x-rewrite-url", "X-HTTP-Method-Override", "X-Host",
-        "X_Original-Url", "x_rewrite_url", "X_HTTP_METHOD_OVERRIDE"};
+        "X_Original-Url", "x_rewrite_url", "X_HTTP_METHOD_OVERRIDE", "$WSSN",
+        "$wssc"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         ask("a", "/", NULL);

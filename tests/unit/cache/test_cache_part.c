@@ -37,6 +37,9 @@ TEST(what_is_left_out_of_a_query_leaves_nothing_behind)
     expect_query(&parts, "sid=1&utm_=2&utm_x", "");
     expect_query(&parts, "a=1&sid=1&b=2&utm_x=3", "?a=1&b=2");
     expect_query(&parts, "utm_x=1;a=2&sid=1", "?utm_x=1;a=2");
+    /* Node and Gunicorn see no 'a'. */
+    expect_query(&parts, "utm_x=1#&a=2&sid=1", "?utm_x=1#&a=2");
+    expect_query(&parts, "sid=#", "?sid=#");
     expect_query(&parts, "sida=1&asid=2&Sid=3", "?sida=1&asid=2&Sid=3");
 }
 
@@ -69,8 +72,8 @@ TEST(fields_and_cookies_are_found_by_their_whole_names)
     assert_false(cache_parts_has(&parts, &request));
 }
 
-/* The parsers of Express, Django, PHP and ASP.NET take these for the cookie;
- * what they find there is in the key, or goes past. */
+/* The parsers of Express, Django, PHP, ASP.NET and Python take these for the
+ * cookie; what they find there is in the key, or goes past. */
 TEST(a_cookie_or_field_is_found_by_each_name_that_some_origin_finds_it_by)
 {
     static const char *const texts[] = {"header:X-A", "cookie:the_tier"};
@@ -83,7 +86,18 @@ TEST(a_cookie_or_field_is_found_by_each_name_that_some_origin_finds_it_by)
         {"Cookie", "THE_tier=gold", "\ncookie THE_tier=gold"},
         {"Cookie", "the.tier=gold", "\ncookie the.tier=gold"},
         {"Cookie", "the_tier\xc2\xa0=gold", "\ncookie the_tier\xc2\xa0=gold"},
+        {"Cookie", "a=b the_tier=gold", "\ncookie a=b the_tier=gold"},
+        {"Cookie", "a=b;c\tthe_tier=gold", "\ncookie c\tthe_tier=gold"},
+        {"Cookie", "th%65_tier=gold", "\ncookie th%65_tier=gold"},
+        {"Cookie", "the_tier%=gold; the_tier%6=1; the_tie%=", ""},
         {"Cookie", "the_tie=gold; the_tierr=1;=", ""},
+        /* Flask and Jetty see the first alone, and Django all. */
+        {"Cookie", "a=\"; the_tier=gold; b=\"",
+         "\ncookie the_tier=gold\ncookie a=\"; the_tier=gold; b=\""},
+        {"Cookie", "a=\"\\\"; the_tier=gold",
+         "\ncookie the_tier=gold\ncookie a=\"\\\"; the_tier=gold"},
+        {"Cookie", "a=\"b\"; the_tier=gold", "\ncookie the_tier=gold"},
+        {"Cookie", "a=\"; b=\"", ""},
         {"X_A", "1", "\nX_A: 1"},
         {"x.a", "1", "\nx.a: 1"},
         {"X-AA", "1", ""},
