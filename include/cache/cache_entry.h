@@ -27,8 +27,9 @@ struct cache_entry {
     struct cache_facts facts;    /* of these lines */
     struct cache_ranges *ranges; /* of its body; NULL: it is not in parts */
     uint32_t cost_ms;            /* what it took to get it */
-    atomic_llong retry_s; /* the origin has failed, and is left alone until;
+    atomic_llong retry_s;     /* the origin has failed, and is left alone until;
                              of the monotonic clock */
+    atomic_bool has_answered; /* then, with an error */
     atomic_bool
         is_purged; /* softly: it must not be used before it is asked about */
     /* The store's. */
@@ -91,7 +92,7 @@ enum cache_use cache_entry_use(const struct cache_entry *entry,
 static inline bool cache_entry_is_left_alone(const struct cache_entry *entry,
                                              int64_t now_s)
 {
-    return atomic_load_explicit(&entry->retry_s, memory_order_relaxed) > now_s;
+    return atomic_load_explicit(&entry->retry_s, memory_order_acquire) > now_s;
 }
 
 struct cache_entry *cache_entry_acquire(struct cache_entry *entry);

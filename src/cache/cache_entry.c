@@ -57,6 +57,7 @@ static struct cache_entry *make(const struct cache_entry_parts *parts,
     entry->has_body = parts->body;
     atomic_init(&entry->refs, 1);
     atomic_init(&entry->retry_s, 0);
+    atomic_init(&entry->has_answered, false);
     atomic_init(&entry->is_purged, false);
     return entry;
 }

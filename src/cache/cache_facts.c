@@ -209,12 +209,13 @@ void cache_facts_read(struct cache_facts *facts, unsigned status,
 
 /* --- Keeping ------------------------------------------------------------- */
 
-/* Whether an answer of that status can be kept at all. A 1xx is no answer; 304
- * and 416 are about one request; 206 is kept only where parts are. */
+/* Whether an answer of that status can be kept at all. A 1xx is no answer; 226
+ * (a difference to what one has, RFC 3229), 304 and 416 are about one request;
+ * 206 is kept only where parts are. */
 static bool is_final(unsigned status, const struct cache_asked *asked)
 {
     return status >= 200 && (status != 206 || asked->takes_part) &&
-           status != 304 && status != 416;
+           status != 226 && status != 304 && status != 416;
 }
 
 /* Whether the status is one that we understand (RFC 9110 15), for

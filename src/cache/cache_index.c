@@ -126,7 +126,7 @@ static struct cache_entry *take_replaced(struct cache_store *store,
              ++variants >= CACHE_VARIANTS_MAX)) {
             struct cache_entry *taken = cache_index_take(store, shard, at);
 
-            if (taken == earlier) {
+            if (earlier && taken == earlier) {
                 entry->file = taken->file;
                 taken->file = NULL;
             }
@@ -138,17 +138,12 @@ static struct cache_entry *take_replaced(struct cache_store *store,
     return gone;
 }
 
-/* Lets it in; what goes for it. The shard is locked. */
-struct cache_entry *cache_index_insert(struct cache_store *store,
-                                       struct cache_shard *shard,
-                                       struct cache_entry *entry,
-                                       const struct cache_entry *earlier)
+/* Lets it in, at that place of its bucket. The shard is locked. */
+static void let_in(struct cache_store *store, struct cache_shard *shard,
+                   struct cache_entry *entry, struct cache_entry **link)
 {
-    struct cache_entry **bucket = cache_bucket_of(shard, entry->hash);
-    struct cache_entry *gone = take_replaced(store, shard, entry, earlier);
-
-    entry->next = *bucket;
-    *bucket = cache_entry_acquire(entry);
+    entry->next = *link;
+    *link = cache_entry_acquire(entry);
     entry->is_indexed = true;
     shard->version++;
     atomic_fetch_add_explicit(&store->entries, 1, memory_order_relaxed);
@@ -156,6 +151,31 @@ struct cache_entry *cache_index_insert(struct cache_store *store,
                               memory_order_relaxed);
     if (cache_mark_of(shard, entry->hash)->hash == entry->hash)
         cache_mark_of(shard, entry->hash)->until_s = 0;
+}
+
+struct cache_entry *cache_index_insert(struct cache_store *store,
+                                       struct cache_shard *shard,
+                                       struct cache_entry *entry,
+                                       const struct cache_entry *earlier)
+{
+    struct cache_entry *gone = take_replaced(store, shard, entry, earlier);
+
+    let_in(store, shard, entry, cache_bucket_of(shard, entry->hash));
+    return gone;
+}
+
+struct cache_entry *cache_index_insert_found(struct cache_store *store,
+                                             struct cache_shard *shard,
+                                             struct cache_entry *entry)
+{
+    struct cache_entry *gone = take_replaced(store, shard, entry, NULL);
+    struct cache_entry **link = cache_bucket_of(shard, entry->hash);
+
+    for (struct cache_entry *at = *link; at; at = at->next)
+        if (cache_entry_has_key(at, entry->hash, entry->key) &&
+            at->facts.date_s > entry->facts.date_s)
+            link = &at->next;
+    let_in(store, shard, entry, link);
     return gone;
 }
 

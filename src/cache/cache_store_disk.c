@@ -77,7 +77,7 @@ static bool on_found(void *context, struct cache_entry *entry,
         is_wanted = false;
     } else {
         entry->file = cache_file_acquire(file);
-        gone = cache_index_insert(store, shard, entry, NULL);
+        gone = cache_index_insert_found(store, shard, entry);
         is_new = true;
         if (purged == CACHE_PURGED_SOFTLY) {
             atomic_store_explicit(&entry->is_purged, true,

@@ -137,6 +137,12 @@ struct cache_entry *cache_index_insert(struct cache_store *store,
                                        struct cache_entry *entry,
                                        const struct cache_entry *earlier);
 
+/* Puts an entry that comes from before behind those that are more recent, as
+ * the most recent that a request selects is the one that counts (RFC 9111 4). */
+struct cache_entry *cache_index_insert_found(struct cache_store *store,
+                                             struct cache_shard *shard,
+                                             struct cache_entry *entry);
+
 /* Takes an entry out of its bucket; the caller has the store's reference then,
  * or NULL where it was in none. */
 struct cache_entry *cache_index_take(struct cache_store *store,

@@ -106,9 +106,9 @@ static void on_gone(void *context)
 }
 
 static void hear(void *context, const struct exchange *exchange,
-                 const struct reply *reply)
+                 const struct reply *reply, const struct relay *relay)
 {
-    cached_note_reply(context, exchange, reply);
+    cached_note_reply(context, exchange, reply, relay);
 }
 
 /* Adds what stands before a proxy whose answers are kept. */

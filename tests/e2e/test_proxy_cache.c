@@ -60,6 +60,31 @@ TEST(a_kept_answer_has_heads_conditions_and_ranges)
     assert_false(upstream_hears(upstream, 20));
 }
 
+/* Of two versions within that second a client may have parts of the other. */
+TEST(a_date_within_the_second_of_an_answer_is_good_for_no_range)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct client *client = client_open(server);
+
+    fetch_a(server, upstream,
+            REPLY(KEEP LEN(5) "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"
+                              "\r\n",
+                  "hello"));
+    expect_status(ask_a(client, "Range: bytes=1-3\r\nIf-Range: "
+                                "Sun, 06 Nov 1994 08:49:37 GMT\r\n"),
+                  200);
+    expect_body(ask_through(client, upstream,
+                            GET("/a", "Cache-Control: no-cache\r\n"),
+                            REPLY(KEEP LEN(5) "Last-Modified: Sun, 06 Nov 1994 "
+                                              "08:49:36 GMT\r\n",
+                                  "hullo")),
+                "hullo");
+    expect_status(ask_a(client, "Range: bytes=1-3\r\nIf-Range: "
+                                "Sun, 06 Nov 1994 08:49:36 GMT\r\n"),
+                  206);
+}
+
 TEST(who_takes_only_what_is_kept_gets_a_504_when_nothing_is)
 {
     struct upstream *upstream = upstream_open();

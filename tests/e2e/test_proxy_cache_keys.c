@@ -255,6 +255,8 @@ TEST(who_asks_badly_makes_nothing_go)
         {"", "406 Not Acceptable", false},
         {"", "431 Request Header Fields Too Large", false},
         {"", "501 Not Implemented", false},
+        {"Request-Range: bytes=0-0\r\n", "206 Partial Content", false},
+        {"A-IM: feed\r\n", "226 IM Used", false},
         {"Authorization: Basic eDp5\r\n", "401 Unauthorized", false},
         {"Cookie: session=x\r\n", "403 Forbidden", false},
         {"X-API-Key: x\r\n", "403 Forbidden", false},

@@ -59,4 +59,45 @@ TEST(each_place_says_how_long_what_is_stale_may_serve)
     }
 }
 
+/* An upstream names what it has by its own paths, or its own host. */
+TEST(what_a_write_names_goes_by_the_name_that_clients_have_for_it)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        struct upstream *upstream = upstream_open();
+        const char *place = i == 0   ? "/v1/b"
+                            : i == 1 ? printed("%s/v1/b", upstream->at)
+                                     : "http://a/v1/b";
+        struct server *server =
+            START("--workers=1", printed("--proxy=/app=%s/v1", upstream->at),
+                  "--proxy-cache=memory", "--proxy-retries=0",
+                  "--proxy-fails=0");
+        struct client *client = client_open(server), *peer;
+        struct reply *reply;
+
+        going_on("case %u", i);
+        client_say(client, "GET /app/b HTTP/1.1\r\nHost: a\r\n\r\n");
+        peer = upstream_accept(upstream);
+        (void)hear_head(peer);
+        client_say(peer, "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
+                         "Content-Length: 3\r\nConnection: close\r\n\r\nold");
+        expect_body(client_reply(client), "old");
+        client = client_open(server);
+        client_say(client, "POST /app/a HTTP/1.1\r\nHost: a\r\n"
+                           "Content-Length: 0\r\n\r\n");
+        peer = upstream_accept(upstream);
+        (void)hear_head(peer);
+        client_say(peer,
+                   "HTTP/1.1 201 Created\r\nLocation: %s\r\n"
+                   "Content-Length: 0\r\nConnection: close\r\n\r\n",
+                   place);
+        reply = client_reply(client);
+        expect_field(reply, "Location", i == 2 ? "http://a/app/b" : "/app/b");
+        client = client_open(server);
+        client_say(client, "GET /app/b HTTP/1.1\r\nHost: a\r\n"
+                           "Cache-Control: only-if-cached\r\n\r\n");
+        expect_status(client_reply(client), 504);
+        server_stop(server);
+    }
+}
+
 E2E_SUITE(harness_begin);

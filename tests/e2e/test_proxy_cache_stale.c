@@ -76,4 +76,29 @@ TEST(an_origin_that_is_gone_leaves_what_is_stale_unless_that_must_not_be)
     expect_status(get_a(server), 502);
 }
 
+/* Nobody has allowed it to be stale where the origin can be reached, for those
+ * neither who wait for another's answer. */
+TEST(what_is_stale_stands_in_for_no_error_that_the_origin_answers)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct client *first = client_open(server), *second = client_open(server);
+    struct client *peer;
+
+    fetch_a(server, upstream,
+            "HTTP/1.1 200 OK\r\nConnection: close\r\n"
+            "Cache-Control: max-age=1\r\n" LEN(3) "\r\nold");
+    pause_ms(1100);
+    client_say(first, GET("/a", ""));
+    peer = upstream_accept(upstream);
+    client_say(second, GET("/a", ""));
+    pause_ms(50); /* it waits for the first one's answer */
+    (void)answer(peer,
+                 "HTTP/1.1 500 No\r\nConnection: close\r\n" LEN(0) "\r\n");
+    expect_status(client_reply(first), 500);
+    peer = upstream_accept(upstream);
+    (void)answer(peer, REPLY(KEEP LEN(3), "new"));
+    expect_body(client_reply(second), "new");
+}
+
 E2E_SUITE(harness_begin);

@@ -28,6 +28,7 @@
 #include "handler/handler.h"
 #include "handler/kv/kv_token.h"
 #include "http/forwarded.h"
+#include "http/relay/relay.h"
 #include "http/reply.h"
 #include "observe/stats.h"
 
@@ -74,9 +75,9 @@ struct handler cached_handler(struct cached *cached);
  * second or so. */
 void cached_tick(struct cached *cached);
 
-/* The proxy has been answered so: what that makes invalid goes (RFC 9111
- * 4.4). */
+/* The proxy has been answered so, and passes that on by relay: what it makes
+ * invalid goes (RFC 9111 4.4). */
 void cached_note_reply(struct cached *cached, const struct exchange *exchange,
-                       const struct reply *reply);
+                       const struct reply *reply, const struct relay *relay);
 
 #endif

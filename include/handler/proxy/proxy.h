@@ -99,10 +99,11 @@ void proxy_destroy(struct proxy *proxy);
 struct handler proxy_handler(struct proxy *proxy);
 
 /* Has hear called with the head of each reply that is final, before it is
- * passed on. Once, before the first request. */
+ * passed on, and what it is passed on by. Once, before the first request. */
 void proxy_report(struct proxy *proxy,
                   void (*hear)(void *context, const struct exchange *exchange,
-                               const struct reply *reply),
+                               const struct reply *reply,
+                               const struct relay *relay),
                   void *context);
 
 /* The pool, which probes and statistics look at. */

@@ -129,6 +129,10 @@ MUST_USE enum relay_verdict relay_reply(const struct relay *relay,
                                         const struct reply *reply,
                                         struct buf *head);
 
+/* Appends the client's name for a URI that a reply has (relay_names.c). */
+void relay_put_uri(const struct relay *relay, const struct request *request,
+                   struct bytes uri, struct buf *out);
+
 /* Appends those fields of a reply with an error that another body may follow:
  * none that is about framing or the body, or that the answer in its place has
  * itself. */

@@ -2,7 +2,6 @@
 
 #include "handler/cached/cached_priv.h"
 #include "http/range.h"
-#include "http/relay/relay.h"
 
 enum { KEY_STORAGE = 1024 };
 
@@ -307,8 +306,25 @@ static void invalidate(struct cached *cached, const struct exchange *exchange,
     buf_fini(&key);
 }
 
+/* Makes invalid what the client knows by the name that it gets for uri. */
+static void invalidate_named(struct cached *cached,
+                             const struct exchange *exchange,
+                             const struct relay *relay, struct bytes uri)
+{
+    char storage[KEY_STORAGE];
+    struct bytes reference;
+    struct buf name;
+
+    buf_init(&name, storage, sizeof(storage), CACHE_KEY_BYTES_MAX);
+    relay_put_uri(relay, &exchange->request, uri, &name);
+    reference = buf_bytes(&name);
+    if (!name.failed)
+        invalidate(cached, exchange, &reference);
+    buf_fini(&name);
+}
+
 void cached_note_reply(struct cached *cached, const struct exchange *exchange,
-                       const struct reply *reply)
+                       const struct reply *reply, const struct relay *relay)
 {
     if (is_safe(&exchange->request) || reply->status < 200 ||
         reply->status >= 400)
@@ -317,7 +333,7 @@ void cached_note_reply(struct cached *cached, const struct exchange *exchange,
     for (unsigned i = 0; i < reply->field_count; i++)
         if (bytes_ieq(reply->fields[i].name, BYTES("Location")) ||
             bytes_ieq(reply->fields[i].name, BYTES("Content-Location")))
-            invalidate(cached, exchange, &reply->fields[i].value);
+            invalidate_named(cached, exchange, relay, reply->fields[i].value);
 }
 
 /* --- Coming and going ---------------------------------------------------- */

@@ -64,6 +64,16 @@ static void answer_not_modified(struct cached *cached,
 
 enum part_verdict { PART_ALL, PART_ONE, PART_NONE };
 
+/* A date of which the answer itself is says nothing of what was changed in the
+ * same second (RFC 9110 8.8.2.2): only one before that tells versions apart. */
+static int64_t end_of_strong_dates(const struct cached *cached,
+                                   const struct cache_facts *facts)
+{
+    int64_t now_s = cached_now(cached)->wall_s;
+
+    return facts->date_s < now_s ? facts->date_s : now_s;
+}
+
 /* Finds the part that the request wants. Several parts at once are not for a
  * cache: to send all of it is no wrong answer. */
 static enum part_verdict find_part(const struct cached *cached,
@@ -81,7 +91,7 @@ static enum part_verdict find_part(const struct cached *cached,
         (facts->status != 200 && facts->status != 206) ||
         length == CACHE_LENGTH_UNKNOWN ||
         !condition_range_applies(&exchange->request, &validators,
-                                 cached_now(cached)->wall_s))
+                                 end_of_strong_dates(cached, facts)))
         return PART_ALL;
     switch (range_parse(field->value, length, ranges, &count)) {
     case RANGE_IGNORE:

@@ -155,6 +155,19 @@ static void on_flight(struct cache_wait *wait)
 
 /* --- Deciding ------------------------------------------------------------ */
 
+/* Whether what was found serves in the place of a failure of which another has
+ * heard just now. */
+static bool bears_failure(const struct ask *ask, int64_t now_s)
+{
+    const struct cache_entry *entry = ask->found.entry;
+
+    return cache_entry_is_left_alone(entry, cached_mono_s(ask->cached)) &&
+           cache_facts_bears_error(&entry->facts, &ask->control, now_s,
+                                   ask->cached->options.unreachable_s,
+                                   atomic_load_explicit(&entry->has_answered,
+                                                        memory_order_relaxed));
+}
+
 /* Whether what was found serves as it is. */
 static bool serves(struct ask *ask)
 {
@@ -175,10 +188,7 @@ static bool serves(struct ask *ask)
     if (use == CACHE_USE_FRESH || use == CACHE_USE_STALE)
         return true;
     return !entry->ranges &&
-           (use == CACHE_USE_MEANWHILE ||
-            (cache_entry_is_left_alone(entry, cached_mono_s(cached)) &&
-             cache_facts_bears_error(&entry->facts, &ask->control, now_s,
-                                     cached->options.unreachable_s, false)));
+           (use == CACHE_USE_MEANWHILE || bears_failure(ask, now_s));
 }
 
 /* Whether a part is wanted, of an answer that is not there as a whole. */

@@ -33,14 +33,16 @@ static bool bear_failure(struct fetch *fetch)
     struct cache_entry *entry = fetch->earlier.entry;
     int64_t now_s = cached_now(cached)->wall_s;
     struct cached_note note = fetch_note(fetch);
+    bool has_answered = !response->is_error;
 
     if (!entry || !is_failure(response) || !fetch_is_current(fetch, entry))
         return false;
-    atomic_store_explicit(&entry->retry_s, cached_mono_s(cached) + RETRY_S,
+    atomic_store_explicit(&entry->has_answered, has_answered,
                           memory_order_relaxed);
+    atomic_store_explicit(&entry->retry_s, cached_mono_s(cached) + RETRY_S,
+                          memory_order_release);
     if (!cache_facts_bears_error(&entry->facts, &fetch->control, now_s,
-                                 cached->options.unreachable_s,
-                                 !response->is_error))
+                                 cached->options.unreachable_s, has_answered))
         return false;
     fetch_end_flight(fetch, CACHE_OUTCOME_STORED);
     if (response->is_error) {
@@ -276,6 +278,9 @@ static bool is_about_request(const struct fetch *fetch)
     unsigned status = fetch->exchange.response.status;
 
     switch (status) {
+    case 206: /* to "Request-Range", say, which Apache knows */
+    case 226:
+        return true;
     case 401:
     case 403:
         return fetch->is_authorized || fetch->has_user;
@@ -308,7 +313,7 @@ static bool is_of_one_request(const struct fetch *fetch)
 
     return fetch->is_overtaken || fetch->has_no_variant ||
            is_refusal(response) || status == 304 || status == 206 ||
-           status == 416 || status == 412;
+           status == 226 || status == 416 || status == 412;
 }
 
 static void hand_over(struct fetch *fetch)

@@ -278,7 +278,8 @@ void proxy_destroy(struct proxy *proxy)
 
 void proxy_report(struct proxy *proxy,
                   void (*hear)(void *context, const struct exchange *exchange,
-                               const struct reply *reply),
+                               const struct reply *reply,
+                               const struct relay *relay),
                   void *context)
 {
     proxy->hear = hear;

@@ -90,7 +90,7 @@ struct proxy {
     const char *tls_why; /* why its TLS failed; NULL: not known */
     /* Hears of replies; NULL: nobody does. */
     void (*hear)(void *context, const struct exchange *exchange,
-                 const struct reply *reply);
+                 const struct reply *reply, const struct relay *relay);
     void *hear_context;
     struct reply reply; /* while one is looked at */
 };

@@ -136,7 +136,8 @@ static bool take_reply(struct transfer *transfer, size_t used)
     transfer_note_reply(transfer);
     if (transfer->proxy->hear)
         transfer->proxy->hear(transfer->proxy->hear_context, transfer->exchange,
-                              reply);
+                              reply,
+                              transfer_relay(transfer, transfer->lease.server));
     transfer->is_tunnel = framing == BODY_TUNNEL;
     transfer->persists = reply->persists && framing != BODY_UNTIL_CLOSE;
     transfer->kept_ms = read_kept_ms(reply);

@@ -288,6 +288,15 @@ static put_fn *find_put(struct bytes name)
     }
 }
 
+void relay_put_uri(const struct relay *relay, const struct request *request,
+                   struct bytes uri, struct buf *out)
+{
+    if (relay->renames)
+        put_uri(relay, request, uri, out);
+    else
+        buf_put(out, uri);
+}
+
 void relay_put_reply_field(const struct relay *relay,
                            const struct request *request,
                            const struct field *field, struct buf *out)

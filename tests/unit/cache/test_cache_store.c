@@ -523,6 +523,52 @@ TEST(what_is_purged_before_it_is_found_in_the_folder_is_not_let_in)
     tree_remove(path);
 }
 
+/* Puts what varies by nothing, and is of that date. */
+static void put_plain(const char *key, const char *text, int64_t date_s)
+{
+    const struct cache_circumstances then = {.came_s = date_s};
+    struct cache_body *body = cache_store_make_body(store, strlen(text));
+    struct cache_entry_parts parts = {
+        .key = bytes_of(key),
+        .status = 200,
+        .lines = BYTES("Cache-Control: max-age=60\r\n"),
+        .body = body};
+    struct cache_entry *entry;
+
+    assert_true(cache_body_put(body, bytes_of(text)));
+    cache_body_end(body, true);
+    entry = cache_entry_create(&parts, &then);
+    cache_body_release(&body);
+    assert_true(cache_store_put(store, entry, NULL,
+                                cache_store_epoch(store, entry->key)));
+    cache_store_settle(store, entry);
+    cache_entry_release(&entry);
+}
+
+/* In whatever order a folder lists its files. */
+TEST(of_what_is_found_in_the_folder_the_most_recent_counts)
+{
+    static const char key[] = "p\nhttp://a/x";
+
+    for (int i = 0; i < 2; i++) {
+        char path[] = "/tmp/sprintd-cache-store-XXXXXX";
+
+        assert_non_null(mkdtemp(path));
+        reopen(path, false);
+        if (i == 0)
+            put(key, "1", "new");
+        put_plain(key, "old", 999);
+        if (i == 1)
+            put(key, "1", "new");
+        cache_store_stop(store);
+        reopen(path, false);
+        await_entries(2);
+        assert_true(has(key, "1", "new"));
+        assert_true(has(key, "2", "old"));
+        tree_remove(path);
+    }
+}
+
 static unsigned count_files(const char *path)
 {
     DIR *names = opendir(path);
