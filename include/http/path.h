@@ -38,11 +38,15 @@ enum path_reading {
     PATH_WITHOUT_PARAMETERS = 1, /* "/a;b=c/d" is read as "/a/d" */
     PATH_WITH_BACKSLASHES = 2,   /* "/a\\b" and "/a%5Cb" are read as "/a/b" */
     PATH_WITHOUT_AUTHORITY = 4,  /* "//host/a" is read as "/a" */
-    PATH_READINGS = 8            /* readings there are: none, each, several */
+    PATH_LITERALLY = 8,          /* encoded bytes are none of these */
+    PATH_READINGS = 16           /* readings there are: none, each, several */
 };
 
 /* Whether raw has a byte that the first two readings understand differently. */
 bool path_is_ambiguous(struct bytes raw);
+
+/* The flags by which raw may be read as another path than without them. */
+unsigned path_find_readings(struct bytes raw);
 
 /* Whether raw may have an authority: an empty segment stands before it. Where a
  * prefix is cut off, what follows the prefix comes first. */

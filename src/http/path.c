@@ -155,12 +155,13 @@ bool path_clean(struct bytes raw, char *out, struct path *path_out)
     return true;
 }
 
-/* A byte of a path as it stands there; ';' and '\' may be encoded. */
-static char take_byte(const char **at, const char *end)
+/* A byte of a path as it stands there; ';' and '\' may be encoded, unless all
+ * is taken literally. */
+static char take_byte(const char **at, const char *end, bool literally)
 {
     char c = *(*at)++;
 
-    if (c == '%') {
+    if (c == '%' && !literally) {
         int value = percent_value(*at, end);
 
         if (value == ';' || value == '\\') {
@@ -185,7 +186,7 @@ bool path_is_ambiguous(struct bytes raw)
     if (byte_word_lacks(raw, find_ambiguous))
         return false; /* nearly always */
     for (const char *at = raw.data; at < end;) {
-        char c = take_byte(&at, end);
+        char c = take_byte(&at, end, false);
 
         if (c == ';' || c == '\\')
             return true;
@@ -196,6 +197,30 @@ bool path_is_ambiguous(struct bytes raw)
 bool path_may_have_authority(struct bytes raw)
 {
     return memmem(raw.data, raw.len, "//", 2);
+}
+
+unsigned path_find_readings(struct bytes raw)
+{
+    const char *end = raw.data + raw.len;
+    bool has_encoded = false, has_literal = false;
+    unsigned found = 0;
+
+    for (const char *at = raw.data; at < end;) {
+        const char *from = at;
+        char c = take_byte(&at, end, false);
+
+        if (c != ';' && c != '\\')
+            continue;
+        found |= c == ';' ? PATH_WITHOUT_PARAMETERS : PATH_WITH_BACKSLASHES;
+        has_encoded |= at - from > 1;
+        has_literal |= at - from == 1;
+    }
+    if (has_encoded && has_literal)
+        found |= PATH_LITERALLY;
+    /* What is left out may leave two slashes. */
+    return found != 0 || path_may_have_authority(raw)
+               ? found | PATH_WITHOUT_AUTHORITY
+               : 0;
 }
 
 /*
@@ -232,7 +257,7 @@ bool path_clean_as(struct bytes raw, unsigned reading, char *out,
 
     for (const char *at = raw.data; at < end;) {
         const char *from = at;
-        char c = take_byte(&at, end);
+        char c = take_byte(&at, end, reading & PATH_LITERALLY);
 
         if (c == '\\' && reading & PATH_WITH_BACKSLASHES) {
             c = '/';

@@ -213,12 +213,15 @@ static bool is_same_proxy(const struct place *other, const struct place *place)
 static bool is_read_otherwise(const struct place *place, struct bytes raw)
 {
     char storage[HTTP1_LINE_BYTES_MAX];
+    unsigned readings = path_find_readings(raw);
 
     for (unsigned reading = 1; reading < PATH_READINGS; reading++) {
         const struct place *other;
         struct path path;
         struct bytes rest;
 
+        if (reading & ~readings)
+            continue; /* as without these flags */
         if (!path_clean_as(raw, reading, storage, &path) ||
             sites_find_raw(place->sites, path.clean))
             return true;

@@ -74,6 +74,12 @@ TEST(each_reading_has_its_path)
         {"/\\a/b", PATH_WITHOUT_AUTHORITY | PATH_WITH_BACKSLASHES, "/b"},
         {"/%5c%5Ca\\b", PATH_WITHOUT_AUTHORITY | PATH_WITH_BACKSLASHES, "/b"},
         {"/;x/a/b", PATH_WITHOUT_AUTHORITY | PATH_WITHOUT_PARAMETERS, "/b"},
+        {"/a;b%3bc\\d%5ce", PATH_LITERALLY, "/a;b;c\\d\\e"},
+        {"/a;b%3bc\\d%5ce", PATH_LITERALLY | PATH_WITHOUT_PARAMETERS, "/a"},
+        {"/a%3bb;c", PATH_LITERALLY | PATH_WITHOUT_PARAMETERS, "/a;b"},
+        {"/a;b%3bc\\d%5ce", PATH_LITERALLY | PATH_WITH_BACKSLASHES,
+         "/a;b;c/d\\e"},
+        {"/;a%5cb\\c", PATH_LITERALLY | BOTH, "/c"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -96,6 +102,66 @@ TEST(only_some_bytes_are_ambiguous)
         assert_true(path_is_ambiguous(bytes_of(ambiguous[i])));
     for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
         assert_false(path_is_ambiguous(bytes_of(plain[i])));
+}
+
+TEST(only_what_may_differ_is_read_again)
+{
+    static const struct {
+        const char *raw;
+        unsigned readings;
+    } cases[] = {
+        {"/", 0},
+        {"/a%2fb%", 0},
+        {"/a//", PATH_WITHOUT_AUTHORITY},
+        {"/;", PATH_WITHOUT_AUTHORITY | PATH_WITHOUT_PARAMETERS},
+        {"/%3B", PATH_WITHOUT_AUTHORITY | PATH_WITHOUT_PARAMETERS},
+        {"/\\\\", PATH_WITHOUT_AUTHORITY | PATH_WITH_BACKSLASHES},
+        {"/%5c;", PATH_READINGS - 1},
+        {"/;%3b",
+         PATH_WITHOUT_AUTHORITY | PATH_WITHOUT_PARAMETERS | PATH_LITERALLY},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        assert_int_equal(path_find_readings(bytes_of(cases[i].raw)),
+                         cases[i].readings);
+}
+
+/* Whether one of these readings comes to that path. */
+static bool comes_to(const char *raw, unsigned readings, const char *expected)
+{
+    for (unsigned reading = 0; reading < PATH_READINGS; reading++) {
+        const char *path = reading & ~readings ? NULL : read_as(raw, reading);
+
+        if (path && strcmp(path, expected) == 0)
+            return true;
+    }
+    return false;
+}
+
+TEST(no_path_is_missed)
+{
+    static const char *const pieces[] = {"/",  "a",   ";",  "%3b",
+                                         "\\", "%5c", "%2e"};
+
+    draw_seed = 6571;
+    for (int round = 0; round < 10000; round++) {
+        char raw[80] = "/";
+        char expected[80];
+        unsigned readings;
+
+        for (unsigned i = draw(8); i > 0; i--)
+            strncat(raw, pieces[draw(7)], sizeof(raw) - strlen(raw) - 1);
+        readings = path_find_readings(bytes_of(raw));
+        for (unsigned reading = 1; reading < PATH_READINGS; reading++) {
+            const char *path = read_as(raw, reading);
+
+            if (!path)
+                continue;
+            snprintf(expected, sizeof(expected), "%s", path);
+            if (!comes_to(raw, readings, expected))
+                fail_msg("%s to %u", raw, reading);
+        }
+    }
 }
 
 TEST(an_empty_segment_may_be_before_an_authority)
