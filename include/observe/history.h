@@ -40,6 +40,10 @@ void history_destroy(struct history *history);
 void history_note(struct history *history,
                   const struct stats_snapshot *snapshot);
 
+/* Adds the point of a time in which nothing has happened (struct stats_pulse),
+ * as from a snapshot in which all is as it was. */
+void history_note_nothing(struct history *history, int64_t wall_ns);
+
 /* Copies the newest max points or fewer, oldest first; returns how many. */
 size_t history_read(struct history *history, struct history_point *points,
                     size_t max);

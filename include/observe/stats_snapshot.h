@@ -130,4 +130,20 @@ void stats_snapshot_clear(struct stats_snapshot *snapshot);
 void stats_read(const struct stats_shared *shared, const struct now *now,
                 struct stats_snapshot *snapshot);
 
+/* What the statistics of a moment are told from, as far as they are not times.
+ * Two that are the same: nothing has happened between them. */
+struct stats_pulse {
+    uint64_t requests;
+    uint64_t bytes_out;
+    uint64_t accepted;
+    uint64_t closed;
+    uint64_t queue_depth;
+    uint64_t hits;
+    uint64_t misses;
+};
+
+/* A hundredth of what stats_read() costs. */
+void stats_read_pulse(const struct stats_shared *shared,
+                      struct stats_pulse *pulse_out);
+
 #endif

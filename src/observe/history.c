@@ -79,6 +79,14 @@ static double advance_hit_ratio(struct history *history,
     return history->hit_ratio;
 }
 
+static void add_point(struct history *history,
+                      const struct history_point *point)
+{
+    pthread_mutex_lock(&history->mutex);
+    history->points[history->noted++ % HISTORY_POINTS_MAX] = *point;
+    pthread_mutex_unlock(&history->mutex);
+}
+
 void history_note(struct history *history,
                   const struct stats_snapshot *snapshot)
 {
@@ -98,10 +106,22 @@ void history_note(struct history *history,
     point.total_p99_ns = distribution_quantile(times, 0.99);
     times = advance_times(history, &history->wait, &snapshot->wait);
     point.wait_p99_ns = distribution_quantile(times, 0.99);
+    add_point(history, &point);
+}
 
-    pthread_mutex_lock(&history->mutex);
-    history->points[history->noted++ % HISTORY_POINTS_MAX] = point;
-    pthread_mutex_unlock(&history->mutex);
+void history_note_nothing(struct history *history, int64_t wall_ns)
+{
+    struct history_point point = {.wall_ns = wall_ns, .hit_ratio = NAN};
+
+    if (history->noted > 0) { /* by this thread alone */
+        const struct history_point *last =
+            &history->points[(history->noted - 1) % HISTORY_POINTS_MAX];
+
+        point.queue_depth = last->queue_depth;
+        point.open = last->open;
+    }
+    history->hit_ratio = NAN;
+    add_point(history, &point);
 }
 
 size_t history_read(struct history *history, struct history_point *points,

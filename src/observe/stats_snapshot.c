@@ -303,6 +303,32 @@ static void derive(struct stats_snapshot *snapshot)
     derive_cache_if(snapshot);
 }
 
+static void add_pulse(struct stats_pulse *pulse, const struct stats *stats)
+{
+    enum {
+        HITS = offsetof(struct stats_cache, hits) / sizeof(uint64_t),
+        MISSES = offsetof(struct stats_cache, misses) / sizeof(uint64_t)
+    };
+
+    for (unsigned i = 0; i < STATS_METHODS_MAX; i++)
+        add(&pulse->requests, &stats->methods[i]);
+    for (unsigned i = 0; i < STATS_CLOSE_COUNT; i++)
+        add(&pulse->closed, &stats->closed[i]);
+    add(&pulse->bytes_out, &stats->bytes_out);
+    add(&pulse->accepted, &stats->accepted);
+    add(&pulse->queue_depth, &stats->queue_depth);
+    add(&pulse->hits, &stats->cache[HITS]);
+    add(&pulse->misses, &stats->cache[MISSES]);
+}
+
+void stats_read_pulse(const struct stats_shared *shared,
+                      struct stats_pulse *pulse_out)
+{
+    *pulse_out = (struct stats_pulse){0};
+    for (size_t i = 0; i < shared->options.worker_count; i++)
+        add_pulse(pulse_out, &shared->workers[i]);
+}
+
 void stats_read(const struct stats_shared *shared, const struct now *now,
                 struct stats_snapshot *snapshot)
 {

@@ -89,7 +89,8 @@ static void count_kept(const struct cache_store *cache, struct counter *kept)
     stats_set_kept(kept, &numbers);
 }
 
-static void take_snapshot(struct statistics *statistics, const struct now *now)
+/* Tells what no worker does. */
+static void tell(struct statistics *statistics)
 {
     struct log_counters log = access_log_count(statistics->access_log);
 
@@ -97,8 +98,30 @@ static void take_snapshot(struct statistics *statistics, const struct now *now)
     stores_count(statistics->stores, statistics->shared->stores);
     if (statistics->cache)
         count_kept(statistics->cache, statistics->shared->kept);
+}
+
+static void take_snapshot(struct statistics *statistics, const struct now *now)
+{
+    tell(statistics);
     stats_read(statistics->shared, now, statistics->snapshot);
     statistics->snapshot->upstreams = statistics->upstreams;
+}
+
+/* Notes a point. A server that has nothing to do does not take a snapshot for
+ * that each second. What happens behind the pulse shows in the next one. */
+static void note(struct statistics *statistics, const struct now *now)
+{
+    struct stats_pulse before = statistics->pulse;
+
+    stats_read_pulse(statistics->shared, &statistics->pulse);
+    if (memcmp(&before, &statistics->pulse, sizeof(before)) == 0) {
+        tell(statistics);
+        history_note_nothing(statistics->history, now->wall_ns);
+        return;
+    }
+    take_snapshot(statistics, now);
+    history_note(statistics->history, statistics->snapshot);
+    stats_snapshot_clear(statistics->snapshot);
 }
 
 int statistics_tick(struct statistics *statistics)
@@ -107,9 +130,7 @@ int statistics_tick(struct statistics *statistics)
 
     now_refresh(&now);
     if (now.mono_ms >= statistics->due_ms) {
-        take_snapshot(statistics, &now);
-        history_note(statistics->history, statistics->snapshot);
-        stats_snapshot_clear(statistics->snapshot);
+        note(statistics, &now);
         statistics->due_ms += INTERVAL_MS;
         if (statistics->due_ms <= now.mono_ms) /* it has overslept */
             statistics->due_ms = now.mono_ms + INTERVAL_MS;

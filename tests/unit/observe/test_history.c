@@ -227,4 +227,57 @@ TEST(points_are_read_whole_while_new_ones_come)
                      HISTORY_POINTS_MAX);
 }
 
+/* --- Nothing -------------------------------------------------------------- */
+
+static void assert_same(const struct history_point *a,
+                        const struct history_point *b)
+{
+    assert_int_equal(a->wall_ns, b->wall_ns);
+    assert_int_equal(a->requests, b->requests);
+    assert_int_equal(a->bytes_out, b->bytes_out);
+    assert_int_equal(a->total_p50_ns, b->total_p50_ns);
+    assert_int_equal(a->total_p90_ns, b->total_p90_ns);
+    assert_int_equal(a->total_p99_ns, b->total_p99_ns);
+    assert_int_equal(a->wait_p99_ns, b->wait_p99_ns);
+    assert_int_equal(a->queue_depth, b->queue_depth);
+    assert_int_equal(a->open, b->open);
+    assert_true(a->hit_ratio == b->hit_ratio ||
+                (isnan(a->hit_ratio) && isnan(b->hit_ratio)));
+}
+
+TEST(where_nothing_happens_a_point_needs_no_snapshot)
+{
+    static struct history_point others[HISTORY_POINTS_MAX];
+    struct history *other = history_create();
+
+    assert_non_null(other);
+    for (int i = 0; i < 20; i++) {
+        struct stats_pulse before, after;
+        size_t count;
+
+        stats_read_pulse(shared, &before);
+        if (i % 4 == 2) {
+            stats_note_open(stats);
+            sample_note(stats, 1000);
+        }
+        if (i == 6)
+            stats_set_cache(stats, &(struct stats_cache){.hits = 3});
+        if (i == 11)
+            stats_set_queue(stats, 5, 100);
+        stats_read_pulse(shared, &after);
+        note();
+        if (memcmp(&before, &after, sizeof(before)) == 0)
+            history_note_nothing(other, now.wall_ns);
+        else
+            history_note(other, snapshot);
+        assert_int_equal(memcmp(&before, &after, sizeof(before)) != 0,
+                         i % 4 == 2 || i == 11);
+        count = history_read(history, points, HISTORY_POINTS_MAX);
+        assert_int_equal(history_read(other, others, HISTORY_POINTS_MAX),
+                         count);
+        assert_same(&points[count - 1], &others[count - 1]);
+    }
+    history_destroy(other);
+}
+
 SUITE(.each_begin = set_up, .each_end = tear_down);
