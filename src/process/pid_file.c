@@ -25,11 +25,10 @@ static pid_t read_number(int fd)
     if (len <= 0)
         return len == 0 ? 0 : -1;
     text[len] = '\0';
-    if (*text < '1' || *text > '9')
-        return -1;
+    if (*text < '1' || *text > '9' || len == TEXT_MAX - 1)
+        return -1; /* or there is more, which may be anything */
     number = strtol(text, &end, 10);
-    if (*end == '\n')
-        end++;
+    end += strspn(end, "\n"); /* several, of a server killed as it wrote */
     return end == text + len && number <= INT_MAX ? (pid_t)number : -1;
 }
 

@@ -147,8 +147,15 @@ TEST(nobody_else_may_open_it)
 TEST(what_is_no_pid_file_stays_as_it_is)
 {
     static const char *const contents[] = {
-        "root:x:0:0\n", "12 34\n", "-1\n",          "0\n",
-        "1\n\n",        "\n",      "99999999999\n", "12345678901234567890"};
+        "root:x:0:0\n",
+        "12 34\n",
+        "-1\n",
+        "0\n",
+        "1\n\n2\n",
+        "\n",
+        "99999999999\n",
+        "12345678901234567890",
+        "1\n\n\n\n\n\n\n\n\n\n\n\n\n\nroot:x\n"};
     pid_t holder;
 
     for (size_t i = 0; i < sizeof(contents) / sizeof(*contents); i++) {
@@ -236,6 +243,18 @@ TEST(nothing_of_a_longer_number_is_ever_left_behind_a_shorter)
     close(fd);
     assert_string_equal(seen, "77\n\n\n\n\n\n");
     assert_content("77\n");
+}
+
+/* A server that was killed before it had cut the file to its length. */
+TEST(a_number_with_several_lines_behind_it_is_one)
+{
+    pid_t holder;
+
+    assert_int_equal(place_write(&place, "pid", "77\n\n\n\n\n\n"), 0);
+    assert_int_equal(pid_file_open(&file, place_path(&place, "pid"), &holder),
+                     0);
+    assert_int_equal(pid_file_write(&file), 0);
+    assert_content(our_number());
 }
 
 TEST(a_full_disk_is_reported)
