@@ -253,6 +253,11 @@ TEST(a_limit_on_the_size_of_files_is_no_disaster)
     expect_full_but_sound(start_limited());
 }
 
+TEST(a_limit_on_the_size_of_files_keeps_its_word_under_load)
+{
+    expect_full_but_sound_under_load(start_limited());
+}
+
 TEST(a_full_store_keeps_its_word_under_load)
 {
     expect_full_but_sound_under_load(START_STORE(store_folder(),

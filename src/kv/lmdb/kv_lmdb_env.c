@@ -338,6 +338,58 @@ bool kv_env_grow(struct kv_env *env, bool beyond_max)
            env->map_bytes > before;
 }
 
+/* LMDB keeps lists of free pages in a database of its own, by the transaction
+ * that left them: how many, then their numbers. Those of the last one are still
+ * read by who has seen the one before. */
+static uint64_t count_listed(MDB_txn *txn)
+{
+    enum { FREE_PAGES = 0 };
+    uint64_t count = 0;
+    MDB_cursor *cursor;
+    MDB_val key, list;
+
+    if (mdb_cursor_open(txn, FREE_PAGES, &cursor) != 0)
+        return 0;
+    while (mdb_cursor_get(cursor, &key, &list, MDB_NEXT) == 0) {
+        size_t left_by, pages;
+
+        memcpy(&left_by, key.mv_data, sizeof(left_by));
+        memcpy(&pages, list.mv_data, sizeof(pages));
+        count += left_by < mdb_txn_id(txn) ? pages : 0;
+    }
+    mdb_cursor_close(cursor);
+    return count;
+}
+
+uint64_t kv_env_count_free(const struct kv_env *env)
+{
+    uint64_t count = 0;
+    MDB_envinfo info;
+    struct stat st;
+    MDB_txn *txn;
+    uint64_t used;
+    int fd;
+
+    if (mdb_txn_begin(env->env, NULL, MDB_RDONLY, &txn) != 0)
+        return 0;
+    count = count_listed(txn);
+    mdb_txn_abort(txn);
+    if (mdb_env_info(env->env, &info) != 0 ||
+        mdb_env_get_fd(env->env, &fd) != 0 || fstat(fd, &st) == -1)
+        return count;
+    used = info.me_last_pgno + 1;
+    if ((uint64_t)st.st_size / kv_env_page_bytes(env) > used)
+        count += (uint64_t)st.st_size / kv_env_page_bytes(env) - used;
+    return count;
+}
+
+size_t kv_env_page_bytes(const struct kv_env *env)
+{
+    MDB_stat page;
+
+    return mdb_env_stat(env->env, &page) == 0 ? page.ms_psize : 4096;
+}
+
 void kv_env_trim(struct kv_env *env)
 {
     /* LMDB takes no less than what is in use. */

@@ -10,7 +10,15 @@
 #include "base/units.h"
 #include "kv/lmdb/kv_lmdb_priv.h"
 
-enum { LOG_INTERVAL_MS = 10000 };
+enum {
+    LOG_INTERVAL_MS = 10000,
+    CRAMPED_LOOK_MS = 1000,
+    /* What a write needs beside its bytes: copies of the pages from leaf to root,
+     * in each of the trees. Of a whole group many are the same. */
+    WRITE_PAGES = 4,
+    /* So many free pages are left for deletes. */
+    RESERVED_PAGES = 32
+};
 
 /* Less than this free: full. */
 #define DISK_FULL_BYTES ((uint64_t)1 << 20)
@@ -28,7 +36,7 @@ static bool is_disk_full(const struct kv_lmdb *store)
 /* A quota of the user or a limit on the size of files shows in nothing but that
  * there is no room. The lock's file, which has no bytes, is as long as the data
  * for a moment: whatever forbids these to grow forbids that. */
-static bool is_growth_forbidden(const struct kv_lmdb *store)
+static bool is_growth_forbidden(const struct kv_lmdb *store, uint64_t bytes)
 {
     int lock_fd = store->env.lock_fd;
     struct stat data;
@@ -38,7 +46,7 @@ static bool is_growth_forbidden(const struct kv_lmdb *store)
     if (mdb_env_get_fd(store->env.env, &data_fd) != 0 ||
         fstat(data_fd, &data) == -1)
         return false;
-    is_forbidden = fallocate(lock_fd, 0, data.st_size, DISK_FULL_BYTES) == -1 &&
+    is_forbidden = fallocate(lock_fd, 0, data.st_size, (off_t)bytes) == -1 &&
                    (errno == ENOSPC || errno == EDQUOT || errno == EFBIG);
     if (ftruncate(lock_fd, 0) == -1)
         log_warning("the key-value store '%s': its lock: %s",
@@ -46,14 +54,24 @@ static bool is_growth_forbidden(const struct kv_lmdb *store)
     return is_forbidden;
 }
 
+/* The file cannot grow: what it has must do. */
+static enum kv_outcome note_cramped(struct kv_lmdb *store)
+{
+    if (!store->is_cramped)
+        store->look_at_ms = now_read_ns() / NS_PER_MS + CRAMPED_LOOK_MS;
+    store->is_cramped = true;
+    return KV_FULL;
+}
+
 static enum kv_outcome judge(struct kv_lmdb *store, int rc)
 {
     switch (rc) {
     case MDB_MAP_FULL:
+        return KV_FULL;
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-        return KV_FULL;
+        return note_cramped(store);
     case ENOMEM: /* nothing is done; memory may be there again later */
         return KV_BUSY;
     case MDB_TXN_FULL:
@@ -61,8 +79,8 @@ static enum kv_outcome judge(struct kv_lmdb *store, int rc)
     case EIO:
         /* So LMDB says of a write that was cut short, too, which is what the
          * first one is that finds no room. */
-        if (is_disk_full(store) || is_growth_forbidden(store))
-            return KV_FULL;
+        if (is_disk_full(store) || is_growth_forbidden(store, DISK_FULL_BYTES))
+            return note_cramped(store);
         break;
     default:
         break;
@@ -149,6 +167,39 @@ static bool only_deletes(const struct kv_write *write)
     return true;
 }
 
+/* Whether the file may still not grow; that is asked now and then. */
+static bool is_cramped(struct kv_lmdb *store)
+{
+    uint64_t now_ms = store->is_cramped ? now_read_ns() / NS_PER_MS : 0;
+
+    if (!store->is_cramped || now_ms < store->look_at_ms)
+        return store->is_cramped;
+    store->look_at_ms = now_ms + CRAMPED_LOOK_MS;
+    store->is_cramped = is_disk_full(store) ||
+                        is_growth_forbidden(store, DISK_FULL_BYTES);
+    return store->is_cramped;
+}
+
+/* Whether there is room for writes in a file that cannot grow, or not by as much
+ * as was tried. A delete needs pages, too, before it gives any back: the last
+ * ones are for deletes. */
+static bool has_room(struct kv_lmdb *store, const struct kv_write *first,
+                     const struct kv_write *end)
+{
+    uint64_t pages = 0;
+    size_t page_bytes;
+
+    if (!is_cramped(store))
+        return true;
+    page_bytes = kv_env_page_bytes(&store->env);
+    for (const struct kv_write *at = first; at != end; at = at->next)
+        if (!only_deletes(at))
+            pages += WRITE_PAGES + at->bytes / page_bytes;
+    return pages == 0 ||
+           kv_env_count_free(&store->env) >= pages + RESERVED_PAGES ||
+           !is_growth_forbidden(store, (pages + RESERVED_PAGES) * page_bytes);
+}
+
 void kv_lmdb_run_group(struct kv_lmdb *store, struct kv_write *first,
                        struct kv_write *end)
 {
@@ -159,7 +210,9 @@ void kv_lmdb_run_group(struct kv_lmdb *store, struct kv_write *first,
     int rc;
 
     do {
-        rc = store->is_broken ? MDB_PANIC : try_group(store, first, end);
+        rc = store->is_broken               ? MDB_PANIC
+             : !has_room(store, first, end) ? ENOSPC
+                                            : try_group(store, first, end);
     } while (rc == MDB_MAP_FULL &&
              kv_lmdb_make_room(store, is_single && only_deletes(first)));
     if (rc == 0)

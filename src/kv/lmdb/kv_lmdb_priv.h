@@ -93,6 +93,10 @@ int kv_env_adopt(struct kv_env *env);
  * may be active in the process. */
 MUST_USE bool kv_env_grow(struct kv_env *env, bool beyond_max);
 
+/* How many pages the next transaction may use without a longer file. */
+uint64_t kv_env_count_free(const struct kv_env *env);
+size_t kv_env_page_bytes(const struct kv_env *env);
+
 /* Takes back what was given beyond the maximum, as far as it is free. */
 void kv_env_trim(struct kv_env *env);
 
@@ -184,6 +188,8 @@ struct kv_lmdb {
 
     /* The writer's. */
     bool is_broken;      /* the disk failed: nothing is written any more */
+    bool is_cramped;     /* the file could not grow; it may again */
+    uint64_t look_at_ms; /* when that is looked at; monotonic */
     bool is_unsynced;    /* commits since the last sync */
     bool has_expiring;   /* the index may hold something */
     uint64_t sync_at_ms; /* monotonic, both */

@@ -9,6 +9,8 @@
 
 #include <lmdb.h>
 
+#include "unit/draw.h"
+
 TEST(the_map_grows_by_itself)
 {
     static char data[LARGE_BYTES];
@@ -255,6 +257,45 @@ TEST(a_reader_that_was_killed_does_not_let_the_file_grow)
     for (unsigned i = 0; i < 2000; i++)
         assert_int_equal(do_op(op).outcome, KV_REPLACED);
     assert_true(count().map_bytes <= 1 << 20);
+}
+
+/* A delete needs pages before it gives any back. */
+TEST(deletes_find_room_in_a_file_that_cannot_grow)
+{
+    enum { KEYS = 600, WRITES = 900, FILE_BYTES = (1 << 20) + 100, SEEDS = 12 };
+    static char data[9000];
+    struct rlimit whole, little;
+
+    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &whole), 0);
+    little = (struct rlimit){FILE_BYTES, whole.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    for (unsigned seed = 0; seed < SEEDS; seed++) {
+        unsigned refused = 0;
+        char key[16];
+
+        draw_seed = seed;
+        for (unsigned i = 0; i < WRITES; i++) {
+            struct kv_op op;
+
+            snprintf(key, sizeof(key), "%u", draw(KEYS));
+            op = put_op(key, "");
+            op.value = (struct bytes){data, draw(sizeof(data))};
+            refused += do_op(op).outcome == KV_FULL;
+        }
+        assert_true(refused > 0);
+        for (unsigned i = 0; i < KEYS; i++) {
+            enum kv_outcome outcome;
+
+            snprintf(key, sizeof(key), "%u", i);
+            outcome = do_op(delete_op(key)).outcome;
+            assert_true(outcome == KV_DELETED || outcome == KV_MISSING);
+        }
+        assert_int_equal(count().keys, 0);
+        assert_int_equal(do_op(put_op("again", "value")).outcome, KV_CREATED);
+        assert_int_equal(do_op(delete_op("again")).outcome, KV_DELETED);
+    }
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &whole), 0);
 }
 
 SUITE(.each_begin = set_up, .each_end = heal_and_tear_down);
