@@ -5,6 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/units.h"
+
+enum { TRIES_MAX = 100, PAUSE_NS = 10 * NS_PER_MS };
 
 /* What lies before each block. */
 struct loop_block {
@@ -71,11 +79,30 @@ void *loop_reallocate(void *block, long bytes)
     return whole + 1;
 }
 
+/* libev cannot do without the memory that it asks for, and aborts. What it asks
+ * for is little and seldom, so its thread waits a while for that to be there;
+ * then the process ends, and says why. */
+static void *insist(void *block, long bytes)
+{
+    static const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    void *at = loop_reallocate(block, bytes);
+
+    for (unsigned i = 0; !at && bytes != 0; i++) {
+        if (i == TRIES_MAX) {
+            log_error("out of memory: %ld bytes for an event loop", bytes);
+            _exit(EX_OSERR);
+        }
+        nanosleep(&pause, NULL);
+        at = loop_reallocate(block, bytes);
+    }
+    return at;
+}
+
 /* Before any loop is made: one that had its memory from elsewhere could not
  * grow any more. */
 __attribute__((constructor)) static void set_allocator(void)
 {
-    ev_set_allocator(loop_reallocate);
+    ev_set_allocator(insist);
 }
 
 struct ev_loop *loop_create(void)

@@ -1,3 +1,4 @@
+/* link: -Wl,--wrap=malloc,--wrap=realloc */
 #include "io/loop.h"
 
 #include <errno.h>
@@ -6,9 +7,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <sysexits.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "suite.h"
+#include "unit/memory.h"
 
 static unsigned char byte_at(size_t i)
 {
@@ -102,6 +107,34 @@ TEST(a_loop_hears_a_descriptor_of_any_number)
         close(numbers[i]);
     close(ends[0]);
     close(ends[1]);
+}
+
+/* libev itself would abort. */
+TEST(a_loop_waits_for_its_memory)
+{
+    struct ev_loop *loop;
+
+    fails_once = true;
+    allocations_left = 0;
+    loop = loop_create();
+    assert_non_null(loop);
+    assert_int_equal(allocations_left, -1);
+    ev_loop_destroy(loop);
+}
+
+TEST(without_any_memory_a_process_says_so_and_ends)
+{
+    pid_t pid = child_fork();
+    int status;
+
+    if (pid == 0) {
+        fails_once = false;
+        allocations_left = 0;
+        _exit(loop_create() ? EX_OK : EX_SOFTWARE);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), EX_OSERR);
 }
 
 SUITE(.begin = NULL);
