@@ -4,13 +4,17 @@
 
 /* --- Reading ------------------------------------------------------------- */
 
+/* A bit for each byte that a token may have: letters, digits, and
+ * "!#$%&'*+-.^_`|~". */
+static const uint64_t token_bytes[4] = {0x03FF6CFA00000000, 0x57FFFFFFC7FFFFFE,
+                                        0, 0};
+
 bool head_is_token(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {
-        char c = byte_lower(text.data[i]);
+        unsigned char c = (unsigned char)text.data[i];
 
-        if ((c < 'a' || c > 'z') && !byte_is_digit(c) &&
-            (c == '\0' || !strchr("!#$%&'*+-.^_`|~", c)))
+        if (!(token_bytes[c / 64] >> c % 64 & 1))
             return false;
     }
     return text.len > 0;

@@ -96,7 +96,9 @@ static const char *read_connection(struct reply *reply)
     bool upgrades = false;
     struct bytes list, member;
 
-    for (unsigned i = 0; i < reply->field_count; i++) {
+    for (unsigned i = 0;
+         reply->seen & (1u << FIELD_CONNECTION) && i < reply->field_count;
+         i++) {
         if (reply->fields[i].id != FIELD_CONNECTION)
             continue;
         list = reply->fields[i].value;

@@ -94,6 +94,53 @@ bool relay_is_among(const struct nominated *nominated, struct bytes name)
     return false;
 }
 
+/* --- Runs of fields ------------------------------------------------------ */
+
+/* Whether the field lies as "name: value". An empty value lies anywhere. */
+static bool is_usual(const struct field *field)
+{
+    const char *colon = field->name.data + field->name.len;
+
+    return field->value.len > 0 && field->value.data == colon + 2 &&
+           colon[0] == ':' && colon[1] == ' ';
+}
+
+/* Whether it lies in the next line. */
+static bool follows(const struct relay_run *run, const struct field *field)
+{
+    const char *end = run->text.data + run->text.len;
+
+    return run->text.len > 0 && field->name.data == end + 2 && end[0] == '\r' &&
+           end[1] == '\n';
+}
+
+void relay_run_put(struct relay_run *run, const struct field *field,
+                   struct buf *out)
+{
+    const char *end = field->value.data + field->value.len;
+
+    if (!is_usual(field)) {
+        relay_run_end(run, out);
+        head_field(out, field->name, field->value);
+        return;
+    }
+    if (follows(run, field)) {
+        run->text.len = (size_t)(end - run->text.data);
+        return;
+    }
+    relay_run_end(run, out);
+    run->text = bytes_between(field->name.data, end);
+}
+
+void relay_run_end(struct relay_run *run, struct buf *out)
+{
+    if (run->text.len == 0)
+        return;
+    buf_put(out, run->text);
+    buf_put_literal(out, "\r\n");
+    run->text.len = 0;
+}
+
 void relay_put_via(const struct relay *relay, unsigned minor, struct buf *out)
 {
     buf_put(out, minor == 0               ? BYTES("Via: 1.0 ")

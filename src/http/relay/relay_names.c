@@ -297,20 +297,16 @@ void relay_put_uri(const struct relay *relay, const struct request *request,
         buf_put(out, uri);
 }
 
-void relay_put_reply_field(const struct relay *relay,
-                           const struct request *request,
-                           const struct field *field, struct buf *out)
+bool relay_names_place(const struct relay *relay, const struct field *field)
 {
-    put_fn *put = NULL;
+    return relay->renames && field->id == FIELD_OTHER && find_put(field->name);
+}
 
-    if (relay->renames && field->id == FIELD_OTHER)
-        put = find_put(field->name);
-    if (!put) {
-        head_field(out, field->name, field->value);
-        return;
-    }
+void relay_put_place(const struct relay *relay, const struct request *request,
+                     const struct field *field, struct buf *out)
+{
     buf_put(out, field->name);
     buf_put_literal(out, ": ");
-    put(relay, request, field->value, out);
+    find_put(field->name)(relay, request, field->value, out);
     buf_put_literal(out, "\r\n");
 }

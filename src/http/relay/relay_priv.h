@@ -37,15 +37,35 @@ bool relay_is_for_all(struct bytes name);
 
 bool relay_has_prefix(struct bytes name, struct bytes prefix);
 
+/*
+ * Fields that stand behind one another in the head they came in, and are
+ * written there as they would be here, are copied as one text: most heads are
+ * a few such runs.
+ */
+struct relay_run {
+    struct bytes text; /* without the last line's end; empty: there is none */
+};
+
+/* Appends a field as it came, now or with those behind it. */
+void relay_run_put(struct relay_run *run, const struct field *field,
+                   struct buf *out);
+
+/* Appends what has not been appended yet: before anything else is, and at the
+ * end. */
+void relay_run_end(struct relay_run *run, struct buf *out);
+
 void relay_put_via(const struct relay *relay, unsigned minor, struct buf *out);
 
 /* --- relay_names.c ------------------------------------------------------- */
 
-/* Appends a field of a reply; where relay->renames and the field names a place
- * of the upstream's, by the name that the client has for it. */
-void relay_put_reply_field(const struct relay *relay,
-                           const struct request *request,
-                           const struct field *field, struct buf *out);
+/* Whether a field of a reply names a place, which relay->renames has named
+ * otherwise. */
+bool relay_names_place(const struct relay *relay, const struct field *field);
+
+/* Appends such a field; a place of the upstream's by the name that the client
+ * has for it. */
+void relay_put_place(const struct relay *relay, const struct request *request,
+                     const struct field *field, struct buf *out);
 
 /* --- relay_asker.c: what requests are told of who has asked -------------- */
 

@@ -8,25 +8,36 @@ static bool is_own_id(const struct relay *relay, struct bytes name)
     return relay->request_id.len > 0 && bytes_ieq(name, BYTES(RELAY_ID_FIELD));
 }
 
-static bool goes_on(const struct relay *relay, const struct field *field,
-                    const struct nominated *nominated, bool sends_trailer)
+static inline bool goes_on(const struct relay *relay, const struct field *field,
+                           const struct nominated *nominated,
+                           bool sends_trailer)
 {
-    switch (field->id) {
-    case FIELD_CONNECTION:
-    case FIELD_CONTENT_LENGTH:
-    case FIELD_HOP_BY_HOP:
-    case FIELD_TE:
-    case FIELD_TRANSFER_ENCODING:
-    case FIELD_UPGRADE:
-        return false;
-    case FIELD_TRAILER:
-        return sends_trailer;
-    case FIELD_OTHER:
+    static const uint32_t stay = 1u << FIELD_CONNECTION |
+                                 1u << FIELD_CONTENT_LENGTH |
+                                 1u << FIELD_HOP_BY_HOP | 1u << FIELD_TE |
+                                 1u << FIELD_TRANSFER_ENCODING |
+                                 1u << FIELD_UPGRADE;
+
+    if (field->id == FIELD_OTHER)
         return !relay_is_nominated(nominated, field->name) &&
                !is_own_id(relay, field->name);
-    default:
-        return true;
+    if (field->id == FIELD_TRAILER)
+        return sends_trailer;
+    return !(stay & (1u << field->id));
+}
+
+/* Appends a field by the name that the client has for what it names. */
+static inline void put_field(const struct relay *relay,
+                             const struct request *request,
+                             const struct field *field, struct relay_run *run,
+                             struct buf *out)
+{
+    if (!relay_names_place(relay, field)) {
+        relay_run_put(run, field, out);
+        return;
     }
+    relay_run_end(run, out);
+    relay_put_place(relay, request, field, out);
 }
 
 /* What most replies say of their connection is nothing. */
@@ -44,13 +55,15 @@ static bool put_fields(const struct relay *relay, const struct request *request,
                        struct buf *out)
 {
     const struct field *end = reply->fields + reply->field_count;
+    struct relay_run run = {.text.len = 0};
     struct nominated nominated;
 
     if (!read_nominated(&nominated, reply))
         return false;
     for (const struct field *field = reply->fields; field < end; field++)
         if (goes_on(relay, field, &nominated, sends_trailer))
-            relay_put_reply_field(relay, request, field, out);
+            put_field(relay, request, field, &run, out);
+    relay_run_end(&run, out);
     relay_put_via(relay, reply->minor, out);
     return true;
 }
@@ -110,6 +123,7 @@ enum relay_verdict relay_error(const struct relay *relay,
                                const struct reply *reply, struct buf *fields)
 {
     const struct field *end = reply->fields + reply->field_count;
+    struct relay_run run = {.text.len = 0};
     struct nominated nominated;
 
     if (!read_nominated(&nominated, reply))
@@ -117,7 +131,8 @@ enum relay_verdict relay_error(const struct relay *relay,
     for (const struct field *field = reply->fields; field < end; field++)
         if (goes_on(relay, field, &nominated, false) &&
             outlives_body(field->name))
-            relay_put_reply_field(relay, request, field, fields);
+            put_field(relay, request, field, &run, fields);
+    relay_run_end(&run, fields);
     relay_put_via(relay, reply->minor, fields);
     return fields->failed ? RELAY_TOO_LARGE : RELAY_DONE;
 }

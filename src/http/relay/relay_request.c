@@ -200,6 +200,20 @@ static bool is_variable(struct bytes name)
     return false;
 }
 
+/* Whether no server makes another byte of it. */
+static bool is_kept(char byte)
+{
+    return byte == '-' || field_byte_of_cgi(byte) != '_';
+}
+
+static bool is_plain(struct bytes name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (!is_kept(name.data[i]))
+            return false;
+    return true;
+}
+
 /* Whether a name is to some servers another one that means something, since CGI
  * makes '_' of '-', PHP makes it of '.', too, and lighttpd of all but letters and
  * digits. */
@@ -208,18 +222,11 @@ static bool is_disguised(const struct relay *relay, struct bytes name)
     char other[32];
     struct bytes twin = {other,
                          name.len < sizeof(other) ? name.len : sizeof(other)};
-    bool is_plain = true;
 
-    for (size_t i = 0; i < name.len; i++) {
-        bool is_kept = name.data[i] == '-' ||
-                       field_byte_of_cgi(name.data[i]) != '_';
-
-        is_plain &= is_kept;
-        if (i < twin.len)
-            other[i] = (char)(is_kept ? name.data[i] : '-');
-    }
-    if (is_plain)
+    if (is_plain(name)) /* nearly always */
         return false;
+    for (size_t i = 0; i < twin.len; i++)
+        other[i] = (char)(is_kept(name.data[i]) ? name.data[i] : '-');
     return relay_is_for_all(twin) || field_identify(twin) != FIELD_OTHER ||
            relay_says(relay, twin) || is_variable(name);
 }
@@ -325,6 +332,7 @@ enum relay_verdict relay_request(const struct relay *relay,
 {
     const struct field *end = request->fields + request->field_count;
     bool believes_x = relay_believes(relay, from, FORWARDED_X_FOR);
+    struct relay_run run = {.text.len = 0};
     struct nominated nominated;
     enum relay_verdict verdict;
 
@@ -343,7 +351,8 @@ enum relay_verdict relay_request(const struct relay *relay,
                                                           : relay->host);
     for (const struct field *field = request->fields; field < end; field++)
         if (goes_on(relay, field, &nominated, believes_x))
-            head_field(out, field->name, field->value);
+            relay_run_put(&run, field, out);
+    relay_run_end(&run, out);
     verdict = put_max_forwards(request, out);
     if (verdict != RELAY_DONE)
         return verdict;

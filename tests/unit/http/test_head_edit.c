@@ -43,6 +43,22 @@ static void assert_makes(const char *lines, const char *expected,
     buf_fini(&head);
 }
 
+TEST(a_token_has_letters_digits_and_some_marks)
+{
+    static const char marks[] = "!#$%&'*+-.^_`|~";
+
+    for (unsigned c = 0; c < 256; c++) {
+        char text[] = {'a', (char)c, 'b'};
+        bool is_one = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                      (c >= 'A' && c <= 'Z') ||
+                      memchr(marks, (int)c, sizeof(marks) - 1);
+
+        if (head_is_token((struct bytes){text, sizeof(text)}) != is_one)
+            fail_msg("byte %u", c);
+    }
+    assert_false(head_is_token(BYTES("")));
+}
+
 TEST(no_edits_change_nothing)
 {
     assert_makes("A: b\r\nC: d\r\n", "A: b\r\nC: d\r\n", false);

@@ -75,6 +75,34 @@ TEST(a_reply_is_made_anew)
     assert_goes_on(GET, "HTTP/1.0 200\r\n\r\n", "Via: 1.0 sprintd\r\n");
 }
 
+/* Lines that lie as they are written here go on together, whatever stands
+ * between, before and behind them. */
+TEST(lines_go_on_alike_however_they_lay)
+{
+    static const char *const cases[][2] = {
+        {"A: b\r\nC: d\r\nE: f\r\n", "A: b\r\nC: d\r\nE: f\r\n"},
+        {"A: b\r\nC:d\r\nE: f\r\n", "A: b\r\nC: d\r\nE: f\r\n"},
+        {"A: b\r\nC:\td\r\nE: f\r\n", "A: b\r\nC: d\r\nE: f\r\n"},
+        {"A: b\r\nC:  d\r\nE: f\r\n", "A: b\r\nC: d\r\nE: f\r\n"},
+        {"A: b \r\nC: d\t\r\nE: f\r\n", "A: b\r\nC: d\r\nE: f\r\n"},
+        {"A:\r\nC: d\r\nE: \r\n", "A: \r\nC: d\r\nE: \r\n"},
+        {"A: b\r\nTE: x\r\nE: f\r\n", "A: b\r\nE: f\r\n"},
+        {"TE: x\r\nA: b\r\nKeep-Alive: x\r\n", "A: b\r\n"},
+        {"A: b: c\r\nC: d\te\r\n", "A: b: c\r\nC: d\te\r\n"},
+        {"A: b\r\nLocation: /x\r\nE: f\r\n",
+         "A: b\r\nLocation: /x\r\nE: f\r\n"},
+    };
+    char answered[200], expected[200];
+
+    for (unsigned renames = 0; renames < 2; renames++)
+        for (size_t i = 0; i < COUNT(cases); i++) {
+            relay.renames = renames;
+            snprintf(answered, sizeof(answered), OK "%s\r\n", cases[i][0]);
+            snprintf(expected, sizeof(expected), "%s" VIA, cases[i][1]);
+            assert_goes_on(GET, answered, expected);
+        }
+}
+
 TEST(what_belongs_to_one_connection_stays_there)
 {
     assert_goes_on(GET,

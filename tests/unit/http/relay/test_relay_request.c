@@ -15,6 +15,26 @@ TEST(a_request_is_made_anew)
                  "Forwarded: for=192.0.2.1;proto=http;host=a\r\n\r\n");
 }
 
+TEST(names_and_values_that_lie_apart_are_no_line)
+{
+    static const char text[] = "A: 1;;B; 2\r\nC: 3";
+    const struct field fields[] = {
+        {{text, 1}, {text + 3, 1}, FIELD_OTHER},
+        {{text + 6, 1}, {text + 9, 1}, FIELD_OTHER},
+        {{text + 12, 1}, {text + 15, 1}, FIELD_OTHER}};
+
+    assert_int_equal(relay_text(BYTES("GET / HTTP/1.1\r\nHost: a\r\n\r\n")),
+                     RELAY_DONE);
+    memcpy(request.few, fields, sizeof(fields));
+    request.fields = request.few;
+    request.field_count = 3;
+    request.seen = 0;
+    out.len = 0;
+    assert_int_equal(relay_request(&relay, &request, &from, &out), RELAY_DONE);
+    storage[out.len] = '\0';
+    assert_non_null(strstr(storage, "\r\nA: 1\r\nB: 2\r\nC: 3\r\nVia"));
+}
+
 /* --- Targets ------------------------------------------------------------- */
 
 static const struct {
