@@ -30,7 +30,7 @@ bool local_is_sender(const struct exchange *exchange)
 }
 
 /* "192.0.2.1", "[2001:db8::1]", perhaps with a port. */
-static bool is_address(struct bytes host)
+static bool read_address(struct bytes host)
 {
     bool is_ipv6 = *host.data == '[';
     const char *end = memchr(host.data, is_ipv6 ? ']' : ':', host.len);
@@ -44,6 +44,26 @@ static bool is_address(struct bytes host)
     if (end)
         host = bytes_between(host.data, end);
     return address_parse(&address, host);
+}
+
+/* A worker is asked by the same address again and again, and what was one a
+ * moment ago is one. */
+static bool is_address(struct bytes host)
+{
+    static _Thread_local struct {
+        size_t len; /* 0: there is none */
+        char text[56];
+    } last;
+
+    if (host.len == last.len && memcmp(host.data, last.text, host.len) == 0)
+        return true;
+    if (!read_address(host))
+        return false;
+    if (host.len <= sizeof(last.text)) {
+        memcpy(last.text, host.data, host.len);
+        last.len = host.len;
+    }
+    return true;
 }
 
 static bool is_localhost(struct bytes host)

@@ -1,5 +1,7 @@
 #include "kv/kv_record.h"
 
+#include <endian.h>
+
 enum {
     VERSION = 1,
     TYPE_BYTES_AT = 1,
@@ -11,19 +13,16 @@ enum {
 
 void kv_number_write(uint64_t number, char out[KV_NUMBER_BYTES])
 {
-    for (int i = KV_NUMBER_BYTES - 1; i >= 0; i--) {
-        out[i] = (char)(number & 0xFF);
-        number >>= 8;
-    }
+    number = htobe64(number);
+    memcpy(out, &number, KV_NUMBER_BYTES);
 }
 
 uint64_t kv_number_read(const char in[KV_NUMBER_BYTES])
 {
-    uint64_t number = 0;
+    uint64_t number;
 
-    for (int i = 0; i < KV_NUMBER_BYTES; i++)
-        number = number << 8 | (unsigned char)in[i];
-    return number;
+    memcpy(&number, in, KV_NUMBER_BYTES);
+    return be64toh(number);
 }
 
 void kv_record_write(const struct kv_record *record, char *out)

@@ -47,13 +47,22 @@ static void answer_options(const struct kv *kv, struct exchange *exchange,
     response_add_head(response);
 }
 
+static bool refuse_method(struct kv *kv, struct exchange *exchange,
+                          enum kv_key_verdict verdict)
+{
+    struct problem problem = {.status = 405,
+                              .fields = bytes_of(allow_line(verdict))};
+
+    kv_fail_with(kv, exchange, &problem);
+    return false;
+}
+
 /* Finds what it is about, and that it may be asked; or answers: false. */
 static bool read_path(struct kv *kv, struct exchange *exchange,
                       enum kv_key_verdict *verdict_out,
                       char room[KV_KEY_BYTES_MAX], struct bytes *key_out)
 {
     const struct request *request = &exchange->request;
-    struct problem problem = {.status = 405};
 
     *verdict_out = kv_key_read(request->path, kv->options.prefix, room,
                                key_out);
@@ -61,11 +70,8 @@ static bool read_path(struct kv *kv, struct exchange *exchange,
         kv_fail(kv, exchange, 400, kv_key_fault(*verdict_out));
         return false;
     }
-    if (is_allowed(*verdict_out, request->method))
-        return true;
-    problem.fields = bytes_of(allow_line(*verdict_out));
-    kv_fail_with(kv, exchange, &problem);
-    return false;
+    return is_allowed(*verdict_out, request->method) ||
+           refuse_method(kv, exchange, *verdict_out);
 }
 
 static void answer(void *self, struct exchange *exchange, struct bytes rest)
@@ -75,7 +81,11 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     enum kv_key_verdict verdict;
     struct bytes key;
 
-    (void)rest; /* of the clean path, which keys are not read from */
+    (void)rest;           /* of the clean path, which keys are not read from */
+    if (exchange->sink) { /* that was done before its body came */
+        kv_write_end(exchange->sink);
+        return;
+    }
     if (!read_path(kv, exchange, &verdict, room, &key))
         return;
     switch (exchange->request.method) {
@@ -92,7 +102,9 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     case METHOD_PUT:
     case METHOD_POST:
     case METHOD_DELETE:
-        kv_write_end(kv, exchange, verdict, key);
+        kv_write_begin(kv, exchange, verdict, key);
+        if (exchange->sink) /* without a body */
+            kv_write_end(exchange->sink);
         return;
     case METHOD_OPTIONS:
     case METHOD_PATCH:
@@ -146,6 +158,7 @@ struct kv *kv_create(const struct kv_options *options)
     kv->options = *options;
     list_init(&kv->asked);
     list_init(&kv->watchings);
+    kv_write_init(kv);
     if (siphash_make_key(&secret) == 0 &&
         stream_seats_init(&kv->seats, options->watchers_max) == 0) {
         kv->boundary.secret = secret.words[0];
@@ -167,6 +180,7 @@ void kv_destroy(struct kv *kv)
         kv_question_release(question);
     }
     kv_read_spare_fini(kv);
+    kv_write_fini(kv);
     stream_seats_fini(&kv->seats);
     free(kv);
 }

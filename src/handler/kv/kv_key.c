@@ -14,13 +14,31 @@ static size_t decoded_len(struct bytes text)
     return len;
 }
 
+/* Keys that are written as they are need no decoding, and most are. */
+static bool is_plain(struct bytes text)
+{
+    return !memchr(text.data, '%', text.len) &&
+           !memchr(text.data, '\0', text.len);
+}
+
+static enum kv_key_verdict decode(struct bytes text, char out[KV_KEY_BYTES_MAX],
+                                  size_t *len_out)
+{
+    char room[3 * KV_KEY_BYTES_MAX];
+
+    if (text.len > sizeof(room) || decoded_len(text) > KV_KEY_BYTES_MAX)
+        return KV_KEY_TOO_LONG;
+    if (!percent_decode(text, false, room, len_out))
+        return KV_KEY_MALFORMED;
+    memcpy(out, room, *len_out);
+    return KV_KEY_ONE;
+}
+
 enum kv_key_verdict kv_key_read(struct bytes raw_path, struct bytes prefix,
                                 char out[KV_KEY_BYTES_MAX],
                                 struct bytes *key_out)
 {
     struct bytes rest;
-    char room[3 * KV_KEY_BYTES_MAX];
-    size_t len;
 
     *key_out = (struct bytes){out, 0};
     if (!path_leads(prefix, raw_path))
@@ -31,12 +49,10 @@ enum kv_key_verdict kv_key_read(struct bytes raw_path, struct bytes prefix,
                          raw_path.data + raw_path.len);
     if (bytes_eq(rest, BYTES("-/batch")))
         return KV_KEY_BATCH;
-    if (rest.len > sizeof(room) || decoded_len(rest) > KV_KEY_BYTES_MAX)
-        return KV_KEY_TOO_LONG;
-    if (!percent_decode(rest, false, room, &len))
-        return KV_KEY_MALFORMED;
-    memcpy(out, room, len);
-    key_out->len = len;
+    if (rest.len > KV_KEY_BYTES_MAX || !is_plain(rest))
+        return decode(rest, out, &key_out->len);
+    memcpy(out, rest.data, rest.len);
+    key_out->len = rest.len;
     return KV_KEY_ONE;
 }
 

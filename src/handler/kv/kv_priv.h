@@ -20,6 +20,7 @@
 #define HANDLER_KV_KV_PRIV_H
 
 #include "base/list.h"
+#include "base/pool.h"
 #include "handler/kv/kv.h"
 #include "handler/kv/kv_key.h"
 #include "handler/problem.h"
@@ -45,6 +46,7 @@ struct kv {
     struct boundary boundary;
     struct list asked; /* questions that the store has */
     struct kv_reading *spare;
+    struct pool writings;
     struct list watchings;
     struct stream_seats seats;
     /* Seconds that have been counted; beats: heartbeats among them. */
@@ -159,12 +161,15 @@ void kv_list(struct kv *kv, struct exchange *exchange);
 void kv_watch(struct kv *kv, struct exchange *exchange, struct bytes prefix,
               struct bytes since);
 
+void kv_write_init(struct kv *kv);
+void kv_write_fini(struct kv *kv);
+
 /* Makes the sink for a body that is about to come, or answers. */
 void kv_write_begin(struct kv *kv, struct exchange *exchange,
                     enum kv_key_verdict verdict, struct bytes key);
 
-/* Asks the store, when all of the body has come or there is none. */
-void kv_write_end(struct kv *kv, struct exchange *exchange,
-                  enum kv_key_verdict verdict, struct bytes key);
+/* Asks the store, when all of the body has come to that sink or there is none.
+ */
+void kv_write_end(struct sink *sink);
 
 #endif

@@ -157,30 +157,41 @@ static void tell_problem(const struct kv *kv, struct exchange *exchange,
     kv_fail_with(kv, exchange, &problem);
 }
 
+/* Answers a request that has conditions, or wants a part. */
+static __attribute__((noinline)) enum representation_answer send_if(
+    struct kv *kv, struct exchange *exchange, const struct kv_meta *meta,
+    struct representation *representation)
+{
+    char storage[KV_ETAG_BYTES];
+    struct buf tag;
+
+    buf_init(&tag, storage, sizeof(storage), sizeof(storage));
+    representation->validators = validators_of(kv, meta, &tag);
+    return representation_answer(representation, exchange, kv->options.defaults,
+                                 &kv->boundary);
+}
+
 /* Answers with the value. Its reference goes to the response, if that sends
  * some of it. False: it cannot be sent now, and what was answered is void. */
 static bool send_value(struct kv *kv, struct exchange *exchange,
                        struct kv_value *value)
 {
     struct response *response = &exchange->response;
-    char storage[KV_FIELDS_BYTES_MAX], tag_storage[KV_ETAG_BYTES];
+    char storage[KV_FIELDS_BYTES_MAX];
     enum representation_answer sent = REPRESENTATION_WHOLE;
     struct representation representation;
-    struct buf fields, tag;
+    struct buf fields;
 
     buf_init(&fields, storage, sizeof(storage), sizeof(storage));
-    buf_init(&tag, tag_storage, sizeof(tag_storage), sizeof(tag_storage));
     put_lines(kv, &fields, &value->meta);
     representation = (struct representation){
-        .validators = validators_of(kv, &value->meta, &tag),
         .length = value->bytes,
         .type = value->type.len > 0 ? value->type : BYTES(KV_DEFAULT_TYPE),
         .fields = {storage, fields.len},
         .memory = value->data.len > 0 ? value->data.data : "",
         .fd = -1};
     if (!representation_is_plain(&exchange->request))
-        sent = representation_answer(&representation, exchange,
-                                     kv->options.defaults, &kv->boundary);
+        sent = send_if(kv, exchange, &value->meta, &representation);
     if (sent == REPRESENTATION_WHOLE)
         send_whole(kv, exchange, &representation);
     else if (response->status >= 400 && response->is_error)

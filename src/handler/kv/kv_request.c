@@ -1,14 +1,24 @@
 #include "handler/kv/kv_priv.h"
 
-bool kv_read_query(struct kv *kv, struct exchange *exchange,
-                   struct query_parameter *parameters, size_t count)
+static void refuse_parameter(struct kv *kv, struct exchange *exchange,
+                             enum query_verdict verdict, struct bytes name)
 {
     static const char *const faults[] = {
         [QUERY_UNKNOWN] = "nobody knows this parameter",
         [QUERY_TWICE] = "this parameter comes twice",
         [QUERY_MALFORMED] = "this has NUL, or a broken escape"};
+    struct problem problem = {.status = 400,
+                              .detail = bytes_of(faults[verdict])};
+
+    problem.members[0].name = "parameter";
+    problem.members[0].text = name.data ? name : BYTES("");
+    kv_fail_with(kv, exchange, &problem);
+}
+
+bool kv_read_query(struct kv *kv, struct exchange *exchange,
+                   struct query_parameter *parameters, size_t count)
+{
     struct bytes raw = exchange->request.query;
-    struct problem problem = {.status = 400};
     enum query_verdict verdict;
     struct bytes name;
 
@@ -17,13 +27,9 @@ bool kv_read_query(struct kv *kv, struct exchange *exchange,
         return false;
     }
     verdict = query_read(raw, kv->query, parameters, count, &name);
-    if (verdict == QUERY_DONE)
-        return true;
-    problem.detail = bytes_of(faults[verdict]);
-    problem.members[0].name = "parameter";
-    problem.members[0].text = name.data ? name : BYTES("");
-    kv_fail_with(kv, exchange, &problem);
-    return false;
+    if (verdict != QUERY_DONE)
+        refuse_parameter(kv, exchange, verdict, name);
+    return verdict == QUERY_DONE;
 }
 
 bool kv_find_single(const struct request *request, struct bytes name,

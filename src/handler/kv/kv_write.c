@@ -1,6 +1,8 @@
-#include <stdlib.h>
+#include <assert.h>
 
 #include "handler/kv/kv_write_priv.h"
+
+enum { WRITINGS_KEPT = 64 }; /* free ones, as of pool.h */
 
 /* --- The body ------------------------------------------------------------ */
 
@@ -190,7 +192,7 @@ static void destroy(struct kv_question *question)
     kv_memory_give(question->kv->options.bodies, writing->charged);
     kv_batch_destroy(writing->batch);
     buf_fini(&writing->body);
-    free(writing);
+    pool_give(&question->kv->writings, writing);
 }
 
 static bool may_do_batch(struct kv_writing *writing)
@@ -269,27 +271,36 @@ static bool prepare(struct kv_writing *writing, enum kv_key_verdict verdict,
 void kv_write_begin(struct kv *kv, struct exchange *exchange,
                     enum kv_key_verdict verdict, struct bytes key)
 {
-    struct kv_writing *writing = calloc(1, sizeof(*writing));
+    struct kv_writing *writing = pool_take(&kv->writings);
 
     if (!writing) {
         kv_fail_outcome(kv, exchange, KV_BUSY);
         return;
     }
+    memset(writing, 0, offsetof(struct kv_writing, key));
     kv_question_init(&writing->question, kv, exchange, destroy);
     writing->sink = (struct sink){
         .take = take, .destroy = destroy_sink, .foresee = foresee};
-    buf_init(&writing->body, NULL, 0, kv->options.value_bytes_max);
+    buf_init(&writing->body, writing->room, sizeof(writing->room),
+             kv->options.value_bytes_max);
     if (prepare(writing, verdict, key))
         exchange->sink = &writing->sink;
     else
         kv_question_release(&writing->question);
 }
 
-void kv_write_end(struct kv *kv, struct exchange *exchange,
-                  enum kv_key_verdict verdict, struct bytes key)
+void kv_write_init(struct kv *kv)
 {
-    if (!exchange->sink) /* it has no body */
-        kv_write_begin(kv, exchange, verdict, key);
-    if (exchange->sink)
-        ask(OWNER_OF(exchange->sink, struct kv_writing, sink));
+    pool_init(&kv->writings, sizeof(struct kv_writing), WRITINGS_KEPT);
+}
+
+void kv_write_fini(struct kv *kv)
+{
+    pool_fini(&kv->writings);
+}
+
+void kv_write_end(struct sink *sink)
+{
+    assert(sink->take == take);
+    ask(OWNER_OF(sink, struct kv_writing, sink));
 }

@@ -3,21 +3,26 @@
 
 /* --- What the head says -------------------------------------------------- */
 
-/* Whether the client may write. False, here and below: the exchange has been
- * answered. */
-static bool admits(struct kv *kv, struct exchange *exchange,
-                   struct kv_pass *pass)
+static void ask_for_token(struct kv *kv, struct exchange *exchange)
 {
     struct problem problem = {
         .status = 401,
         .detail = BYTES("writing needs a token"),
         .fields = BYTES("WWW-Authenticate: Bearer realm=\"kv\"\r\n")};
 
+    kv_fail_with(kv, exchange, &problem);
+}
+
+/* Whether the client may write. False, here and below: the exchange has been
+ * answered. */
+static bool admits(struct kv *kv, struct exchange *exchange,
+                   struct kv_pass *pass)
+{
     switch (kv_access_judge(&kv->options.access, exchange, pass)) {
     case KV_LEAVE_GIVEN:
         return true;
     case KV_LEAVE_UNKNOWN:
-        kv_fail_with(kv, exchange, &problem);
+        ask_for_token(kv, exchange);
         break;
     case KV_LEAVE_REFUSED:
         kv_fail(kv, exchange, 403, "writing is not allowed from there");
@@ -109,14 +114,20 @@ static bool has_no_condition(struct kv *kv, struct exchange *exchange)
     return true;
 }
 
+static void refuse_coding(struct kv *kv, struct exchange *exchange)
+{
+    struct problem problem = {.status = 415,
+                              .detail = BYTES("values have no coding"),
+                              .fields = BYTES("Accept-Encoding: identity\r\n")};
+
+    kv_fail_with(kv, exchange, &problem);
+}
+
 static bool read_type(struct kv *kv, struct exchange *exchange,
                       struct kv_writing *writing)
 {
     const struct request *request = &exchange->request;
     struct bytes type, coding, range;
-    struct problem problem = {.status = 415,
-                              .detail = BYTES("values have no coding"),
-                              .fields = BYTES("Accept-Encoding: identity\r\n")};
 
     if (!kv_find_single(request, BYTES("Content-Range"), &range) ||
         range.data) {
@@ -125,7 +136,7 @@ static bool read_type(struct kv *kv, struct exchange *exchange,
     }
     if (!kv_find_single(request, BYTES("Content-Encoding"), &coding) ||
         (coding.data && !bytes_ieq(coding, BYTES("identity")))) {
-        kv_fail_with(kv, exchange, &problem);
+        refuse_coding(kv, exchange);
         return false;
     }
     if (!kv_find_single(request, BYTES("Content-Type"), &type) ||

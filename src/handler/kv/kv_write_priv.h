@@ -12,6 +12,10 @@
 #include "handler/kv/kv_batch.h"
 #include "handler/kv/kv_priv.h"
 
+enum {
+    KV_ROOM_BYTES = 512
+}; /* values up to that need no memory of their own */
+
 /*
  *   begin: may it, and is it sound? ---> sink: a body, or a batch
  *                                          |
@@ -35,8 +39,10 @@ struct kv_writing {
     struct kv_pass pass;
     size_t charged; /* taken for the body */
     size_t results_at;
+    /* What is not set before it is read, from here on. */
     char key[KV_KEY_BYTES_MAX];
     char type[KV_TYPE_BYTES_MAX];
+    char room[KV_ROOM_BYTES]; /* for a short body */
 };
 
 /* Whether the head of a request is sound, and it may write what it names; else

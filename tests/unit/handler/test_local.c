@@ -102,4 +102,20 @@ TEST(names_are_those_that_nobody_else_can_have)
     assert_false(local_is_named(NULL, BYTES("web1")));
 }
 
+TEST(a_name_is_not_one_for_having_been_asked_behind_one)
+{
+    char longest[80] = "";
+
+    for (int i = 0; i < 3; i++) {
+        assert_true(local_is_named(NULL, BYTES("127.0.0.1:8080")));
+        assert_false(local_is_named(NULL, BYTES("evil.example:8")));
+        assert_true(local_is_named(NULL, BYTES("127.0.0.1:8080")));
+        assert_true(local_is_named(NULL, BYTES("192.0.2.1:8080")));
+    }
+    snprintf(longest, sizeof(longest), "127.0.0.1:%065d", 80);
+    assert_true(local_is_named(NULL, bytes_of(longest)));
+    longest[0] = 'x';
+    assert_false(local_is_named(NULL, bytes_of(longest)));
+}
+
 SUITE(.each_begin = set_up, .each_end = end_asking);

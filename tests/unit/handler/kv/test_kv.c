@@ -41,6 +41,25 @@ TEST(an_empty_value_is_one)
     assert_in(kv_ask("GET /kv/a", "", NULL), "Content-Length: 0\r\n");
 }
 
+/* Short bodies lie in the write itself; what is used again shows nothing of
+ * who had it before. */
+TEST(values_of_every_length_are_whole)
+{
+    static const size_t lengths[] = {600, 1, 511, 512, 513, 2, 1000, 512};
+    static char value[1001];
+
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        memset(value, 'a' + (int)i, lengths[i]);
+        value[lengths[i]] = '\0';
+        assert_in(kv_ask("PUT /kv/long", "", value),
+                  i == 0 ? "HTTP/1.1 201" : "HTTP/1.1 204");
+        assert_string_equal(strstr(kv_ask("GET /kv/long", "", NULL),
+                                   "\r\n\r\n") +
+                                4,
+                            value);
+    }
+}
+
 TEST(ranges_and_conditions_are_those_of_files)
 {
     const char *text;

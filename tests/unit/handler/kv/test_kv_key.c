@@ -67,6 +67,8 @@ TEST(broken_escapes_and_nul_are_no_key)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         assert_int_equal(read_key(cases[i]), KV_KEY_MALFORMED);
+    assert_int_equal(kv_key_read(BYTES("/kv/a\0b"), BYTES("/kv"), room, &key),
+                     KV_KEY_MALFORMED);
     assert_non_null(kv_key_fault(KV_KEY_MALFORMED));
 }
 
