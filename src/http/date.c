@@ -47,17 +47,24 @@ static int64_t seconds_of(const struct moment *moment)
            moment->second;
 }
 
+/* Seconds within years of four digits, counted from the calendar's first day:
+ * positive, and beyond the first day. */
+static int64_t count_seconds(int64_t seconds)
+{
+    if (seconds < SECONDS_MIN)
+        seconds = SECONDS_MIN;
+    if (seconds > SECONDS_MAX)
+        seconds = SECONDS_MAX;
+    return seconds + (int64_t)EPOCH_DAY * DAY_SECONDS;
+}
+
 static struct moment moment_of(int64_t seconds)
 {
     struct moment moment;
     int of_day, day, year, month;
     int64_t count;
 
-    if (seconds < SECONDS_MIN)
-        seconds = SECONDS_MIN;
-    if (seconds > SECONDS_MAX)
-        seconds = SECONDS_MAX;
-    seconds += (int64_t)EPOCH_DAY * DAY_SECONDS;
+    seconds = count_seconds(seconds);
     count = seconds / DAY_SECONDS;
     of_day = (int)(seconds % DAY_SECONDS);
     /* Every 1461st of 146097 days is a leap day, but no 36525th. */
@@ -189,7 +196,8 @@ static void put_pair(char *out, int number)
     out[1] = (char)('0' + number % 10);
 }
 
-void date_format(int64_t seconds, char out[DATE_LEN])
+/* Writes a date whose time is for others to say. */
+static void put_day(char out[DATE_LEN], int64_t seconds)
 {
     struct moment moment = moment_of(seconds);
 
@@ -199,9 +207,27 @@ void date_format(int64_t seconds, char out[DATE_LEN])
     memcpy(out + 8, months[moment.month], 3);
     put_pair(out + 12, moment.year / 100);
     put_pair(out + 14, moment.year % 100);
-    put_pair(out + 17, moment.hour);
-    put_pair(out + 20, moment.minute);
-    put_pair(out + 23, moment.second);
+}
+
+/* Dates that are written one after the other are often of one day. */
+void date_format(int64_t seconds, char out[DATE_LEN])
+{
+    static _Thread_local struct {
+        int64_t day; /* of the calendar; 0: none is written */
+        char text[DATE_LEN];
+    } last;
+    int64_t since = count_seconds(seconds);
+    int64_t day = since / DAY_SECONDS;
+    int of_day = (int)(since % DAY_SECONDS);
+
+    if (last.day != day) {
+        put_day(last.text, seconds);
+        last.day = day;
+    }
+    memcpy(out, last.text, DATE_LEN);
+    put_pair(out + 17, of_day / 3600);
+    put_pair(out + 20, of_day / 60 % 60);
+    put_pair(out + 23, of_day % 60);
 }
 
 void date_format_now(int64_t seconds, char out[DATE_LEN])

@@ -1,6 +1,8 @@
 /* link: -Wl,--wrap=malloc,--wrap=realloc */
 #include "base/buf.h"
 
+#include <inttypes.h>
+
 #include "suite.h"
 #include "unit/memory.h"
 
@@ -219,6 +221,21 @@ TEST(numbers_are_decimal)
     buf_put_number(&buf, UINT64_MAX);
     assert_holds(&buf, BYTES("0 1090 18446744073709551615"));
     buf_fini(&buf);
+}
+
+TEST(numbers_of_every_length_are_what_printf_makes_of_them)
+{
+    char expected[24];
+    struct buf buf;
+
+    for (uint64_t ten = 1; ten < UINT64_MAX / 10; ten *= 10)
+        for (uint64_t number = ten - 1; number <= ten + 100; number++) {
+            snprintf(expected, sizeof(expected), "%" PRIu64, number);
+            buf_init(&buf, NULL, 0, 100);
+            buf_put_number(&buf, number);
+            assert_holds(&buf, bytes_of(expected));
+            buf_fini(&buf);
+        }
 }
 
 TEST(formatted_text_is_appended)
