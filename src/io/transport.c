@@ -48,19 +48,49 @@ enum io_result transport_peek(const struct transport *transport, char *data,
                                len_out);
 }
 
+/* A head and a short body cost less to copy than the kernel takes to read a
+ * vector of them. */
+enum { JOINED_BYTES_MAX = 2048 };
+
+/* Copies all parts to out. The bytes, or 0: they are too many. */
+static size_t join(const struct iovec *parts, size_t count,
+                   char out[JOINED_BYTES_MAX])
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].iov_len > JOINED_BYTES_MAX - bytes)
+            return 0;
+        memcpy(out + bytes, parts[i].iov_base, parts[i].iov_len);
+        bytes += parts[i].iov_len;
+    }
+    return bytes;
+}
+
+static __attribute__((noinline)) enum io_result send_vector(
+    const struct transport *transport, struct iovec *parts, size_t count,
+    int flags, size_t *len_out)
+{
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
+    char joined[JOINED_BYTES_MAX];
+    size_t bytes = join(parts, count, joined);
+    ssize_t n = bytes > 0 ? send(transport->fd, joined, bytes, flags)
+                          : sendmsg(transport->fd, &message, flags);
+
+    return result_of_sending(n, len_out);
+}
+
 enum io_result transport_send_bare(const struct transport *transport,
                                    struct iovec *parts, size_t count, bool more,
                                    size_t *len_out)
 {
     int flags = MSG_NOSIGNAL | (more ? MSG_MORE : 0);
-    struct msghdr message;
 
     if (count == 1) /* alone: the same call without the vector */
         return result_of_sending(send(transport->fd, parts->iov_base,
                                       parts->iov_len, flags),
                                  len_out);
-    message = (struct msghdr){.msg_iov = parts, .msg_iovlen = count};
-    return result_of_sending(sendmsg(transport->fd, &message, flags), len_out);
+    return send_vector(transport, parts, count, flags, len_out);
 }
 
 enum io_result transport_send_file_bare(const struct transport *transport,

@@ -119,6 +119,38 @@ TEST(parts_leave_in_order_and_a_full_socket_says_so)
     assert_int_equal(len, 0);
 }
 
+/* Short ones are copied before they are sent, long ones are not. */
+TEST(parts_leave_whole_however_long_they_are)
+{
+    enum { PARTS = 5, MOST = 3000 };
+    const struct pair *pair = *state;
+    static char text[PARTS * MOST], heard[PARTS * MOST];
+    static const size_t lengths[][PARTS] = {
+        {1, 1, 1, 1, 1},       {0, 1, 0, 2, 0},    {2044, 1, 1, 1, 1},
+        {2044, 1, 1, 1, 2},    {1, 2047, 0, 0, 0}, {1, 2047, 1, 0, 0},
+        {2048, 0, 0, 0, 1},    {1, 0, 2048, 1, 3}, {3000, 1, 1, 1, 1},
+        {300, 300, 300, 3, 3},
+    };
+
+    for (size_t i = 0; i < sizeof(text); i++)
+        text[i] = (char)(i * 7919 >> 4);
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        struct iovec parts[PARTS];
+        size_t bytes = 0, len;
+
+        for (size_t at = 0; at < PARTS; at++) {
+            parts[at] = (struct iovec){text + bytes, lengths[i][at]};
+            bytes += lengths[i][at];
+        }
+        assert_int_equal(transport_send(&pair->transport, parts, PARTS,
+                                        i % 2 == 0, &len),
+                         IO_DONE);
+        assert_int_equal(len, bytes);
+        assert_int_equal(recv(pair->client, heard, bytes, MSG_WAITALL), bytes);
+        assert_memory_equal(heard, text, bytes);
+    }
+}
+
 TEST(a_range_of_a_file_is_sent_and_its_end_is_told)
 {
     const struct pair *pair = *state;
