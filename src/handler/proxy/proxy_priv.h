@@ -33,6 +33,8 @@ enum {
     PROXY_HEAD_BYTES = 2048,   /* of a request for the upstream, in room that is
                                   lent until it has been sent */
     PROXY_TAKEN_BYTES = 24576, /* at most from one read of a client's, framed */
+    PROXY_REPLY_BYTES = 4096, /* of a reply's head, beside a whole buffer of its
+                                  body: which so comes with it in one read */
     PROXY_TRANSFERS_KEPT = 256, /* free ones, as of pool.h */
     PROXY_HEADS_KEPT = 64,
     PROXY_BUFFERS_KEPT = 256,
@@ -41,11 +43,13 @@ enum {
 
 _Static_assert(PROXY_BUFFER_BYTES_MIN >= (int)REPLY_HEAD_BYTES_MAX,
                "a head must fit in");
+_Static_assert((int)PROXY_REPLY_BYTES <= (int)PROXY_TAKEN_BYTES,
+               "there is that room in every buffer");
 
 #define PROXY_ALLOW "Allow: GET, HEAD, OPTIONS, POST, PUT, DELETE, PATCH\r\n"
 
 /* buffer_bytes of room, once in each direction; and for what a client's read
- * brings that began when it was not full. */
+ * brings that began when it was not full, or for a reply's head. */
 struct proxy_buffer {
     size_t begin; /* of what is not done with */
     size_t end;
@@ -94,6 +98,12 @@ struct proxy {
     void *hear_context;
     struct reply reply; /* while one is looked at */
 };
+
+/* How much of a reply may lie in a buffer. */
+static inline size_t proxy_in_bytes(const struct proxy *proxy)
+{
+    return proxy->options.buffer_bytes + PROXY_REPLY_BYTES;
+}
 
 static inline void proxy_count(_Atomic uint64_t *counter, uint64_t more)
 {

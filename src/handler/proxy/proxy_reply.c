@@ -43,6 +43,8 @@ static void decode(struct transfer *transfer, size_t from)
 /* The ms for which a server keeps an idle connection, as far as it says. */
 static uint64_t read_kept_ms(const struct reply *reply)
 {
+    if (!(reply->seen & (1u << FIELD_HOP_BY_HOP))) /* which Keep-Alive is */
+        return 0;
     for (size_t i = 0; i < reply->field_count; i++) {
         const struct field *field = &reply->fields[i];
         const char *at, *end = field->value.data + field->value.len;
@@ -183,7 +185,7 @@ void transfer_digest(struct transfer *transfer)
                                   in->end - in->begin, &transfer->proxy->reply,
                                   &used, &fault)) {
         case HTTP1_MORE:
-            if (in->end == transfer->proxy->options.buffer_bytes)
+            if (in->end == proxy_in_bytes(transfer->proxy))
                 refuse_reply(transfer, "has a head that is too long");
             return;
         case HTTP1_BAD:
@@ -214,8 +216,7 @@ static enum io_result receive(struct transfer *transfer, size_t *len_out)
     struct proxy_buffer *in = transfer->in;
     enum io_result result =
         transport_receive(transport, in->data + in->end,
-                          transfer->proxy->options.buffer_bytes - in->end,
-                          len_out);
+                          proxy_in_bytes(transfer->proxy) - in->end, len_out);
 
     if (transport_is_secure(transport) && tls_has_unread(transport->tls))
         upstream_read_again(&transfer->lease);
@@ -236,7 +237,7 @@ static void take_in(struct transfer *transfer, size_t n)
         transfer_digest(transfer);
     if (!transfer->is_open)
         return;
-    if (transfer->in->end == transfer->proxy->options.buffer_bytes)
+    if (transfer->in->end == proxy_in_bytes(transfer->proxy))
         transfer_pause(transfer);
     transfer_watch(transfer);
 }
