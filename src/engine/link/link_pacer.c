@@ -145,14 +145,25 @@ struct window {
     uint64_t seen; /* bytes a second */
 };
 
+/* The least that the rate becomes after a window in which less left. While no
+ * pace is kept the best of the first windows counts: in the last of these somebody
+ * may have had no CPU, and a pace so low would be so for more than a second. (Of
+ * some packets more or fewer an average is better.) */
+static uint64_t least_rate(const struct link_shared *shared,
+                           const struct window *window, uint64_t rate)
+{
+    if (link_load(&shared->pacer) > 0)
+        return rate - rate / FALL_SHARE;
+    return window->bytes < SMOOTH_BYTES ? 0 : rate;
+}
+
 /* The rate of the link, as far as it is known after a window in which the link
  * was busy all the time or not. While a pace is kept it is known. */
 static uint64_t learn(struct link_shared *shared, const struct window *window,
                       bool was_busy)
 {
     uint64_t rate = link_load(&shared->rate);
-    uint64_t least = link_load(&shared->pacer) > 0 ? rate - rate / FALL_SHARE
-                                                   : 0;
+    uint64_t least = least_rate(shared, window, rate);
 
     if (was_busy && rate > 0 && window->bytes < SMOOTH_BYTES)
         rate = (rate * (SMOOTH_BYTES - window->bytes) +

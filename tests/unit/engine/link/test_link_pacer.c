@@ -418,4 +418,22 @@ TEST(the_pace_stays_when_it_holds_nothing)
                     pacer + pacer / 16);
 }
 
+/* Somebody has no CPU for a moment while the pace is first found out: as no queue
+ * has stood at it yet, it soon becomes what the link takes. */
+TEST(a_moment_without_a_cpu_at_the_beginning_is_soon_forgotten)
+{
+    static const uint64_t rates[] = {10000000, 100000000};
+
+    for (int i = 0; i < 2; i++)
+        for (size_t count = 1; count <= WORKERS; count *= 2)
+            for (int ms = 0; ms < 100; ms += 5) {
+                begin_link(count);
+                pass_s(rates[i], (double)ms / 1000);
+                pass_s(rates[i] / 2, 0.025);
+                pass_s(rates[i], 0.5);
+                assert_true(pace_share(rates[i]) > 0.9);
+                assert_link_is_kept(rates[i]);
+            }
+}
+
 SUITE(.each_begin = set_up, .each_end = tear_down);
