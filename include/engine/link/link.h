@@ -132,7 +132,8 @@ struct link_shared {
                                            0: there is none */
     _Atomic uint64_t window_ns;   /* when it was moved */
     _Atomic uint64_t trip_us;     /* a round trip lately */
-    _Atomic uint64_t windowed;    /* 1: it is in the way */
+    _Atomic uint64_t near_us;     /* the least of any path lately */
+    _Atomic uint64_t windowed;    /* 1: its pace is in the way; 2: it is */
     _Atomic uint64_t windowed_ns; /* when it was last found to be */
     _Atomic uint64_t long_ns;     /* since when its queue is much too
                                            long, or was found to be so for a
@@ -210,6 +211,8 @@ struct link {
     uint64_t least_us; /* and the least, of what was in flight; 0: not known */
     uint64_t span_us;  /* for which bytes are in flight, with the queue that is
                           aimed at */
+    /* Bytes a second that may leave for the window; 0: as they come. */
+    uint64_t window_pacer;
     uint32_t delay_us; /* of the last flow that was found delayed */
     uint32_t delayed;  /* in a row, much alike */
     bool is_local;     /* the local queue is kept short */

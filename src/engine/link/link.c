@@ -197,6 +197,7 @@ void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
             note_unheld(link);
     }
     if (link_is_windowed(link)) {
+        link_window_pacer_pay(link, bytes);
         flow->flight += (uint32_t)bytes;
         link->flight += bytes;
     }

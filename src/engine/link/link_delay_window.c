@@ -53,6 +53,9 @@ enum {
     DELAYED_MIN = 2   /* flows in a row */
 };
 
+/* What held something back. */
+enum { BY_PACER = 1, BY_WINDOW = 2 };
+
 /* Bytes a second: no place is so narrow. */
 #define WINDOW_MAX (UINT64_C(6) << 30)
 
@@ -97,10 +100,11 @@ static uint32_t count_flight(const struct socket_path *info)
 }
 
 /* What is in flight that was measured, in bytes, and in bytes a second of its
- * paths without a queue. */
+ * paths without a queue; and the shortest of these paths. */
 struct measured {
     uint64_t flight;
     uint64_t rate;
+    uint32_t near_us;
 };
 
 static void measure(struct link *link, struct link_flow *flow,
@@ -119,6 +123,7 @@ static void measure(struct link *link, struct link_flow *flow,
 
         link->standing += (uint64_t)flight * (info.rtt_us - least_us) /
                           info.rtt_us;
+        measured->near_us = least_of(measured->near_us, least_us);
         measured->flight += flight;
         measured->rate += (uint64_t)flight * US_PER_S /
                           (least_us > 0 ? least_us : 1);
@@ -132,7 +137,7 @@ static void measure(struct link *link, struct link_flow *flow,
 static void look(struct link *link, uint64_t now_ns)
 {
     struct list *at = link->flows.next;
-    struct measured measured = {0};
+    struct measured measured = {.near_us = UINT32_MAX};
 
     link->looked_ns = now_ns;
     link->standing = 0;
@@ -149,6 +154,7 @@ static void look(struct link *link, uint64_t now_ns)
     link->least_us = measured.flight * US_PER_S / measured.rate;
     if (link->least_us == 0)
         link->least_us = 1;
+    link_window_pacer_note(link->shared, measured.near_us);
     link_store(&link->shared->trip_us, (uint64_t)link->trip_us);
 }
 
@@ -195,6 +201,13 @@ static uint64_t span_us(const struct link *link, uint64_t window)
     return span > span_min ? span : span_min;
 }
 
+/* Notes that something was held back, and by what. */
+static void note_held(struct link_shared *shared, uint64_t by)
+{
+    if (link_load(&shared->windowed) < by)
+        link_store(&shared->windowed, by);
+}
+
 uint64_t link_delay_window_allow(struct link *link, uint64_t key, uint64_t want)
 {
     uint64_t window = link_load(&link->shared->window);
@@ -204,15 +217,20 @@ uint64_t link_delay_window_allow(struct link *link, uint64_t key, uint64_t want)
     if (window == 0) /* taken down meanwhile */
         return want;
     link->span_us = span_us(link, window);
+    bytes = window * link->span_us / US_PER_S;
+    want = link_window_pacer_allow(link, bytes, key, want);
+    if (want == 0) {
+        note_held(link->shared, BY_PACER);
+        return 0;
+    }
     others = link_ask_others(link, key, link->looked_ns);
     others.flight = others.flight * link->span_us / US_PER_S;
-    bytes = window * link->span_us / US_PER_S;
     room = link_room(bytes, others.flight + count_ahead(link, key), want);
     if (!others.is_after && others.flight + link->flight > bytes - bytes / 8)
         room = 0;
     if (room == 0) {
         link->was_windowed = true;
-        link_store(&link->shared->windowed, true);
+        note_held(link->shared, BY_WINDOW);
     }
     return room;
 }
@@ -240,7 +258,8 @@ struct filling {
     uint64_t flight;   /* of the window */
     uint64_t passing;  /* bytes a second that come through */
     uint64_t standing; /* bytes in the queue */
-    bool was_full;     /* something was held back */
+    bool was_held;     /* something was, */
+    bool was_full;     /* by the window and not only by its pace */
     bool is_long;
 };
 
@@ -248,11 +267,13 @@ static struct filling count_filling(struct link *link, uint64_t window,
                                     uint64_t now_ns)
 {
     struct link_others others = link_ask_others(link, 0, now_ns);
+    uint64_t windowed = link_load(&link->shared->windowed);
     struct filling all = {.flight = others.flight + link->flight * US_PER_S /
                                                         span_us(link, window),
                           .passing = others.passing + link_count_passing(link),
                           .standing = others.standing + link->standing,
-                          .was_full = link_load(&link->shared->windowed)};
+                          .was_held = windowed > 0,
+                          .was_full = windowed == BY_WINDOW};
 
     all.is_long = is_long(link, all.passing, all.standing, now_ns);
     return all;
@@ -266,12 +287,12 @@ static uint64_t move(uint64_t window, uint64_t target,
 {
     if (all->is_long && all->passing < window)
         return all->passing; /* at once */
-    if (!all->was_full && all->standing < target)
+    if (!all->was_held && all->standing < target)
         return window;
     if (all->was_full && all->flight < window / RUN_EMPTY)
         return window + window / RUN_EMPTY;
     window = (window * (SMOOTH - 1) + all->passing) / SMOOTH;
-    if (all->was_full && all->standing < target / 2)
+    if (all->was_held && all->standing < target / 2)
         window += window / GROW + WINDOW_MIN / RUN_EMPTY;
     return window;
 }
@@ -280,6 +301,8 @@ static void take_down(struct link *link)
 {
     link_store(&link->shared->window, 0);
     link_store(&link->shared->trip_us, 0);
+    link_store(&link->shared->near_us, 0);
+    link->window_pacer = 0;
     link->delayed = 0;
     for (struct list *at = link->flows.next; at != &link->flows; at = at->next)
         OWNER_OF(at, struct link_flow, link)->flight = 0;
@@ -304,9 +327,9 @@ void link_delay_window_adapt(struct link *link, uint64_t now_ns)
         return;
     all = count_filling(link, window, now_ns);
     window = move(window, target_of(link, window), &all);
-    if (all.was_full)
+    if (all.was_held)
         link_store(&shared->windowed_ns, now_ns);
-    link_store(&shared->windowed, false);
+    link_store(&shared->windowed, 0);
     if (window > WINDOW_MAX ||
         link_has_passed(now_ns, link_load(&shared->windowed_ns), UNUSED_NS))
         take_down(link);

@@ -23,6 +23,10 @@
  * queue is left, the pace comes back to a little less than that at once, and
  * only then slowly. If the link is narrower, a queue stands before that, and
  * there is the crest then.
+ *
+ * Before a link further away the bucket is a lesser thing: the window decides
+ * how much is under way, and the bucket that it does not leave all at once
+ * (link_window_pacer.c).
  */
 #include "base/units.h"
 #include "engine/link/link_priv.h"
@@ -61,25 +65,44 @@ uint64_t link_pacer_burst(const struct link *link, uint64_t pacer)
     return bytes > LINK_BURST_BYTES ? bytes : LINK_BURST_BYTES;
 }
 
+uint64_t link_bucket_room(const struct link *link, struct link_bucket bucket,
+                          uint64_t key, uint64_t want)
+{
+    uint64_t busy_ns = link_load(&link->shared->busy_ns);
+    uint64_t now_ns = now_read_ns();
+    uint64_t owed = 0;
+
+    if (busy_ns > now_ns)
+        owed = (busy_ns - now_ns) * bucket.pacer / NS_PER_S;
+    /* Somebody else's turn, unless the link would run dry. */
+    return owed > bucket.burst / 4 &&
+                   !link_ask_others(link, key, now_ns).is_after
+               ? 0
+               : link_room(bucket.burst, owed, want);
+}
+
+void link_bucket_pay(struct link_shared *shared, uint64_t pacer, uint64_t bytes)
+{
+    uint64_t busy_ns = link_load(&shared->busy_ns);
+    uint64_t now_ns = now_read_ns();
+    uint64_t ns = bytes * NS_PER_S / pacer;
+
+    while (!atomic_compare_exchange_weak_explicit(
+        &shared->busy_ns, &busy_ns, (busy_ns > now_ns ? busy_ns : now_ns) + ns,
+        memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
 uint64_t link_pacer_allow(struct link *link, uint64_t key, uint64_t want)
 {
-    const struct link_shared *shared = link->shared;
-    uint64_t pacer = link_load(&shared->pacer);
-    uint64_t burst = link_pacer_burst(link, pacer);
-    uint64_t busy_ns;
-    uint64_t now_ns;
-    uint64_t owed = 0;
+    uint64_t pacer = link_load(&link->shared->pacer);
 
     if (pacer == 0)
         return want;
-    busy_ns = link_load(&shared->busy_ns);
-    now_ns = now_read_ns();
-    if (busy_ns > now_ns)
-        owed = (busy_ns - now_ns) * pacer / NS_PER_S;
-    /* Somebody else's turn, unless the link would run dry. */
-    want = owed > burst / 4 && !link_ask_others(link, key, now_ns).is_after
-               ? 0
-               : link_room(burst, owed, want);
+    want = link_bucket_room(link,
+                            (struct link_bucket){pacer,
+                                                 link_pacer_burst(link, pacer)},
+                            key, want);
     if (want == 0)
         link->was_paced = true;
     return want;
@@ -87,20 +110,11 @@ uint64_t link_pacer_allow(struct link *link, uint64_t key, uint64_t want)
 
 void link_pacer_pay(struct link *link, uint64_t wire_bytes)
 {
-    struct link_shared *shared = link->shared;
-    uint64_t pacer = link_load(&shared->pacer);
-    uint64_t busy_ns = link_load(&shared->busy_ns);
-    uint64_t now_ns;
+    uint64_t pacer = link_load(&link->shared->pacer);
 
     link->handed += wire_bytes;
-    if (pacer == 0)
-        return;
-    now_ns = now_read_ns();
-    while (!atomic_compare_exchange_weak_explicit(
-        &shared->busy_ns, &busy_ns,
-        (busy_ns > now_ns ? busy_ns : now_ns) + wire_bytes * NS_PER_S / pacer,
-        memory_order_relaxed, memory_order_relaxed))
-        ;
+    if (pacer > 0)
+        link_bucket_pay(link->shared, pacer, wire_bytes);
 }
 
 /* The next pace after one that leaves a queue all the time. The link was busy,

@@ -5,6 +5,7 @@
  *   link_state.c         what is told of the link
  *   link_queue_limit.c   the queue on this machine, kept below a limit
  *   link_delay_window.c  a queue that only acknowledgements tell of
+ *   link_window_pacer.c  the pace at which bytes leave for that
  *   link_pacer.c         the bucket that lets bytes go at a pace, and the
  *                        estimate of the link's rate that the pace follows
  *   link_shared.c        what workers tell one another; a worker's flows
@@ -91,12 +92,35 @@ static inline uint64_t link_wire_bytes(uint64_t bytes)
  * they have come lately. */
 uint64_t link_pacer_burst(const struct link *link, uint64_t pacer);
 
+/* The bucket lets so many bytes a second go, and so many ahead of that. */
+struct link_bucket {
+    uint64_t pacer;
+    uint64_t burst;
+};
+
+/* Room in the bucket for what stands at key. */
+uint64_t link_bucket_room(const struct link *link, struct link_bucket bucket,
+                          uint64_t key, uint64_t want);
+void link_bucket_pay(struct link_shared *shared, uint64_t pacer,
+                     uint64_t bytes);
+
 uint64_t link_pacer_allow(struct link *link, uint64_t key, uint64_t want);
 void link_pacer_pay(struct link *link, uint64_t wire_bytes);
 
 /* Estimates the link's rate anew, and moves the pace: so many bytes were found
  * in the local queue while some are held back. */
 void link_pacer_adapt(struct link *link, uint64_t queued, uint64_t now_ns);
+
+/* --- link_window_pacer.c -------------------------------------------------- */
+
+/* What of want may leave now for a window of so many bytes. */
+uint64_t link_window_pacer_allow(struct link *link, uint64_t bytes,
+                                 uint64_t key, uint64_t want);
+void link_window_pacer_pay(struct link *link, uint64_t bytes);
+
+/* Notes the shortest path that was seen; a shorter one is remembered for some
+ * seconds. */
+void link_window_pacer_note(struct link_shared *shared, uint64_t least_us);
 
 /* --- link_queue_limit.c -------------------------------------------------- */
 

@@ -32,6 +32,7 @@ static struct far_client clients[FLOWS];
 static size_t path_workers;
 static size_t path_clients;
 static uint64_t path_rate;
+static uint64_t path_late_ns; /* that one tick of eight comes after the last */
 static uint64_t path_bytes;   /* of a response, twice that at most */
 static uint64_t narrow_ns;    /* until when the narrow place is busy */
 static uint64_t arrived;      /* bytes acknowledged since ever */
@@ -44,6 +45,7 @@ static inline void begin_path(size_t workers, size_t count, uint64_t rate,
     path_workers = workers;
     path_clients = count;
     path_rate = rate;
+    path_late_ns = 0;
     path_bytes = bytes;
     begin(LINK_AUTO, 0, workers);
     for (size_t i = 0; i < workers; i++)
@@ -160,6 +162,8 @@ static inline void run_worker(size_t worker)
         link_handed(link, &flows[next], room, clients[next].wanted,
                     clock_ns / MS_NS);
     }
+    if (waiting_key != UINT64_MAX)
+        link_await(link);
     link_publish(link, waiting_key);
 }
 
@@ -169,7 +173,7 @@ static inline void pass_path(uint64_t ns)
     uint64_t end_ns = clock_ns + ns;
 
     while (clock_ns < end_ns) {
-        pass_ns(STEP_NS);
+        pass_ns(path_late_ns > 0 && draw(8) == 0 ? path_late_ns : STEP_NS);
         for (size_t i = 0; i < path_clients; i++) {
             take_acks(i);
             send_unsent(i);
