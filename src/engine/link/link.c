@@ -127,14 +127,11 @@ static uint64_t allow_auto(struct link *link, uint64_t key, uint64_t want)
 uint64_t link_quantum(const struct link *link, const struct link_flow *flow,
                       uint64_t quantum)
 {
-    uint64_t rate = link_load(&link->shared->pacer);
     uint64_t bytes;
 
     if (!link_holds_back(link, flow))
         return quantum;
-    if (link_is_windowed(link))
-        rate = link_load(&link->shared->window);
-    bytes = rate / (NS_PER_S / LINK_TURN_NS);
+    bytes = link_narrowest(link) / (NS_PER_S / LINK_TURN_NS);
     if (bytes < LINK_SEGMENT_BYTES)
         bytes = LINK_SEGMENT_BYTES;
     return bytes < quantum ? bytes : quantum;

@@ -39,6 +39,17 @@ static inline bool link_has_passed(uint64_t now_ns, uint64_t then_ns,
     return (int64_t)(now_ns - then_ns) >= (int64_t)span_ns;
 }
 
+/* Bytes a second of the narrowest place that is known, here or further away: who
+ * waits for a CPU acknowledges late, which may put a wide window up behind a
+ * narrow link here. 0: none is known. */
+static inline uint64_t link_narrowest(const struct link *link)
+{
+    uint64_t pacer = link_load(&link->shared->pacer);
+    uint64_t window = link_load(&link->shared->window);
+
+    return window == 0 || (pacer > 0 && pacer < window) ? pacer : window;
+}
+
 /* --- link_shared.c -------------------------------------------------------- */
 
 /* Sums over the other workers. */

@@ -26,18 +26,21 @@ static void look_at_queue(const struct link *link, struct link_state *state)
 
 static void look_at_window(const struct link *link, struct link_state *state)
 {
+    uint64_t window = link_load(&link->shared->window);
+
     state->is_engaged = true;
-    state->rate = link_load(&link->shared->window);
-    state->limit_bytes = state->rate * link->span_us / US_PER_S;
+    state->limit_bytes = window * link->span_us / US_PER_S;
     state->delay_us = link->delay_us;
 }
 
 void link_look(const struct link *link, struct link_state *state_out)
 {
-    *state_out = (struct link_state){.rate = link_load(&link->shared->pacer)};
+    *state_out = (struct link_state){.rate = link_narrowest(link)};
     if (link->shared->mode == LINK_RATE)
         look_at_bucket(link, state_out);
-    else if (link_is_windowed(link))
+    else if (link_is_windowed(link) &&
+             (!link->is_local ||
+              state_out->rate == link_load(&link->shared->window)))
         look_at_window(link, state_out);
     else if (link->is_local)
         look_at_queue(link, state_out);

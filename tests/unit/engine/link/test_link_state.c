@@ -84,4 +84,22 @@ TEST(a_window_is_told_with_its_rate_and_delay)
     assert_int_equal(seen.delay_us, 7000);
 }
 
+/* Late acknowledgements have put a window up; the narrow place is here. */
+TEST(a_pace_below_the_window_is_what_is_told)
+{
+    struct link_state seen = look(LINK_AUTO);
+
+    atomic_store(&shared.pacer, RATE);
+    atomic_store(&shared.window, 100 * RATE);
+    link_.queued = RATE / 100;
+    link_.delay_us = 7000;
+    link_look(&link_, &seen);
+    assert_int_equal(seen.rate, RATE);
+    assert_int_equal(seen.delay_us, 10000);
+    atomic_store(&shared.window, RATE / 2);
+    link_look(&link_, &seen);
+    assert_int_equal(seen.rate, RATE / 2);
+    assert_int_equal(seen.delay_us, 7000);
+}
+
 SUITE(.each_end = tear_down);
