@@ -39,6 +39,9 @@ void statistics_close(struct statistics *statistics);
 /* Notes the history, if it is time. In how many ms it will be. */
 int statistics_tick(struct statistics *statistics);
 
+/* How many connections were open when the history was noted last. */
+uint64_t statistics_count_open(const struct statistics *statistics);
+
 /* Puts the Server Statistic Report there, or prints it on standard error. */
 void statistics_put_report(struct statistics *statistics, struct buf *text);
 void statistics_report(struct statistics *statistics);

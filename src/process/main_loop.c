@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -228,6 +229,10 @@ static int tick(struct server *server, uint64_t now_ms)
 {
     int pause_ms = statistics_tick(&server->statistics);
     int watchdog_ms = INT_MAX;
+
+    if (spare_memory_note(&server->spare_memory,
+                          statistics_count_open(&server->statistics)))
+        malloc_trim(0);
 
     /* The stores were paused for an upgrade that failed: the other process had
      * them still. */

@@ -23,6 +23,7 @@
 #include "process/pid_file.h"
 #include "process/proxy_cache.h"
 #include "process/readiness.h"
+#include "process/spare_memory.h"
 #include "process/statistics.h"
 #include "process/stores.h"
 #include "process/stray_descriptors.h"
@@ -63,6 +64,7 @@ struct server {
     struct mime *mime;
     struct access_log access_log;
     struct statistics statistics;
+    struct spare_memory spare_memory;
 
     struct worker **workers;
     size_t worker_count;                   /* created */

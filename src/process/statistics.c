@@ -138,6 +138,14 @@ int statistics_tick(struct statistics *statistics)
     return (int)(statistics->due_ms - now.mono_ms);
 }
 
+uint64_t statistics_count_open(const struct statistics *statistics)
+{
+    const struct stats_pulse *pulse = &statistics->pulse;
+
+    return pulse->accepted > pulse->closed ? pulse->accepted - pulse->closed
+                                           : 0;
+}
+
 void statistics_put_report(struct statistics *statistics, struct buf *text)
 {
     struct now now;

@@ -6,6 +6,7 @@
 #include "secure.h"
 
 #include <openssl/ssl.h>
+#include <sys/resource.h>
 
 enum { LARGE = 5 << 20, SEED = 18 };
 
@@ -221,6 +222,55 @@ TEST(garbage_does_no_harm)
 
     client_send(client, RAW("\x16\x03\x01\0\x05garbage and more of it"));
     (void)client_take(client, 1000); /* an alert, if anything */
+    client_expect_usable(client_open(server));
+}
+
+/* The first message of a handshake. */
+static size_t write_hello(unsigned char *to, int size)
+{
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    SSL *ssl = SSL_new(context);
+    BIO *in = BIO_new(BIO_s_mem()), *out = BIO_new(BIO_s_mem());
+    int len;
+
+    SSL_set_bio(ssl, in, out);
+    SSL_set_connect_state(ssl);
+    (void)SSL_do_handshake(ssl);
+    len = BIO_read(out, to, size);
+    SSL_free(ssl);
+    SSL_CTX_free(context);
+    assert_true(len > 0);
+    return (size_t)len;
+}
+
+TEST(memory_of_handshakes_that_have_ended_is_given_back)
+{
+    enum { COUNT = 1500, HELLO_MAX = 4096, MIB = 1 << 20 };
+    struct server *server =
+        server_start(&(struct launch){.is_tls = true},
+                     (const char *const[]){"--workers=1", "--header-timeout=60",
+                                           NULL});
+    struct client **clients = scratch(COUNT * sizeof(*clients));
+    unsigned char hello[HELLO_MAX];
+    size_t len = write_hello(hello, sizeof(hello));
+    struct rlimit limit;
+    uint64_t before;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < 3 * COUNT || is_sanitized())
+        skip(); /* a sanitizer keeps what is freed */
+    client_expect_usable(client_open(server));
+    before = server_own_memory(server);
+    for (size_t i = 0; i < COUNT; i++) {
+        clients[i] = client_open_clear(server);
+        assert_true(client_send(clients[i], hello, len));
+    }
+    assert_true(eventually(server_own_memory(server) > before + 24 * MIB,
+                           5000));
+    pause_ms(1500); /* it counts them once a second */
+    for (size_t i = 0; i < COUNT; i++)
+        client_close(clients[i]);
+    assert_true(eventually(server_own_memory(server) < before + 8 * MIB, 5000));
     client_expect_usable(client_open(server));
 }
 
