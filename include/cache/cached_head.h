@@ -34,7 +34,7 @@ bool cached_head_is_tags(struct bytes name);
 bool cached_head_has_tag(struct bytes lines, struct bytes tags);
 
 /* What of a reply is kept: all but what is about one answer or connection (Age,
- * Content-Length, whose value a body has), and fields that control lists as for
+ * Content-Length, whose value a body has, Trailer), and fields that control lists as for
  * one alone (private="...", no-cache="..."): that the answer is still good, as
  * another is told later, does not make them another's. What is said to caches
  * like this one alone is hidden from clients. */

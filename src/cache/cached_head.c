@@ -69,6 +69,7 @@ static bool is_among(struct bytes name, const struct bytes *names, size_t count)
 static bool is_passing(struct bytes name)
 {
     static const struct bytes names[] = {NAMED("Age"), NAMED("Content-Length"),
+                                         NAMED("Trailer"),
                                          NAMED("Proxy-Authenticate"),
                                          NAMED("Proxy-Authentication-Info")};
 

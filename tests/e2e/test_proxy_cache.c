@@ -60,6 +60,23 @@ TEST(a_kept_answer_has_heads_conditions_and_ranges)
     assert_false(upstream_hears(upstream, 20));
 }
 
+TEST(a_range_has_one_content_range_and_what_is_kept_no_trailer)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct client *client = client_open(server);
+    struct reply *reply;
+
+    fetch_a(server, upstream,
+            REPLY(KEEP LEN(5) "Content-Range: bytes 0-4/9\r\n"
+                              "Trailer: Expires\r\n",
+                  "hello"));
+    reply = ask_a(client, "Range: bytes=1-3\r\n");
+    expect_status(reply, 206);
+    expect_field(reply, "Content-Range", "bytes 1-3/5");
+    assert_null(reply_field(reply, "Trailer"));
+}
+
 /* Of two versions within that second a client may have parts of the other. */
 TEST(a_date_within_the_second_of_an_answer_is_good_for_no_range)
 {

@@ -57,6 +57,23 @@ TEST(a_write_makes_invalid_what_is_kept_in_other_forms)
 
 /* --- PURGE -------------------------------------------------------------- */
 
+/* A cache behind this one may believe whatever comes from here. */
+TEST(a_purge_never_goes_on_whatever_comes_with_it)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct client *client = client_open(server);
+
+    fetch_a(server, upstream, REPLY(KEEP LEN(3), "old"));
+    client_say(client, "PURGE /a HTTP/1.1\r\nHost: a\r\n"
+                       "Content-Length: 2\r\n\r\nhi");
+    expect_body(client_reply(client), "{\"purged\":1}\n");
+    client_say(client, "PURGE /a HTTP/1.1\r\nHost: a\r\nVia: 1.1 b\r\n"
+                       "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n");
+    expect_status(client_reply(client), 403);
+    assert_false(upstream_hears(upstream, 20));
+}
+
 static const struct purge_case {
     const char *target;
     const char *fields;

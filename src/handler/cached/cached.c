@@ -238,7 +238,9 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
 {
     const struct handler *inner = &((struct cached *)self)->options.inner;
 
-    inner->begin(inner->self, exchange, rest);
+    if (!cached_is_purge(&exchange
+                              ->request)) /* what comes with it is nothing */
+        inner->begin(inner->self, exchange, rest);
 }
 
 struct handler cached_handler(struct cached *cached)

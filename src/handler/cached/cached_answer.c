@@ -123,7 +123,9 @@ static void answer_range(struct cached *cached, struct exchange *exchange,
     const struct cache_entry *entry = found->entry;
 
     begin(response, entry, 206, BYTES("Partial Content"));
-    put_kept_fields(entry, note, &response->head);
+    /* In an answer that is whole the field says nothing (RFC 9110 14.4). */
+    cached_head_put_but(entry->lines, BYTES("Content-Range"), &response->head);
+    buf_put(&response->head, note->own);
     note_codings(exchange, entry);
     put_content_range(&response->head, range, cache_body_length(found->body));
     put_own_fields(cached, entry, note, &response->head);

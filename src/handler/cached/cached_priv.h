@@ -223,6 +223,10 @@ void cached_hand_over(struct cached *cached, struct exchange *exchange,
 
 /* --- cached_purge.c ------------------------------------------------------ */
 
+/* Whether it is a PURGE, which never goes on: a cache behind this one would take
+ * it for ours, whoever has sent it. */
+bool cached_is_purge(const struct request *request);
+
 /* Answers PURGE: of the address that it names; of all that begin so, if its
  * path ends in '*'; of those with a tag, where it has a field of tags. Of
  * programs on this machine, and of who has a token for it. False: it is no

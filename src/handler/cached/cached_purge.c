@@ -108,6 +108,12 @@ static void purge(struct cached *cached, struct exchange *exchange,
                         cached->options.defaults);
 }
 
+bool cached_is_purge(const struct request *request)
+{
+    return request->method == METHOD_OTHER &&
+           bytes_eq(request->method_name, BYTES("PURGE"));
+}
+
 bool cached_answer_purge(struct cached *cached, struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
@@ -115,8 +121,7 @@ bool cached_answer_purge(struct cached *cached, struct exchange *exchange)
     struct buf tags, address;
     unsigned status;
 
-    if (request->method != METHOD_OTHER ||
-        !bytes_eq(request->method_name, BYTES("PURGE")) || exchange->sink)
+    if (!cached_is_purge(request))
         return false;
     buf_init(&tags, NULL, 0, CACHE_KEY_BYTES_MAX);
     buf_init(&address, NULL, 0, ADDRESS_BYTES_MAX);
