@@ -214,8 +214,20 @@ void cache_facts_read(struct cache_facts *facts, unsigned status,
  * 206 is kept only where parts are. */
 static bool is_final(unsigned status, const struct cache_asked *asked)
 {
-    return status >= 200 && (status != 206 || asked->takes_part) &&
-           status != 226 && status != 304 && status != 416;
+    switch (status) {
+    case 206:
+        return asked->takes_part;
+    case 226:
+    case 304:
+    case 416:
+    case 428: /* this and the others must not be stored (RFC 6585) */
+    case 429:
+    case 431:
+    case 511:
+        return false;
+    default:
+        return status >= 200;
+    }
 }
 
 /* Whether the status is one that we understand (RFC 9110 15), for

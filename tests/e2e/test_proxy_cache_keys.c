@@ -242,6 +242,27 @@ TEST(a_request_that_is_refused_makes_nothing_go)
     expect_kept(server, "/a", "", "hi");
 }
 
+/* Whoever asks too often, or with too long a field, would have others told so:
+ * some origins say the same lifetime of all that they answer (RFC 6585). */
+TEST(what_one_asks_too_much_is_told_to_nobody_else)
+{
+    static const char *const told[] = {"429 Too Many Requests",
+                                       "431 Request Header Fields Too Large"};
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+
+    for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++) {
+        fetch(server, upstream, "GET", "/a", "",
+              printed("HTTP/1.1 %s\r\nConnection: close\r\n"
+                      "Cache-Control: public, max-age=600\r\n" LEN(0) "\r\n",
+                      told[i]),
+              NULL);
+        expect_kept(server, "/a", "", NULL);
+    }
+    fetch(server, upstream, "GET", "/a", "", REPLY(KEEP LEN(2), "hi"), NULL);
+    expect_kept(server, "/a", "", "hi");
+}
+
 /* Else one whose field is too long for the origin, say, would have it send all
  * that is kept once more. */
 TEST(who_asks_badly_makes_nothing_go)

@@ -309,11 +309,20 @@ static void forget_earlier(struct fetch *fetch)
 static bool is_of_one_request(const struct fetch *fetch)
 {
     const struct response *response = &fetch->exchange.response;
-    unsigned status = response->status;
 
-    return fetch->is_overtaken || fetch->has_no_variant ||
-           is_refusal(response) || status == 304 || status == 206 ||
-           status == 226 || status == 416 || status == 412;
+    switch (response->status) {
+    case 206:
+    case 226:
+    case 304:
+    case 412:
+    case 416:
+    case 429: /* of a client that asks too much */
+    case 431:
+        return true;
+    default:
+        return fetch->is_overtaken || fetch->has_no_variant ||
+               is_refusal(response);
+    }
 }
 
 static void hand_over(struct fetch *fetch)
