@@ -257,6 +257,7 @@ struct kv_client_ops {
     bool (*write)(struct kv_client *client, struct kv_write *write);
     bool (*watch)(struct kv_client *client, struct kv_watch *watch);
     void (*unwatch)(struct kv_client *client, struct kv_watch *watch);
+    void (*flush)(struct kv_client *client); /* NULL: nothing is kept back */
     void (*destroy)(struct kv_client *client);
 };
 
@@ -289,6 +290,14 @@ MUST_USE static inline bool kv_client_write(struct kv_client *client,
                                             struct kv_write *write)
 {
     return client->ops->write(client, write);
+}
+
+/* Sends on its way what a client has kept back that gathers writes
+ * (kv_lmdb_client_gather()). */
+static inline void kv_client_flush(struct kv_client *client)
+{
+    if (client->ops->flush)
+        client->ops->flush(client);
 }
 
 /* Returns as kv_client_get() does; the watch stays until kv_client_unwatch(),

@@ -217,6 +217,13 @@ static void let_others_finish(void)
     (void)sched_setscheduler(0, SCHED_BATCH, &none);
 }
 
+/* Has all be written that this turn's requests have brought. */
+static inline void flush_stores(const struct worker *worker)
+{
+    for (size_t i = 0; i < worker->options.store_count; i++)
+        kv_client_flush(worker->kvs[i].client);
+}
+
 static void *run(void *context)
 {
     struct worker *worker = context;
@@ -235,7 +242,9 @@ static void *run(void *context)
                      !conns->shared.has_work;
 
         ev_run(worker->loop, waits ? EVRUN_ONCE : EVRUN_NOWAIT);
+        flush_stores(worker);
         conn_set_turn(conns);
+        flush_stores(worker);
         if (conns->shared.is_held)
             start_link_timer(worker);
     }
@@ -309,10 +318,14 @@ static int set_up_conns(struct worker *worker)
 static struct kv_client *create_client(struct worker *worker,
                                        const struct worker_store *store)
 {
-    return store->lmdb ? kv_lmdb_client_create(store->lmdb, worker->mailbox,
-                                               &worker->now)
-                       : kv_redis_client_create(store->redis, worker->loop,
-                                                &worker->now);
+    struct kv_client *client;
+
+    if (!store->lmdb)
+        return kv_redis_client_create(store->redis, worker->loop, &worker->now);
+    client = kv_lmdb_client_create(store->lmdb, worker->mailbox, &worker->now);
+    if (client)
+        kv_lmdb_client_gather(client);
+    return client;
 }
 
 static bool set_up_stores(struct worker *worker)

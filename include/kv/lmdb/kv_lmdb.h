@@ -109,6 +109,11 @@ MUST_USE struct kv_client *kv_lmdb_client_create(struct kv_lmdb *store,
                                                  struct mailbox *mailbox,
                                                  const struct now *now);
 
+/* From now on kv_client_flush() wakes the writer, and a write alone does not: so
+ * all writes of a turn are in one transaction. Who calls this calls that at the
+ * end of each turn. */
+void kv_lmdb_client_gather(struct kv_client *client);
+
 void kv_lmdb_count(struct kv_lmdb *store, struct kv_lmdb_counts *counts);
 
 #endif

@@ -259,7 +259,24 @@ static bool put_write(struct kv_client *base, struct kv_write *write)
 {
     struct kv_lmdb_client *client = client_of(base);
 
-    return kv_lmdb_put_write(client->store, client->mailbox, write);
+    client->has_asked = client->gathers;
+    return kv_lmdb_put_write(client->store, client->mailbox, write,
+                             !client->gathers);
+}
+
+static void flush(struct kv_client *base)
+{
+    struct kv_lmdb_client *client = client_of(base);
+
+    if (!client->has_asked)
+        return;
+    client->has_asked = false;
+    kv_lmdb_wake_writer(client->store);
+}
+
+void kv_lmdb_client_gather(struct kv_client *client)
+{
+    client_of(client)->gathers = true;
 }
 
 static void destroy(struct kv_client *base)
@@ -280,6 +297,7 @@ static const struct kv_client_ops table = {.get = answer_get,
                                            .write = put_write,
                                            .watch = kv_lmdb_watch,
                                            .unwatch = kv_lmdb_unwatch,
+                                           .flush = flush,
                                            .destroy = destroy};
 
 struct kv_client *kv_lmdb_client_create(struct kv_lmdb *store,

@@ -161,6 +161,8 @@ struct kv_lmdb_client {
     struct mailbox_note changed; /* the writer's word that there are events */
     atomic_bool is_told;         /* that word is on its way */
     struct log_limit log_limit;
+    bool gathers;   /* flush wakes the writer */
+    bool has_asked; /* since the last flush */
 };
 
 struct kv_lmdb {
@@ -256,9 +258,13 @@ enum kv_outcome kv_lmdb_fail(struct kv_lmdb *store, int rc);
 
 /* --- kv_lmdb_writer ------------------------------------------------------- */
 
-/* Takes a write in, or answers it at once; kv_client_write()'s. */
+/* Takes a write in, or answers it at once; kv_client_write()'s. Unless it
+ * wakes the writer, somebody does so later. */
 MUST_USE bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
-                                struct kv_write *write);
+                                struct kv_write *write, bool wakes);
+
+/* Wakes the writer, if enough waits for it. */
+void kv_lmdb_wake_writer(struct kv_lmdb *store);
 
 /* The thread's. */
 void *kv_lmdb_run_writer(void *context);

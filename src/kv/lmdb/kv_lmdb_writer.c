@@ -38,8 +38,23 @@ static bool has_enough(const struct kv_lmdb *store)
            store->queue_bytes >= GROUP_BYTES_MAX;
 }
 
+/* Whether the queue may be full before anybody wakes the writer. */
+static bool is_filling(const struct kv_lmdb *store)
+{
+    return store->queue_writes > store->options.queue_writes_max / 2 ||
+           store->queue_bytes > store->options.queue_bytes_max / 2;
+}
+
+void kv_lmdb_wake_writer(struct kv_lmdb *store)
+{
+    pthread_mutex_lock(&store->queue_mutex);
+    if (has_enough(store))
+        pthread_cond_signal(&store->queue_changed);
+    pthread_mutex_unlock(&store->queue_mutex);
+}
+
 bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
-                       struct kv_write *write)
+                       struct kv_write *write, bool wakes)
 {
     enum kv_outcome refusal = KV_UNDONE; /* none */
     size_t bytes_max = store->options.queue_bytes_max;
@@ -61,7 +76,7 @@ bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
         store->queue_end = &write->next;
         store->queue_writes++;
         store->queue_bytes += write->bytes;
-        if (has_enough(store))
+        if ((wakes || is_filling(store)) && has_enough(store))
             pthread_cond_signal(&store->queue_changed);
     }
     pthread_mutex_unlock(&store->queue_mutex);

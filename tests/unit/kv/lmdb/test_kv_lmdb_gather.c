@@ -106,6 +106,60 @@ TEST(a_stop_does_not_wait_for_those_who_may_come)
     assert_int_equal(wait_for_all(3, KV_CREATED), 3);
 }
 
+/* --- Turns ---------------------------------------------------------------- */
+
+enum { FLUSH_LATE_US = 30000, TRIES_MAX = 20 };
+
+/* Asks, and flushes after a while. Whether nothing was written before that: a
+ * writer that has not fallen asleep yet needs nobody to wake it. */
+static bool ask_and_flush_late(uint64_t *commits_out)
+{
+    uint64_t commits = count().commits;
+    bool waited;
+
+    usleep(FLUSH_LATE_US);
+    ask_all(WAITING, BYTES("value"));
+    usleep(FLUSH_LATE_US);
+    waited = count().queue_writes == WAITING && count().commits == commits;
+    kv_client_flush(client);
+    (void)wait_for_all(WAITING, KV_CREATED);
+    *commits_out = count().commits - commits;
+    return waited;
+}
+
+TEST(all_that_was_asked_before_a_flush_is_one_transaction)
+{
+    bool waited = false;
+    uint64_t commits;
+
+    options.sync = KV_SYNC_OFF;
+    reopen_store();
+    kv_lmdb_client_gather(client);
+    for (int i = 0; i < TRIES_MAX && !waited; i++)
+        waited = ask_and_flush_late(&commits);
+    assert_true(waited);
+    assert_int_equal(commits, 1);
+    kv_client_flush(client); /* of nothing */
+}
+
+TEST(a_queue_that_fills_waits_for_no_flush)
+{
+    options.sync = KV_SYNC_OFF;
+    options.queue_writes_max = 100;
+    reopen_store();
+    kv_lmdb_client_gather(client);
+    ask_all(51, BYTES("value"));
+    assert_int_equal(wait_for_all(51, KV_CREATED), 51);
+}
+
+TEST(a_stop_waits_for_no_flush)
+{
+    kv_lmdb_client_gather(client);
+    ask_all(WAITING, BYTES("value"));
+    kv_lmdb_stop(store);
+    assert_int_equal(wait_for_all(WAITING, KV_CREATED), WAITING);
+}
+
 /* --- Answers to several workers ------------------------------------------- */
 
 TEST(each_of_a_group_is_answered_in_its_own_mailbox)
