@@ -80,8 +80,7 @@ bool h2_refuse(struct h2_stream *stream, enum reason reason)
         return false;
     exchange_drop_pending(exchange);
     exchange_drop_sink(exchange);
-    stream->discards = true;
-    stream->awaits_body = stream->is_uploading = false;
+    h2_stream_discard(stream);
     bad_request_answer(exchange, reason, &context->defaults);
     h2_put(stream);
     return true;
@@ -144,7 +143,8 @@ static void begin_upload(struct h2_stream *stream)
 {
     call_handler(stream);
     stream->is_uploading = stream->exchange->sink;
-    stream->discards = !stream->exchange->sink;
+    if (!stream->is_uploading)
+        h2_stream_discard(stream);
     h2_put(stream);
 }
 
@@ -167,7 +167,7 @@ static void begin_body(struct h2_stream *stream)
     offer_body(stream);
     if (exchange->response.status != 0) {
         exchange_drop_sink(exchange);
-        stream->discards = true;
+        h2_stream_discard(stream);
         h2_put(stream);
     } else if (exchange->sink && exchange->sink->end) {
         begin_upload(stream);
@@ -180,7 +180,7 @@ static void begin_body(struct h2_stream *stream)
                !is_body_of_use(exchange)) {
         (void)!h2_refuse(stream, REASON_BODY_UNWANTED);
     } else {
-        stream->discards = true;
+        h2_stream_discard(stream);
         h2_ask(stream);
     }
 }

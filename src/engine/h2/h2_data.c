@@ -11,9 +11,7 @@ enum { SMALL_BYTES = 256 };
 /* Throws away what comes of a body that nobody wants. */
 static void discard(struct h2_stream *stream)
 {
-    stream->discards = true;
-    stream->awaits_body = stream->is_uploading = false;
-    h2_stream_drop_held(stream);
+    h2_stream_discard(stream);
     h2_give_back(stream->h2, NULL, 0);
 }
 

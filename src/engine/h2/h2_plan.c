@@ -36,10 +36,8 @@ static void look_for_answer(struct h2_stream *stream)
         h2_frame_interim(stream, &answer);
         break;
     case ANSWER_READY: /* its size decides when */
-        if (stream->is_uploading && !exchange->sink) {
-            stream->is_uploading = false;
-            stream->discards = true;
-        }
+        if (stream->is_uploading && !exchange->sink)
+            h2_stream_discard(stream);
         h2_put(stream);
         break;
     }

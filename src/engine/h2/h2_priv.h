@@ -378,6 +378,9 @@ struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id);
  * again. */
 void h2_stream_drop_held(struct h2_stream *stream);
 
+/* Nobody wants what still comes of its body, either. */
+void h2_stream_discard(struct h2_stream *stream);
+
 /* Frees a stream and the text of its head, in whatever state it is. */
 void h2_stream_free(struct h2_stream *stream);
 

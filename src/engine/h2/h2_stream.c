@@ -43,6 +43,13 @@ void h2_stream_drop_held(struct h2_stream *stream)
     stream->held_at = stream->held_len = 0;
 }
 
+void h2_stream_discard(struct h2_stream *stream)
+{
+    stream->discards = true;
+    stream->awaits_body = stream->is_uploading = false;
+    h2_stream_drop_held(stream);
+}
+
 void h2_stream_free(struct h2_stream *stream)
 {
     struct h2 *h2 = stream->h2;
