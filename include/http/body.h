@@ -68,6 +68,9 @@ struct source {
     /* The next at_most (at least 1) bytes of the body, or fewer. */
     struct piece (*next)(struct source *source, uint64_t at_most);
     void (*destroy)(struct source *source);
+    /* While it has nothing, and nobody asks, its exchange may rest (exchange.h).
+     */
+    bool rests;
 };
 
 /* --- A source whose body is text that is written ------------------------- */

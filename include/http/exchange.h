@@ -6,6 +6,11 @@
  * Owns:   the response, the sink and what is pending. The request's views point
  *         into the connection's input buffer, which stays until the exchange is
  *         done; peer is the connection's, or client.
+ *
+ * An exchange may rest while somebody else is waited for: the room is gone then
+ * that the request's fields lie in, and what the response is written into. Its
+ * session says when; its pending whether, or its source (pending.rest,
+ * source.rests).
  */
 #ifndef HTTP_EXCHANGE_H
 #define HTTP_EXCHANGE_H
@@ -51,6 +56,9 @@ struct pending {
      * off the exchange, and may be gone; another may have taken its place. */
     struct answer (*look)(struct pending *pending);
     void (*destroy)(struct pending *pending);
+    /* NULL: no. Whether the exchange may rest from now on: exchange_rouse() is
+     * called before its request's fields, or its response, are needed. */
+    bool (*rest)(struct pending *pending);
 };
 
 /* Takes the body of a request while it comes. */
@@ -105,6 +113,12 @@ struct exchange_upstream {
                            for it any more; 0: not yet */
 };
 
+/* What an exchange has but while it rests. */
+struct exchange_room {
+    struct response_room response;
+    struct field fields[REQUEST_FIELDS_FEW];
+};
+
 struct exchange {
     struct list list_node; /* in its session's pipeline, in order of arrival */
     const struct address *peer; /* who asks; as far as trusted proxies say */
@@ -112,8 +126,9 @@ struct exchange {
     struct address client; /* for whom, when a proxy says so: see peer */
     struct priority_said priority; /* of the answer, by the place: heeded
                                       when the answer begins to wait */
-    void (*on_wake)(struct exchange *exchange); /* private */
-    void *session;                              /* which serves it; private */
+    void (*on_wake)(struct exchange *exchange);  /* private */
+    bool (*on_rouse)(struct exchange *exchange); /* private */
+    void *session;                               /* which serves it; private */
     const struct tls
         *tls; /* that it comes over (io/tls/tls), for those who know
                               what that is; NULL: it comes in clear text */
@@ -149,7 +164,11 @@ struct exchange {
     struct response response;
     struct request request;
     char id_line[EXCHANGE_ID_AT + EXCHANGE_ID_MAX + 2]; /* field and CRLF */
+    struct exchange_room room; /* not there where another is lent */
 };
+
+/* Of an exchange that is lent its room. */
+enum { EXCHANGE_LEAN_BYTES = offsetof(struct exchange, room) };
 
 /* The side that serves an exchange. */
 struct exchange_side {
@@ -157,8 +176,12 @@ struct exchange_side {
     bool is_introduced;         /* as of the exchange, and the next two */
     bool wants_id;
     bool wants_upstream;
-    bool wants_head; /* the response's is kept: response.head_copy */
+    bool wants_head;            /* the response's is kept: response.head_copy */
+    struct exchange_room *room; /* lent; NULL: it has one of its own */
     void (*on_wake)(struct exchange *exchange);
+    /* Has an exchange that rests do so no more; false: no memory. NULL: none
+     * rests. */
+    bool (*on_rouse)(struct exchange *exchange);
     void *session;
     const struct tls *tls;
 };
@@ -173,9 +196,12 @@ size_t exchange_bytes(const struct exchange *exchange);
 static inline void exchange_init(struct exchange *exchange,
                                  const struct exchange_side *side)
 {
+    struct exchange_room *room = side->room ? side->room : &exchange->room;
+
     list_init(&exchange->list_node);
     exchange->peer = exchange->neighbour = side->peer;
     exchange->on_wake = side->on_wake;
+    exchange->on_rouse = side->on_rouse;
     exchange->session = side->session;
     exchange->tls = side->tls;
     memset(&exchange->times, 0,
@@ -185,7 +211,7 @@ static inline void exchange_init(struct exchange *exchange,
     exchange->wants_id = side->wants_id;
     exchange->wants_upstream = side->wants_upstream;
     exchange->upstream.name.len = 0;
-    response_init(&exchange->response);
+    response_init(&exchange->response, &room->response);
     if (!side->wants_head)
         return;
     buf_init(&exchange->head_copy, NULL, 0, RESPONSE_HEAD_BYTES_MAX);
@@ -201,6 +227,18 @@ void exchange_drop_pending(struct exchange *exchange);
 /* The handler that wanted the body will not answer: what is missing of the body
  * is thrown away. It must not be called while the sink takes some. */
 void exchange_drop_sink(struct exchange *exchange);
+
+static inline bool exchange_is_resting(const struct exchange *exchange)
+{
+    return !response_has_room(&exchange->response);
+}
+
+/* Whoever has had the exchange rest needs all of it. False: no memory, and it
+ * rests. */
+MUST_USE static inline bool exchange_rouse(struct exchange *exchange)
+{
+    return !exchange_is_resting(exchange) || exchange->on_rouse(exchange);
+}
 
 static inline bool exchange_is_done(const struct exchange *exchange)
 {

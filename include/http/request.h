@@ -3,8 +3,7 @@
  *
  * Thread: the worker that read it.
  * Owns:   nothing; every struct bytes points into the buffer the head was
- *         read into and lives exactly as long as that. fields points into the
- *         struct itself, so it is not copied.
+ *         read into and lives exactly as long as that. fields is the caller's.
  */
 #ifndef HTTP_REQUEST_H
 #define HTTP_REQUEST_H
@@ -71,9 +70,11 @@ struct request {
     uint32_t seen;            /* bit 1 << id: fields[first[id]] is one */
     uint8_t first[FIELD_COUNT];
     uint8_t field_count;
-    struct field *fields; /* few, or many if that is too small */
-    struct field *many;   /* the caller's, of REQUEST_FIELDS_MAX, set before */
-    struct field few[REQUEST_FIELDS_FEW];
+    /* The caller's, of REQUEST_FIELDS_FEW, set before; or many, if that is too
+     * small. */
+    struct field *fields;
+    struct field
+        *many; /* likewise, of REQUEST_FIELDS_MAX; NULL: there is none */
 };
 
 /* The first field of that kind, or NULL. */

@@ -52,6 +52,12 @@ struct origin {
 struct response;
 struct encode; /* handler/encode.h */
 
+/* What a response is written into at first, if that is large enough. */
+struct response_room {
+    struct part parts[RESPONSE_PARTS_INLINE];
+    char head[RESPONSE_HEAD_INLINE];
+};
+
 /* The source of the operator's own bodies for errors. */
 struct error_source {
     /* Whether there should be a body for that status. */
@@ -112,12 +118,12 @@ struct response {
     uint32_t head_bytes;   /* of bytes_sent, how many were head; once framed */
     uint32_t timing_at;    /* in head, where the field's value goes; or 0 */
     uint32_t fields_end;   /* in head, once it has been ended */
-    struct part *parts;    /* parts_inline, or more from the heap */
+    uint32_t taken_bytes;  /* of the last piece of a PART_READ, once the socket
+                              has not taken all of one; 0: it always has */
+    struct part *parts;    /* those of the room, or more from the heap */
     struct origin origin;  /* object is NULL when nothing is borrowed */
     struct source *source; /* NULL: parts are all there is; kept until what it
                               lent has been sent */
-    uint32_t taken_bytes;  /* of the last piece of a PART_READ, once the socket
-                              has not taken all of one; 0: it always has */
     /* What else the head gets when it ends, whoever makes it: edits of the
      * place (NULL: none), then those of this answer (NULL: none), then extra,
      * pieces of whole lines. All borrowed until then. */
@@ -134,9 +140,7 @@ struct response {
     struct coded_head *coded_head;
     struct bytes trailer; /* field lines behind a body that has_ended; borrowed
                              of source */
-    struct part parts_inline[RESPONSE_PARTS_INLINE];
     struct buf head;
-    char head_inline[RESPONSE_HEAD_INLINE];
 };
 
 /* What every answer of a server says alike. */
@@ -146,8 +150,21 @@ struct server_defaults {
     const struct now *now;
 };
 
-void response_init(struct response *response);
+/* The room is borrowed until response_fini(), or for as long as it is lent. */
+void response_init(struct response *response, struct response_room *room);
 void response_fini(struct response *response);
+
+static inline bool response_has_room(const struct response *response)
+{
+    return response->head.storage;
+}
+
+/* Whether nothing has been written yet, or all of that has been sent and there is
+ * nothing more for now: it can do without its room, which may be taken from it,
+ * and another lent. */
+bool response_can_rest(const struct response *response);
+void response_take_room(struct response *response);
+void response_lend_room(struct response *response, struct response_room *room);
 
 /* Gives back what the body lies in and comes from; the parts stay. */
 void response_drop_body(struct response *response);

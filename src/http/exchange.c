@@ -13,9 +13,9 @@ size_t exchange_bytes(const struct exchange *exchange)
     const struct buf *head = &exchange->response.head;
 
     return sizeof(*exchange) +
-           (request->fields == request->few
-                ? 0
-                : REQUEST_FIELDS_MAX * sizeof(struct field)) +
+           (request->fields == request->many
+                ? REQUEST_FIELDS_MAX * sizeof(struct field)
+                : 0) +
            (head->data == head->storage ? 0 : head->capacity);
 }
 

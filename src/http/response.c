@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/list.h"
+
 const char *response_cache_name(enum response_cache use)
 {
     static const char *const names[RESPONSE_CACHE_USES] = {
@@ -18,7 +20,39 @@ const char *response_cache_name(enum response_cache use)
 
 enum { PARTS_MAX = 255 }; /* what part_count can say */
 
-void response_init(struct response *response)
+/* Where the head begins to be written lies in it. */
+static struct response_room *room_of(const struct response *response)
+{
+    return OWNER_OF(response->head.storage, struct response_room, head);
+}
+
+void response_lend_room(struct response *response, struct response_room *room)
+{
+    response->parts = room->parts;
+    buf_init(&response->head, room->head, sizeof(room->head),
+             RESPONSE_HEAD_BYTES_MAX);
+    response->head.len = RESPONSE_HEADROOM;
+}
+
+void response_take_room(struct response *response)
+{
+    response->parts = NULL;
+    buf_init(&response->head, NULL, 0, RESPONSE_HEAD_BYTES_MAX);
+}
+
+bool response_can_rest(const struct response *response)
+{
+    const struct buf *head = &response->head;
+    bool is_blank = response->status == 0 && response->part_count == 0 &&
+                    head->len == RESPONSE_HEADROOM;
+
+    return response_has_room(response) &&
+           response->parts == room_of(response)->parts &&
+           head->data == head->storage &&
+           (is_blank || (response->is_waiting && response->bytes_left == 0));
+}
+
+void response_init(struct response *response, struct response_room *room)
 {
     response->status = 0;
     response->persists = false;
@@ -46,7 +80,6 @@ void response_init(struct response *response)
     response->body_bytes = 0;
     response->head_bytes = 0;
     response->timing_at = 0;
-    response->parts = response->parts_inline;
     response->origin.object = NULL;
     response->source = NULL;
     response->taken_bytes = 0;
@@ -58,9 +91,7 @@ void response_init(struct response *response)
     response->head_copy = NULL;
     response->coded_head = NULL;
     response->trailer.len = 0;
-    buf_init(&response->head, response->head_inline,
-             sizeof(response->head_inline), RESPONSE_HEAD_BYTES_MAX);
-    response->head.len = RESPONSE_HEADROOM;
+    response_lend_room(response, room);
 }
 
 void response_drop_body(struct response *response)
@@ -76,9 +107,10 @@ void response_drop_body(struct response *response)
 void response_fini(struct response *response)
 {
     response_drop_body(response);
-    if (response->parts != response->parts_inline)
+    if (response_has_room(response) &&
+        response->parts != room_of(response)->parts)
         free(response->parts);
-    response->parts = response->parts_inline;
+    response->parts = NULL;
     buf_fini(&response->head);
 }
 
@@ -227,7 +259,7 @@ bool response_reserve_parts(struct response *response, size_t count)
 
     if (count <= RESPONSE_PARTS_INLINE)
         return true;
-    assert(response->parts == response->parts_inline && count <= PARTS_MAX);
+    assert(response->parts == room_of(response)->parts && count <= PARTS_MAX);
     parts = malloc(count * sizeof(*parts));
     if (!parts)
         return false;

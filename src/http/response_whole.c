@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "base/list.h"
 #include "http/error_page.h"
 #include "http/status.h"
 
@@ -17,9 +18,11 @@ static void restart(struct response *response)
     const struct error_source *errors = response->errors;
     struct bytes id_line = response->id_line;
     struct buf *head_copy = response->head_copy;
+    struct response_room *room = OWNER_OF(response->head.storage,
+                                          struct response_room, head);
 
     response_fini(response);
-    response_init(response);
+    response_init(response, room);
     response->persists = persists;
     response->is_head = is_head;
     response->is_timed = is_timed;

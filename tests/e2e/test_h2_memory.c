@@ -8,6 +8,7 @@
 
 #include "h2_client.h"
 #include "origin.h"
+#include "upstream.h"
 
 enum { LARGE = 2 << 20, SEED = 3 };
 
@@ -215,30 +216,120 @@ TEST(uploads_that_nobody_takes_stand_still)
     assert_true(said < 256 << 10);
 }
 
+/* --- Waiting for others -------------------------------------------------- */
+
+enum {
+    WAITERS = 6,
+    WAITING = 99,
+    CONNECTION_BYTES_MAX = 256 << 10,
+    /* With heads that are longer, and tables of fields on the way there. */
+    LONGER_BYTES_MAX = 384 << 10
+};
+
+/* Of each connection, with what it takes itself. */
+static void expect_little(const struct server *of, uint64_t before,
+                          uint64_t most)
+{
+    uint64_t bytes = (server_memory(of) - before) / WAITERS;
+
+    print_message("%llu bytes a connection, %llu a stream\n",
+                  (unsigned long long)bytes,
+                  (unsigned long long)bytes / WAITING);
+    assert_true(bytes < most || is_sanitized());
+}
+
+static struct h2 *wait_for_upstream(const struct server *of,
+                                    const char *const *fields)
+{
+    struct h2 *h2 = h2_open(of);
+
+    for (int stream = 0; stream < WAITING; stream++)
+        (void)h2_ask(h2, "GET", "/up/x", fields, false);
+    h2_sync(h2);
+    return h2;
+}
+
 /* A hundred on a connection, all of which have reached it. */
 TEST(what_waits_for_an_upstream_holds_little)
 {
-    enum { CLIENTS = 6, WAITING = 99, EACH = 4800 };
     unsigned port;
-    int deaf = listen_deafly(2 * CLIENTS * WAITING, &port);
+    int deaf = listen_deafly(2 * WAITERS * WAITING, &port);
     struct server *one = start_before(port);
-    uint64_t bytes = 0;
+    uint64_t before = 0;
 
-    for (int i = -1; i < CLIENTS; i++) {
-        struct h2 *h2 = h2_open(one);
+    for (int i = -1; i < WAITERS; i++) {
+        struct h2 *h2 = wait_for_upstream(one, NULL);
 
-        for (int stream = 0; stream < WAITING; stream++)
-            (void)h2_ask(h2, "GET", "/up/x", NULL, false);
-        h2_sync(h2);
         expect_h2(h2_get(h2, "/canary"), 200);
         if (i == -1)
-            bytes = server_memory(one);
+            before = server_memory(one);
     }
-    bytes = (server_memory(one) - bytes) / CLIENTS / WAITING;
-    print_message("%llu bytes a stream\n", (unsigned long long)bytes);
-    assert_true(bytes < EACH || is_sanitized());
+    expect_little(one, before, CONNECTION_BYTES_MAX);
     close(deaf);
 }
+
+/* Fewer have reached it, if they are longer. */
+static void wait_with(const char *const *fields)
+{
+    unsigned port;
+    int deaf = listen_deafly(2 * WAITERS * WAITING, &port);
+    struct server *one = start_before(port);
+    uint64_t before;
+
+    (void)wait_for_upstream(one, fields);
+    before = server_memory(one);
+    for (int i = 0; i < WAITERS; i++)
+        (void)wait_for_upstream(one, fields);
+    expect_little(one, before, LONGER_BYTES_MAX);
+    close(deaf);
+}
+
+TEST(so_does_what_waits_with_many_fields)
+{
+    static const char *many[2 * 90 + 1];
+
+    for (size_t i = 0; i < 2 * 90; i++)
+        many[i] = i % 2 ? "" : "x";
+    wait_with(many);
+}
+
+TEST(so_does_what_waits_with_long_fields)
+{
+    char *value = memset(scratch(16000), 'x', 16000);
+
+    value[15999] = '\0';
+    wait_with(H2_WITH("x", value));
+    value[900] = '\0';
+    wait_with(H2_WITH("x", value));
+}
+
+/* Each has had its head, and the beginning of a body without an end. */
+TEST(so_do_streams_without_an_end)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *one = start_before(upstream->port);
+    uint64_t before = 0;
+
+    for (int i = -1; i < WAITERS; i++) {
+        struct h2 *h2 = wait_for_upstream(one, NULL);
+
+        for (int stream = 0; stream < WAITING; stream++) {
+            struct client *peer = upstream_accept(upstream);
+
+            (void)hear_head(peer);
+            client_say(peer, OK "Transfer-Encoding: chunked\r\n\r\n"
+                                "3\r\none\r\n");
+        }
+        for (uint32_t stream = 0; stream < WAITING; stream++)
+            expect_h2(h2_wait_head(h2, 2 * stream + 1), 200);
+        h2_sync(h2);
+        if (i == -1)
+            before = server_memory(one);
+    }
+    expect_little(one, before, LONGER_BYTES_MAX);
+}
+
+/* --- Uploads that share -------------------------------------------------- */
 
 /* What stands still goes on when others have made room. */
 TEST(uploads_that_share_what_room_there_is_all_arrive)

@@ -94,9 +94,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *copy = malloc(size + 1); /* so that a sanitizer sees the next byte */
     struct bytes value = {copy, size};
-    struct request request = {.fields = request.few,
-                              .field_count = 1,
-                              .seen = 1u << FIELD_AUTHORIZATION};
+    struct field field;
+    struct request request = {
+        .fields = &field, .field_count = 1, .seen = 1u << FIELD_AUTHORIZATION};
     struct basic_auth auth = {.text = {0}};
 
     CHECK(copy);

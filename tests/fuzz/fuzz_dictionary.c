@@ -40,7 +40,8 @@ static void check_name(const uint8_t hash[DICTIONARY_HASH_BYTES])
 
 static void check_offer(struct bytes value)
 {
-    struct request request = {.fields = request.few, .field_count = 1};
+    struct field field;
+    struct request request = {.fields = &field, .field_count = 1};
     uint8_t hash[DICTIONARY_HASH_BYTES];
     char storage[64];
     struct buf base64;

@@ -138,7 +138,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     if (kind == 's') {
         drip = malloc(sizeof(*drip));
         CHECK(drip);
-        *drip = (struct drip){{drip_next, drip_destroy}, 20};
+        *drip = (struct drip){{.next = drip_next, .destroy = drip_destroy}, 20};
         response_add_source(response, &drip->source);
         return;
     }

@@ -212,7 +212,7 @@ static unsigned ask(struct kv *kv, unsigned which, struct bytes query,
                                         .path = bytes_of(requests[which].path),
                                         .query = query,
                                         .host = BYTES("localhost")};
-    response_init(&exchange.response);
+    response_init(&exchange.response, &exchange.room.response);
     exchange.response.persists = true;
     exchange.response.is_head = requests[which].method == METHOD_HEAD;
     store.asked = 0;

@@ -37,11 +37,13 @@ static const struct relay relay = {.pseudonym = {"sprintd", 7},
 
 static void ask(struct request *request, unsigned which)
 {
+    static struct field few[REQUEST_FIELDS_FEW];
     const char *text = questions[which % 4];
     struct http1_progress progress = {0};
     size_t used;
     enum reason reason;
 
+    request->fields = few;
     request->many = NULL; /* it has few */
     CHECK(http1_parse(&progress, text, strlen(text), request, &used, &reason) ==
           HTTP1_DONE);
@@ -179,9 +181,10 @@ static void relay_interim_head(const struct request *request,
                                const struct reply *reply)
 {
     struct response response; /* a 101 is one, another is written as it is */
+    struct response_room room;
     struct buf head;
 
-    response_init(&response);
+    response_init(&response, &room);
     response_begin_relayed(&response, reply->status, reply->reason);
     buf_init(&head, NULL, 0, 2 * RELAY_HEAD_BYTES_MAX);
     switch (relay_interim(&relay, request, reply, &response.head)) {
@@ -263,11 +266,12 @@ static void relay_final_head(const struct request *request,
     uint32_t ours = 1u << FIELD_VIA | 1u << FIELD_DATE |
                     1u << FIELD_CONTENT_LENGTH | 1u << FIELD_TRANSFER_ENCODING;
     struct response response;
+    struct response_room room;
     struct answer again;
 
     if (relay_takes_trailers(request))
         ours |= 1u << FIELD_TRAILER;
-    response_init(&response);
+    response_init(&response, &room);
     response.persists = true;
     response.is_head = request->method == METHOD_HEAD;
     response_begin_relayed(&response, reply->status, reply->reason);

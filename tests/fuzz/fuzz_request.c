@@ -296,10 +296,11 @@ static void check_error(unsigned status, const struct request *request)
     static const struct server_defaults defaults = {.server_field = true,
                                                     .now = &now};
     struct response response;
+    struct response_room room;
     char line[16];
     const char *text, *end;
 
-    response_init(&response);
+    response_init(&response, &room);
     if (request) {
         response.is_head = request->method == METHOD_HEAD;
         response.persists = request->keep_alive;

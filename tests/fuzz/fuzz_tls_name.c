@@ -149,8 +149,9 @@ static void check_host(struct bytes host)
 /* Only what a request may say. */
 static void check_field(struct bytes value)
 {
+    static struct field few[REQUEST_FIELDS_FEW];
     static struct field many[REQUEST_FIELDS_MAX];
-    struct request request = {.many = many};
+    struct request request = {.fields = few, .many = many};
     struct http1_progress progress = {0};
     char head[VALUE_MAX + 64];
     enum reason reason;

@@ -56,6 +56,7 @@ struct reading {
     size_t used;
     enum reason reason;
     struct request request;
+    struct field few[REQUEST_FIELDS_FEW];
     struct field many[REQUEST_FIELDS_MAX];
     char *copy; /* what the request's views point into */
 };
@@ -67,6 +68,7 @@ static inline void read_head(struct reading *reading, struct bytes text,
     struct http1_progress progress = {0};
     size_t len = first < text.len ? first : text.len;
 
+    reading->request.fields = reading->few;
     reading->request.many = reading->many;
     for (;;) {
         reading->copy = copy_of(text.data, len);

@@ -104,9 +104,12 @@ void http2_head_store(const struct http2_head *head, char *to);
 /* How many fields a stored text has. */
 unsigned http2_text_fields(const char *text);
 
-/* Fills request in with views of a text that was stored. request->many is set
- * before if there are more fields than REQUEST_FIELDS_FEW. REASON_NONE, or why
- * it is refused. */
+/* Fills request in with views of a text that was stored. request->fields is set
+ * before, and has room for as many as there are. REASON_NONE, or why it is
+ * refused. */
 enum reason http2_request_read(struct request *request, const char *text);
+
+/* The same of the fields alone, where they are needed again. */
+void http2_request_read_fields(struct request *request, const char *text);
 
 #endif

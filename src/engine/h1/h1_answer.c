@@ -50,8 +50,10 @@ struct exchange *h1_take_exchange(struct h1 *h1)
     struct session_context *context = h1_context(h1);
     struct exchange *exchange = pool_take(&context->exchanges);
 
-    if (exchange)
-        exchange->request.many = context->fields;
+    if (!exchange)
+        return NULL;
+    exchange->request.fields = exchange->room.fields;
+    exchange->request.many = context->fields;
     return exchange;
 }
 
@@ -212,7 +214,7 @@ bool h1_refuse(struct h1 *h1, enum reason reason, struct bytes line)
         h1_begin_exchange(h1, exchange);
         if (h1->input)
             exchange->bytes_in = h1->input->end - h1->input->begin;
-        exchange->request = (struct request){.fields = exchange->request.few,
+        exchange->request = (struct request){.fields = exchange->room.fields,
                                              .line = line};
         exchange->response.is_head = begins_with(line, BYTES("HEAD "));
     }

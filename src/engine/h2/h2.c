@@ -6,10 +6,31 @@
 
 enum {
     SESSIONS_KEPT = 64, /* free ones beyond that go back to the system */
-    STREAMS_KEPT = 256
+    STREAMS_KEPT = 256  /* and as many of what belongs to them */
 };
 
 /* --- What a worker has of it --------------------------------------------- */
+
+static void init_pools(struct h2_context *context)
+{
+    pool_init(&context->sessions, sizeof(struct h2), SESSIONS_KEPT);
+    pool_init(&context->streams, sizeof(struct h2_stream), STREAMS_KEPT);
+    pool_init(&context->exchanges, EXCHANGE_LEAN_BYTES, STREAMS_KEPT);
+    pool_init(&context->rooms, sizeof(struct exchange_room), STREAMS_KEPT);
+    for (size_t i = 0; i < H2_TEXT_POOLS; i++)
+        pool_init(&context->texts[i], (i + 1) * H2_TEXT_STEP - sizeof(size_t),
+                  STREAMS_KEPT);
+}
+
+static void fini_pools(struct h2_context *context)
+{
+    pool_fini(&context->sessions);
+    pool_fini(&context->streams);
+    pool_fini(&context->exchanges);
+    pool_fini(&context->rooms);
+    for (size_t i = 0; i < H2_TEXT_POOLS; i++)
+        pool_fini(&context->texts[i]);
+}
 
 struct h2_context *h2_context_create(void)
 {
@@ -17,8 +38,7 @@ struct h2_context *h2_context_create(void)
 
     if (!context)
         return NULL;
-    pool_init(&context->sessions, sizeof(struct h2), SESSIONS_KEPT);
-    pool_init(&context->streams, sizeof(struct h2_stream), STREAMS_KEPT);
+    init_pools(context);
     buf_init(&context->block, NULL, 0, 2 * RESPONSE_HEAD_BYTES_MAX);
     context->grown_bytes = 0;
     context->extra_count = 0;
@@ -35,8 +55,7 @@ void h2_context_destroy(struct h2_context *context)
 {
     if (!context)
         return;
-    pool_fini(&context->sessions);
-    pool_fini(&context->streams);
+    fini_pools(context);
     buf_fini(&context->block);
     hpack_encoder_destroy(context->encoder);
     free(context);

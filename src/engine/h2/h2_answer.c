@@ -76,7 +76,8 @@ bool h2_refuse(struct h2_stream *stream, enum reason reason)
     struct session_context *context = stream->h2->session->context;
     struct exchange *exchange = stream->exchange;
 
-    if (stream->has_head || exchange->response.bytes_sent > 0)
+    if (stream->has_head || exchange->response.bytes_sent > 0 ||
+        !exchange_rouse(exchange))
         return false;
     exchange_drop_pending(exchange);
     exchange_drop_sink(exchange);
@@ -174,6 +175,7 @@ static void begin_body(struct h2_stream *stream)
     } else if (exchange->sink) {
         stream->awaits_body = true;
         h2_stream_set_idle(stream, true);
+        h2_save_room(stream);
         if (exchange->request.expects_continue && !stream->held)
             send_continue(stream);
     } else if (exchange->request.content_length > UNWANTED_BYTES_MAX &&
@@ -187,33 +189,6 @@ static void begin_body(struct h2_stream *stream)
 
 /* --- Exchanges ----------------------------------------------------------- */
 
-static struct exchange *take_exchange(struct h2_stream *stream)
-{
-    struct session_context *context = stream->h2->session->context;
-    struct exchange *exchange = pool_take(&context->exchanges);
-
-    if (!exchange)
-        return NULL;
-    exchange->request.many = NULL;
-    if (http2_text_fields(stream->text) > REQUEST_FIELDS_FEW)
-        exchange->request.many = exchange_make_fields();
-    if (exchange->request.many ||
-        http2_text_fields(stream->text) <= REQUEST_FIELDS_FEW)
-        return exchange;
-    pool_give(&context->exchanges, exchange);
-    return NULL;
-}
-
-static void give_exchange(struct h2_stream *stream)
-{
-    struct exchange *exchange = stream->exchange;
-
-    stream->exchange = NULL;
-    exchange_fini(exchange);
-    free(exchange->request.many);
-    pool_give(&stream->h2->session->context->exchanges, exchange);
-}
-
 static void init_exchange(struct h2_stream *stream)
 {
     struct session *session = stream->h2->session;
@@ -224,7 +199,9 @@ static void init_exchange(struct h2_stream *stream)
                                        .wants_id = needs->id,
                                        .wants_upstream = needs->upstream,
                                        .wants_head = needs->head,
+                                       .room = stream->room,
                                        .on_wake = on_wake,
+                                       .on_rouse = h2_rouse,
                                        .session = stream,
                                        .tls = session->transport.tls};
 
@@ -243,20 +220,18 @@ static bool has_body(const struct h2_stream *stream)
 
 static void begin(struct h2_stream *stream, enum reason reason, bool is_extra)
 {
-    struct exchange *exchange = take_exchange(stream);
     struct request *request;
     enum reason meaning;
 
-    if (!exchange) {
+    if (!h2_take_exchange(stream)) {
         h2_reset(stream, HTTP2_REFUSED_STREAM);
         return;
     }
-    stream->exchange = exchange;
     stream->is_live = true;
     stream->h2->live_count++;
     stream->is_extra = is_extra;
     stream->h2->context->extra_count += is_extra;
-    request = &exchange->request;
+    request = &stream->exchange->request;
     meaning = http2_request_read(request, stream->text);
     if (has_body(stream))
         request->is_chunked = !stream->has_length && !stream->wants_socket;
@@ -277,7 +252,19 @@ static void begin(struct h2_stream *stream, enum reason reason, bool is_extra)
 static bool has_place_beside(const struct h2 *h2, uint32_t count)
 {
     return count < H2_LIVE_MAX &&
-           h2->text_bytes + count * sizeof(struct exchange) < H2_LIVE_BYTES_MAX;
+           h2->text_bytes + h2->table_bytes + count * sizeof(struct exchange) <
+               H2_LIVE_BYTES_MAX;
+}
+
+/* Whether one more may that waits for others, of a client that nobody knows:
+ * rooms are not counted, as those that wait rest when it comes to that. */
+static bool has_bytes_left(const struct h2 *h2)
+{
+    return h2->answers > 0 ||
+           h2->text_bytes + h2->table_bytes +
+                   h2->stream_count * sizeof(struct h2_stream) +
+                   h2->live_count * (EXCHANGE_LEAN_BYTES + H2_PROXIED_BYTES) <
+               H2_BYTES_MAX;
 }
 
 enum place { PLACE_NONE, PLACE_OWN, PLACE_EXTRA };
@@ -289,7 +276,7 @@ static enum place find_place(const struct h2 *h2)
 {
     if (has_place_beside(h2, h2->live_count))
         return PLACE_OWN;
-    return h2->context->extra_count < H2_EXTRA_MAX &&
+    return h2->context->extra_count < H2_EXTRA_MAX && has_bytes_left(h2) &&
                    has_place_beside(h2, h2->live_count - h2->idle_count)
                ? PLACE_EXTRA
                : PLACE_NONE;
@@ -305,10 +292,13 @@ void h2_begin(struct h2_stream *stream, enum reason reason)
     /* What is refused is told at once, and needs no memory of a handler's. */
     if (reason == REASON_NONE)
         place = find_place(h2);
-    if (place != PLACE_NONE)
+    if (place != PLACE_NONE) {
         begin(stream, reason, place == PLACE_EXTRA);
-    else
-        list_put_last(&h2->parked, &stream->wait_node);
+        return;
+    }
+    if (list_is_empty(&h2->parked))
+        h2_save_all_rooms(h2);
+    list_put_last(&h2->parked, &stream->wait_node);
 }
 
 /* The most urgent of those that came first. */
@@ -361,8 +351,10 @@ static void end_exchange(struct h2_stream *stream, bool is_sent)
     if (exchange->times.first_ns == 0)
         exchange->times.first_ns = exchange->times.last_ns;
     session->finished++;
-    if (access_log_tells(session->context->access_log, LOG_EVENT_REQUEST))
+    if (access_log_tells(session->context->access_log, LOG_EVENT_REQUEST)) {
+        (void)!exchange_rouse(exchange); /* else nothing is told of fields */
         session_log_exchange(session, exchange);
+    }
     if (exchange->response.reason != REASON_NONE)
         session_tell_refusal(session, exchange);
     session_count_exchange(session, exchange);
@@ -371,7 +363,7 @@ static void end_exchange(struct h2_stream *stream, bool is_sent)
 static void remove_stream(struct h2_stream *stream)
 {
     if (stream->exchange)
-        give_exchange(stream);
+        h2_give_exchange(stream);
     h2_stream_free(stream);
 }
 

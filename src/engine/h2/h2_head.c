@@ -56,8 +56,7 @@ static bool keep_head(struct h2_stream *stream, const struct http2_head *head)
     struct h2 *h2 = stream->h2;
     size_t len = http2_head_bytes(head);
 
-    stream->text = len <= sizeof(stream->text_inline) ? stream->text_inline
-                                                      : malloc(len);
+    stream->text = h2_take_text(h2->context, len);
     if (!stream->text)
         return false;
     stream->text_len = (uint32_t)len;

@@ -10,6 +10,7 @@ static void wait_for_handler(struct h2_stream *stream)
     stream->is_waiting = true;
     h2_stream_set_idle(stream, true);
     h2_stream_rest(stream);
+    h2_save_room(stream);
     if (!stream->is_tunnel || !exchange->is_half_closed ||
         stream->has_half_ended)
         return;
@@ -54,7 +55,8 @@ static bool frame_pulled(struct h2_stream *stream)
     if (stream->unsent > 0) /* what was lent last is on its way */
         return false;
     before = profile_enter(STATS_PHASE_LOOKUP);
-    is_well = response_pull(response, UINT64_MAX);
+    is_well = exchange_rouse(stream->exchange) &&
+              response_pull(response, UINT64_MAX);
     profile_leave(before);
     if (!is_well) {
         h2_reset(stream, HTTP2_INTERNAL_ERROR);

@@ -13,6 +13,7 @@
  *   h2_plan.c      what is framed in one go, out of control and the heap
  *   h2_frame.c     HEADERS and DATA of a stream
  *   h2_answer.c    exchanges from their head to the heap, and their end
+ *   h2_rest.c      exchanges' memory, of which those have less that wait
  *   h2_bid.c       what the connection bids for its turn
  *   h2_stream.c    streams: their table, heap, and places to wait
  *   h2_control.c   frames that are about the connection; its end
@@ -36,15 +37,24 @@ enum {
     H2_LIVE_MAX = 40,
     H2_LIVE_BYTES_MAX = 163840, /* of them and all heads: fewer, if those are
                                    long */
+    /* Of all streams, while the client has had no answer; of which one that is
+     * proxied has so many beside its exchange, roughly. */
+    H2_BYTES_MAX = 229376,
+    H2_PROXIED_BYTES = 960,
     /* Beyond that all connections of a worker have so many, where those that
      * have an exchange only wait for an upstream server: else what never ends
-     * would have all places. Each is of some 6 KiB, what waits included. */
+     * would have all places. Each is of some 2 KiB, what waits included, as
+     * these rest (h2_rest.c). */
     H2_EXTRA_MAX = 4096,
     H2_TEXT_BYTES_MAX = 98304, /* of heads, in all */
     /* Beyond that all connections of a worker have so many, where their clients
      * have had an answer: long cookies come with every request. */
     H2_EXTRA_TEXT_BYTES_MAX = 8388608,
-    H2_TEXT_INLINE = 512,
+    /* Texts of heads lie in blocks of so many bytes, times 1 to H2_TEXT_POOLS,
+     * less the word that malloc() has beside a block; longer ones in their own.
+     */
+    H2_TEXT_STEP = 64,
+    H2_TEXT_POOLS = 8,
     H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* for bodies of requests */
     H2_CONN_WINDOW = 196607, /* and all that bodies have in memory with it */
     H2_STREAM_WINDOW_MAX = 1048576, /* where it grows: h2_windows.c */
@@ -84,9 +94,10 @@ struct h2_stream {
     uint64_t bid;   /* bytes: h2_bid.c */
     uint64_t order; /* by requests: h2_stream.c */
     struct h2 *h2;
-    struct exchange *exchange; /* NULL: it waits for one, or is done */
-    char *text;                /* the head; http/http2/http2_request.h */
-    char *held;                /* of the body, while its sink is full */
+    struct exchange *exchange;  /* NULL: it waits for one, or is done */
+    struct exchange_room *room; /* lent to the exchange; NULL: that rests */
+    char *text;                 /* the head; http/http2/http2_request.h */
+    char *held;                 /* of the body, while its sink is full */
     uint32_t held_at;
     uint32_t held_len;
     uint32_t text_len;
@@ -123,7 +134,6 @@ struct h2_stream {
     bool is_extra;       /* of these: it counts as one of H2_EXTRA_MAX */
     bool is_extra_text;  /* its head counts in H2_EXTRA_TEXT_BYTES_MAX */
     bool is_of_page;     /* its bid counts as one of those: h2_bid.c */
-    char text_inline[H2_TEXT_INLINE];
 };
 
 /* Bytes of one frame that are to be sent. */
@@ -162,6 +172,9 @@ struct h2_plan {
 struct h2_context {
     struct pool sessions;
     struct pool streams;
+    struct pool exchanges; /* EXCHANGE_LEAN_BYTES each */
+    struct pool rooms;
+    struct pool texts[H2_TEXT_POOLS];
     struct hpack_encoder *encoder;
     struct buf block;     /* a header block that is being made */
     uint64_t grown_bytes; /* of windows, see h2_windows.c */
@@ -236,11 +249,12 @@ struct h2 {
     uint32_t last_allowed;
     uint32_t stream_count;
     uint32_t live_count;
-    uint32_t idle_count; /* of these, those that wait for their handlers */
-    uint32_t text_bytes; /* of heads that are not extra */
-    int64_t window;      /* of the connection, for what is sent */
-    int64_t window_then; /* with has_ended: at silent_ms; nobody opens it */
-    uint64_t silent_ms;  /* with has_ended: since when nothing could be sent */
+    uint32_t idle_count;  /* of these, those that wait for their handlers */
+    uint32_t text_bytes;  /* of heads that are not extra */
+    uint32_t table_bytes; /* of fields, of exchanges that do not rest */
+    int64_t window;       /* of the connection, for what is sent */
+    int64_t window_then;  /* with has_ended: at silent_ms; nobody opens it */
+    uint64_t silent_ms;   /* with has_ended: since when nothing could be sent */
     int32_t receive_window;
     uint32_t receive_size;
     uint32_t credit;
@@ -406,6 +420,27 @@ bool h2_stream_is_shut(const struct h2_stream *stream);
 
 /* The windows have opened: the connection's, or one. */
 void h2_stream_reopen_all(struct h2 *h2);
+
+/* --- h2_rest.c ----------------------------------------------------------- */
+
+/* For the text of a head. NULL: no memory. */
+char *h2_take_text(struct h2_context *context, size_t len);
+void h2_give_text(struct h2_context *context, char *text, size_t len);
+
+/* Gives the stream an exchange, all but what its request is read into. False: no
+ * memory. */
+MUST_USE bool h2_take_exchange(struct h2_stream *stream);
+void h2_give_exchange(struct h2_stream *stream);
+
+/* The exchange of the stream begins to wait for its handler. It rests from now
+ * on where so many do, and with it those that have waited already. */
+void h2_save_room(struct h2_stream *stream);
+
+/* All that wait rest, as there is no room for others. */
+void h2_save_all_rooms(struct h2 *h2);
+
+/* on_rouse of exchanges. */
+bool h2_rouse(struct exchange *exchange);
 
 /* --- h2_bid.c ------------------------------------------------------------ */
 

@@ -20,7 +20,7 @@ struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id)
     stream = pool_take(&h2->context->streams);
     if (!stream)
         return NULL;
-    memset(stream, 0, offsetof(struct h2_stream, text_inline));
+    memset(stream, 0, sizeof(*stream));
     list_init(&stream->wait_node);
     list_put_last(&h2->streams, &stream->list_node);
     stream->h2 = h2;
@@ -60,8 +60,7 @@ void h2_stream_free(struct h2_stream *stream)
     h2->stream_count--;
     *(stream->is_extra_text ? &h2->context->extra_text_bytes
                             : &h2->text_bytes) -= stream->text_len;
-    if (stream->text != stream->text_inline)
-        free(stream->text);
+    h2_give_text(h2->context, stream->text, stream->text_len);
     h2_stream_drop_held(stream);
     pool_give(&h2->context->streams, stream);
 }

@@ -97,10 +97,10 @@ static struct transfer *make_transfer(struct proxy *proxy,
     transfer->exchange = exchange;
     transfer->refs = 1;
     name_request(transfer);
-    transfer->pending = (struct pending){.look = proxy_look,
-                                         .destroy = destroy_pending};
-    transfer->source = (struct source){.next = proxy_next,
-                                       .destroy = destroy_source};
+    transfer->pending = (struct pending){
+        .look = proxy_look, .destroy = destroy_pending, .rest = proxy_rest};
+    transfer->source = (struct source){
+        .next = proxy_next, .destroy = destroy_source, .rests = true};
     transfer->sink = (struct sink){.take = proxy_take_body,
                                    .destroy = destroy_sink,
                                    .end = proxy_end_body,

@@ -15,9 +15,6 @@ static bool open_tunnel(struct transfer *transfer, const struct relay *relay)
     if (relay_interim(relay, &exchange->request, &proxy->reply,
                       &response->head) != RELAY_DONE)
         return false;
-    transfer->out = proxy_buffer_take(transfer->proxy);
-    if (!transfer->out)
-        return false;
     response_add_bare_head(response);
     if (response->head.failed)
         return false;

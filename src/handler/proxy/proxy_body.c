@@ -92,6 +92,8 @@ static struct piece next_piece(struct transfer *transfer, uint64_t at_most)
         return piped_piece(transfer, at_most);
     if (transfer->is_broken)
         return (struct piece){.state = PIECE_FAILED};
+    if (in) /* which is empty: more may not come for hours */
+        proxy_buffer_give(transfer->proxy, &transfer->in);
     transfer->exchange->is_half_closed = transfer->has_peer_ended;
     return (struct piece){.state = transfer->is_reply_done ? PIECE_END
                                                            : PIECE_LATER};
@@ -129,7 +131,9 @@ static void answer_fault(struct transfer *transfer)
 
     assert(exchange->pending == &transfer->pending);
     exchange->pending = NULL;
-    if (transfer->fault == PROXY_FAULT_INTERCEPTED)
+    if (!exchange_rouse(exchange))
+        ; /* there is no answer, as there is no memory for one */
+    else if (transfer->fault == PROXY_FAULT_INTERCEPTED)
         proxy_answer_intercepted(transfer);
     else
         proxy_answer_fault(transfer->proxy, exchange,

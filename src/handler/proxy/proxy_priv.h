@@ -15,7 +15,7 @@
  *   proxy_answer.c    makes the response's head of the reply's, and opens a
  *                     tunnel after a 101
  *   proxy_pipe.c      bodies that come back without being copied
- *   proxy_transfer.c  buffers, limits of time, pauses, the end
+ *   proxy_transfer.c  buffers, limits of time, pauses, rest, the end
  *   proxy_note.c      what the log tells of a transfer
  *   proxy_error.c     what is answered in the place of a reply, and why
  */
@@ -142,9 +142,8 @@ struct transfer {
     size_t out_sent;         /* of out, from its begin on */
     size_t held_bytes; /* of the body, which came before anybody was asked */
     struct buf head;
-    struct proxy_buffer
-        *out; /* NULL: no body; or nothing of it now, if the sink
-                                 is eased */
+    struct proxy_buffer *out; /* NULL: no body; or nothing of it now, if the
+                                 sink is eased or it is a tunnel's */
 
     /* The way back. */
     bool has_reply;     /* a reply's head was understood: no more tries */
@@ -218,6 +217,10 @@ size_t proxy_kept(const struct sink *sink);
 void proxy_ease(struct sink *sink);
 
 /* --- proxy_upload.c ------------------------------------------------------ */
+
+/* Gives back out if all of it has been sent, and will not be sent again: it is
+ * taken anew with the next bytes. A tunnel may wait for hours. */
+void transfer_drop_empty(struct transfer *transfer);
 
 /* Keeps no copy of what was sent for another try, where memory is short. */
 void transfer_keep_no_copy(struct transfer *transfer);
@@ -307,6 +310,10 @@ void transfer_count_in(const struct transfer *transfer, size_t n);
 
 /* Looks at what takes too long, and sets the limit anew. */
 void transfer_watch(struct transfer *transfer);
+
+/* pending.rest: whether nothing of the exchange is needed until the server says
+ * something, or is there. */
+bool proxy_rest(struct pending *pending);
 
 /* No more is read until there is room again. */
 void transfer_pause(struct transfer *transfer);

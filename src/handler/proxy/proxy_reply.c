@@ -181,6 +181,10 @@ void transfer_digest(struct transfer *transfer)
                 transfer_pause(transfer);
             return;
         }
+        if (!exchange_rouse(transfer->exchange)) {
+            transfer->proxy->on_fault(transfer, PROXY_FAULT_SHORT);
+            return;
+        }
         switch (http1_parse_reply(&transfer->progress, in->data + in->begin,
                                   in->end - in->begin, &transfer->proxy->reply,
                                   &used, &fault)) {

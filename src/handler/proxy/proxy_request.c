@@ -13,7 +13,7 @@ enum { FRAMING_BYTES_MAX = 32 };
 
 enum relay_verdict transfer_write_head(struct transfer *transfer, int server)
 {
-    const struct exchange *exchange = transfer->exchange;
+    struct exchange *exchange = transfer->exchange;
     const struct relay *relay = transfer_relay(transfer, server);
     struct relay_from from = {
         .peer = exchange->neighbour,
@@ -22,6 +22,8 @@ enum relay_verdict transfer_write_head(struct transfer *transfer, int server)
     char subject[TLS_SUBJECT_MAX];
     char fingerprint[TLS_FINGERPRINT_MAX + 1];
 
+    if (!exchange_rouse(exchange))
+        return RELAY_TOO_LARGE;
     if (relay->tells_client && exchange->tls &&
         tls_tell_client(exchange->tls, subject, fingerprint)) {
         from.client_subject = bytes_of(subject);
@@ -293,6 +295,8 @@ void transfer_flush(struct transfer *transfer)
         transfer_is_sent(transfer) && !transfer->is_send_over)
         shut_down(transfer);
     transfer_make_way(transfer);
+    if (transfer->is_tunnel)
+        transfer_drop_empty(transfer);
     transfer_watch(transfer);
 }
 
@@ -305,8 +309,10 @@ static void on_open(struct upstream_lease *lease)
     transfer->is_asking = false;
     transfer->is_open = true;
     transfer_note_server(transfer);
-    /* The head was made before it was known for which server. */
-    if (!transfer->proxy->options.relay.keeps_host &&
+    /* The head was made before it was known for which server, or is not there,
+     * as the exchange rested. */
+    if ((!transfer->proxy->options.relay.keeps_host ||
+         transfer->head.len == 0) &&
         transfer_write_head(transfer, lease->server) != RELAY_DONE) {
         transfer_let_go(transfer, false, BALANCE_NEITHER);
         transfer->fault = PROXY_FAULT_SHORT;

@@ -145,6 +145,24 @@ void transfer_watch(struct transfer *transfer)
         limit(transfer, 0);
 }
 
+/* --- Rest ---------------------------------------------------------------- */
+
+/* A head that nobody has seen anything of is made anew when there is a server,
+ * and a buffer in which nothing lies is taken again. */
+bool proxy_rest(struct pending *pending)
+{
+    struct transfer *transfer = OWNER_OF(pending, struct transfer, pending);
+
+    if (transfer->has_reply || transfer->fault != PROXY_FAULT_NONE ||
+        transfer->interim_status != 0 ||
+        (transfer->in && transfer->in->begin < transfer->in->end))
+        return false;
+    proxy_buffer_give(transfer->proxy, &transfer->in);
+    if (transfer->is_asking)
+        transfer_drop_head(transfer);
+    return true;
+}
+
 /* --- The upstream -------------------------------------------------------- */
 
 void transfer_pause(struct transfer *transfer)

@@ -33,13 +33,18 @@ void transfer_forget_sent(struct transfer *transfer)
         drop_sent(transfer);
 }
 
+void transfer_drop_empty(struct transfer *transfer)
+{
+    transfer_forget_sent(transfer);
+    if (transfer->out && transfer->out->end == 0)
+        proxy_buffer_give(transfer->proxy, &transfer->out);
+}
+
 void transfer_keep_no_copy(struct transfer *transfer)
 {
     if (!transfer->sink.is_eased || transfer->out_sent == 0)
         return;
-    drop_sent(transfer);
-    if (transfer->out->end == 0)
-        proxy_buffer_give(transfer->proxy, &transfer->out);
+    transfer_drop_empty(transfer);
     transfer_wake(transfer);
 }
 
@@ -87,7 +92,7 @@ void transfer_make_way(struct transfer *transfer)
     bool was_full = transfer->sink.is_full;
 
     transfer->sink.takes_at_once = 0;
-    if ((!transfer->out && !transfer->sink.is_eased) ||
+    if ((!transfer->out && !transfer->sink.is_eased && !transfer->is_tunnel) ||
         transfer->has_body_ended || transfer->is_send_over ||
         !transfer->exchange)
         return;

@@ -15,11 +15,12 @@ static int on_url(http_parser *parser, const char *at, size_t len)
 /* Takes the room for many fields. False: there is none. */
 static bool use_many(struct request *request)
 {
-    if (request->many && request->fields == request->few) {
-        memcpy(request->many, request->few, sizeof(request->few));
+    if (request->many && request->fields != request->many) {
+        memcpy(request->many, request->fields,
+               REQUEST_FIELDS_FEW * sizeof(*request->fields));
         request->fields = request->many;
     }
-    return request->fields == request->many;
+    return request->many;
 }
 
 static int on_header_field(http_parser *parser, const char *at, size_t len)
@@ -174,7 +175,6 @@ static enum reason take_apart(struct request *request, struct bytes head)
     parser.data = request;
     request->target = (struct bytes){head.data, 0};
     request->seen = 0;
-    request->fields = request->few;
     request->field_count = 0;
     http_parser_execute(&parser, &parser_settings, head.data, head.len);
     error = HTTP_PARSER_ERRNO(&parser);

@@ -398,11 +398,23 @@ static const char *read_field(struct request *request, const char *at)
     return field->value.data + front.value_len;
 }
 
+void http2_request_read_fields(struct request *request, const char *text)
+{
+    struct text_front front;
+    const char *at;
+
+    memcpy(&front, text, sizeof(front));
+    request->seen = 0;
+    request->field_count = 0;
+    at = text + sizeof(front) + front.line_len;
+    for (unsigned i = 0; i < front.field_count; i++)
+        at = read_field(request, at);
+}
+
 enum reason http2_request_read(struct request *request, const char *text)
 {
     struct text_front front;
     const char *line = text + sizeof(front);
-    const char *at;
     enum reason reason;
 
     memcpy(&front, text, sizeof(front));
@@ -412,13 +424,7 @@ enum reason http2_request_read(struct request *request, const char *text)
                                     line + front.line_len -
                                         (sizeof(VERSION) - 1));
     request->minor = REQUEST_HTTP2;
-    request->seen = 0;
-    request->field_count = 0;
-    request->fields = front.field_count > REQUEST_FIELDS_FEW ? request->many
-                                                             : request->few;
-    at = line + front.line_len;
-    for (unsigned i = 0; i < front.field_count; i++)
-        at = read_field(request, at);
+    http2_request_read_fields(request, text);
     if (!http1_find_method(request->method_name, &request->method))
         request->method = METHOD_OTHER;
     reason = http1_read_meaning(request);

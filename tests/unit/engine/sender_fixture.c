@@ -100,7 +100,7 @@ int set_up(void **state)
     list_init(&row);
     for (int i = 0; i < ROW_MAX; i++) {
         list_init(&exchanges[i].list_node);
-        response_init(&exchanges[i].response);
+        response_init(&exchanges[i].response, &exchanges[i].room.response);
         exchanges[i].response.persists = true;
         exchanges[i].pending = NULL;
         exchanges[i].is_tunnel = false;

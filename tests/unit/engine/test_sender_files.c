@@ -182,7 +182,7 @@ static uint64_t make_row(void)
     list_init(&row);
     for (int i = 0; i < 3; i++) {
         response_fini(&exchanges[i].response);
-        response_init(&exchanges[i].response);
+        response_init(&exchanges[i].response, &exchanges[i].room.response);
         if (i == 2)
             add_file_response(i, PART_READ);
         else

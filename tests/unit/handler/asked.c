@@ -10,7 +10,7 @@ void leave(void)
 {
     exchange_fini(&exchange);
     exchange.sink = NULL;
-    response_init(&exchange.response);
+    response_init(&exchange.response, &exchange.room.response);
 }
 
 void ask(const char *line, const char *fields)
@@ -25,6 +25,7 @@ void ask(const char *line, const char *fields)
 
     assert_in_range(len, 1, sizeof(text) - 1);
     leave();
+    exchange.request.fields = exchange.room.fields;
     if (http1_parse(&progress, text, (size_t)len, &exchange.request, &used,
                     &reason) != HTTP1_DONE)
         fail_msg("'%s' is refused: %s", text, reason_word(reason).data);
@@ -63,7 +64,7 @@ void assert_has_not(const char *part)
 int begin_asking(void **state)
 {
     (void)state;
-    response_init(&exchange.response);
+    response_init(&exchange.response, &exchange.room.response);
     return 0;
 }
 

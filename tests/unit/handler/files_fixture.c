@@ -96,13 +96,14 @@ void ask_as(const char *request, bool persists)
     size_t len;
 
     answer = (struct whole_answer){.body = answer.text};
+    exchange.request.fields = exchange.room.fields;
     if (http1_parse(&progress, request, strlen(request), &exchange.request,
                     &used, &reason) != HTTP1_DONE) {
         /* It does not even come to the handler. */
         answer.status = reason_status(reason);
         return;
     }
-    response_init(response);
+    response_init(response, &exchange.room.response);
     response->persists = persists;
     response->edits = edits;
     response->is_head = exchange.request.method == METHOD_HEAD;

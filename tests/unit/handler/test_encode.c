@@ -40,14 +40,15 @@ static int set_up(void **state)
     memset(is_awake, 0, sizeof(is_awake));
     memset(has_ended, 0, sizeof(has_ended));
     for (unsigned i = 0; i < STREAMS; i++)
-        response_init(&exchanges[i].response);
+        response_init(&exchanges[i].response, &exchanges[i].room.response);
     return begin_asking(state);
 }
 
 static void end_one(unsigned number)
 {
     exchange_fini(&exchanges[number]);
-    response_init(&exchanges[number].response);
+    response_init(&exchanges[number].response,
+                  &exchanges[number].room.response);
     is_awake[number] = false;
 }
 
@@ -76,6 +77,7 @@ static void begin(unsigned number, const char *coding)
                        coding);
 
     exchange_init(asked, &side);
+    asked->request.fields = asked->room.fields;
     assert_int_equal(http1_parse(&progress, requests[number], (size_t)len,
                                  &asked->request, &used, &reason),
                      HTTP1_DONE);

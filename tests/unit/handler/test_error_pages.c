@@ -6,6 +6,7 @@
 
 static struct error_pages pages;
 static struct response response;
+static struct response_room room;
 static struct server_defaults defaults = {.now = &now};
 
 static int set_up_pages(void **state)
@@ -13,7 +14,7 @@ static int set_up_pages(void **state)
     pages = (struct error_pages){0};
     if (set_up(state) != 0)
         return -1;
-    response_init(&response);
+    response_init(&response, &room);
     response.persists = true;
     return 0;
 }

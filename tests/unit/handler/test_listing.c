@@ -8,7 +8,8 @@
 /* Up to two Accept fields, parted by '|'. */
 static enum listing_format choose(const char *accept)
 {
-    struct request request = {.fields = request.few};
+    struct field fields[2] = {{.id = FIELD_OTHER}};
+    struct request request = {.fields = fields};
 
     for (const char *at = accept; at; at = strchr(at, '|')) {
         struct field *field = &request.fields[request.field_count++];

@@ -248,7 +248,7 @@ TEST(a_host_that_is_no_name_is_not_sent_back)
     assert_int_equal(exchange.response.status, 400);
     exchange.request.host = BYTES("");
     response_fini(&exchange.response);
-    response_init(&exchange.response);
+    response_init(&exchange.response, &exchange.room.response);
     assert_true(redirect_answer(&rules, &exchange, BYTES("/a"), &trust,
                                 &defaults));
     assert_int_equal(exchange.response.status, 400);

@@ -3,13 +3,14 @@
 #include "suite.h"
 
 struct request request;
+static struct field fields[REQUEST_FIELDS_FEW];
 
 static char store[512];
 static size_t store_len;
 
 void request_begin(enum method method)
 {
-    request = (struct request){.method = method, .fields = request.few};
+    request = (struct request){.method = method, .fields = fields};
     store_len = 0;
 }
 

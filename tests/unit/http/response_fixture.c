@@ -3,6 +3,7 @@
 const struct now now = {.wall_s = 784111777};
 const struct server_defaults defaults = {.server_field = true, .now = &now};
 struct response response;
+static struct response_room room;
 int releases;
 
 static bool is_intact(void *object)
@@ -28,7 +29,8 @@ int set_up(void **state)
     give_memory();
     releases = 0;
     memset(&response, 0xAA, sizeof(response));
-    response_init(&response);
+    memset(&room, 0xAA, sizeof(room));
+    response_init(&response, &room);
     return 0;
 }
 
@@ -42,7 +44,7 @@ int tear_down(void **state)
 void restart_response(void)
 {
     response_fini(&response);
-    response_init(&response);
+    response_init(&response, &room);
 }
 
 void frame(void)

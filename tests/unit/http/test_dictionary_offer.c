@@ -3,11 +3,12 @@
 #include "suite.h"
 
 static struct request request;
+static struct field fields[REQUEST_FIELDS_FEW];
 
 static int clear(void **state)
 {
     (void)state;
-    request = (struct request){.fields = request.few};
+    request = (struct request){.fields = fields};
     return 0;
 }
 

@@ -170,7 +170,7 @@ TEST(advancing_stops_anywhere_within_and_between_parts)
 
     for (size_t first = 0; first <= LEN; first++) {
         for (size_t second = first; second <= LEN; second++) {
-            response_init(&response);
+            restart_response();
             assert_true(response_reserve_parts(&response, 6));
             response_add_memory(&response, BYTES("abc"));
             response_add_file(&response, PART_SENDFILE, 7, 100, 4);

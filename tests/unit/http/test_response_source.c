@@ -89,7 +89,7 @@ TEST(a_source_may_end_without_a_byte)
     PULL();
     assert_left("");
     assert_done();
-    response_init(&response);
+    restart_response();
     begin_with(lines, true);
     PULL();
     assert_left("0\r\n\r\n");

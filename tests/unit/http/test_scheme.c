@@ -3,7 +3,8 @@
 #include "http/http1/http1.h"
 #include "suite.h"
 
-static struct request request;
+static struct field few[REQUEST_FIELDS_FEW];
+static struct request request = {.fields = few};
 static const struct address neighbour = {.family = ADDRESS_IPV4};
 static struct cidr block = {.family = ADDRESS_IPV4, .bits = 32};
 static const struct forwarded_trust believing = {.blocks = &block,

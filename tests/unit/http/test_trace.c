@@ -31,7 +31,8 @@ static void parse(const char *fields)
     snprintf(text, sizeof(text), "GET / HTTP/1.1\r\nHost: a\r\n%s\r\n", fields);
     exchange.neighbour = &neighbour;
     exchange.id_len = 0;
-    response_init(&exchange.response);
+    response_init(&exchange.response, &exchange.room.response);
+    exchange.request.fields = exchange.room.fields;
     assert_int_equal(http1_parse(&progress, text, strlen(text),
                                  &exchange.request, &used, &status),
                      HTTP1_DONE);

@@ -424,7 +424,7 @@ int kv_set_up(void **state)
                                      .defaults = &defaults};
     kv = kv_create(&kv_options);
     exchange.on_wake = on_wake;
-    response_init(&exchange.response);
+    response_init(&exchange.response, &exchange.room.response);
     return kv ? 0 : -1;
 }
 

@@ -142,7 +142,8 @@ static void begin(const char *method, const char *host, const char *target)
 
     snprintf(request, sizeof(request), "%s %s HTTP/1.1\r\nHost: %s\r\n\r\n",
              method, target, host);
-    response_init(response);
+    response_init(response, &exchange.room.response);
+    exchange.request.fields = exchange.room.fields;
     response->persists = true;
     exchange.on_done = NULL;
     if (http1_parse(&progress, request, strlen(request), &exchange.request,

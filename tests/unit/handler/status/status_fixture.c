@@ -63,11 +63,12 @@ void ask_at(struct exchange *exchange, const char *host, const char *method,
     snprintf(request, sizeof(request),
              "%s /_s%s HTTP/1.1\r\nHost: %s\r\n%s\r\n", method, rest, host,
              fields);
+    exchange->request.fields = exchange->room.fields;
     assert_int_equal(http1_parse(&progress, request, strlen(request),
                                  &exchange->request, &used, &reason),
                      HTTP1_DONE);
     exchange->peer = exchange->neighbour = &peer;
-    response_init(&exchange->response);
+    response_init(&exchange->response, &exchange->room.response);
     exchange->response.persists = true;
     exchange->response.is_head = strcmp(method, "HEAD") == 0;
     assert_true(path_clean(exchange->request.path, clean, &exchange->path));

@@ -47,6 +47,7 @@ void read_in_steps(struct outcome *outcome, struct bytes text, size_t first,
     struct http1_progress progress = {0};
     size_t len = first;
 
+    outcome->request.fields = outcome->few;
     outcome->request.many = outcome->many;
     for (;;) {
         outcome->copy = malloc(len > 0 ? len : 1);

@@ -18,6 +18,7 @@ struct outcome {
     size_t read;        /* how many bytes were there when the verdict fell */
     size_t used;        /* of HTTP1_DONE */
     struct request request;
+    struct field few[REQUEST_FIELDS_FEW];
     struct field many[REQUEST_FIELDS_MAX];
     char *copy;      /* what the request's views point into */
     struct buf dump; /* of HTTP1_DONE: the whole request as text */

@@ -4,8 +4,8 @@
 
 static struct http2_head head;
 static char text[65536];
-static struct request request;
 static struct field many[REQUEST_FIELDS_MAX];
+static struct request request = {.fields = many};
 
 #define KEY "dGhlIHNhbXBsZSBub25jZQ=="
 
@@ -39,7 +39,6 @@ static enum reason read_request(const char *lines, bool ends)
         fail_msg("malformed: %s", lines);
     assert_true(http2_head_bytes(&head) <= sizeof(text));
     http2_head_store(&head, text);
-    request.many = many;
     if (verdict == HTTP2_REFUSED) {
         (void)http2_request_read(&request, text);
         return reason;
@@ -204,7 +203,6 @@ TEST(a_list_of_fields_has_its_limits)
     assert_int_equal(gather_many(REQUEST_FIELDS_MAX - 4, 1, &reason),
                      HTTP2_DONE);
     http2_head_store(&head, text);
-    request.many = many;
     assert_int_equal(http2_request_read(&request, text), REASON_NONE);
     assert_int_equal(request.field_count, REQUEST_FIELDS_MAX - 3);
     assert_int_equal(gather_many(REQUEST_FIELDS_MAX - 3, 1, &reason),

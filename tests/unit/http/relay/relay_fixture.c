@@ -25,8 +25,9 @@ void believe_in(enum forwarded_field field)
     relay.trust = &trust;
 }
 
+static struct field few[REQUEST_FIELDS_FEW];
 static struct field many[REQUEST_FIELDS_MAX];
-struct request request = {.many = many};
+struct request request = {.fields = few, .many = many};
 struct buf out;
 char storage[RELAY_HEAD_BYTES_MAX];
 

@@ -16,7 +16,8 @@ static const struct now now = {.wall_s = 784111777};
     "Upgrade: websocket\r\n\r\n"
 
 static struct relay relay;
-static struct request request;
+static struct field few[REQUEST_FIELDS_FEW];
+static struct request request = {.fields = few};
 static struct reply reply;
 static struct buf out;
 static char storage[RELAY_HEAD_BYTES_MAX];
@@ -173,6 +174,7 @@ TEST(trailers_are_announced_to_who_reads_them)
 /* --- As an answer -------------------------------------------------------- */
 
 static struct response response;
+static struct response_room own_room;
 
 /* As an answer with nothing behind its head, which is framed. */
 static void assert_leaves_as(const char *expected, bool is_http10)
@@ -197,7 +199,7 @@ TEST(an_answer_of_it_has_what_all_answers_get)
     assert_null(head_edits_add(&edits, HEAD_REMOVE, BYTES("X-Powered-By")));
     parse(GET, OK "Server: theirs\r\nDate: then\r\nX-Powered-By: x\r\n"
                   "Content-Length: 0\r\n\r\n");
-    response_init(&response);
+    response_init(&response, &own_room);
     response.edits = &edits;
     response.persists = true;
     response_begin_relayed(&response, reply.status, reply.reason);
@@ -211,14 +213,14 @@ TEST(an_answer_of_it_has_what_all_answers_get)
 TEST(an_answer_of_it_keeps_its_phrase_and_gets_a_date)
 {
     parse(GET, "HTTP/1.1 299 Very  good\r\nContent-Length: 0\r\n\r\n");
-    response_init(&response);
+    response_init(&response, &own_room);
     response.persists = true;
     response_begin_relayed(&response, reply.status, reply.reason);
     assert_leaves_as("HTTP/1.1 299 Very  good\r\n" DATE VIA
                      "Content-Length: 0\r\n\r\n",
                      false);
     parse(GET, "HTTP/1.0 200\r\nContent-Length: 0\r\n\r\n");
-    response_init(&response);
+    response_init(&response, &own_room);
     response.persists = true;
     response_begin_relayed(&response, reply.status, reply.reason);
     assert_leaves_as("HTTP/1.1 200 \r\n" DATE "Via: 1.0 sprintd\r\n"
