@@ -303,7 +303,21 @@ TEST(so_does_what_waits_with_long_fields)
     wait_with(H2_WITH("x", value));
 }
 
-/* Each has had its head, and the beginning of a body without an end. */
+/* Each gets its head, and the beginning of a body without an end. */
+static void begin_all(struct upstream *upstream, struct h2 *h2)
+{
+    for (int stream = 0; stream < WAITING; stream++) {
+        struct client *peer = upstream_accept(upstream);
+
+        (void)hear_head(peer);
+        client_say(peer, OK "Transfer-Encoding: chunked\r\n\r\n"
+                            "3\r\none\r\n");
+    }
+    for (uint32_t stream = 0; stream < WAITING; stream++)
+        expect_h2(h2_wait_head(h2, 2 * stream + 1), 200);
+    h2_sync(h2);
+}
+
 TEST(so_do_streams_without_an_end)
 {
     struct upstream *upstream = upstream_open();
@@ -313,20 +327,26 @@ TEST(so_do_streams_without_an_end)
     for (int i = -1; i < WAITERS; i++) {
         struct h2 *h2 = wait_for_upstream(one, NULL);
 
-        for (int stream = 0; stream < WAITING; stream++) {
-            struct client *peer = upstream_accept(upstream);
-
-            (void)hear_head(peer);
-            client_say(peer, OK "Transfer-Encoding: chunked\r\n\r\n"
-                                "3\r\none\r\n");
-        }
-        for (uint32_t stream = 0; stream < WAITING; stream++)
-            expect_h2(h2_wait_head(h2, 2 * stream + 1), 200);
-        h2_sync(h2);
+        begin_all(upstream, h2);
         if (i == -1)
             before = server_memory(one);
     }
     expect_little(one, before, LONGER_BYTES_MAX);
+}
+
+/* Fewer begin at first, as their heads are long, and none of these ever ends:
+ * the others do not wait for that. */
+TEST(streams_without_an_end_have_no_others_wait)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *one = start_before(upstream->port);
+    char *value = memset(scratch(901), 'x', 900);
+    struct h2 *h2;
+
+    value[900] = '\0';
+    h2 = wait_for_upstream(one, H2_WITH("x", value));
+    begin_all(upstream, h2);
+    expect_h2(h2_get(h2, "/canary"), 200);
 }
 
 /* --- Uploads that share -------------------------------------------------- */

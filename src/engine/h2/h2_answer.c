@@ -248,11 +248,13 @@ static void begin(struct h2_stream *stream, enum reason reason, bool is_extra)
         begin_body(stream);
 }
 
-/* Whether one more stream may have an exchange beside so many. */
-static bool has_place_beside(const struct h2 *h2, uint32_t count)
+/* Whether one more stream may have an exchange beside so many, whose tables of
+ * fields take so many bytes. */
+static bool has_place_beside(const struct h2 *h2, uint32_t count,
+                             uint32_t table_bytes)
 {
     return count < H2_LIVE_MAX &&
-           h2->text_bytes + h2->table_bytes + count * sizeof(struct exchange) <
+           h2->text_bytes + table_bytes + count * sizeof(struct exchange) <
                H2_LIVE_BYTES_MAX;
 }
 
@@ -260,7 +262,7 @@ static bool has_place_beside(const struct h2 *h2, uint32_t count)
  * rooms are not counted, as those that wait rest when it comes to that. */
 static bool has_bytes_left(const struct h2 *h2)
 {
-    return h2->answers > 0 ||
+    return h2->is_known ||
            h2->text_bytes + h2->table_bytes +
                    h2->stream_count * sizeof(struct h2_stream) +
                    h2->live_count * (EXCHANGE_LEAN_BYTES + H2_PROXIED_BYTES) <
@@ -274,10 +276,10 @@ enum place { PLACE_NONE, PLACE_OWN, PLACE_EXTRA };
  * connections. */
 static enum place find_place(const struct h2 *h2)
 {
-    if (has_place_beside(h2, h2->live_count))
+    if (has_place_beside(h2, h2->live_count, h2->table_bytes))
         return PLACE_OWN;
     return h2->context->extra_count < H2_EXTRA_MAX && has_bytes_left(h2) &&
-                   has_place_beside(h2, h2->live_count - h2->idle_count)
+                   has_place_beside(h2, h2->live_count - h2->idle_count, 0)
                ? PLACE_EXTRA
                : PLACE_NONE;
 }

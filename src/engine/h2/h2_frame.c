@@ -168,6 +168,7 @@ bool h2_frame_head(struct h2_stream *stream)
     }
     heed_priority(stream, priority);
     stream->has_head = true;
+    h2->is_known = true;
     stream->is_framed = !has_body(response);
     add_block(stream, stream->is_framed);
     response->head_bytes = (uint32_t)(plan->bytes - begin);

@@ -244,6 +244,7 @@ struct h2 {
     bool says_goodbye;  /* the first GOAWAY is on its way */
     bool has_said_last; /* the second is: last_allowed counts */
     bool is_trusted;    /* its client was, as the last stream began */
+    bool is_known;      /* its client has had an answer's head */
     uint32_t last_id;   /* of the streams of the client */
     uint64_t used;      /* of the ids from last_id downwards, which were */
     uint32_t last_allowed;
