@@ -305,6 +305,7 @@ void transfer_flush(struct transfer *transfer)
 static void on_open(struct upstream_lease *lease)
 {
     struct transfer *transfer = OWNER_OF(lease, struct transfer, lease);
+    bool has_rested = exchange_is_resting(transfer->exchange);
 
     transfer->is_asking = false;
     transfer->is_open = true;
@@ -320,6 +321,8 @@ static void on_open(struct upstream_lease *lease)
         return;
     }
     transfer_flush(transfer);
+    if (has_rested) /* it may again, now that its head is made */
+        transfer_wake(transfer);
 }
 
 static void on_failed(struct upstream_lease *lease)

@@ -52,6 +52,7 @@ void transfer_fail(struct transfer *transfer, enum proxy_fault fault)
         begin_anew(transfer);
         if (transfer_renew_head(transfer) == RELAY_DONE) {
             transfer_ask(transfer);
+            transfer_wake(transfer); /* it may rest again */
             return;
         }
         fault = PROXY_FAULT_SHORT; /* it was made once before */
