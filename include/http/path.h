@@ -39,7 +39,9 @@ enum path_reading {
     PATH_WITH_BACKSLASHES = 2,   /* "/a\\b" and "/a%5Cb" are read as "/a/b" */
     PATH_WITHOUT_AUTHORITY = 4,  /* "//host/a" is read as "/a" */
     PATH_LITERALLY = 8,          /* encoded bytes are none of these */
-    PATH_READINGS = 16           /* readings there are: none, each, several */
+    /* "/;a\\b" is read as "/": backslashes are slashes when the rest is done. */
+    PATH_BACKSLASHES_LAST = 16,
+    PATH_READINGS = 32 /* readings there are: none, each, several */
 };
 
 /* Whether raw has a byte that the first two readings understand differently. */

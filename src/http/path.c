@@ -217,6 +217,9 @@ unsigned path_find_readings(struct bytes raw)
     }
     if (has_encoded && has_literal)
         found |= PATH_LITERALLY;
+    if (found & PATH_WITH_BACKSLASHES &&
+        (found & PATH_WITHOUT_PARAMETERS || path_may_have_authority(raw)))
+        found |= PATH_BACKSLASHES_LAST;
     /* What is left out may leave two slashes. */
     return found != 0 || path_may_have_authority(raw)
                ? found | PATH_WITHOUT_AUTHORITY
@@ -248,8 +251,9 @@ static char *take_authority(char *out, char *end)
     return at + (end - rest);
 }
 
-bool path_clean_as(struct bytes raw, unsigned reading, char *out,
-                   struct path *path_out)
+/* Writes raw as it is read, but for authorities, to out, which may be where raw
+ * is. Returns the end. */
+static char *write_as(struct bytes raw, unsigned reading, char *out)
 {
     const char *end = raw.data + raw.len;
     bool is_parameter = false;
@@ -274,8 +278,21 @@ bool path_clean_as(struct bytes raw, unsigned reading, char *out,
         for (from++; c != '/' && from < at; from++)
             *to++ = *from;
     }
+    return to;
+}
+
+bool path_clean_as(struct bytes raw, unsigned reading, char *out,
+                   struct path *path_out)
+{
+    unsigned last = reading & PATH_BACKSLASHES_LAST
+                        ? reading & (PATH_WITH_BACKSLASHES | PATH_LITERALLY)
+                        : 0;
+    char *to = write_as(raw, reading & ~(last & PATH_WITH_BACKSLASHES), out);
+
     if (reading & PATH_WITHOUT_AUTHORITY)
         to = take_authority(out, to);
+    if (last)
+        to = write_as(bytes_between(out, to), last, out);
     return path_clean(bytes_between(out, to), out, path_out);
 }
 

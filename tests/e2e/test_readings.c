@@ -141,7 +141,8 @@ TEST(what_another_place_answers_is_not_read_here)
         {"/_s;x/health", 400},   {"/kv;x/a", 400},
         {"/same;x/a", 404},      {"/same/a;x", 404},
         {"/canary;x", 404},      {"/other/a;x/b", 502},
-        {"/x;/y\\z", 404},
+        {"/x;/y\\z", 404},       {"/;x%5cy/%5chid/a", 400},
+        {"/;x\\y/\\hid/a", 400}, {"//h%5cx/%5chid/a", 400},
     };
     struct server *behind = START(NULL);
 
