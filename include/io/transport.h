@@ -63,6 +63,11 @@ static inline bool transport_can_splice(const struct transport *transport)
     return !transport->tls;
 }
 
+/* From now on, what is sent may lie in mapped files. Pages of theirs can be lost,
+ * which the kernel bears and a look from here does not (SIGBUS), so nothing is
+ * copied to be sent any more. Any thread. */
+void transport_expect_mappings(void);
+
 /* Whether files, out of the page cache, can go by sendfile(2). */
 static inline bool transport_can_sendfile(const struct transport *transport)
 {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -52,6 +53,15 @@ enum io_result transport_peek(const struct transport *transport, char *data,
  * vector of them. */
 enum { JOINED_BYTES_MAX = 2048 };
 
+/* Of the whole process, and never taken back: what is mapped may be on its way
+ * after a reload, too. */
+static atomic_bool has_mappings;
+
+void transport_expect_mappings(void)
+{
+    atomic_store_explicit(&has_mappings, true, memory_order_relaxed);
+}
+
 /* Copies all parts to out. The bytes, or 0: they are too many. */
 static size_t join(const struct iovec *parts, size_t count,
                    char out[JOINED_BYTES_MAX])
@@ -73,7 +83,9 @@ static __attribute__((noinline)) enum io_result send_vector(
 {
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
     char joined[JOINED_BYTES_MAX];
-    size_t bytes = join(parts, count, joined);
+    size_t bytes = atomic_load_explicit(&has_mappings, memory_order_relaxed)
+                       ? 0
+                       : join(parts, count, joined);
     ssize_t n = bytes > 0 ? send(transport->fd, joined, bytes, flags)
                           : sendmsg(transport->fd, &message, flags);
 

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "io/tls/tls_context.h"
+#include "io/transport.h"
 
 /* --- Coming --------------------------------------------------------------- */
 
@@ -55,6 +56,8 @@ static struct static_files *make_files(struct place *place)
     assert(files.space.root);
     if (place->site->has_locations)
         files.judge = place_judge(place);
+    if (files.send_method == SEND_MMAP)
+        transport_expect_mappings();
     return static_files_create(&files);
 }
 

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include "io/transport.h"
@@ -240,6 +241,26 @@ TEST(shutting_down_leaves_the_other_way_open)
                                        &len),
                      IO_DONE);
     assert_int_equal(len, 5);
+}
+
+/* The last, as it is never taken back. */
+TEST(what_is_mapped_is_looked_at_by_the_kernel_alone)
+{
+    struct pair *pair = *state;
+    int file = memfd_create("x", MFD_CLOEXEC);
+    struct iovec parts[2] = {{(void *)(uintptr_t) "head", 4}, {NULL, 100}};
+    size_t len;
+
+    assert_int_equal(ftruncate(file, 100), 0);
+    parts[1].iov_base = mmap(NULL, 100, PROT_READ, MAP_SHARED, file, 0);
+    assert_true(parts[1].iov_base != MAP_FAILED);
+    transport_expect_mappings();
+    assert_int_equal(ftruncate(file, 0), 0);
+    /* No SIGBUS. What stands before it may be sent. */
+    if (transport_send(&pair->transport, parts, 2, false, &len) == IO_DONE)
+        assert_in_range(len, 1, 4);
+    munmap(parts[1].iov_base, 100);
+    close(file);
 }
 
 SUITE(.each_begin = set_up, .each_end = tear_down);
