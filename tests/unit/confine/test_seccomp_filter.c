@@ -132,6 +132,17 @@ static long open_mptcp_socket(void)
     return socket(AF_INET, SOCK_STREAM, IPPROTO_MPTCP);
 }
 
+static long connect_by_sending(void)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons(9),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    return sendto(fd, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL,
+                  (struct sockaddr *)&to, sizeof(to));
+}
+
 static long map_code(void)
 {
     void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
@@ -325,6 +336,20 @@ TEST(strictly_it_kills)
     for (number = 0; number < sizeof(refusals) / sizeof(*refusals); number++)
         if (enclosed(die_of_refusal) != 128 + SIGSYS)
             fail_msg("%s does not kill", refusals[number].name);
+}
+
+static int die_of_sending(void)
+{
+    if (seccomp_filter_enter(true, false) != 0)
+        return 1;
+    connect_by_sending();
+    return 2;
+}
+
+TEST(strictly_nothing_connects_by_sending)
+{
+    want_filters();
+    assert_int_equal(enclosed(die_of_sending), 128 + SIGSYS);
 }
 
 /* --- What works ---------------------------------------------------------- */
