@@ -269,6 +269,8 @@ static void accept_all(struct control *control, uint64_t now_ms)
             answer(client, CONTROL_ERROR,
                    BYTES("only root and the server's user may do that"),
                    now_ms);
+        if (control->spare_fd == -1)
+            return; /* there is no descriptor for another one */
     }
 }
 

@@ -64,7 +64,9 @@ static int receive(int fd, struct launcher_order *order,
     struct msghdr message = {.msg_iov = &data,
                              .msg_iovlen = 1,
                              .msg_control = rights.room,
-                             .msg_controllen = sizeof(rights.room)};
+                             /* CMSG_SPACE() may have room for one more. */
+                             .msg_controllen = CMSG_LEN(LAUNCHER_FDS_MAX *
+                                                        sizeof(int))};
     struct cmsghdr *header;
     ssize_t got;
 

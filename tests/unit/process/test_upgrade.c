@@ -438,6 +438,31 @@ TEST(the_launcher_dies_with_a_server_that_is_killed)
         ;
 }
 
+/* With one descriptor more than there is room for, which the space that control
+ * data is padded to would have let in. */
+static void send_too_many(void)
+{
+    enum { COUNT = LAUNCHER_FDS_MAX + 1 };
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(COUNT * sizeof(int))];
+    } rights = {.room = {0}};
+    struct launcher_order order = {.listener_count = 0};
+    struct iovec data = {&order, sizeof(order)};
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = rights.room,
+                             .msg_controllen = CMSG_SPACE(COUNT * sizeof(int))};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(COUNT * sizeof(int));
+    memset(CMSG_DATA(header), 0, COUNT * sizeof(int)); /* standard input */
+    assert_int_equal(sendmsg(upgrade.fd, &message, MSG_NOSIGNAL),
+                     sizeof(order));
+}
+
 TEST(an_order_that_is_none_is_refused)
 {
     struct launcher_order order = {.listener_count = 5};
@@ -451,6 +476,9 @@ TEST(an_order_that_is_none_is_refused)
     assert_int_equal(wait_for_news(&news), UPGRADE_FAILED);
     order.listener_count = UINT32_MAX - 2;
     assert_int_equal(launcher_send(upgrade.fd, &order, fds, 1), 1);
+    assert_int_equal(wait_for_news(&news), UPGRADE_FAILED);
+    assert_non_null(strstr(news.why, "does not understand"));
+    send_too_many();
     assert_int_equal(wait_for_news(&news), UPGRADE_FAILED);
     assert_non_null(strstr(news.why, "does not understand"));
     assert_int_equal(launcher_send(upgrade.fd, &order, fds,
