@@ -153,10 +153,12 @@ bool cache_store_was_long(struct cache_store *store, struct bytes key,
 MUST_USE struct cache_body *cache_store_make_body(struct cache_store *store,
                                                   uint64_t length);
 
-/* How often what has that key, or hashes so, was made invalid, and how often
- * anything was purged: to be known before it is asked for. */
+/* How often what has that key, or hashes so, was made invalid, or anything of
+ * its shard, and how often anything was purged: to be known before it is asked
+ * for. */
 struct cache_epoch {
     uint32_t invalidated;
+    uint32_t all_invalidated;
     uint32_t purges;
 };
 

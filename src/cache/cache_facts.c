@@ -220,6 +220,7 @@ static bool is_final(unsigned status, const struct cache_asked *asked)
     case 226:
     case 304:
     case 416:
+    case 425: /* says how the one request came (RFC 8470 5.2) */
     case 428: /* this and the others must not be stored (RFC 6585) */
     case 429:
     case 431:

@@ -79,6 +79,8 @@ static const struct form {
              /* With these a part of the page is answered, or JSON. */
              {{"X-Requested-With", 16}, {"XMLHttpRequest"}, true},
              {{"HX-Request", 10}, {"true"}, true},
+             {{"HX-Boosted", 10}, {NULL}, true},
+             {{"HX-History-Restore-Request", 26}, {NULL}, true},
              {{"X-PJAX", 6}, {"true"}, true},
              {{"Turbo-Frame", 11}, {NULL}, true}};
 
@@ -228,6 +230,22 @@ static bool fits(const struct buf *out, size_t begin)
     return !out->failed && out->len - begin <= CACHE_KEY_BYTES_MAX;
 }
 
+/* Whether a part of a page is asked for by several fields, or in the form that a
+ * proxy tells besides: writes make invalid what is kept in one form only. */
+static bool tells_mixed_forms(const struct request *request)
+{
+    unsigned count = 0;
+    bool is_part = false;
+
+    for (unsigned i = 0; i < request->field_count; i++) {
+        const struct form *form = find_form(&request->fields[i]);
+
+        count += form != NULL;
+        is_part |= form && form->has_no_other;
+    }
+    return is_part && count > 1;
+}
+
 bool cache_key_put(const struct cache_key_rules *rules,
                    const struct request *request,
                    const struct cache_key_asker *asker, struct buf *out)
@@ -237,7 +255,8 @@ bool cache_key_put(const struct cache_key_rules *rules,
              redirects_origin(request->fields[i].name)) ||
             tells_odd_form(&request->fields[i]))
             return false;
-    return cache_key_put_target(rules, request, asker, out);
+    return !tells_mixed_forms(request) &&
+           cache_key_put_target(rules, request, asker, out);
 }
 
 bool cache_key_put_target(const struct cache_key_rules *rules,

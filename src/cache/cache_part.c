@@ -128,20 +128,46 @@ static char take_of_name(struct bytes *name)
     return byte_of_cookie(byte);
 }
 
+/* Takes off what PHP takes off the front of a name, decoded or not. */
+static struct bytes trim_front(struct bytes name)
+{
+    const char *end = name.data + name.len;
+
+    while (name.len > 0) {
+        bool is_coded = *name.data == '%' &&
+                        percent_value(name.data + 1, end) == ' ';
+
+        if (!is_coded && !is_around(*name.data))
+            break;
+        name = bytes_between(name.data + (is_coded ? 3 : 1), end);
+    }
+    return name;
+}
+
+/* Whether nothing is left of a name but what PHP does not take for a part of it:
+ * an index, as in "name[index]", or what follows a NUL. */
+static bool is_name_over(struct bytes name)
+{
+    const char *end = name.data + name.len;
+    int byte;
+
+    if (name.len == 0)
+        return true;
+    byte = *name.data == '%' ? percent_value(name.data + 1, end) : *name.data;
+    return byte == '[' || byte == '\0';
+}
+
 /* Whether some origin finds the cookie by that name. */
 static bool is_cookie_called(struct bytes name, struct bytes wanted)
 {
-    while (name.len > 0 && is_around(*name.data)) {
-        name.data++;
-        name.len--;
-    }
+    name = trim_front(name);
     while (name.len > 0 && is_around(name.data[name.len - 1]))
         name.len--;
     for (size_t i = 0; i < wanted.len; i++)
         if (name.len == 0 ||
             take_of_name(&name) != byte_of_cookie(wanted.data[i]))
             return false;
-    return name.len == 0;
+    return is_name_over(name);
 }
 
 /* Whether a pair is the cookie, or has it behind a comma, at which origins that
@@ -204,20 +230,37 @@ static bool each_of_list(const struct cache_part *part, struct bytes value,
     return has;
 }
 
+/* The field is a list of cookies. */
+static bool is_cookies(const struct field *field)
+{
+    return bytes_ieq(field->name, BYTES("Cookie"));
+}
+
+static void put_all_cookies(const struct request *request, struct buf *out)
+{
+    for (unsigned i = 0; i < request->field_count; i++)
+        if (is_cookies(&request->fields[i]))
+            put_cookie(request->fields[i].value, out);
+}
+
 static bool each_cookie(const struct cache_part *part,
                         const struct request *request, struct buf *out)
 {
     bool has = false;
+    unsigned count = 0;
 
     for (unsigned i = 0; i < request->field_count; i++) {
-        const struct field *field = &request->fields[i];
-
-        if (!bytes_ieq(field->name, BYTES("Cookie")))
+        if (!is_cookies(&request->fields[i]))
             continue;
-        has |= each_of_list(part, field->value, out);
+        count++;
+        has |= each_of_list(part, request->fields[i].value, out);
         if (has && !out)
             return true;
     }
+    /* Some origins join several fields by a comma, and see one cookie then, or
+     * find a quote of the first that ends in the last. */
+    if (has && count > 1)
+        put_all_cookies(request, out);
     return has;
 }
 

@@ -119,7 +119,7 @@ static struct cache_entry *purge_bucket(struct cache_store *store,
             if (!purge->is_soft) {
                 struct cache_entry *taken = cache_index_take(store, shard, at);
 
-                ++*cache_epoch_of(shard, at->hash);
+                cache_make_invalid(shard, at->hash);
                 taken->next = others;
                 others = taken;
             } else if (at->file) {

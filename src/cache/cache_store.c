@@ -298,6 +298,7 @@ struct cache_epoch cache_store_epoch(struct cache_store *store,
 
     pthread_mutex_lock(&shard->mutex);
     epoch.invalidated = *cache_epoch_of(shard, hash);
+    epoch.all_invalidated = shard->invalid_count;
     pthread_mutex_unlock(&shard->mutex);
     return epoch;
 }
@@ -307,7 +308,7 @@ struct cache_epoch cache_store_epoch(struct cache_store *store,
 static bool is_current(struct cache_store *store, struct cache_shard *shard,
                        struct cache_entry *entry, struct cache_epoch epoch)
 {
-    if (*cache_epoch_of(shard, entry->hash) != epoch.invalidated)
+    if (cache_was_made_invalid(shard, entry->hash, epoch))
         return false;
     switch (cache_purges_since(&store->purges, epoch.purges, entry)) {
     case CACHE_PURGED_NOT:
@@ -411,7 +412,7 @@ size_t cache_store_invalidate(struct cache_store *store, struct bytes key)
         }
         at = next;
     }
-    ++*cache_epoch_of(shard, hash);
+    cache_make_invalid(shard, hash);
     shard->version++;
     pthread_mutex_unlock(&shard->mutex);
     return cache_index_release(store, gone);

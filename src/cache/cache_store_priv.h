@@ -18,7 +18,8 @@ enum {
     CACHE_SHARDS = 32,
     CACHE_BUCKETS = 2048, /* of each */
     CACHE_MARKS = 64,     /* of each: the last that were not for all */
-    CACHE_EPOCHS = 256    /* of each */
+    CACHE_EPOCHS = 256,   /* of each */
+    CACHE_INVALIDS = 256  /* of each: the last hashes that were made invalid */
 };
 
 /* What is remembered of a key of which nothing is kept. */
@@ -38,6 +39,8 @@ struct cache_shard {
     uint32_t
         /* how often keys with that hash were made invalid */
         epochs[CACHE_EPOCHS];
+    uint32_t invalid_count;
+    uint64_t invalids[CACHE_INVALIDS];
     struct cache_mark marks[CACHE_MARKS];
     struct cache_entry *buckets[CACHE_BUCKETS];
 };
@@ -98,6 +101,32 @@ static inline bool cache_entry_has_key(const struct cache_entry *entry,
 static inline uint32_t *cache_epoch_of(struct cache_shard *shard, uint64_t hash)
 {
     return &shard->epochs[hash / CACHE_SHARDS % CACHE_EPOCHS];
+}
+
+/* What has that hash was made invalid. The shard is locked. */
+static inline void cache_make_invalid(struct cache_shard *shard, uint64_t hash)
+{
+    ++*cache_epoch_of(shard, hash);
+    shard->invalids[shard->invalid_count++ % CACHE_INVALIDS] = hash;
+}
+
+/* Whether that was so since the epoch; or may have been, as too much else was
+ * meanwhile. The shard is locked. */
+static inline bool cache_was_made_invalid(struct cache_shard *shard,
+                                          uint64_t hash,
+                                          struct cache_epoch since)
+{
+    uint32_t count = shard->invalid_count - since.all_invalidated;
+
+    if (*cache_epoch_of(shard, hash) == since.invalidated) /* as most */
+        return false;
+    if (count > CACHE_INVALIDS)
+        return true;
+    for (uint32_t i = 1; i <= count; i++)
+        if (shard->invalids[(shard->invalid_count - i) % CACHE_INVALIDS] ==
+            hash)
+            return true;
+    return false;
 }
 
 static inline struct cache_mark *cache_mark_of(struct cache_shard *shard,

@@ -226,7 +226,8 @@ void cached_head_put_own(struct bytes fresh,
     struct cached_line line;
 
     while (cached_head_next(&fresh, &line))
-        if (is_own(control, line.name) || (is_update && is_to_one(line.name)))
+        if (!is_passing(line.name) &&
+            (is_own(control, line.name) || (is_update && is_to_one(line.name))))
             buf_put(out, line.line);
 }
 

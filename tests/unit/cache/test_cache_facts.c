@@ -139,6 +139,7 @@ static const struct keep_case {
     {206, "Cache-Control: max-age=60\r\n", false, false, CACHE_REFUSED_STATUS},
     {304, "Cache-Control: max-age=60\r\n", false, false, CACHE_REFUSED_STATUS},
     {428, "Cache-Control: max-age=60\r\n", false, false, CACHE_REFUSED_STATUS},
+    {425, "Cache-Control: max-age=60\r\n", false, false, CACHE_REFUSED_STATUS},
     {429, "Cache-Control: max-age=60\r\n", false, false, CACHE_REFUSED_STATUS},
     {430, "Cache-Control: max-age=60\r\n", false, false, CACHE_KEPT},
     {431, "Cache-Control: max-age=60\r\n", false, false, CACHE_REFUSED_STATUS},

@@ -73,13 +73,18 @@ TEST(an_odd_form_of_a_part_of_a_page_has_no_key)
                                          {"x_requested_with", "x"},
                                          {"HX-Request", "1"},
                                          {"X-PJAX", ""},
+                                         {"HX-Boosted", "true"},
                                          {"Turbo-Frame", "list"}};
 
     ask("a", "/", NULL);
     add("X-Requested-With", "XMLHttpRequest");
+    assert_key("p\nhttp://a/\nx-requested-with=XMLHttpRequest");
+    add("X-PJAX", "true");
+    assert_false(cache_key_put(&rules, &request, &asker, &out));
+    ask("a", "/", NULL);
+    add("X-Scheme", "https");
     add("hx-request", "true");
-    assert_key("p\nhttp://a/\nx-requested-with=XMLHttpRequest\n"
-               "hx-request=true");
+    assert_false(cache_key_put(&rules, &request, &asker, &out));
     for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
         ask("a", "/", NULL);
         add(odd[i][0], odd[i][1]);

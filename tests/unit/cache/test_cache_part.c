@@ -89,6 +89,10 @@ TEST(a_cookie_or_field_is_found_by_each_name_that_some_origin_finds_it_by)
         {"Cookie", "a=b the_tier=gold", "\ncookie a=b the_tier=gold"},
         {"Cookie", "a=b;c\tthe_tier=gold", "\ncookie c\tthe_tier=gold"},
         {"Cookie", "th%65_tier=gold", "\ncookie th%65_tier=gold"},
+        {"Cookie", "the_tier[a]=gold", "\ncookie the_tier[a]=gold"},
+        {"Cookie", "the_tier%5Ba=gold", "\ncookie the_tier%5Ba=gold"},
+        {"Cookie", "the_tier%00a=gold", "\ncookie the_tier%00a=gold"},
+        {"Cookie", "%20the_tier=gold", "\ncookie %20the_tier=gold"},
         {"Cookie", "the_tier%=gold; the_tier%6=1; the_tie%=", ""},
         {"Cookie", "the_tie=gold; the_tierr=1;=", ""},
         /* Flask and Jetty see the first alone, and Django all. */
@@ -117,6 +121,32 @@ TEST(a_cookie_or_field_is_found_by_each_name_that_some_origin_finds_it_by)
             cache_parts_has(&parts, &request) != (*cases[i].key != '\0'))
             fail_msg("case %zu: '%.*s'", i, (int)out.len, out.data);
     }
+}
+
+/* Gunicorn joins them by a comma, so that Django sees one cookie, whose name is
+ * the first. */
+TEST(cookies_of_several_fields_are_in_the_key_as_a_whole)
+{
+    static const char *const texts[] = {"cookie:tier"};
+    struct field fields[] = {{.name = BYTES("Cookie"), .value = BYTES("a=1")},
+                             {.name = BYTES("X"), .value = BYTES("1")},
+                             {.name = BYTES("cookie"),
+                              .value = BYTES("tier=gold")}};
+    struct request request = {.fields = fields, .field_count = 3};
+    struct cache_parts parts = parts_of(texts, 1);
+    char storage[100];
+    struct buf out;
+
+    buf_init(&out, storage, sizeof(storage), sizeof(storage));
+    cache_parts_put(&parts, &request, &out);
+    assert_true(bytes_eq(buf_bytes(&out), BYTES("\ncookie tier=gold\ncookie a=1"
+                                                "\ncookie tier=gold")));
+    assert_true(cache_parts_has(&parts, &request));
+    fields[2].value = BYTES("b=1");
+    out.len = 0;
+    cache_parts_put(&parts, &request, &out);
+    assert_int_equal(out.len, 0);
+    assert_false(cache_parts_has(&parts, &request));
 }
 
 TEST(what_names_nothing_is_refused)

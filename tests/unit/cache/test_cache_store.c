@@ -339,6 +339,24 @@ TEST(what_was_made_invalid_while_it_was_fetched_stays_out)
     cache_entry_release(&entry);
 }
 
+TEST(what_others_were_made_invalid_does_not_keep_it_out)
+{
+    static const char key[] = "p\nhttp://a/";
+    struct cache_entry *entry = make_entry(key, "1", "new");
+    struct cache_epoch epoch = cache_store_epoch(store, bytes_of(key));
+    char other[40];
+
+    /* Some of them hash to the same epoch. */
+    for (int i = 0; i < 5000; i++) {
+        snprintf(other, sizeof(other), "p\nhttp://b/%d", i);
+        (void)cache_store_invalidate(store, bytes_of(other));
+    }
+    assert_true(cache_store_put(store, entry, NULL, epoch));
+    cache_store_settle(store, entry);
+    assert_true(has(key, "1", "new"));
+    cache_entry_release(&entry);
+}
+
 /* A 304 about it may come later than another answer. */
 TEST(what_another_has_replaced_is_not_brought_up_to_date)
 {

@@ -87,6 +87,17 @@ TEST(the_cookie_of_a_304_is_for_who_asked_and_ends_the_one_that_was_kept)
     assert_says(&out, "X: 3\r\n");
 }
 
+/* How the answer is sent is said for it anew. */
+TEST(what_frames_an_answer_is_nobodys_own)
+{
+    const struct cache_control control = {
+        .private_fields = BYTES("content-length, age, x")};
+
+    cached_head_put_own(BYTES("Content-Length: 1\r\nAge: 2\r\nX: 3\r\n"),
+                        &control, false, &out);
+    assert_says(&out, "X: 3\r\n");
+}
+
 TEST(a_304_has_what_it_must_and_nothing_about_the_body)
 {
     cached_head_put_not_modified(BYTES("Content-Type: a/b\r\nETag: \"a\"\r\n"
