@@ -80,6 +80,8 @@ static const struct form {
              {{"X-Requested-With", 16}, {"XMLHttpRequest"}, true},
              {{"HX-Request", 10}, {"true"}, true},
              {{"HX-Boosted", 10}, {NULL}, true},
+             {{"HX-Target", 9}, {NULL}, true},
+             {{"X-Inertia-Partial-Component", 27}, {NULL}, true},
              {{"HX-History-Restore-Request", 26}, {NULL}, true},
              {{"X-PJAX", 6}, {"true"}, true},
              {{"Turbo-Frame", 11}, {NULL}, true}};
@@ -91,7 +93,7 @@ static const struct form *find_form(const struct field *field)
 {
     static const uint32_t lengths = 1u << 3 | 1u << 6 | 1u << 8 | 1u << 9 |
                                     1u << 10 | 1u << 11 | 1u << 12 | 1u << 13 |
-                                    1u << 16 | 1u << 21 | 1u << 26;
+                                    1u << 16 | 1u << 21 | 1u << 26 | 1u << 27;
     size_t len = field->name.len;
 
     if (field->id != FIELD_OTHER || len >= 32 ||

@@ -110,10 +110,12 @@ static bool is_around(char byte)
 }
 
 /* A byte of a cookie's name, as origins compare it: PHP makes '_' of these
- * three. */
+ * four, of '+' where it decodes names. */
 static char byte_of_cookie(char byte)
 {
-    return byte == '.' || byte == ' ' || byte == '[' ? '_' : byte_lower(byte);
+    return byte == '.' || byte == ' ' || byte == '+' || byte == '['
+               ? '_'
+               : byte_lower(byte);
 }
 
 /* Takes the next byte of a cookie's name, which older versions of PHP
@@ -137,7 +139,7 @@ static struct bytes trim_front(struct bytes name)
         bool is_coded = *name.data == '%' &&
                         percent_value(name.data + 1, end) == ' ';
 
-        if (!is_coded && !is_around(*name.data))
+        if (!is_coded && *name.data != '+' && !is_around(*name.data))
             break;
         name = bytes_between(name.data + (is_coded ? 3 : 1), end);
     }
@@ -208,6 +210,9 @@ static void put_cookie(struct bytes text, struct buf *out)
     buf_put(out, text);
 }
 
+/* PHP sees the first thousand alone. */
+enum { COOKIES_MAX = 256 };
+
 /* The cookies of one field. Where it may be read in two ways all of it is put,
  * too. */
 static bool each_of_list(const struct cache_part *part, struct bytes value,
@@ -215,10 +220,11 @@ static bool each_of_list(const struct cache_part *part, struct bytes value,
 {
     bool has = false, is_doubtful = false;
     struct bytes list = value, pair;
+    unsigned count = 0;
 
     while (next_of(&list, ';', &pair)) {
         pair = bytes_trim(pair);
-        is_doubtful |= has_open_quote(pair);
+        is_doubtful |= has_open_quote(pair) || ++count > COOKIES_MAX;
         if (!has_cookie(pair, part->name))
             continue;
         has = true;
@@ -307,6 +313,11 @@ static bool is_left_out(const struct cache_parts *parts, struct bytes pair)
     return false;
 }
 
+/* Of a longer query nothing is left out: what is left out counts at the origin.
+ * Some see the first thousand parameters alone (PHP, Express), or refuse 2 KiB
+ * (IIS). */
+enum { WHOLE_QUERY_BYTES = 1500 };
+
 void cache_parts_put_query(const struct cache_parts *parts, struct bytes query,
                            struct buf *out)
 {
@@ -315,7 +326,7 @@ void cache_parts_put_query(const struct cache_parts *parts, struct bytes query,
 
     if (!query.data)
         return;
-    if (parts->count == 0 || query.len == 0) {
+    if (parts->count == 0 || query.len == 0 || query.len > WHOLE_QUERY_BYTES) {
         buf_put_literal(out, "?");
         buf_put(out, query);
         return;

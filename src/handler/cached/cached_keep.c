@@ -210,6 +210,9 @@ static bool make_entry(struct fetch *fetch, const struct keeping *kept)
     else if (!cache_vary_put(buf_bytes(&names), &fetch->exchange.request,
                              &variant))
         fetch->has_no_variant = true;
+    if (fetch->mends &&
+        !bytes_eq(buf_bytes(&names), fetch->earlier.entry->names))
+        names.failed = true; /* its gap is filled by what is for others */
     if (!names.failed && !fetch->has_no_variant &&
         !will_be_long(fetch, kept, buf_bytes(&variant))) {
         parts.names = buf_bytes(&names);

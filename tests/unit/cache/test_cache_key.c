@@ -74,6 +74,7 @@ TEST(an_odd_form_of_a_part_of_a_page_has_no_key)
                                          {"HX-Request", "1"},
                                          {"X-PJAX", ""},
                                          {"HX-Boosted", "true"},
+                                         {"X-Inertia-Partial-Component", "a"},
                                          {"Turbo-Frame", "list"}};
 
     ask("a", "/", NULL);

@@ -93,6 +93,7 @@ TEST(a_cookie_or_field_is_found_by_each_name_that_some_origin_finds_it_by)
         {"Cookie", "the_tier%5Ba=gold", "\ncookie the_tier%5Ba=gold"},
         {"Cookie", "the_tier%00a=gold", "\ncookie the_tier%00a=gold"},
         {"Cookie", "%20the_tier=gold", "\ncookie %20the_tier=gold"},
+        {"Cookie", "+the+tier=gold", "\ncookie +the+tier=gold"},
         {"Cookie", "the_tier%=gold; the_tier%6=1; the_tie%=", ""},
         {"Cookie", "the_tie=gold; the_tierr=1;=", ""},
         /* Flask and Jetty see the first alone, and Django all. */
@@ -121,6 +122,40 @@ TEST(a_cookie_or_field_is_found_by_each_name_that_some_origin_finds_it_by)
             cache_parts_has(&parts, &request) != (*cases[i].key != '\0'))
             fail_msg("case %zu: '%.*s'", i, (int)out.len, out.data);
     }
+}
+
+TEST(of_a_long_list_all_of_it_is_in_the_key)
+{
+    static const char *const texts[] = {"cookie:tier", "-query:utm_*"};
+    char list[2000] = "", query[2000] = "";
+    struct field field = {.name = BYTES("Cookie")};
+    struct request request = {.fields = &field, .field_count = 1};
+    struct cache_parts parts = parts_of(texts, 2);
+    char storage[5000];
+    struct buf out;
+
+    for (int i = 0; i < 256; i++)
+        strcat(list, "a;");
+    strcat(list, "tier=1");
+    field.value = bytes_of(list);
+    buf_init(&out, storage, sizeof(storage), sizeof(storage));
+    cache_parts_put(&parts, &request, &out);
+    assert_non_null(memmem(out.data, out.len, list, strlen(list)));
+    field.value = bytes_of(list + 4);
+    out.len = 0;
+    cache_parts_put(&parts, &request, &out);
+    assert_true(bytes_eq(buf_bytes(&out), BYTES("\ncookie tier=1")));
+
+    for (int i = 0; i < 299; i++)
+        strcat(query, "utm_&");
+    strcat(query, "page5");
+    out.len = 0;
+    cache_parts_put_query(&parts, bytes_of(query), &out);
+    assert_true(bytes_eq(buf_bytes(&out), BYTES("?page5")));
+    strcat(query, "&");
+    out.len = 0;
+    cache_parts_put_query(&parts, bytes_of(query), &out);
+    assert_int_equal(out.len, 1 + strlen(query));
 }
 
 /* Gunicorn joins them by a comma, so that Django sees one cookie, whose name is
