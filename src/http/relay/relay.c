@@ -33,7 +33,14 @@ bool relay_has_prefix(struct bytes name, struct bytes prefix)
 
 bool relay_tells_asker(struct bytes name)
 {
-    return relay_has_prefix(name, BYTES("X-Forwarded"));
+    if (!relay_has_prefix(name, BYTES("X-")))
+        return false;
+    /* The latter are what is asked for to some, where they come from a proxy that
+     * they trust (Yii). */
+    return relay_has_prefix(name, BYTES("X-Forwarded")) ||
+           bytes_ieq(name, BYTES("X-Rewrite-URL")) ||
+           bytes_ieq(name, BYTES("X-Original-URL")) ||
+           bytes_ieq(name, BYTES("X-Script-Name"));
 }
 
 bool relay_is_for_all(struct bytes name)

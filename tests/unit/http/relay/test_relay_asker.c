@@ -6,6 +6,7 @@
     "X-Forwarded-For: 203.0.113.9\r\nx-forwarded-for: 198.51.100.7\r\n"   \
     "X-Forwarded-Proto: https\r\nX-Forwarded-Host: b\r\n"                 \
     "X-Forwarded-Port: 443\r\nX-Forwarded-User: root\r\nX-Real-IP: 1\r\n" \
+    "x-rewrite-url: /b\r\nX-Original-URL: /b\r\nX_Script-Name: /b\r\n"    \
     "Forwarded: for=203.0.113.9\r\n"
 
 TEST(what_anybody_claims_is_dropped)
@@ -25,6 +26,7 @@ TEST(what_a_trusted_proxy_says_is_gone_on_with)
                    GET_WITH("X-Forwarded-Proto: https\r\n"
                             "X-Forwarded-Host: b\r\nX-Forwarded-Port: 443\r\n"
                             "X-Forwarded-User: root\r\nX-Real-IP: 1\r\n"
+                            "x-rewrite-url: /b\r\nX-Original-URL: /b\r\n"
                             "Via: 1.1 sprintd\r\n"
                             "X-Forwarded-For: 203.0.113.9, 198.51.100.7, "
                             "192.0.2.1\r\n"));
