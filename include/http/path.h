@@ -41,7 +41,8 @@ enum path_reading {
     PATH_LITERALLY = 8,          /* encoded bytes are none of these */
     /* "/;a\\b" is read as "/": backslashes are slashes when the rest is done. */
     PATH_BACKSLASHES_LAST = 16,
-    PATH_READINGS = 32 /* readings there are: none, each, several */
+    PATH_AUTHORITY_LAST = 32, /* with that: "/;a/\\host/b" is read as "/b" */
+    PATH_READINGS = 64        /* readings there are: none, each, several */
 };
 
 /* Whether raw has a byte that the first two readings understand differently. */

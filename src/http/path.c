@@ -219,7 +219,7 @@ unsigned path_find_readings(struct bytes raw)
         found |= PATH_LITERALLY;
     if (found & PATH_WITH_BACKSLASHES &&
         (found & PATH_WITHOUT_PARAMETERS || path_may_have_authority(raw)))
-        found |= PATH_BACKSLASHES_LAST;
+        found |= PATH_BACKSLASHES_LAST | PATH_AUTHORITY_LAST;
     /* What is left out may leave two slashes. */
     return found != 0 || path_may_have_authority(raw)
                ? found | PATH_WITHOUT_AUTHORITY
@@ -287,12 +287,15 @@ bool path_clean_as(struct bytes raw, unsigned reading, char *out,
     unsigned last = reading & PATH_BACKSLASHES_LAST
                         ? reading & (PATH_WITH_BACKSLASHES | PATH_LITERALLY)
                         : 0;
+    bool is_after = last && reading & PATH_AUTHORITY_LAST;
     char *to = write_as(raw, reading & ~(last & PATH_WITH_BACKSLASHES), out);
 
-    if (reading & PATH_WITHOUT_AUTHORITY)
+    if (reading & PATH_WITHOUT_AUTHORITY && !is_after)
         to = take_authority(out, to);
     if (last)
         to = write_as(bytes_between(out, to), last, out);
+    if (reading & PATH_WITHOUT_AUTHORITY && is_after)
+        to = take_authority(out, to);
     return path_clean(bytes_between(out, to), out, path_out);
 }
 
