@@ -54,7 +54,7 @@ static void ask_all(struct waiting *waiting, const struct server *server)
 /* Whose head that is, and that all of it is there. */
 static int number_of(const char *head)
 {
-    int number = atoi(head + sizeof("GET /") - 1);
+    int number = (int)strtol(head + sizeof("GET /") - 1, NULL, 10);
 
     if (strncmp(head, "GET /", 5) != 0 || number < 0 || number >= RESTING ||
         !strcasestr(head, printed("\r\nx-number: n%d\r\n", number)) ||
