@@ -10,6 +10,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/read_at.h"
+
 #define MAGIC UINT64_C(0x3165686361637073) /* "spcache1" */
 
 struct foot {
@@ -99,26 +101,6 @@ bool cache_file_is_want(int err)
     return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -EINTR;
 }
 
-/* Reads len bytes at a place of the file. False: there are fewer, or they
- * cannot be read. */
-static bool read_all(int fd, void *to, size_t len, uint64_t at)
-{
-    char *next = to;
-
-    while (len > 0) {
-        ssize_t n = pread(fd, next, len, (off_t)at);
-
-        if (n == -1 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        next += n;
-        len -= (size_t)n;
-        at += (uint64_t)n;
-    }
-    return true;
-}
-
 /* Whether a file of that size can have such a foot. */
 static bool fits(const struct foot *foot, uint64_t size)
 {
@@ -135,12 +117,12 @@ bool cache_file_read_head(int fd, struct buf *head, uint64_t *length_out)
 
     if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode) ||
         (uint64_t)st.st_size < sizeof(foot) ||
-        !read_all(fd, &foot, sizeof(foot),
-                  (uint64_t)st.st_size - sizeof(foot)) ||
+        !read_at(fd, &foot, sizeof(foot),
+                 (uint64_t)st.st_size - sizeof(foot)) ||
         !fits(&foot, (uint64_t)st.st_size))
         return false;
     to = buf_reserve(head, (size_t)foot.head_len);
-    if (!to || !read_all(fd, to, (size_t)foot.head_len, head_at(foot.length)) ||
+    if (!to || !read_at(fd, to, (size_t)foot.head_len, head_at(foot.length)) ||
         sum_of_head((struct bytes){to, (size_t)foot.head_len}, foot.length) !=
             foot.head_sum)
         return false;
@@ -155,7 +137,7 @@ bool cache_file_read_body(int fd, uint64_t length, char *to)
 
     if (length == 0)
         return true;
-    if (!read_all(fd, to, (size_t)length + sizeof(sum), 0))
+    if (!read_at(fd, to, (size_t)length + sizeof(sum), 0))
         return false;
     memcpy(&sum, to + length, sizeof(sum));
     return XXH3_64bits(to, (size_t)length) == sum;
@@ -170,9 +152,9 @@ bool cache_file_check_block(int fd, uint64_t length, uint64_t at, char *buffer,
     uint64_t sum;
 
     *end_out = at + len;
-    return read_all(fd, buffer, (size_t)len, at) &&
-           read_all(fd, &sum, sizeof(sum),
-                    length + at / CACHE_FILE_BLOCK_BYTES * sizeof(sum)) &&
+    return read_at(fd, buffer, (size_t)len, at) &&
+           read_at(fd, &sum, sizeof(sum),
+                   length + at / CACHE_FILE_BLOCK_BYTES * sizeof(sum)) &&
            XXH3_64bits(buffer, (size_t)len) == sum;
 }
 

@@ -4,6 +4,7 @@
 
 #include <lmdb.h>
 
+#include "base/read_at.h"
 #include "kv/lmdb/kv_lmdb_priv.h"
 
 /*
@@ -77,24 +78,6 @@ struct free_walk {
     uint64_t found;
     uint64_t looks_left; /* a damaged tree may have no end */
 };
-
-static bool read_at(int fd, void *to, size_t len, uint64_t at)
-{
-    char *next = to;
-
-    while (len > 0) {
-        ssize_t n = pread(fd, next, len, (off_t)at);
-
-        if (n == -1 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        next += n;
-        len -= (size_t)n;
-        at += (uint64_t)n;
-    }
-    return true;
-}
 
 /* Counts those of a list's pages that are looked for. */
 static bool walk_list(struct free_walk *walk, uint64_t at, uint64_t bytes)
