@@ -19,7 +19,7 @@ from .model import Result, Table
 GROUPS = (0, 1, 4, 16, 64)
 THREADS = (1, 2, 4)
 LOADS = (("GET", 0), ("90 % GET, 10 % PUT", 10))
-ROUNDS, SECONDS, QUICK_SECONDS = 12, 0.25, 0.05
+ROUNDS, SECONDS, QUICK_SECONDS = 18, 0.25, 0.05
 RUN_S = 20
 MANY = 4  # threads of which a verdict is asked
 # Of the original: GET, POST and DELETE requests, and in ms: the sum of all

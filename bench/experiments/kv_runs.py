@@ -18,8 +18,8 @@ from lab import filled, kv, machine, processes, sessions
 from . import bench as benches
 
 REQUESTS = 100  # of a session
-ROUNDS = 24
-RUNS_S = 180  # of ROUNDS: none is begun that would probably end later
+ROUNDS = 36
+RUNS_S = 270  # of ROUNDS: none is begun that would probably end later
 WARM_UP = 50
 
 

@@ -9,7 +9,7 @@ from lab import machine, processes, rounds, tools
 from . import bench, ladder_load, model, old_disk, paired, verdicts
 
 RATE = 500
-ROUNDS = 12
+ROUNDS = 20
 FAILED_MAX = 0.25  # of a step's runs, which are told and count for nothing
 NOISY = 0.5      # of the median: spread of a step's means
 NOTHING = 1.1    # times as much CPU time: what passes for no more

@@ -17,7 +17,7 @@ from .model import Table
 
 SHARE = 0.6          # of what the slowest server can do
 RATE_MAX = 20_000    # more, and the client is what is measured
-SECONDS, ROUNDS = 0.8, 12
+SECONDS, ROUNDS = 1.0, 16
 SKIPPED = 0.1        # of a run, while connections are opened
 LATE_MS_MAX = 1.0    # the client's own lateness
 WAIT_S = 3

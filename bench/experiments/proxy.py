@@ -19,7 +19,7 @@ PROXY_TIMEOUT_S = 60  # sprintd's default
 AB_COLUMNS = ["before http.server", "a second, under load",
               "a second, in all", "99 % ms", "longest s", "failed", "CPU µs",
               "invalid"]
-ROUNDS, SECONDS = 12, 0.25  # of wrk before a fast upstream
+ROUNDS, SECONDS = 15, 0.25  # of wrk before a fast upstream
 LONGEST_S = 1        # then the kernel sends a SYN again
 
 

@@ -213,7 +213,7 @@ def measure(bench):
     try:
         for (_way, length), server in made.items():
             _check_session(server, length)
-        cells = bench.measure([LOAD], list(made.values()), full_rounds=12,
+        cells = bench.measure([LOAD], list(made.values()), full_rounds=15,
                               full_seconds=0.15)
     finally:
         for server in made.values():

@@ -20,7 +20,7 @@ SHAPED = "srpt,fifo,fair,nginx@local-0.9"
 LOOPBACK = ((0.5, 1), (CLOSE_LOAD, 1), (OVERLOAD, 1), (CLOSE_LOAD, 10))
 FAST_SHARE = 0.4  # of a run's time for what comes ten times over
 
-SEEDS, SECONDS = 12, 1.2
+SEEDS, SECONDS = 16, 1.2
 QUICK_SECONDS, QUICK_TIMES_OVER = 0.15, 3
 WAIT_S, QUICK_WAIT_S = 20, 5
 PRIORITY = 10  # real-time; see link.py
