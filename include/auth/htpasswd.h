@@ -5,17 +5,16 @@
  *   user:$2y$10$...            bcrypt ($2y$, $2b$, $2a$)
  *   other:$6$salt$...          SHA-crypt ($5$, $6$)
  *
- * Anything else is refused, with its line: hashes that are quick to guess
- * ($apr1$, {SHA}, plain text), and those that take a thread for minutes. A
- * change of the file is taken over as a whole, or, when there is a fault in
- * it, not at all.
+ * Anything else is refused, and the line named: hashes that are quick to guess
+ * ($apr1$, {SHA}, plain text), and those that would keep a thread busy for
+ * minutes. A changed file replaces the old users as a whole, or, if it has a
+ * fault, not at all.
  *
- * Checking takes as long as the hash is made to take: tens of milliseconds,
- * and as long for users that are not there as for those that are. It is no
- * work for a worker: see password_check.
+ * A check takes tens of milliseconds, as its hash intends, and as long for
+ * unknown users as for known ones. Workers leave it to password_check.
  *
- * Thread: any. htpasswd_refresh() and htpasswd_check() may wait for the file
- *         system and take their time; the others never do.
+ * Thread: any. htpasswd_refresh() may wait for the file system, and
+ *         htpasswd_check() computes for long; the others never do.
  * Owns:   the users. Counted, since a check may outlast the configuration
  *         that asked for it.
  */
@@ -29,16 +28,16 @@
 enum {
     HTPASSWD_USERS_MAX = 10000,
     HTPASSWD_NAME_BYTES_MAX = 255,
-    /* SHA-crypt takes time by the square of it. bcrypt looks at 72. */
+    /* SHA-crypt's time grows by the square of it; bcrypt uses only 72. */
     HTPASSWD_PASSWORD_BYTES_MAX = 255,
-    HTPASSWD_BCRYPT_COST_MAX = 14, /* about a second */
-    HTPASSWD_ROUNDS_MAX = 1000000, /* of SHA-crypt, as well */
-    HTPASSWD_LOOK_MS = 1000        /* between two looks at the file */
+    HTPASSWD_BCRYPT_COST_MAX = 14, /* takes about a second */
+    HTPASSWD_ROUNDS_MAX = 1000000, /* of SHA-crypt; about a second, too */
+    HTPASSWD_LOOK_MS = 1000        /* between two looks for changes of it */
 };
 
-/* What is wrong with a file, for people. */
+/* What is wrong with a file, as text for people. */
 struct htpasswd_fault {
-    unsigned line; /* 0: with no line in particular */
+    unsigned line; /* 0: the fault is in no particular line */
     const char *text;
 };
 
@@ -51,20 +50,20 @@ MUST_USE int htpasswd_open(struct htpasswd **htpasswd_out, const char *path,
 struct htpasswd *htpasswd_acquire(struct htpasswd *htpasswd);
 void htpasswd_release(struct htpasswd **htpasswd_ref);
 
-/* A number that stands for this content of this file alone, and is never used
- * twice. */
+/* A number for this content of the file; another content never gets the
+ * same. */
 uint64_t htpasswd_generation(const struct htpasswd *htpasswd);
 
-/* Whether it is time to look at the file. True for one caller each time, which
- * has to see to it that htpasswd_refresh() is called. */
+/* Whether the file is due to be looked at. Only one caller is told true each
+ * time; it must have htpasswd_refresh() called. */
 MUST_USE bool htpasswd_is_due(struct htpasswd *htpasswd, uint64_t now_ms);
 
-/* Reads the file anew if it has changed; says so, or what is wrong with it,
- * in the log. */
+/* Reads the file anew if it has changed, and logs that, or what is wrong with
+ * it. */
 void htpasswd_refresh(struct htpasswd *htpasswd);
 
-/* Whether user has that password: neither with NUL in it; not, when longer
- * than the above. */
+/* Whether user has that password. False, too, if either contains NUL, or the
+ * password has more than HTPASSWD_PASSWORD_BYTES_MAX bytes. */
 MUST_USE bool htpasswd_check(struct htpasswd *htpasswd, struct bytes user,
                              struct bytes password);
 

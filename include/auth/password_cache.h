@@ -1,12 +1,12 @@
 /*
- * password_cache - which passwords have been right a short while ago.
+ * password_cache - remembers which passwords were right a short while ago.
  *
- * Clients send theirs with each request; one check in a minute is enough. What
- * is kept is a hash of all that was asked, under a key that never leaves this
- * process: neither passwords nor users.
+ * Clients send their password with each request; one check in a minute is
+ * enough. The cache keeps no passwords or users, only a hash of the whole
+ * question, under a key that never leaves this process.
  *
- * Memory is fixed. When a small set is full, the password of that set which
- * would have to go first anyway makes room.
+ * Memory is fixed: small sets of entries. When a set is full, its entry that
+ * expires first makes room.
  *
  * Thread: one per worker, used by that worker only; no locks.
  */
@@ -24,7 +24,7 @@ enum {
 struct password_cache {
     struct password_cache_entry {
         struct siphash digest;
-        uint64_t until_ms; /* 0: none */
+        uint64_t until_ms; /* on the monotonic clock; 0: free */
     } entries[PASSWORD_CACHE_SETS][PASSWORD_CACHE_WAYS];
 };
 

@@ -1,29 +1,28 @@
 /*
  * password_check - the queue of passwords to be checked, and a few threads that
- * do nothing else: a worker would stand still for tens of milliseconds each
- * time. A thread compares a password with its hash by htpasswd_check()
+ * do nothing but check them, since each check would stop a worker for tens of
+ * milliseconds. A thread compares a password with its hash by htpasswd_check()
  * (htpasswd.h).
  *
  *   worker: password_client --job--> [ queue ] --> thread --> htpasswd_check()
  *              ^                                   |
  *              +------------- mailbox <-- note ----+
  *
- * Floods of wrong passwords do no harm but to each other: there are
- * PASSWORD_JOBS jobs, an address (or /64 of IPv6) has PASSWORD_JOBS_EACH of
- * them at most, and the threads yield to workers when there is work for both.
- * Networks (an address, or a /48 of IPv6) are answered in turns, and in each
- * its addresses. When all jobs are taken, a network that asks much makes room
- * for one that asks little: of the busiest network, and there of the busiest
- * address, the last waiting question is given up. Among equally busy ones it is
- * a network that was wrong the last time; when none of them was, nor the
- * newcomer, the lot decides. A client whose question is given up, or finds no
- * room, is told to come back later.
+ * A flood of wrong passwords hurts only its sender: there are PASSWORD_JOBS
+ * jobs, an address (or /64 of IPv6) has PASSWORD_JOBS_EACH of them at most, and
+ * the threads run at a lower priority than workers. Networks (an address, or a
+ * /48 of IPv6) are answered in turns, and in each its addresses. When all jobs
+ * are taken, a network that asks much makes room for one that asks little: the
+ * last waiting question of the busiest address in the busiest network is given
+ * up. Among equally busy networks, one whose last password was wrong loses; if
+ * none was wrong, nor the newcomer, chance decides. A client whose question is
+ * given up, or finds no room, is told to come back later.
  *
- * A question that has been asked already is answered together with the first.
+ * Equal questions that wait at the same time share one job.
  *
  * Workers speak with it through password_client.h alone.
  *
- * Thread: create, stop and destroy the main thread's.
+ * Thread: the main thread creates, stops and destroys.
  * Owns:   the threads and the jobs.
  */
 #ifndef AUTH_PASSWORD_CHECK_H
@@ -33,7 +32,7 @@
 
 enum {
     PASSWORD_THREADS_MAX = 8,
-    PASSWORD_JOBS = 64, /* waiting, under way, or on the way back */
+    PASSWORD_JOBS = 64, /* waiting, being checked, or on the way back */
     PASSWORD_JOBS_EACH = 8
 };
 
@@ -43,13 +42,13 @@ struct password_check; /* opaque */
 MUST_USE int password_check_create(struct password_check **check_out,
                                    unsigned thread_count);
 
-/* Ends the threads, each after the check it is at: nothing is sent to any
- * mailbox from then on, and what waits is never answered. To be called before
- * a mailbox that a client has goes. A second call does nothing. */
+/* Ends the threads, each after its present check. Waiting questions are never
+ * answered, and no mailbox gets anything any more; so this comes before any
+ * client's mailbox is destroyed. A second call does nothing. */
 void password_check_stop(struct password_check *check);
 
-/* Stops the threads, if that has not been done. All clients must be gone. NULL
- * is accepted. */
+/* Stops the threads if that has not been done. All clients must be destroyed
+ * already. NULL is accepted. */
 void password_check_destroy(struct password_check *check);
 
 #endif

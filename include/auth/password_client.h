@@ -1,9 +1,9 @@
 /*
- * password_client - where one worker asks whether passwords are right.
+ * password_client - one worker's way to ask whether passwords are right.
  *
- * What was right a short while ago (password_cache) is answered at once; what
- * is being asked already is waited for together; the rest goes to the threads
- * of password_check.
+ * A password that was right a short while ago (password_cache) is answered at
+ * once. Equal questions wait together; all others go to the threads of
+ * password_check.
  *
  * Thread: the worker's.
  * Owns:   its cache. Waits belong to whoever asks.
@@ -20,7 +20,7 @@
 enum password_verdict {
     PASSWORD_RIGHT,
     PASSWORD_WRONG,
-    PASSWORD_LATER, /* wait->on_done will say */
+    PASSWORD_LATER, /* wait->on_done tells later */
     PASSWORD_BUSY   /* too many are waiting: 503 */
 };
 
@@ -28,11 +28,11 @@ struct password_question {
     struct htpasswd *htpasswd;
     struct bytes user;
     struct bytes password;
-    const struct address *asker; /* the client's; else others pay for it */
-    uint64_t now_ms;             /* of the monotonic clock */
+    const struct address *asker; /* the client, whose share of jobs this uses */
+    uint64_t now_ms;             /* on the monotonic clock */
 };
 
-/* Lives in what waits; must stay where it is until on_done or cancel. */
+/* Embedded in what waits; must not move until on_done or cancel. */
 struct password_wait {
     struct list list_node;    /* private to password_client */
     struct password_job *job; /* private to password_client */
@@ -43,18 +43,18 @@ struct password_wait {
 
 struct password_client; /* opaque */
 
-/* check and mailbox are borrowed: password_check_stop() comes before the end
- * of mailbox. 0 or -ENOMEM. */
+/* check and mailbox are borrowed: mailbox must outlive password_check_stop(). 0
+ * or -ENOMEM. */
 MUST_USE int password_client_create(struct password_client **client_out,
                                     struct password_check *check,
                                     struct mailbox *mailbox);
 
-/* Nothing may be waiting (cancel), and password_check_stop() has been called.
- * NULL is accepted. */
+/* No question may be waiting (cancel it), and password_check_stop() must have
+ * been called. NULL is accepted. */
 void password_client_destroy(struct password_client *client);
 
-/* wait->on_done is set by the caller; wait is used for PASSWORD_LATER only.
- * on_done is never called from in here. The question is copied. */
+/* The caller sets wait->on_done; wait is used for PASSWORD_LATER only. on_done
+ * is never called from in here. The question is copied. */
 MUST_USE enum password_verdict password_client_ask(
     struct password_client *client, const struct password_question *question,
     struct password_wait *wait);

@@ -4,27 +4,27 @@
  *   reader:  acquire --missing--> read the store --> fill
  *   writer:  begin_write of each key --> commit --> end_writes --> answers
  *
- * It lies in groups by the keys' hash, each with a lock, an index and a
- * replacement policy of its own. A hit is one lock, and nothing is allocated.
+ * A key's hash says in which group it lies; each group has a lock, an index and
+ * a replacement policy of its own. A hit takes one lock and allocates nothing.
  *
  * A reader never gets what a finished write replaced, nor an older value after
- * anybody got a newer one. The writer takes the key out before its commit, from
- * which on readers of the store may see either; and what one of them read then,
- * or before, it cannot put in. That is told by a version, which stands for all
- * keys of some bits of hash:
+ * anybody got a newer one. The writer takes the key out before its commit;
+ * whoever read the store before the write has ended cannot put in what it read.
+ * A version tells, which all keys with certain bits of hash in common share:
  *
  *   even --begin_write--> odd --end_writes--> even, another
  *
  * and fill takes a value only when the version is the even one that acquire
  * saw. Keys that share a version cost each other a fill, never a hit.
  *
- * That a key is missing is not kept: strangers could fill it with names, and
- * to find nothing in LMDB costs no copy. What has expired is the reader's to
- * see.
+ * Missing keys are not remembered: strangers could fill the cache with names,
+ * and finding nothing in LMDB costs no copy. The reader itself checks whether a
+ * value has expired.
  *
- * Invariant: outside of its writes a key's value here is the store's.
- * Thread:    acquire, fill, count any; the writes one thread's.
- * Locks:     a group's, alone.
+ * Invariant: while no write of a key is under way, its value here is the
+ *            store's.
+ * Thread:    any may acquire, fill and count; only one thread writes.
+ * Locks:     one per group; nobody holds two.
  * Owns:      a reference of each value inside.
  */
 #ifndef KV_KV_CACHE_H
@@ -36,23 +36,23 @@
 
 enum {
     KV_CACHE_GROUPS_MAX = 1024,
-    /* The part of a group that the largest value may have. */
+    /* The largest value may take this fraction (1/8) of a group's bytes. */
     KV_CACHE_VALUE_PART = 8
 };
 
 struct kv_cache_options {
     enum evict_policy policy;
-    uint64_t bytes_max; /* keys, values and what is known of them; at least 1.
-                           An index comes to that, about a 30th */
+    uint64_t bytes_max; /* keys, values, metadata; at least 1. The index takes
+                           about a 30th more */
     unsigned groups;    /* 1 to KV_CACHE_GROUPS_MAX */
 };
 
 struct kv_cache_counts {
-    uint64_t hits; /* since the start, as the next three */
+    uint64_t hits; /* this and the next three: since the start */
     uint64_t misses;
     uint64_t fills;
-    uint64_t evictions; /* by others; not by writes */
-    uint64_t bytes;     /* now, as the next */
+    uint64_t evictions; /* pushed out by other values, not by writes */
+    uint64_t bytes;     /* this and the next: now */
     uint64_t entries;
 };
 
@@ -64,34 +64,33 @@ struct kv_cache_ticket {
 
 struct kv_cache; /* opaque */
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 MUST_USE int kv_cache_create(struct kv_cache **cache_out,
                              const struct kv_cache_options *options);
 void kv_cache_destroy(struct kv_cache *cache); /* NULL is accepted */
 
-/* A reference; NULL: not inside, and the store is to be read, after this call.
- * Key has at most KV_KEY_BYTES_MAX bytes, as everywhere. */
+/* Returns a counted reference, or NULL: the value is not inside, and the caller
+ * reads the store after this call. Keys have at most KV_KEY_BYTES_MAX bytes. */
 MUST_USE struct kv_value *kv_cache_acquire(struct kv_cache *cache,
                                            struct bytes key,
                                            struct kv_cache_ticket *ticket);
 
-/* Offers what was read then, with its data; it may be declined. The caller
- * keeps its reference. */
+/* Offers the value that was read from the store after kv_cache_acquire(), its
+ * data included; the cache may decline it. The caller keeps its reference. */
 void kv_cache_fill(struct kv_cache *cache, struct bytes key,
                    const struct kv_cache_ticket *ticket,
                    struct kv_value *value);
 
-/* Takes the key out before a transaction that changes it is committed; calling
- * this twice does no harm, nor does a transaction that comes to nothing.
- */
+/* Takes the key out before a transaction that changes it is committed. A second
+ * call does no harm, nor does a transaction that changes nothing. */
 void kv_cache_begin_write(struct kv_cache *cache, struct bytes key);
 
-/* Ends all writes that were begun, after they were committed or given up, and
- * before anybody is told. */
+/* Ends all writes that were begun: after they were committed or given up, and
+ * before their clients are answered. */
 void kv_cache_end_writes(struct kv_cache *cache);
 
-/* Until kv_cache_end_writes() nothing is inside, and nothing gets in: another
- * process may write. The writer's, between transactions. */
+/* Empties the cache and keeps it empty until kv_cache_end_writes(), since
+ * another process may write. The writer calls this between transactions. */
 void kv_cache_suspend(struct kv_cache *cache);
 
 struct kv_cache_counts kv_cache_count(struct kv_cache *cache);

@@ -1,8 +1,8 @@
 /*
  * kv_integer - values that can be added to: whole numbers of 64 bits, as text.
  *
- *   "0", or digits that do not begin with one, or "-" and such; and behind
- *   them one line end at most, which `echo` leaves
+ *   "0", or digits that do not begin with "0", or "-" and such digits; then at
+ *   most one line end, since `echo` writes one
  *
  * Thread: any; no state.
  */
@@ -13,9 +13,9 @@
 
 #include "base/bytes.h"
 
-enum { KV_INTEGER_BYTES_MAX = 20 }; /* -2^63; without a line end */
+enum { KV_INTEGER_BYTES_MAX = 20 }; /* for -2^63, without a line end */
 
-/* Reads a number. False: text is none, or beyond 64 bits. */
+/* Reads a number. False: text is no number, or one beyond 64 bits. */
 MUST_USE bool kv_integer_read(struct bytes text, int64_t *number_out);
 
 /* Writes the number's text into out, and returns it. */

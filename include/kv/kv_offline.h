@@ -1,13 +1,13 @@
 /*
- * kv_offline - a store as one thing: copied, or read from end to end, by a
- * command beside the process that writes.
+ * kv_offline - copies a whole store, or reads it from end to end, for a command
+ * beside the process that writes.
  *
- * What is read is the store as it was at one moment, which keeps the pages
- * freed meanwhile from being used again: the file may grow by as much as is
- * written while it lasts.
+ * Reading sees the store as it was at one moment, so pages that are freed
+ * meanwhile cannot be used again: the file may grow by as much as is written
+ * while the reading lasts.
  *
- * Not in the process that has the store open: closing a second environment of
- * the same folder would take the first one's locks away.
+ * The process that has the store open must not call this: closing a second
+ * environment of the same folder would release the locks of the first.
  *
  * Thread: any.
  * Owns:   nothing.
@@ -19,12 +19,12 @@
 
 #include "kv/kv_record.h"
 
-/* The place that a copy goes to: its names are looked up in folders that are
- * open, so that nobody leads it elsewhere while it is made. */
+/* Where a copy goes. Its names are looked up below open folders, so that nobody
+ * can redirect the copy while it is made. */
 struct kv_target {
-    const char *to;         /* as people call it */
-    int folder;             /* the copy's; of a new one that which it is in */
-    char new[NAME_MAX + 1]; /* the name of the one to be made; "": none */
+    const char *to;         /* the path, for messages */
+    int folder;             /* the copy's folder, or the parent of a new one */
+    char new[NAME_MAX + 1]; /* name of the folder to make; "": it exists */
 };
 
 /* A copy that is under way. It is made in three steps, so that whoever reads
@@ -32,35 +32,35 @@ struct kv_target {
 struct kv_backup {
     const struct kv_target *target;
     int folder;   /* -1: not open */
-    int fd;       /* of the copy, which has no name of a store yet */
-    bool is_made; /* the folder */
+    int fd;       /* of the copy while it has no name yet */
+    bool is_made; /* the folder was made by this backup */
 };
 
-/* Makes the target's folder, if it is new, and in it an empty file for the
- * copy: a store already there stays, -EEXIST, and so does what has come to be
- * where the folder was to be. 0 or -errno, logged. The target is borrowed. */
+/* Makes the target's folder if it is new, and in it an empty file for the copy.
+ * -EEXIST: there is a store already, or something has taken the new folder's
+ * name. 0 or -errno, logged. The target is borrowed. */
 MUST_USE int kv_offline_begin_backup(struct kv_backup *backup,
                                      const struct kv_target *target);
 
-/* Writes a store with the same content, without pages that are free, to fd. 0
- * or -errno, logged. */
+/* Writes a copy of the store at path, without free pages, to fd. Returns 0 or
+ * -errno, logged. */
 MUST_USE int kv_offline_copy(const char *path, int fd);
 
-/* Gives the copy its name: on disk when it returns, and there whole or not at
- * all. 0 or -errno, logged; over either way. */
+/* Gives the copy its name, whole and on disk, or not at all. Returns 0 or
+ * -errno, logged; the backup is over either way. */
 MUST_USE int kv_offline_keep_backup(struct kv_backup *backup);
 
-/* Gives the copy up, and leaves nothing of it. */
+/* Gives the backup up and removes what it has made. */
 void kv_offline_drop_backup(struct kv_backup *backup);
 
-/* Takes one record. Anything but 0 ends the walk. Key and record are good until
- * it returns. */
+/* Is given one record. Any result but 0 ends the walk. Key and record are valid
+ * until it returns. */
 typedef int (*kv_record_fn)(void *context, struct bytes key,
                             const struct kv_record *record);
 
 /* Calls on_record for each key that has not expired by now_ms, in order.
- * Returns what it returned, 0, or -errno, logged: -EPROTO for a corrupt
- * record. */
+ * Returns 0, the result that ended the walk, or -errno, logged: -EPROTO for a
+ * corrupt record. */
 MUST_USE int kv_offline_walk(const char *path, int64_t now_ms,
                              kv_record_fn on_record, void *context);
 

@@ -3,7 +3,7 @@
  * cursors, common prefixes.
  *
  * A cursor says what a page ended with: 'k' and a key, or 'p' and a common
- * prefix; it may come from a stranger.
+ * prefix. Clients send it back, so it may be forged.
  *
  * Thread: any; no state.
  */
@@ -12,14 +12,14 @@
 
 #include "kv/kv_store.h"
 
-/* Makes the answer empty. False: that is the whole answer, for the cursor is
- * none, or no key is so long as the prefix. */
+/* Makes the answer empty. False: it stays so, since the cursor is invalid, or
+ * the prefix is longer than any key. */
 MUST_USE bool kv_page_begin(struct kv_page *page);
 
-/* What the cursor says; empty without one. */
+/* The key or prefix that the cursor holds; empty when there is no cursor. */
 struct bytes kv_page_after(const struct kv_page *page, bool *is_prefix_out);
 
-/* Compares keys as unsigned bytes: below 0, 0 or above it. */
+/* Compares keys as unsigned bytes: the result is below 0, 0 or above 0. */
 int kv_key_compare(struct bytes a, struct bytes b);
 
 static inline bool kv_key_begins_with(struct bytes key, struct bytes start)
@@ -28,22 +28,22 @@ static inline bool kv_key_begins_with(struct bytes key, struct bytes start)
            (start.len == 0 || memcmp(key.data, start.data, start.len) == 0);
 }
 
-/* Makes of prefix (out holds its bytes) the least key behind all that begin
- * with it; returns its length, 0: there is none. */
+/* Replaces the prefix in out, len bytes long, by the least key behind all keys
+ * that begin with it. Returns its length; 0: there is no such key. */
 size_t kv_key_after_prefix(char *out, size_t len);
 
-/* Finds the common prefix that a key of the page is told as. False: it is told
- * itself. */
+/* Finds the common prefix that stands for key in this page. False: the key
+ * itself is listed. */
 MUST_USE bool kv_page_find_common(const struct kv_page *page, struct bytes key,
                                   struct bytes *common_out);
 
-/* Whether the page is to have this value. */
+/* Whether a value of so many bytes belongs into the page. */
 static inline bool kv_page_takes_value(const struct kv_page *page, size_t bytes)
 {
     return page->with_values && bytes <= KV_PAGE_VALUE_BYTES_MAX;
 }
 
-/* Whether the page has as many entries, or as much of values, as it may. */
+/* Whether the page has reached its limit of entries or of values' bytes. */
 static inline bool kv_page_is_full(const struct kv_page *page)
 {
     return page->count >= page->limit ||
@@ -53,7 +53,7 @@ static inline bool kv_page_is_full(const struct kv_page *page)
 /* Adds a copy of entry. False: no memory. */
 MUST_USE bool kv_page_add(struct kv_page *page, const struct kv_entry *entry);
 
-/* The page ended with that. False: no memory. */
+/* Notes in the cursor that the page ended with last. False: no memory. */
 MUST_USE bool kv_page_set_next(struct kv_page *page, struct bytes last,
                                bool is_prefix);
 

@@ -1,11 +1,11 @@
 /*
- * kv_record - how a value and what is known of it lie on disk.
+ * kv_record - how a value and its metadata lie on disk.
  *
  *   0        1           2      8         16      24       32    32 + type
  *   version  type bytes  zeros  revision  stored  expires  type  value ...
  *
- * Numbers are big-endian, times milliseconds since the epoch. What is read may
- * come from a damaged disk: nothing is believed.
+ * Numbers are big-endian, times milliseconds since the epoch. Every field is
+ * checked when read, since the disk may be damaged.
  *
  * Thread: any; values only.
  */
@@ -16,7 +16,7 @@
 
 enum { KV_RECORD_HEAD_BYTES = 32, KV_NUMBER_BYTES = 8 };
 
-/* A record, which borrows what it was read from. */
+/* A record; type and value are borrowed from the bytes it was read from. */
 struct kv_record {
     struct kv_meta meta;
     struct bytes type;
@@ -28,10 +28,10 @@ static inline size_t kv_record_bytes(const struct kv_record *record)
     return KV_RECORD_HEAD_BYTES + record->type.len + record->value.len;
 }
 
-/* Writes the record, which has kv_record_bytes(). */
+/* Writes the record to out, which has room for kv_record_bytes(). */
 void kv_record_write(const struct kv_record *record, char *out);
 
-/* Reads a record. False: data is none, or a later version's. */
+/* Reads a record. False: stored is no record, or of a later version. */
 MUST_USE bool kv_record_read(struct kv_record *record, struct bytes stored);
 
 static inline bool kv_meta_has_expired(const struct kv_meta *meta,

@@ -8,18 +8,17 @@
  * is done whole or not at all, in order, each seeing those before it.
  *
  * Revisions rise strictly and over restarts: every put, add and delete that
- * takes place has a larger revision than all before it of its key, and of the
- * whole store where one machine holds that. Keys are 1 to KV_KEY_BYTES_MAX
+ * takes place gets a larger revision than all earlier ones of its key, and of
+ * the whole store if one machine holds it. Keys are 1 to KV_KEY_BYTES_MAX
  * bytes, ordered as unsigned bytes.
  *
  * A key with a TTL expires: from that millisecond on every question finds it
- * missing. Removing what has expired is the implementation's: LMDB has a sweep
- * (kv_lmdb_sweep.c does it, kv_lmdb_writer.c says when),
- * and Redis expires keys by itself.
+ * missing. The implementation removes expired keys: LMDB by a sweep
+ * (kv_lmdb_sweep.c; kv_lmdb_writer.c says when), Redis by itself.
  *
  * Thread: a client is its worker's. Callbacks come in the worker's loop.
- * Owns:   nothing but values, which are counted; what a question points at is
- *         the asker's, and stays untouched until it is answered.
+ * Owns:   nothing but values, which are counted. The asker owns what a question
+ *         points at, and leaves it untouched until the answer.
  */
 #ifndef KV_KV_STORE_H
 #define KV_KV_STORE_H
@@ -32,13 +31,13 @@
 #include "io/mailbox.h"
 
 enum {
-    KV_KEY_BYTES_MAX = 511,  /* LMDB's limit, and everybody's */
+    KV_KEY_BYTES_MAX = 511,  /* LMDB's limit, which all stores keep */
     KV_TYPE_BYTES_MAX = 255, /* a media type */
     KV_PAGE_ENTRIES_MAX = 1000,
-    KV_PAGE_VALUE_BYTES_MAX = 64 << 10, /* longer ones are not in a page */
-    KV_PAGE_VALUES_BYTES = 128 << 10,   /* of all values: then a page ends */
+    KV_PAGE_VALUE_BYTES_MAX = 64 << 10, /* longer values are left out */
+    KV_PAGE_VALUES_BYTES = 128 << 10,   /* of values in a page: then it ends */
     KV_CURSOR_BYTES_MAX = 1 + KV_KEY_BYTES_MAX,
-    KV_NAME_BYTES = 16, /* what KV_PUT_NAMED puts behind a prefix */
+    KV_NAME_BYTES = 16, /* length of a name made by KV_PUT_NAMED */
     KV_WRITE_OPS_MAX = 10000
 };
 
@@ -50,16 +49,16 @@ enum kv_outcome {
     KV_REPLACED,     /* put */
     KV_DELETED,      /* delete */
     KV_HELD,         /* check: the condition was true */
-    KV_MISSING,      /* get, or delete of what is not there: no failure */
-    KV_PRECONDITION, /* not done: revision is the present one, 0 without */
-    KV_NO_NUMBER,    /* not done: an add, and what is there is no number */
+    KV_MISSING,      /* get, or delete of a missing key: no failure */
+    KV_PRECONDITION, /* not done: revision is the present one; 0: missing */
+    KV_NO_NUMBER,    /* not done: add to a value that is no number */
     KV_OVERFLOW,     /* not done: an add whose sum would be beyond 64 bits */
-    KV_UNDONE,       /* not done: another operation of the write failed */
-    KV_FULL,         /* not done: no room in map or on disk */
-    KV_BUSY,         /* not asked: too much waits already */
-    KV_CROSSED,      /* not done: no node of the cluster has all the keys */
-    KV_UNREACHABLE,  /* not done: where it is kept cannot be asked now */
-    KV_UNSUPPORTED,  /* watch: no changes are told here */
+    KV_UNDONE,       /* not done, since another operation of the write failed */
+    KV_FULL,         /* not done: no room in the map or on disk */
+    KV_BUSY,         /* not asked: too many questions wait already */
+    KV_CROSSED,      /* not done: the keys are on several cluster nodes */
+    KV_UNREACHABLE,  /* not done: the store cannot be reached now */
+    KV_UNSUPPORTED,  /* watch: this store does not tell changes */
     KV_TIMEOUT,      /* no answer came; a write may have taken place */
     KV_ERROR         /* not done, and logged; or the record is corrupt */
 };
@@ -72,18 +71,18 @@ struct kv_meta {
     int64_t expires_ms; /* wall clock, since the epoch; 0: never */
 };
 
-/* A copy of a value, in one piece of memory, never changed. Counted, in any
- * thread. */
+/* A copy of a value in one piece of memory, which never changes. Counted; any
+ * thread may hold one. */
 struct kv_value {
     struct kv_meta meta;
-    size_t bytes;      /* of the value; data may have been left out */
+    size_t bytes;      /* the value's; data may have been left out */
     struct bytes type; /* may be empty */
     struct bytes data;
     atomic_uint refs; /* private */
 };
 
-/* Makes a value with one reference, and room for type and data, which the
- * caller writes through kv_value_room(), the type first. NULL: no memory. */
+/* Makes a value with one reference and room for type and data. The caller
+ * writes both through kv_value_room(), the type first. NULL: no memory. */
 MUST_USE struct kv_value *kv_value_create(size_t type_bytes, size_t data_bytes);
 char *kv_value_room(struct kv_value *value);
 
@@ -95,27 +94,27 @@ void kv_value_release(struct kv_value **value_ref);
 struct kv_get {
     struct bytes key;
     bool without_data; /* for HEAD: value->data may be left out */
-    /* NULL, or whether that of such a value is wanted: so that a client which
-     * is about to answer at once need not copy it. Not to be called later. */
+    /* NULL, or says whether data of such a value is wanted: a client that
+     * answers at once then need not copy it. Not called for later answers. */
     bool (*wants_data)(const struct kv_get *get, const struct kv_meta *meta);
     void (*on_done)(struct kv_get *get);
     /* The answer: KV_FOUND, KV_MISSING, KV_ERROR; KV_BUSY, KV_UNREACHABLE,
      * KV_TIMEOUT. */
     enum kv_outcome outcome;
-    struct kv_value *value; /* the asker's to release */
+    struct kv_value *value; /* to be released by the asker */
 };
 
 struct kv_entry {
-    struct bytes key; /* or common prefix, with the delimiter at its end */
-    bool is_prefix;   /* then the rest is zero */
+    struct bytes key; /* a key, or a common prefix with its delimiter */
+    bool is_prefix;   /* if so, all below is zero */
     uint64_t value_bytes;
     struct kv_meta meta;
     struct bytes type;
-    struct bytes value; /* where they are asked for; data is NULL: too long */
+    struct bytes value; /* if asked for; data is NULL: too long */
 };
 
-/* One page of a listing, in the order of keys. A key that holds delimiter
- * behind prefix is told as its common prefix, once. */
+/* One page of a listing, in the order of keys. Keys that hold delimiter behind
+ * prefix are listed once, as their common prefix. */
 struct kv_page {
     struct bytes prefix;    /* may be empty */
     struct bytes delimiter; /* empty: no common prefixes */
@@ -123,26 +122,26 @@ struct kv_page {
     size_t limit;           /* 1 to KV_PAGE_ENTRIES_MAX */
     bool with_values;
     void (*on_done)(struct kv_page *page);
-    /* The answer: KV_FOUND; KV_MISSING, when after is no cursor; KV_ERROR or,
-     * as above, one of the three. All of it lies in arena, which the asker
-     * makes empty before and gives back. A page may be short, even empty, and
-     * yet not be the last: work per page is bounded too. */
+    /* The answer: KV_FOUND; KV_MISSING when after is no cursor; else one of a
+     * get's failures. It lies in arena, which the asker initializes and
+     * releases. A page may be short, even empty, and not the last: the work per
+     * page is bounded, too. */
     enum kv_outcome outcome;
     struct kv_entry *entries;
     size_t count;
-    struct bytes next;  /* a cursor, any bytes; empty: that was all */
-    size_t value_bytes; /* of all values in it */
+    struct bytes next;  /* a cursor, any bytes; empty: last page */
+    size_t value_bytes; /* all values of the page */
     bool has_revision;
-    uint64_t revision; /* of the store as the page saw it, if it has one */
+    uint64_t revision; /* of the store as the page saw it */
     struct arena arena;
 };
 
 enum kv_op_kind {
     KV_PUT,
     KV_PUT_NAMED, /* key is a prefix, may be empty: the store names the key */
-    /* Adds to a whole number (kv_integer.h), which a missing key is as 0. What
-     * is there keeps its type and its end; what is made gets those of the
-     * operation. */
+    /* Adds to a whole number (kv_integer.h); a missing key counts as 0. An
+     * existing key keeps its type and expiry, a new one gets the
+     * operation's. */
     KV_ADD,
     KV_DELETE,
     KV_CHECK /* does nothing; its condition must hold */
@@ -157,23 +156,23 @@ enum kv_condition {
 
 struct kv_op {
     enum kv_op_kind kind;
-    enum kv_condition condition; /* of KV_PUT_NAMED: KV_IF_ANY */
+    enum kv_condition condition; /* KV_PUT_NAMED allows KV_IF_ANY only */
     uint64_t if_revision;
     struct bytes key;
-    struct bytes value; /* of puts, and so are these: */
+    struct bytes value; /* this and the next two: of puts */
     struct bytes type;  /* at most KV_TYPE_BYTES_MAX */
     uint64_t ttl_ms;    /* 0: for ever */
     int64_t by;         /* of KV_ADD */
     /* The answer. */
     enum kv_outcome outcome;
-    int64_t sum;              /* of KV_ADD */
+    int64_t sum;              /* the result of KV_ADD */
     struct kv_meta meta;      /* of what was put; a delete's revision; see
                                  KV_PRECONDITION; a check's present one */
-    char name[KV_NAME_BYTES]; /* KV_PUT_NAMED: the key is prefix and this, no
-                                 NUL; later ones are larger as bytes */
+    char name[KV_NAME_BYTES]; /* KV_PUT_NAMED: the key is prefix + name; no NUL;
+                                 later names are larger */
 };
 
-/* Whether what is there was against an operation, and so against its write. */
+/* Whether the present value forbids the operation, and so the whole write. */
 static inline bool kv_is_refused(enum kv_outcome outcome)
 {
     return outcome == KV_PRECONDITION || outcome == KV_NO_NUMBER ||
@@ -194,11 +193,11 @@ struct kv_write {
     size_t bytes;
 };
 
-/* What a write weighs, for a queue. Sizes and counts are within the limits:
- * that is asserted. */
+/* The bytes that a write counts for in a queue. Asserts that sizes and counts
+ * are within the limits. */
 size_t kv_write_weigh(const struct kv_write *write);
 
-/* Sets the outcomes of a write that was not done, for this reason. */
+/* Gives all operations of a write that was not done this outcome. */
 void kv_write_set_outcomes(struct kv_write *write, enum kv_outcome outcome);
 
 /* --- Changes ------------------------------------------------------------- */
@@ -206,28 +205,28 @@ void kv_write_set_outcomes(struct kv_write *write, enum kv_outcome outcome);
 enum kv_event_kind {
     KV_EVENT_PUT,    /* or added to */
     KV_EVENT_DELETE, /* somebody deleted it */
-    KV_EVENT_EXPIRE, /* its time was over, and it has been removed */
-    KV_EVENT_RESET   /* what the watcher knows may be out of date: it lists the
-                        keys, and goes on with the events that come next */
+    KV_EVENT_EXPIRE, /* its TTL was over, and it has been removed */
+    KV_EVENT_RESET   /* events were missed: the watcher lists the keys anew, and
+                        goes on with the next events */
 };
 
 struct kv_event {
     enum kv_event_kind kind;
-    uint64_t number;       /* to resume from: the revision; 0: it cannot be */
-    struct kv_entry entry; /* but for a reset; of a put, all of it */
-    char room[KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX]; /* what entry points at */
+    uint64_t number;       /* to resume from; 0: impossible */
+    struct kv_entry entry; /* none for a reset; complete for a put */
+    char room[KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX]; /* of entry's bytes */
 };
 
-/* A watch for changes of keys that begin with prefix. Without since its first
+/* Watches changes of keys that begin with prefix. Without has_since, the first
  * event is a reset. */
 struct kv_watch {
     struct bytes prefix; /* at most KV_KEY_BYTES_MAX */
     bool has_since;
-    uint64_t since; /* changes behind this one */
+    uint64_t since; /* changes behind this number */
     void (*on_done)(struct kv_watch *watch);
-    void (*on_change)(struct kv_watch *watch); /* kv_watch_next() may know */
-    /* The answer: KV_FOUND; KV_UNSUPPORTED, KV_UNREACHABLE, KV_BUSY,
-     * KV_ERROR. Where it is another one later, nothing more will come. */
+    void (*on_change)(struct kv_watch *watch); /* kv_watch_next() may succeed */
+    /* The answer: KV_FOUND, KV_UNSUPPORTED, KV_UNREACHABLE, KV_BUSY or
+     * KV_ERROR. If it is no longer KV_FOUND later, no more events come. */
     enum kv_outcome outcome;
     /* Private. */
     struct list list_node;
@@ -239,11 +238,11 @@ struct kv_watch {
 
 enum kv_watch_result {
     KV_WATCH_EVENT,
-    KV_WATCH_MORE, /* none so far, but it has not looked at all there are */
+    KV_WATCH_MORE, /* none so far, but there is more to search */
     KV_WATCH_LATER /* none; on_change will be called */
 };
 
-/* What comes next of a watch that was answered with KV_FOUND. */
+/* Takes the next event of a watch that was answered with KV_FOUND. */
 MUST_USE enum kv_watch_result kv_watch_next(struct kv_watch *watch,
                                             struct kv_event *event);
 
@@ -281,18 +280,17 @@ MUST_USE static inline bool kv_client_list(struct kv_client *client,
     return client->ops->list(client, page);
 }
 
-/* Returns as kv_client_get() does. A write is answered at once only when it
- * cannot be taken in: is_done is false and all outcomes are the same: KV_BUSY,
- * KV_ERROR and the like. Once taken it cannot be taken back: who loses interest
- * keeps ops and what they point at until on_done, or until the store has
- * stopped. */
+/* Returns as kv_client_get() does. A write is answered at once only when it is
+ * rejected: is_done is false, and all outcomes are the same (KV_BUSY, KV_ERROR,
+ * ...). A write cannot be cancelled: ops and what they point at must stay until
+ * on_done, or until the store has stopped. */
 MUST_USE static inline bool kv_client_write(struct kv_client *client,
                                             struct kv_write *write)
 {
     return client->ops->write(client, write);
 }
 
-/* Sends on its way what a client has kept back that gathers writes
+/* Sends off the writes that a gathering client has kept back
  * (kv_lmdb_client_gather()). */
 static inline void kv_client_flush(struct kv_client *client)
 {
@@ -300,8 +298,8 @@ static inline void kv_client_flush(struct kv_client *client)
         client->ops->flush(client);
 }
 
-/* Returns as kv_client_get() does; the watch stays until kv_client_unwatch(),
- * whatever is answered, and before that too. */
+/* Returns as kv_client_get() does. Whatever the answer, and even before it, the
+ * watch must stay until kv_client_unwatch(). */
 MUST_USE static inline bool kv_client_watch(struct kv_client *client,
                                             struct kv_watch *watch)
 {
@@ -314,7 +312,7 @@ static inline void kv_client_unwatch(struct kv_client *client,
     client->ops->unwatch(client, watch);
 }
 
-/* NULL is accepted. Nothing is watched any more. */
+/* All watches must have ended. NULL is accepted. */
 static inline void kv_client_destroy(struct kv_client *client)
 {
     if (client)

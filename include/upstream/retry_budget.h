@@ -1,8 +1,8 @@
 /*
- * retry_budget - how many requests may be tried once more.
+ * retry_budget - limits how many requests are retried.
  *
- * Retries are at most a fifth of the requests of the last ten seconds, and
- * three: they must not double the load on servers that are ill (as Finagle's
+ * At most a fifth of the requests of the last ten seconds, plus three, may be
+ * retries: they must not double the load on failing servers (as in Finagle's
  * RetryBudget and Envoy's).
  *
  * Thread: one worker's.
@@ -17,19 +17,19 @@
 
 enum {
     RETRY_BUDGET_SECONDS = 10,
-    RETRY_BUDGET_SHARE = 5, /* one retry for so many requests */
-    RETRY_BUDGET_FREE = 3 /* retries besides, however few requests there are */
+    RETRY_BUDGET_SHARE = 5, /* one retry for each five requests */
+    RETRY_BUDGET_FREE = 3   /* plus these, however few requests there are */
 };
 
-/* All zero to begin with. */
+/* Zeroed at first. */
 struct retry_budget {
     uint64_t bucket_ends_ms;                 /* private, as all below */
-    unsigned requests[RETRY_BUDGET_SECONDS]; /* a ring of seconds */
+    unsigned requests[RETRY_BUDGET_SECONDS]; /* a ring: one for each second */
     unsigned retries[RETRY_BUDGET_SECONDS];
-    unsigned at; /* the present one */
+    unsigned at; /* index of the present second */
 };
 
-/* Notes a request; retries are none. */
+/* Counts a first try; retries are not counted. */
 void retry_budget_note_request(struct retry_budget *budget, uint64_t now_ms);
 
 /* Takes a retry, if there is one left. */
