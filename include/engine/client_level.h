@@ -1,5 +1,5 @@
 /*
- * client_level - the bytes of all small things that a client waits for, about.
+ * client_level - about how many bytes of small things a client waits for.
  *
  * What a client waits for is one thing, such as a page. Two clients that ask
  * for six files each would otherwise be sent these in turns, and both have
@@ -11,11 +11,11 @@
  * that alone. A large thing has no part in the level: what is small would wait
  * for a download of its own client, which takes any time.
  *
- * A level that changes moves all that its client waits for. So a level goes in
- * steps. That of a client that waits alone rises when another comes: within a
- * client a level changes nothing. And that of a client that waits for many
- * things (CLIENT_LEVEL_MANY) only rises, by a quarter: else each request that
- * the client makes and gives up could move thousands. Now it takes as many.
+ * A change of a level moves all that its client waits for. So a level changes
+ * in steps, and rises only while other clients wait: within a client it changes
+ * nothing. The level of a client that waits for more than CLIENT_LEVEL_MANY
+ * things never falls, and rises by a quarter at least: so it takes thousands of
+ * requests to move thousands.
  *
  * Thread: one scheduler's.
  */
@@ -26,19 +26,19 @@
 #include <stdint.h>
 
 enum {
-    CLIENT_LEVEL_MAX = 1024 * 1024, /* below a client's credit: no share */
-    CLIENT_LEVEL_SMALL = 64 * 1024, /* what may be part of a page */
+    CLIENT_LEVEL_MAX = 1024 * 1024, /* below a client's credit: shares stay */
+    CLIENT_LEVEL_SMALL = 64 * 1024, /* the largest thing of a page */
     CLIENT_LEVEL_MANY = 64 /* more things than a page asks for at a time */
 };
 
-/* Zeroed it is that of a client that waits for nothing. */
+/* The level of a client that waits for nothing is all zero. */
 struct client_level {
     uint64_t asked; /* bytes of small things that wait, or were just taken */
     uint64_t bytes; /* the level */
     uint32_t small; /* how many small things there are */
 };
 
-/* Of the bytes that are known to come of a thing: those that count. */
+/* How many of a thing's known bytes count: those of a small thing, or none. */
 static inline uint64_t client_level_counted(uint64_t known)
 {
     return known <= CLIENT_LEVEL_SMALL ? known : 0;
@@ -60,8 +60,8 @@ static inline void client_level_uncount(struct client_level *level,
     level->small -= counted > 0;
 }
 
-/* The level that a client shall have now, which waits for so many things in
- * all. */
+/* The new level of a client that waits for so many things in all.
+ * is_among_others: other clients wait, too. */
 uint64_t client_level_next(const struct client_level *level, uint32_t things,
                            bool is_among_others);
 

@@ -1,10 +1,10 @@
 /*
- * client_marks - which clients wait at a worker, as far as others have to know:
- * a bit for each of a few marks, which clients have by their names.
+ * client_marks - tells other workers which clients wait at a worker: one bit
+ * for each of CLIENT_MARKS marks; a client's name gives its mark.
  *
- * Some have a mark in common, and seem to wait where only one of them does.
- * When most marks are taken everybody seems to wait everywhere: that makes none
- * different from others.
+ * Clients that share a mark all seem to wait where one of them does. When most
+ * bits are set, every client seems to wait everywhere, and all are treated
+ * alike.
  *
  * Thread: one scheduler's; what others read of it is a copy (link.h).
  */
@@ -21,7 +21,7 @@ enum {
 
 struct client_marks {
     uint64_t words[CLIENT_MARKS_WORDS];
-    uint32_t counts[CLIENT_MARKS]; /* clients that wait, by theirs */
+    uint32_t counts[CLIENT_MARKS]; /* waiting clients of each mark */
 };
 
 static inline uint32_t client_mark(uint64_t client)

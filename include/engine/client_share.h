@@ -96,16 +96,16 @@
 enum {
     CLIENT_SHARE_GRACE = 384 * 1024,      /* the least G */
     CLIENT_SHARE_GRACE_MAX = 4096 * 1024, /* the largest G */
-    CLIENT_SHARE_GRACES = 4,   /* what the link carries in a second, by G */
-    CLIENT_SHARE_STILL_S = 10, /* nothing stands still for longer by G */
+    CLIENT_SHARE_GRACES = 4,   /* the link carries so many G in a second */
+    CLIENT_SHARE_STILL_S = 10, /* G stops nobody for longer than this */
     CLIENT_SHARE_AHEAD = 2048 * 1024,     /* the least A */
-    CLIENT_SHARE_CREDIT = 4096 * 1024,    /* more than a share, for nothing */
-    CLIENT_SHARE_HEARD_MAX = 1024 * 1024, /* sent elsewhere, at a time */
-    CLIENT_SHARE_WHOLE = 256, /* one client of N; a w-th of it is 256 / w */
+    CLIENT_SHARE_CREDIT = 4096 * 1024,    /* ahead of a share, uncharged */
+    CLIENT_SHARE_HEARD_MAX = 1024 * 1024, /* bytes, heard of at a time */
+    CLIENT_SHARE_WHOLE = 256, /* weight of a client; a w-th of it is 256 / w */
     CLIENT_SHARE_STREAM = 64 * 1024 /* b of a response of unknown length */
 };
 
-/* A member of whatever waits. A zeroed place is a new one. */
+/* A place is embedded in whatever waits. A new one is all zero. */
 struct client_place {
     struct list link; /* in the list of its client's places that wait; free for
                          other lists of its owner while the place is not put */
@@ -113,7 +113,7 @@ struct client_place {
     uint64_t promise; /* private (client_due.h); 0: nothing was ever sent */
 };
 
-/* What other workers have told. */
+/* What the other workers have published, added up. */
 struct client_others {
     uint64_t sent;  /* bytes, since the start */
     uint32_t count; /* clients that wait */
@@ -138,13 +138,13 @@ struct client_share {
     struct client_table table; /* all clients here but the lone one */
     struct client_others others;
     struct client_marks marks;
-    uint64_t missing; /* what all that wait are less than CLIENT_SHARE_WHOLE */
+    uint64_t missing; /* CLIENT_SHARE_WHOLE for each that waits, less parts */
     /* At how many other workers the client with that mark waits. NULL: there
      * are no other workers. */
     uint32_t (*count_elsewhere)(const void *context, uint32_t mark);
     const void *context;
-    uint32_t looked; /* clients in due that were looked after, in turn */
-    /* Called when the level of the client of a waiting place has changed. NULL:
+    uint32_t looked; /* goes round due: whose marks were looked up again */
+    /* Called when the level of a waiting place's client has changed. NULL:
      * nobody needs to know. */
     void (*on_level)(struct client_share *share, struct client_place *place,
                      uint64_t before, uint64_t after);
@@ -153,7 +153,7 @@ struct client_share {
 void client_share_init(struct client_share *share, uint64_t factor);
 void client_share_fini(struct client_share *share);
 
-/* The link carries so many bytes a second; 0: that is not known. */
+/* Tells how many bytes a second the link carries; 0: that is not known. */
 void client_share_set_rate(struct client_share *share, uint64_t rate);
 
 /* Makes room for count places in all that wait. 0 or -ENOMEM. */
@@ -173,18 +173,18 @@ static inline uint64_t client_share_name(const struct address *peer)
     return (uint64_t)octets << 32 | 0xff; /* none of IPv6 is so */
 }
 
-/* A place waits for so many bytes, of which so many are known to come (its
- * owner keeps that number while the place waits). The promise of a new place is
- * 0. The level of the place's client may change. */
+/* Lets place wait for so many bytes. known: how many of them are known to come;
+ * take and drop are told the same number. The promise of a new place is 0. The
+ * level of the place's client may change. */
 void client_share_put(struct client_share *share, struct client_place *place,
                       uint64_t bytes, uint64_t known);
 
-/* The place, of which so many bytes are known to come, is sent to now, and put
- * again if something is left. */
+/* Takes out place, which is sent to now and put again if something is left.
+ * known: as it was put. */
 void client_share_take(struct client_share *share, struct client_place *place,
                        uint64_t known);
 
-/* The place, of which so many bytes are known to come, waits no more. */
+/* Takes out place, which waits no more. known: as it was put. */
 void client_share_drop(struct client_share *share, struct client_place *place,
                        uint64_t known);
 
@@ -193,13 +193,13 @@ void client_share_drop(struct client_share *share, struct client_place *place,
 void client_share_charge(struct client_share *share, struct client_place *place,
                          uint64_t bytes);
 
-/* Tells what the other workers say now. Whoever calls this does so often while
- * anything waits here. */
+/* Tells what the other workers publish now; to be called often while anything
+ * waits here. */
 void client_share_hear(struct client_share *share,
                        const struct client_others *others);
 
-/* The place of the client that has had too little for longest; NULL: no client
- * has too little. Of one client's places the next one in turn. */
+/* The place that is due first: of the client that has had too little for
+ * longest, the place whose turn is next. NULL: no client has too little. */
 struct client_place *client_share_first_due(struct client_share *share);
 
 /* Whether client_share_first_due() finds somebody. */
@@ -211,7 +211,7 @@ static inline bool client_share_has_due(const struct client_share *share)
            share->due.count + share->others.count > 1;
 }
 
-/* What the next two functions answer when other clients are here. */
+/* What the next two functions answer while other clients are here. */
 uint64_t client_share_excess_of(const struct client_share *share,
                                 const struct client_place *place);
 uint64_t client_share_level_of(const struct client_share *share,

@@ -15,23 +15,22 @@
  *                                                         |
  *              all sent, to be closed --> LINGERING --> CLOSED
  *
- * What is small and comes before all that wait is sent at once, without having
- * been QUEUED. While an answer has more to come but nothing now, the connection
- * is WAITING until its session says that there is more.
+ * A small answer that goes before all that wait is sent at once, without being
+ * QUEUED. While an answer has more to come but nothing now, the connection is
+ * WAITING until its session says that there is more.
  *
- * Handshakes cost more than most answers, and go on at the end of a turn only,
- * a few each, so that a storm of them does not stall what is being sent. So
- * does reading from those whose sessions say that they are costly.
+ * Handshakes cost more than most answers. A turn takes only a few of them on,
+ * at its end, so that a storm of them does not stall what is being sent. The
+ * same holds for reading from connections whose sessions are costly.
  *
- * What comes and goes over the connection is its session's (protocol.h), which
- * lies at its end. Here it is decided when something is read and sent, how
- * much, and for how long it is waited.
+ * The session (protocol.h), at the end of struct conn, knows what is read and
+ * sent; conn decides when, how much, and for how long to wait.
  *
  * Only conn_enter() (conn.c) writes the state; it sets watcher and deadline to
  * match. A closed connection stays in memory until the end of the turn.
  *
- * Invariant: QUEUED exactly while in the scheduler, WAITING exactly while in
- *            the list of these.
+ * Invariant: a connection is QUEUED exactly while the scheduler has it, WAITING
+ *            exactly while conn_shared's list waiting has it.
  * Thread:    the worker's.
  * Owns:      its session, and with that the transport.
  */
@@ -72,16 +71,16 @@ struct conn_shared {
     struct what_if what_if;
     struct unsent_time unsent_time;
     struct deadline_wheel deadlines;
-    struct list waiting; /* connections, by the link of their place */
-    struct list unread;  /* those of which something was read that nobody has
-                            asked for, by their TLS's work */
+    struct list waiting; /* connections that are WAITING, by item.place.link */
+    struct list unread;  /* connections whose TLS has read more than was asked
+                            for, by their tls_work */
     struct list shaking; /* those whose handshake may go on, likewise */
     struct conn_costly costly; /* connections that are costly to read from */
-    struct conn_costly held;   /* those that hold what the next turn reads */
-    unsigned held_before;      /* of these, how many since before this turn */
-    struct tls_buffers *tls_buffers; /* NULL: no connection needed them */
-    struct tls_context *tls;         /* for new ones; NULL: there are none */
-    const struct protocol *http2;    /* that clients agree upon by ALPN */
+    struct conn_costly held;   /* connections that read on in the next turn */
+    unsigned held_before;      /* how many of held came before this turn */
+    struct tls_buffers *tls_buffers; /* NULL: not needed so far */
+    struct tls_context *tls;         /* of new connections; NULL: no TLS */
+    const struct protocol *http2;    /* what clients choose as h2 by ALPN */
     bool has_work;                   /* the next turn begins without a wait */
     bool is_held; /* what waits may not send before the link's next tick */
     _Atomic size_t reading_count; /* connections that wait for a request */
@@ -94,18 +93,18 @@ struct conn {
     _Alignas(64) ev_io io;
     uint8_t state;          /* enum conn_state */
     uint8_t ignored_events; /* since it is QUEUED */
-    bool waits;             /* for a request: counted in reading_count */
-    bool is_put_off;        /* it is in shared->costly, or ->held */
-    uint32_t linger_bytes;  /* that may still be thrown away */
+    bool waits;             /* for a request, and is in reading_count */
+    bool is_put_off;        /* it is in shared->costly or in ->held */
+    uint32_t linger_bytes;  /* that may still be read and thrown away */
     struct sched_item item; /* its place is in shared->waiting while it is
                                WAITING */
     struct deadline deadline;
-    uint64_t mark_ms; /* when it became BLOCKED; until when it lingers, or has
-                         done its handshake */
-    struct list list_node; /* in the set's open or closed ones; or its pool */
+    uint64_t mark_ms; /* since when BLOCKED; until when to linger or to shake
+                         hands */
+    struct list list_node; /* in conn_set's open, closed or free */
     struct link_flow flow;
     struct what_if_mark mark;
-    struct session session; /* last: its protocol has more behind it */
+    struct session session; /* last: the protocol's own part follows */
 };
 
 static inline struct conn_shared *conn_shared_of(const struct conn *conn)
@@ -123,15 +122,14 @@ static inline struct conn *conn_of_work(struct list *node)
  * session and ticket are set, the rest is zero. */
 void conn_start(struct conn *conn, int fd, bool is_tls);
 
-/* Goes on with a connection that was in shared->shaking: a step of its
- * handshake. */
+/* Takes the next step of a handshake, whose connection was in
+ * shared->shaking. */
 void conn_shake(struct conn *conn);
 
-/* Goes on with a connection that was in shared->costly: something is read of
- * it. */
+/* Reads once more from a connection that was in shared->costly. */
 void conn_read_on(struct conn *conn);
 
-/* Has what was read of those in shared->unread looked at in the next turn. */
+/* Lets the connections in shared->unread read in the next turn. */
 void conn_feed_unread(struct conn_shared *shared);
 
 /* The connection's turn to send has come: it was taken out of the scheduler.
@@ -144,8 +142,8 @@ void conn_wake(struct conn *conn);
 /* The connection's deadline is over. */
 void conn_expire(struct conn *conn);
 
-/* Closes the connection now, whatever it is doing; end is why, unless what has
- * been sent whole was to be the last anyway. */
+/* Closes the connection now, whatever it is doing. end is the reason, unless
+ * all was sent and the session had decided on another. */
 void conn_close(struct conn *conn, enum conn_end end);
 
 /* Whether nothing is under way: a kept-alive connection between requests. */

@@ -2,15 +2,15 @@
  * conn_costly - connections whose input costs more than it brings, and which
  * are therefore read one at a time.
  *
- * A turn reads from every connection that something has come of. Where each of
- * them asks for much by few bytes, a thousand such connections would make one
- * turn take seconds, and everybody else wait for its end. So those that were
- * found out wait here, and a turn reads from one of them only. There is no room
- * for more than a few hundred: one that is found out then is closed.
+ * A turn reads from every connection that has sent something. Where each of
+ * them asks for much by few bytes, a thousand of them would make one turn take
+ * seconds, and all others wait for its end. So connections that were found to
+ * be costly wait here, and a turn reads from one of them only. There is room
+ * for a few hundred; another one is closed.
  *
- * In another such ring are those of which a part of what has come was read, and
- * was enough for one turn. They go on in the next, all of them, or at once
- * where there is no room.
+ * A second such ring holds connections that were read from enough for one turn,
+ * though more has come. All of them go on in the next turn; one that finds no
+ * room goes on at once.
  *
  * Thread: the worker's.
  * Owns:   its notes, never the connections. One that has closed meanwhile is
@@ -29,10 +29,10 @@ struct conn;
 
 struct conn_costly_note {
     struct conn *conn;
-    uint64_t number; /* of conn, which may be another by now */
+    uint64_t number; /* conn's number; another one: conn was reused */
 };
 
-/* A ring of notes, which is all zero to begin with. */
+/* A ring of notes. It begins as all zero. */
 struct conn_costly {
     struct conn_costly_note notes[CONN_COSTLY_MAX];
     unsigned first;

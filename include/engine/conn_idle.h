@@ -2,11 +2,11 @@
  * conn_idle - which connections of a worker have waited longest for a request,
  * so that they can make room for others.
  *
- * To keep them in order would cost every request something. Instead, when room
- * is needed, all are looked at once and those that have waited longest are
- * noted. A connection that waits and was not noted has waited for less, also
- * later on: so the notes are right until they are used up. Connections that a
- * request has come from meanwhile are passed over.
+ * Keeping connections in order would cost every request something. Instead,
+ * when room is needed, all are looked at once and those that have waited
+ * longest are noted. A connection that waits and was not noted has waited for
+ * less, also later on: so the notes are right until they are used up.
+ * Connections that a request has come from meanwhile are passed over.
  *
  * Thread: the worker's.
  * Owns:   its notes, never the connections.
@@ -35,7 +35,7 @@ struct conn_idle {
     struct conn_idle_note notes[CONN_IDLE_NOTED_MAX]; /* the longest first */
     size_t count;
     size_t next;
-    uint64_t in_vain_ms; /* when none was found; 0: never */
+    uint64_t in_vain_ms; /* when a search last found none; 0: never */
 };
 
 /* Takes the connection of open (by its link) that has waited longest, whether

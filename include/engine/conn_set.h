@@ -19,7 +19,7 @@
 struct conn_set {
     struct conn_shared shared;
     const struct protocol *protocol; /* that connections speak */
-    const struct cidrs *proxies;     /* that are trusted */
+    const struct cidrs *proxies;     /* the trusted ones */
     bool proxies_introduce;          /* they begin with the PROXY protocol */
     /* private */
     struct list open;
@@ -27,34 +27,34 @@ struct conn_set {
     struct list free;
     struct list slabs;
     size_t count;      /* open connections */
-    size_t conn_bytes; /* of one connection with its session */
-    /* Of the next connection; the first is the worker's number. */
+    size_t conn_bytes; /* of one connection and its session */
+    /* Of the next connection. The first connection's is the worker's number. */
     uint64_t next_number;
     uint64_t number_step; /* from one connection's number to the next */
-    size_t allocated;     /* in all slabs */
+    size_t allocated;     /* connections in all slabs */
     struct conn_idle idle;
     _Atomic uint64_t closed_count;
 };
 
-/* Fills in the private part, and of shared all but loop, addresses, and of its
- * context clock, limits, server_defaults, handler, log and statistics, which
- * the worker has set. 0 or -ENOMEM. */
+/* Fills in the private part and shared. Of shared the worker has set loop and
+ * addresses, and of its context now, limits, defaults, handler, access_log and
+ * stats. 0 or -ENOMEM. */
 MUST_USE int conn_set_init(struct conn_set *set, enum sched_policy policy,
                            struct sched_bounds bounds,
                            struct link_shared *link_shared, size_t worker);
 void conn_set_fini(struct conn_set *set);
 
-/* Takes over a descriptor; closes it when there is no memory. Where another one
- * has to make room, that which has waited longest for a request is closed; if
- * there is none, one of an address that has more than its share, if this one's
- * has not; else this one is told that the server is busy. */
+/* Takes over mail's descriptor; closes it when there is no memory. A full set
+ * closes the connection that has waited longest for a request. If none waits,
+ * one of an address that has more than its share goes, unless the new one's
+ * has, too; otherwise the new one is told that the server is busy. */
 void conn_set_open(struct conn_set *set, const struct mail *mail);
 
 /* Lets waiting responses send until the turn's budget is used up, then frees
  * what was closed. */
 void conn_set_turn(struct conn_set *set);
 
-/* Asks the answers that wait for something once more. */
+/* Asks the answers that wait once more whether they can go on. */
 void conn_set_wake(struct conn_set *set);
 
 /* From now on no connection outlives its next answer, and answers that wait

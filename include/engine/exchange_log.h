@@ -10,7 +10,7 @@
 #include "observe/log_entry.h"
 
 /* Fills in what entry says of header fields, of the request's id and of the
- * server that was asked. upstream: its room, while entry is used. */
+ * upstream server. upstream is the caller's, and needed as long as entry. */
 void exchange_log_describe(const struct exchange *exchange,
                            struct log_entry *entry,
                            struct log_upstream *upstream);
@@ -20,7 +20,7 @@ void exchange_log_describe(const struct exchange *exchange,
 void exchange_log_describe_tls(const struct exchange *exchange,
                                struct log_entry *entry, struct log_tls *tls);
 
-/* Fills in whom the client has shown to be, after
+/* Fills in tls with the identity that the client has proved; after
  * exchange_log_describe_tls(). */
 void exchange_log_describe_client(const struct exchange *exchange,
                                   struct log_tls *tls);

@@ -5,8 +5,8 @@
  * client_share.h, not here.
  *
  * Friedman, Henderson, "Fairness and efficiency in web server protocols",
- * SIGMETRICS 2003: who serves one response at a time, in the order of their
- * finishing under processor sharing, finishes none of them later than
+ * SIGMETRICS 2003: serving one response at a time, in the order in which
+ * processor sharing would finish them, finishes none of them later than
  * processor sharing would.
  *
  * The simulation's clock is what the real server sends: for every byte sent
@@ -31,12 +31,12 @@ enum { FAIR_SHARE_FRACTION_BITS = 12 };
 
 struct fair_share {
     struct heap heap;        /* by virtual finish */
-    struct heap_node *nodes; /* one for each that may be inside */
-    uint32_t *free_nodes;    /* places in nodes; free_count of them */
+    struct heap_node *nodes; /* one for each response that may be simulated */
+    uint32_t *free_nodes;    /* indexes of free nodes; free_count of them */
     uint32_t free_count;
     uint32_t capacity;
     uint64_t now;  /* V */
-    uint64_t rest; /* shared out next time: too little to raise V */
+    uint64_t rest; /* bytes, too few to raise V: shared out next time */
 };
 
 void fair_share_init(struct fair_share *share);

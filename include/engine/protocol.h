@@ -50,7 +50,7 @@ enum conn_end {
     CONN_END_NONE,    /* it has not, and nothing has decided that it will */
     CONN_END_CLIENT,  /* the client closed it, or asked for its end */
     CONN_END_IDLE,    /* no request came for too long */
-    CONN_END_TIMEOUT, /* half of one did, or a response was not taken */
+    CONN_END_TIMEOUT, /* half of one came, or a response was not taken */
     CONN_END_ERROR,   /* a bad request, a broken connection, no memory */
     CONN_END_LIMIT,   /* it had all it may have, or made room for another */
     CONN_END_DRAIN,   /* the server stops */
@@ -66,7 +66,7 @@ struct conn_limits {
     uint64_t send_ms;       /* without progress while the socket is full */
     uint64_t send_rate_min; /* bytes a second, beyond send_ms; 0: any */
     uint64_t quantum;       /* bytes sent before others get their turn */
-    bool prior_knowledge;   /* HTTP/2 in clear text, for who begins with it */
+    bool prior_knowledge;   /* HTTP/2 in clear text, if a client begins so */
 };
 
 struct input;
@@ -74,14 +74,14 @@ struct session;
 
 /* Word from a session up to its connection, at any time. */
 struct session_hooks {
-    /* What the session does beside sending has changed; has_more: there is also
-     * more of what it waited for. */
+    /* session->beside has changed. has_more: there is also more of what the
+     * session waited for. */
     void (*on_change)(struct session *session, bool has_more);
     /* An answer of so many bytes was handed over whole. */
     void (*on_answered)(struct session *session, uint64_t bytes,
                         uint64_t now_ns);
-    /* A trusted proxy has said for whom the connection is. False: that client
-     * has as many as it may. */
+    /* A trusted proxy has named the client of the connection. False: that
+     * client has as many connections as it may. */
     bool (*on_introduced)(struct session *session,
                           const struct address *client);
     /* The session has something to send though nobody asked it, or its
@@ -91,7 +91,7 @@ struct session_hooks {
      * place is its own in the order of the scheduler. */
     void (*on_arrive)(struct session *session, struct sched_item *place,
                       uint64_t bytes, bool is_stream);
-    /* What the order goes by, as sched_key(). */
+    /* The key of place, as sched_key() has it. */
     uint64_t (*key_of)(const struct session *session,
                        const struct sched_item *place, uint64_t bytes);
 };
@@ -116,7 +116,7 @@ struct session_context {
     struct h2_context *h2; /* what sessions of HTTP/2 share */
     bool is_draining;      /* connections end with their next answer */
     bool ends_idle;        /* connections that wait for a request end at once */
-    struct log_limit refusals; /* told of on standard error */
+    struct log_limit refusals; /* how often standard error hears of one */
 };
 
 /* How soon it is noticed that a client is gone while nothing is read. */
@@ -124,35 +124,35 @@ enum { SESSION_LOOK_MS = 1000 };
 
 /* What happens to what a client sends while its connection sends or waits. */
 enum session_beside {
-    SESSION_LEAVES, /* it is left unread; that it ends is looked for */
+    SESSION_LEAVES, /* it is left unread, but its end is looked for */
     SESSION_TAKES,  /* it is read: receive() */
-    SESSION_RESTS   /* not now, nor looked for: expire() sees to that */
+    SESSION_RESTS   /* neither is read or watched; expire() looks */
 };
 
-/* A connection as its protocol has it: the beginning of a struct of its own. */
+/* A connection as its protocol sees it; the protocol's own struct begins so. */
 struct session {
     const struct protocol *protocol;
     struct session_context *context;
     struct transport transport;
     uint8_t beside;     /* enum session_beside */
-    uint8_t end;        /* enum conn_end: decided already, or none */
-    uint8_t why;        /* enum conn_end: of SESSION_CLOSES */
-    bool awaits_proxy;  /* a proxy says first for whom it connects */
-    bool is_introduced; /* it has: peer is whom it named */
+    uint8_t end;        /* enum conn_end: decided already, or NONE */
+    uint8_t why;        /* enum conn_end: why SESSION_CLOSES */
+    bool awaits_proxy;  /* a proxy is to name the client first */
+    bool is_introduced; /* the proxy has named peer */
     bool overlaps;      /* requests come while answers are still sent */
     bool is_costly;     /* what its client says costs more than it brings */
     bool holds_input;   /* receive() can go on though nothing more comes */
     uint32_t requests;
-    uint32_t finished;   /* of these, those that are done with */
-    uint16_t position;   /* in the scheduler, as its candidate came; */
-    uint16_t waiting;    /* so many waited then, itself included: when timed,
-                            as far as that goes */
-    uint32_t ticket;     /* of its peer, where connections are counted */
-    uint64_t number;     /* of all connections of the server */
+    uint32_t finished;   /* of requests: those that are done with */
+    uint16_t position;   /* of its candidate in the scheduler, on arrival */
+    uint16_t waiting;    /* how many waited then, itself included; when timed,
+                            to UINT16_MAX */
+    uint32_t ticket;     /* of its peer, for address_count */
+    uint64_t number;     /* unique among the server's connections */
     uint64_t since_ms;   /* since when it waits for a request, of which no byte
                             has come; 0: it does not wait */
-    uint32_t blocked_ms; /* for what is being sent, before the last time */
-    struct address peer; /* or for whom it asks, by the PROXY protocol */
+    uint32_t blocked_ms; /* all earlier BLOCKED times of what is being sent */
+    struct address peer; /* the client itself, if the PROXY protocol says so */
 };
 
 /* What a connection does next. */
@@ -162,18 +162,18 @@ enum session_step {
     SESSION_READS,   /* nothing to send, more must come: receive() */
     SESSION_SENDS,   /* something waits to be sent: candidate(), send() */
     SESSION_ENDS,    /* all is sent; the client may still be sending */
-    SESSION_IS_OVER, /* neither of them sends any more */
+    SESSION_IS_OVER, /* neither side sends any more */
     SESSION_CLOSES   /* it is broken off now, because of session->why */
 };
 
 /* What a session would send next, for the scheduler. */
 struct candidate {
-    uint64_t bytes; /* left of it; of a stream of unknown length those that it
-                       has had since it waited last */
+    uint64_t bytes; /* left to send; of a stream of unknown length: sent since
+                       it waited last */
     bool is_stream;
     bool has_others; /* more wait behind it, and leave with it where nothing is
                         held back */
-    uint32_t beside; /* bytes that leave with it: what is around it */
+    uint32_t beside; /* bytes that leave with it: framing, for instance */
     const struct sched_item *place; /* of one answer among many, see on_arrive;
                                        NULL: the connection's own */
 };
@@ -182,34 +182,33 @@ struct candidate {
 enum session_wait { SESSION_WAIT_READ, SESSION_WAIT_SEND, SESSION_WAIT_ANSWER };
 
 struct protocol {
-    size_t session_bytes; /* of its struct, which begins with a session */
-    uint64_t crumb_bytes; /* what is left of a budget, and is no more than this,
-                             waits for the next */
+    size_t session_bytes; /* of its own struct, which begins with a session */
+    uint64_t crumb_bytes; /* when no more than this is left of a budget, the
+                             rest waits for the next budget */
     uint32_t unsent_max;  /* what may lie unsent in a socket that no link
                              bounds; 0: as the system has it */
     /* Fills in the rest of the protocol's struct; session is there. */
     void (*open)(struct session *session);
-    /* Reads once. GOES_ON, READS when nothing had come, CLOSES; beside an
-     * answer STAYS. */
+    /* Reads once. Returns GOES_ON, READS when nothing had come, or CLOSES;
+     * beside an answer also STAYS. */
     enum session_step (*receive)(struct session *session);
-    /* The session goes on as this protocol behind another, which has read
-     * something already: input, of the context's pool, is its own now. NULL: no
-     * protocol hands over to this one. */
+    /* The session changes from another protocol to this one. It owns input now,
+     * from the context's pool, which the other has read. NULL: no protocol
+     * hands over to this one. */
     void (*inherit)(struct session *session, struct input *input);
-    /* Makes exchanges of what has come, and has them answered. All but STAYS;
-     * GOES_ON as another protocol. */
+    /* Makes exchanges of what has come, and has them answered. Never STAYS;
+     * GOES_ON: as another protocol. */
     enum session_step (*advance)(struct session *session);
-    /* After SENDS, until nothing is left. */
+    /* What is to be sent next; asked after SENDS, until nothing is left. */
     struct candidate (*candidate)(const struct session *session);
     /* Sends budget bytes at most. SENDER_DONE: nothing is left, advance();
      * SENDER_FAILED: as SESSION_CLOSES. */
     enum sender_result (*send)(struct session *session, uint64_t budget,
                                uint64_t *sent_out);
-    /* When the thing that the session waits for has taken too long, mono_ms; 0:
-     * never. */
+    /* Until when the session may wait for this, in mono_ms; 0: for ever. */
     uint64_t (*limit)(struct session *session, enum session_wait wait);
     /* The time of limit() has come, while the session READS, or waits for more
-     * of its answer. STAYS, SENDS, CLOSES. */
+     * of its answer. Returns STAYS, SENDS or CLOSES. */
     enum session_step (*expire)(struct session *session);
     /* Whether no request is under way, not even the first byte of one. */
     bool (*is_idle)(const struct session *session);
@@ -219,12 +218,12 @@ struct protocol {
      * it: the client is told, as far as that takes no waiting. NULL: the
      * protocol has no way to say it. */
     void (*farewell)(struct session *session);
-    /* The connection ends: all exchanges are done with, sent or not. True:
-     * something of them was not. */
+    /* The connection ends: all exchanges are done with. True: some of them were
+     * not sent whole. */
     bool (*end)(struct session *session);
 };
 
-/* Notes why the session is going to end, unless that is decided. */
+/* Notes why the session is going to end, unless that is decided already. */
 static inline void session_decide_end(struct session *session,
                                       enum conn_end end)
 {

@@ -10,7 +10,7 @@
 #include "engine/protocol.h"
 #include "http/proxy_protocol.h"
 
-/* Makes the session that client's from now on. False: the client has as many
+/* Makes the client that proxy names the session's peer. False: it has as many
  * connections as it may. */
 MUST_USE bool proxy_preamble_apply(struct session *session,
                                    const struct proxy_protocol *proxy);

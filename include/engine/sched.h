@@ -10,8 +10,8 @@
  *         it.
  *   fair  round robin, a quantum each.
  *
- * The order knows nothing of sockets: who sends takes an item, sends at most
- * a quantum, and puts back what remains.
+ * The order knows nothing of sockets: the caller takes an item, sends at most a
+ * quantum of it, and puts it back if something remains.
  *
  * The bound of srpt. Let A be the bytes of all responses that have arrived so
  * far, and K the bound. The key of a response that arrived at A = a and has b
@@ -91,25 +91,25 @@ struct sched {
     enum sched_policy policy;
     uint64_t bound;         /* K of srpt; 0: none */
     uint64_t clock;         /* counts arrivals and turns */
-    uint64_t bytes_arrived; /* A, as often as it counts in keys of srpt */
-    uint64_t bytes_waiting; /* of those that wait; streams count nothing */
+    uint64_t bytes_arrived; /* A, times how often it counts in keys of srpt */
+    uint64_t bytes_waiting; /* of items that wait; streams count as 0 */
     uint64_t bytes_sent;    /* since ever */
     struct fair_share share;
-    struct client_share clients; /* of srpt */
+    struct client_share clients; /* their shares, under srpt */
 };
 
 struct sched_item {
     struct heap_node node; /* private */
     bool is_stream;        /* private: of unknown length */
-    bool is_due;           /* private: it was taken for its client's share */
-    bool is_of_many;       /* its owner's, while it is not queued: it is one of
-                              many responses of a connection, and has no part
-                              in levels */
-    uint64_t arrival;      /* private: its number */
+    bool is_due;           /* private: it was taken since its client was due */
+    bool is_of_many;       /* its owner sets this while it is not queued: one of
+                              many responses of a connection, without a part in
+                              levels */
+    uint64_t arrival;      /* private: how many arrived before */
     uint64_t stamp;        /* private: a of srpt; virtual finish of fsp */
-    uint64_t bytes;        /* private: while it waits, of bytes_waiting */
+    uint64_t bytes;        /* private: its part of bytes_waiting */
     struct client_place place; /* private */
-    uint64_t excess;           /* private: in its key */
+    uint64_t excess;           /* private: part of its key, see Excess */
 };
 
 /* What keeps responses from starving under srpt. */

@@ -8,8 +8,8 @@
  * has in a pipe goes by splice(2). Over TLS the transport reads files itself.
  *
  * Before the last piece of a file, and after it, the origin is asked whether
- * the file still is what the head announced; if not the response is broken
- * off, so that no client takes a mixture of two versions for either.
+ * the file still is what the head announced; if not, the response is broken
+ * off: no client shall take a mixture of two versions for one.
  *
  * Thread: one per worker.
  * Owns:   the buffer for pread.
@@ -31,7 +31,7 @@ enum sender_result {
 
 struct sender {
     char *buffer;        /* for PART_READ; NULL until needed */
-    size_t buffer_bytes; /* its size: the quantum */
+    size_t buffer_bytes; /* the size of buffer: the quantum */
 };
 
 void sender_init(struct sender *sender, size_t quantum);

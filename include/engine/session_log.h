@@ -19,7 +19,7 @@ void session_count_exchange(const struct session *session,
 void session_tell_refusal(const struct session *session,
                           const struct exchange *exchange);
 
-/* Writes Server-Timing of one that has not begun. */
+/* Writes Server-Timing of an answer that has not begun. */
 void session_time_exchange(const struct session *session,
                            struct exchange *exchange, uint64_t now_ns);
 

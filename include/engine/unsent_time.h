@@ -10,8 +10,8 @@
  * that much too long at most. The time for acknowledgements does not count:
  * those of a kept-alive client come with its next request, whenever that is.
  *
- * One socket at a time; given up when its client asks for something else, or
- * the connection ends.
+ * One socket is watched at a time, until its client asks for something else or
+ * its connection ends.
  *
  * Thread: the worker's.
  * Owns:   its timer.
@@ -26,7 +26,7 @@
 
 enum {
     UNSENT_TIME_ANSWERS = 64,       /* of small responses, one is looked at */
-    UNSENT_TIME_LARGE_BYTES = 65536 /* beyond which each is */
+    UNSENT_TIME_LARGE_BYTES = 65536 /* each beyond this is looked at */
 };
 
 struct unsent_time {
@@ -34,9 +34,9 @@ struct unsent_time {
     struct ev_loop *loop;
     struct stats *stats;
     ev_timer timer;
-    int fd;             /* -1: none is looked at */
-    uint64_t handed_ns; /* when its last byte was handed over */
-    unsigned answers;   /* since the last that was looked at */
+    int fd;             /* the socket that is watched; -1: none */
+    uint64_t handed_ns; /* when fd's last byte was handed over */
+    unsigned answers;   /* since one was last looked at */
 };
 
 void unsent_time_init(struct unsent_time *unsent_time, struct ev_loop *loop,
@@ -60,8 +60,7 @@ static inline void unsent_time_note_answer(struct unsent_time *unsent_time,
         unsent_time_begin(unsent_time, fd, now_ns);
 }
 
-/* The socket is looked at no more: its client asks for more, or it is about to
- * be closed. */
+/* Stops watching fd: its client asks for more, or it is about to be closed. */
 static inline void unsent_time_drop(struct unsent_time *unsent_time, int fd)
 {
     if (unsent_time->fd == fd)

@@ -11,10 +11,10 @@
  *   fair  all at the same time, in equal shares (processor sharing)
  *   srpt  fewest bytes left first
  *
- * Judged are those that came in the first half of the sample; the others only
- * see to it that these have company. What is not done at the sample's end
- * counts until then, here and in the models. What waited already is in the
- * models, too, and is not judged.
+ * Only responses that came in the first half of the sample are judged; later
+ * ones give them company. What is not done at the sample's end counts until
+ * then, here and in the models. What waited before the sample is in the models,
+ * too, and is not judged.
  *
  * With several workers the link of the models has this worker's part of the
  * rate, by what it sent of all.
@@ -33,7 +33,7 @@
 
 enum {
     WHAT_IF_JOBS = 4096, /* when more come, the sample ends early */
-    WHAT_IF_SAMPLE = 2,  /* ticks */
+    WHAT_IF_SAMPLE = 2,  /* in ticks */
     WHAT_IF_EVERY = 5
 };
 
@@ -71,7 +71,7 @@ void what_if_fini(struct what_if *what_if);
  * noted. */
 bool what_if_tick(struct what_if *what_if, uint64_t now_ns);
 
-/* Whether the sample is over, so that it may be told. */
+/* Whether the sample is over, so that what_if_tell() may be called. */
 bool what_if_has_ended(const struct what_if *what_if);
 
 /* Replays the sample over a link of so many bytes a second, and tells stats. 0:

@@ -5,8 +5,8 @@
  * A turn: wait for events (not at all while responses are queued), handle
  * them, let the scheduler send, free what was closed.
  *
- * What it serves can be changed while it runs: what has begun ends as it began
- * (handler/sites/sites.h), what begins after that is answered by the new.
+ * What a worker serves can change while it runs: exchanges that have begun end
+ * as they began (handler/sites/sites.h), later ones see the new service.
  *
  * Thread: worker_create() to worker_join() the main thread's; worker_give(),
  *         worker_wake(), worker_closed() and worker_reading() the
@@ -30,40 +30,39 @@
 
 enum { WORKER_STORES_MAX = 8, WORKER_PROXIES_MAX = 256 };
 
-/* A proxy, and where it is: as struct proxied has it. */
+/* A proxy and its prefix; handler/proxied has such a struct, too. */
 struct worker_proxy {
     const char *const *said_in;
     struct bytes prefix;
     struct proxy_options options; /* the worker fills in defaults and pipes */
-    struct upstream_probe_options probe; /* without a path: none */
-    /* The options of its cache, if the worker has a store: the rest is filled
-     * in there. */
+    struct upstream_probe_options probe; /* no path: no probes */
+    /* The options of its cache; the worker fills in the rest, if it has a
+     * store. */
     struct cached_options cached;
 };
 
-/* What may change while it runs. Clock and mounts are filled in by
- * the worker. */
+/* What may change while a worker runs. The worker fills in clock and mounts. */
 struct worker_service {
     struct sites_options sites;
     struct password_check *password_check; /* borrowed; NULL: not needed */
-    struct bytes status_prefix;            /* in every site; empty: nowhere */
+    struct bytes status_prefix;            /* of every site; empty: none */
     bool has_status; /* a status page at the mount or in some location */
     struct status_audience status_audience;  /* borrowed, as what sites names */
-    struct kv_access kv_access;              /* to all stores; borrowed, too */
+    struct kv_access kv_access;              /* of all stores; borrowed */
     const struct stats_upstreams *upstreams; /* for status; borrowed */
     const struct stats_certificates *certificates; /* for status; borrowed */
     const struct worker_proxy *proxied;            /* borrowed */
     size_t proxied_count;            /* WORKER_PROXIES_MAX at most */
-    struct tls_trust *proxied_trust; /* of these; borrowed until it is
-                                                prepared; NULL: none needs it */
-    const struct cidrs *proxies;     /* trusted; borrowed as well */
+    struct tls_trust *proxied_trust; /* of proxies; borrowed until prepared;
+                                        NULL: none needs it */
+    const struct cidrs *proxies;     /* the trusted ones; borrowed */
     bool proxies_introduce;          /* conn_set.h */
     struct tls_table *tls; /* borrowed until it is prepared; NULL: nothing comes
                               over TLS */
     struct conn_limits limits; /* connections_max stays as it was at first */
 };
 
-/* A key-value store, of all workers, and where it is. */
+/* A key-value store of all workers, and its prefix. */
 struct worker_store {
     struct bytes prefix;
     bool codes_values; /* values are compressed for clients that take codings */
@@ -79,15 +78,15 @@ struct worker_options {
     struct sched_bounds bounds;        /* of srpt */
     struct link_shared *link;          /* borrowed, of all workers */
     size_t number;                     /* of this worker, from 0 */
-    size_t streams_max;                /* compressed at a time */
+    size_t streams_max;                /* compressed at a time, at most */
     size_t pipes_max;                  /* open at a time, for proxies */
     struct address_count *addresses;   /* of all workers; NULL: not counted */
-    const struct worker_store *stores; /* borrowed, as long as it lives */
+    const struct worker_store *stores; /* borrowed for the worker's life */
     size_t store_count;                /* WORKER_STORES_MAX at most */
     struct cache_store *cache; /* of what proxies answer, of all workers, for as
                                   long as it lives; NULL: nothing is kept */
-    struct kv_options kv; /* of each; client, stats, access, prefix, defaults
-                             and wake are ours */
+    struct kv_options kv;      /* of each store; the worker itself sets client,
+                             stats, access, prefix, defaults and wake */
     const struct access_log *access_log;
     struct stats *stats; /* borrowed, this worker's */
     bool is_profiled;    /* its time is sampled */
@@ -128,17 +127,17 @@ void worker_wake(struct worker *worker);
 
 void worker_command(struct worker *worker, unsigned commands);
 
-/* Makes what it takes to serve that, in two steps, so that all workers change
- * or none. The main thread's. NULL: no memory; service->sites.on_gone is not
- * called then. */
+/* Prepares to serve service, the first of two steps, so that all workers change
+ * or none. Main thread. NULL: no memory; service->sites.on_gone is not called
+ * then. */
 MUST_USE struct worker_change *worker_prepare(
     struct worker *worker, const struct worker_service *service);
 
-/* Takes change over, which is served from the worker's next turn on, unless
- * there is no memory for what it takes then: that is logged. */
+/* Takes over change: the worker serves it from its next turn on, or logs that
+ * there is no memory for that. */
 void worker_apply(struct worker *worker, struct worker_change *change);
 
-/* Gives change up, which then never was. */
+/* Destroys change, which has not been applied. */
 void worker_discard(struct worker_change *change);
 
 /* Whether all that was applied has been taken, or refused with a line in the

@@ -16,14 +16,13 @@
  * One exchange per stream. What a stream sends is framed when its turn has come
  * and not earlier, in the order of the heap; the connection's candidate is the
  * first of that heap, so between connections nobody claims more by opening more
- * streams or by calling them urgent (engine/sched.h). What has been framed and
- * was not taken by the socket is the rest; it goes before all else, as nothing
- * can overtake a frame that has begun.
+ * streams or by calling them urgent (engine/sched.h). Framed bytes that the
+ * socket has not taken are the rest, which goes before all else, as nothing can
+ * overtake a frame that has begun.
  *
  * What costs the server work and the client nothing (resets, settings, pings,
- * empty frames, heads that grow) is counted against budgets; whoever spends one
- * up is sent away (h2_abuse.c). How much there may be of anything stands at the
- * head of h2_priv.h.
+ * empty frames, heads that grow) is counted against budgets; a client that uses
+ * one up is sent away (h2_abuse.c). All limits stand at the head of h2_priv.h.
  *
  * Frames are read and written here, since the order is a matter of single
  * frames; the header compression is nghttp2's (http/hpack).
@@ -42,7 +41,7 @@
 MUST_USE struct h2_context *h2_context_create(void);
 void h2_context_destroy(struct h2_context *context);
 
-/* Whether what a client begins with is not HTTP/1 but this. */
+/* Whether a connection's first line is the beginning of HTTP/2's preface. */
 bool h2_is_preface(struct bytes line);
 
 extern const struct protocol h2_protocol;
