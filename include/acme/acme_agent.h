@@ -1,12 +1,12 @@
 /*
- * acme_agent - sees to it that all managed certificates are there, and stay
- * good: which of them is due, which authority is asked, and when again.
+ * acme_agent - gets and renews all managed certificates: decides which is due,
+ * which authority is asked, and when a failed try is repeated.
  *
- * A try goes through the authorities in their order, and with each of them
- * through the challenges, until one has worked. When none has, there is a pause
- * that doubles, from acme-retry up to a day.
+ * A try goes through the authorities in their order, and with each through the
+ * challenges, until one has worked. If none has, the next try waits: acme-retry
+ * at first, then twice as long each time, up to a day.
  *
- * Thread: its own; waits.
+ * Thread: its owner's; waits for the network.
  * Owns:   the state's folder. Borrows the options.
  */
 #ifndef ACME_ACME_AGENT_H
@@ -21,9 +21,8 @@
 
 /* What an agent knows of a certificate between its turns. */
 struct acme_seen {
-    int64_t due_s; /* when there is something to do */
-    /* The file as it was then; a file with other numbers is looked at at
-     * once. */
+    int64_t due_s; /* when it needs work next */
+    /* The file as last seen; when a number differs, it is looked at at once. */
     uint64_t inode, bytes;
     struct timespec changed;
     bool has_failed;
@@ -35,26 +34,26 @@ struct acme_agent {
     const char *challenges[ACME_CHALLENGE_TYPES_MAX];
     struct acme_state state;
     struct acme_hook hook;
-    struct acme_seen *seen;           /* of each managed certificate */
+    struct acme_seen *seen;           /* one for each managed certificate */
     int64_t turn_s;                   /* when the last turn was */
-    void (*on_change)(void *context); /* another certificate, or other news */
+    void (*on_change)(void *context); /* new certificate or .told file */
     void *context;
     bool has_lock;
-    bool has_told; /* that it waits for the lock */
+    bool has_told; /* the log says that it waits for the lock */
     bool has_told_clock;
 };
 
-/* 0; or -errno, after a line in the log. */
+/* Returns 0, or -errno after a line in the log. */
 MUST_USE int acme_agent_open(struct acme_agent *agent,
                              const struct options *options);
 void acme_agent_close(struct acme_agent *agent);
 
-/* Does what is due. Returns in how many seconds there will be more, ten at
- * most; or -1, after a line in the log: the folder that was opened is gone, so
- * that this agent has nowhere to work. */
+/* Does what is due. Returns the seconds until the next turn, ten at most; or
+ * -1, after a line in the log: the state's folder was removed or replaced, so
+ * the agent must end. */
 int64_t acme_agent_turn(struct acme_agent *agent);
 
-/* Whether the last turn left nothing that has failed. */
+/* Whether no certificate had failed when the last turn ended. */
 bool acme_agent_is_well(const struct acme_agent *agent);
 
 #endif

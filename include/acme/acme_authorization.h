@@ -1,6 +1,6 @@
 /*
- * acme_authorization - one name of an order is shown to be ours, unless the
- * authority knows that already (RFC 8555 7.5).
+ * acme_authorization - proves control of one name of an order, unless the
+ * authority accepts it already (RFC 8555 7.5).
  *
  * Thread: its owner's; waits, minutes at most.
  */
@@ -9,7 +9,7 @@
 
 #include "acme/acme_job.h"
 
-/* challenge->url is the authorisation's; the rest is room to work in. */
+/* challenge->url is the authorization's; the rest of it is scratch space. */
 MUST_USE enum acme_result acme_authorization_show(
     struct acme_job *job, struct acme_challenge *challenge,
     struct acme_problem *problem);

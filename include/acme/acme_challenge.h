@@ -1,6 +1,6 @@
 /*
- * acme_challenge - how a name is shown to be ours: what is put where an
- * authority looks for it, and taken away again.
+ * acme_challenge - puts the proof that we control a name where an authority
+ * looks for it, and removes it afterwards.
  *
  *   http-01   live/challenge/TOKEN, which the server answers by http
  *             (handler/challenge.h; RFC 8555 8.3)
@@ -25,35 +25,35 @@ enum { ACME_TOKEN_MAX = 200 };
 
 struct acme_challenge {
     const char *type; /* "http-01", static */
-    /* The name that is shown to be ours; x of "*.x". */
+    /* The name to prove control of; for "*.x" it is x. */
     char name[HOST_NAME_MAX_BYTES + 1];
     char token[ACME_TOKEN_MAX + 1];
     char url[ACME_URL_MAX + 1];
     char file[ACME_TOKEN_MAX + 1]; /* the name of the file that was put */
-    char issuer[HOST_NAME_MAX_BYTES + 1]; /* of dns-persist-01: the authority */
-    /* Of dns-01: the name of the record that was put. */
+    char issuer[HOST_NAME_MAX_BYTES + 1]; /* dns-persist-01: the authority */
+    /* dns-01: the name of the DNS record that was put. */
     char record[ACME_HOOK_TEXT_MAX];
-    char value[64];   /* of dns-01: the text of that record */
-    bool is_wildcard; /* the authorisation is for "*.NAME" */
+    char value[64];   /* dns-01: the text of that record */
+    bool is_wildcard; /* the authorization is for "*.NAME" */
     bool is_put;
 };
 
-/* Reads which name an authorisation is for. False: it does not say. */
+/* Reads the name of an authorization. False: it has none. */
 MUST_USE bool acme_challenge_read_name(struct acme_challenge *challenge,
                                        const struct json_value *authorization);
 
-/* Reads the challenge of that type from an authorisation. False: it has none,
- * or one that cannot be understood. */
+/* Reads the challenge of that type from an authorization. False: it has none,
+ * or an invalid one. */
 MUST_USE bool acme_challenge_read(struct acme_challenge *challenge,
                                   const struct json_value *authorization,
                                   const char *type);
 
-/* What a challenge is put with. */
+/* What putting a challenge needs. */
 struct acme_means {
     const struct acme_state *state;
     const struct acme_hook *hook;
     const struct acme_key *key; /* the account's */
-    const char *account;        /* its URL */
+    const char *account;        /* the account's URL */
 };
 
 MUST_USE enum acme_result acme_challenge_put(struct acme_challenge *challenge,

@@ -1,9 +1,9 @@
 /*
- * acme_client - speaks to one authority (RFC 8555): finds its addresses, signs
- * what it is asked, uses each nonce once, and reads what it says is wrong.
+ * acme_client - speaks to one authority (RFC 8555): finds its URLs, signs
+ * requests, uses each nonce once, and reads its problem documents.
  *
- * Thread: its owner's; waits.
- * Owns:   the way there; borrows the key.
+ * Thread: its owner's; waits for the network.
+ * Owns:   its connection; borrows the key.
  */
 #ifndef ACME_ACME_CLIENT_H
 #define ACME_ACME_CLIENT_H
@@ -13,11 +13,11 @@
 #include "acme/acme_problem.h"
 
 enum {
-    ACME_NONCE_TRIES = 20, /* after badNonce: RFC 8555 6.5 */
-    ACME_VALUES_MAX = 8192 /* of JSON */
+    ACME_NONCE_TRIES = 20, /* tries after badNonce: RFC 8555 6.5 */
+    ACME_VALUES_MAX = 8192 /* JSON values in a reply */
 };
 
-/* The addresses in an authority's directory (RFC 8555 7.1.1). */
+/* The URLs in an authority's directory (RFC 8555 7.1.1). */
 enum acme_place {
     ACME_NEW_NONCE,
     ACME_NEW_ACCOUNT,
@@ -33,46 +33,46 @@ struct acme_client {
     const char *directory;
     char places[ACME_PLACES][ACME_URL_MAX + 1];
     char terms[ACME_URL_MAX + 1];
-    bool needs_binding; /* accounts are bound to customers' of the authority */
+    bool needs_binding; /* accounts need an external binding (7.3.4) */
     const struct acme_key *key;
     char account[ACME_URL_MAX + 1]; /* "": not known yet */
     char nonce[ACME_NONCE_MAX + 1];
 };
 
-/* Opens a client of the authority with that directory; ca: a file of
- * authorities that its certificate is verified by, NULL: the system's. Both are
- * borrowed. False: no memory. */
+/* Opens a client of the authority whose directory is at that URL. ca: a file of
+ * certificates to trust instead of the system's, or NULL. Both are borrowed.
+ * False: no memory. */
 MUST_USE bool acme_client_open(struct acme_client *client,
                                const char *directory, const char *ca);
 void acme_client_close(struct acme_client *client);
 
-/* Reads the directory. */
+/* Reads the directory; must succeed before any other request. */
 MUST_USE enum acme_result acme_client_begin(struct acme_client *client,
                                             struct acme_problem *problem);
 
-/* What the authority answered; json is empty where the body is none. */
+/* What the authority answered; json is empty if the body is not JSON. */
 struct acme_reply {
     struct acme_answer answer;
     struct json_reader json;
 };
 void acme_reply_fini(struct acme_reply *reply);
 
-/* Sends payload, NULL for what is only looked at (POST-as-GET), signed by the
- * account; or by the bare key, where as_key says so or there is no account. A
- * reply that is DONE has a status of 2xx. acme_reply_fini() in any case. */
+/* Sends payload, or a POST-as-GET if it is NULL, signed by the account; by its
+ * bare key if as_key, or if there is no account yet. Status is 2xx if the
+ * result is DONE. acme_reply_fini() is needed in any case. */
 MUST_USE enum acme_result acme_client_post(struct acme_client *client,
                                            const char *url, const char *payload,
                                            bool as_key,
                                            struct acme_reply *reply,
                                            struct acme_problem *problem);
 
-/* Gets url without a signature; else as acme_client_post(). */
+/* Gets url without a signature; otherwise like acme_client_post(). */
 MUST_USE enum acme_result acme_client_get(struct acme_client *client,
                                           const char *url,
                                           struct acme_reply *reply,
                                           struct acme_problem *problem);
 
-/* The whole of a reply's JSON; NULL: there is none. */
+/* The root of a reply's JSON; NULL: the body is not JSON. */
 const struct json_value *acme_reply_json(const struct acme_reply *reply);
 
 #endif

@@ -1,22 +1,22 @@
 /*
- * acme_issue - the end of an order: our key, the request with it, and the
- * certificate, which is judged before it stands for anything.
+ * acme_issue - the end of an order: makes the key, requests the certificate,
+ * and checks it before it is used.
  *
- * Thread: its owner's; waits.
+ * Thread: its owner's; waits for the network.
  */
 #ifndef ACME_ACME_ISSUE_H
 #define ACME_ACME_ISSUE_H
 
 #include "acme/acme_job.h"
 
-/* Makes a key for the certificate of the job, and keeps it. */
+/* Makes and saves the key of the job's certificate. */
 MUST_USE enum acme_result acme_issue_make_key(const struct acme_job *job,
                                               struct acme_problem *problem);
 
-/* Whether the job has a key that is whole. */
+/* Whether the job's key has been saved, and can be read. */
 bool acme_issue_has_key(const struct acme_job *job);
 
-/* Removes the job's key: the certificate's file has it now. */
+/* Removes the job's key, which the certificate's file now contains. */
 void acme_issue_forget_key(const struct acme_job *job);
 
 /* Sends the certificate request to the order's address. */
@@ -24,13 +24,12 @@ MUST_USE enum acme_result acme_issue_finalize(const struct acme_job *job,
                                               const char *url,
                                               struct acme_problem *problem);
 
-/* Fetches the certificate, and has it in live/ if there is nothing wrong with
- * it. */
+/* Fetches the certificate, and puts it into live/ if it has no fault. */
 MUST_USE enum acme_result acme_issue_take(const struct acme_job *job,
                                           const char *url,
                                           struct acme_problem *problem);
 
-/* What is wrong with a chain for that key and these names; "": nothing. */
+/* Says in fault why a chain does not fit that key and these names, or "". */
 void acme_issue_judge(struct bytes chain, struct bytes key,
                       const struct texts *names, int64_t now_s,
                       char fault[ACME_FAULT_MAX]);

@@ -1,5 +1,5 @@
 /*
- * acme_job - a certificate that is to be had, and what it is to be had with.
+ * acme_job - a certificate to be obtained, and all that its order needs.
  *
  * Thread: its owner's.
  * Owns:   nothing; all is borrowed.
@@ -14,21 +14,21 @@
 
 struct acme_job {
     struct acme_state *state;
-    struct acme_client *client; /* with an account */
+    struct acme_client *client; /* which has an account */
     const struct acme_settings *settings;
     const struct acme_hook *hook; /* NULL: there is none */
     const struct managed_certificate *certificate;
     struct acme_record *record;
-    const char *challenge;                  /* the type to try */
+    const char *challenge;                  /* the type of challenge to try */
     char replaces[ACME_IDENTIFIER_MAX + 1]; /* RFC 9773 5; "": nothing */
-    bool is_invalid; /* out: the authority found the challenge wrong */
+    bool is_invalid; /* result: the authority rejected the challenge */
 };
 
-/* Whether the job has that name, or all below it: nothing is shown, nor put
- * into DNS, of another that an authority might like. */
+/* Whether name is one of the job's, or the base of its "*.name". No challenge
+ * is answered for any other, whatever an authority asks for. */
 bool acme_job_is_for(const struct acme_job *job, struct bytes name);
 
-/* Keeps the lock, which has a time limit, while there is waiting. */
+/* Renews the lock, which expires, during a long wait. */
 MUST_USE enum acme_result acme_job_stay(const struct acme_job *job,
                                         struct acme_problem *problem);
 

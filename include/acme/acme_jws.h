@@ -1,6 +1,6 @@
 /*
- * acme_jws - a signed message as authorities want it: a JSON Web Signature in
- * its flattened form (RFC 7515 7.2.2, RFC 8555 6.2).
+ * acme_jws - signed messages for authorities: JSON Web Signatures in flattened
+ * form (RFC 7515 7.2.2, RFC 8555 6.2).
  *
  * Thread: any; no state.
  */
@@ -11,8 +11,8 @@
 
 struct acme_jws {
     const struct acme_key *key;
-    const char *account; /* its URL; NULL: the key itself is put there */
-    const char *nonce;   /* NULL: none, in a message inside another one */
+    const char *account; /* account's URL; NULL: the public key instead */
+    const char *nonce;   /* NULL: none, for a message inside another */
     const char *url;
     struct bytes payload; /* empty: POST-as-GET */
 };
@@ -20,8 +20,8 @@ struct acme_jws {
 /* Appends the signed message. False: no memory. */
 MUST_USE bool acme_jws_put(const struct acme_jws *jws, struct buf *text);
 
-/* Puts the binding of an account's key to one that the authority has given out
- * otherwise (RFC 8555 7.3.4), by its name and secret. */
+/* Appends the binding of an account's key to an account that the customer has
+ * with the authority, which gave out its name and secret (RFC 8555 7.3.4). */
 MUST_USE bool acme_jws_put_binding(const struct acme_key *key, const char *name,
                                    struct bytes secret, const char *url,
                                    struct buf *text);

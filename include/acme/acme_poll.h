@@ -1,6 +1,6 @@
 /*
- * acme_poll - waiting for an authority to make up its mind: often at first,
- * then more and more rarely, or as it wants, and not for ever.
+ * acme_poll - the pauses between questions to an authority that has not decided
+ * yet: short at first, then longer, or as long as it asks for, and limited.
  *
  * Thread: its owner's; waits.
  */
@@ -12,8 +12,8 @@
 #include "base/bytes.h"
 
 enum {
-    ACME_POLL_S = 300, /* for an authority to make up its mind */
-    ACME_POLL_MS = 250 /* at first; then longer and longer */
+    ACME_POLL_S = 300, /* seconds in all that an authority has to decide */
+    ACME_POLL_MS = 250 /* the first pause; later ones are longer */
 };
 
 struct acme_poll {
@@ -23,8 +23,8 @@ struct acme_poll {
 
 struct acme_poll acme_poll_begin(void);
 
-/* Waits for a while, or as long as Retry-After asked for (asked_s; -1: it did
- * not). False: there was waiting enough, and there is none now. */
+/* Waits: as long as Retry-After asked for (asked_s; -1: it did not), else for
+ * the next pause. False: the time is used up, and it did not wait. */
 MUST_USE bool acme_poll_wait(struct acme_poll *poll, int64_t asked_s);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * acme_problem - how a question to an authority went, and what is wrong, as it
- * is told in its JSON (RFC 8555 6.7).
+ * acme_problem - how a request to an authority ended, and the problem that its
+ * JSON describes (RFC 8555 6.7).
  *
  * Thread: any; values only.
  */
@@ -10,18 +10,18 @@
 #include "acme/acme_http.h"
 #include "base/json_read.h"
 
-/* How a question went. */
+/* How a request ended. */
 enum acme_result {
     ACME_DONE,
-    ACME_REFUSED, /* the authority does not want to: problem says why */
-    ACME_FAILED   /* nobody answered, or what came cannot be understood */
+    ACME_REFUSED, /* the authority refused; problem says why */
+    ACME_FAILED   /* no answer, or one that cannot be understood */
 };
 
-/* What is wrong (RFC 8555 6.7). */
+/* A problem document (RFC 8555 6.7). */
 struct acme_problem {
-    char type[64]; /* "rateLimited", behind urn:ietf:params:acme:error: */
+    char type[64]; /* what follows urn:ietf:params:acme:error: */
     char text[ACME_FAULT_MAX];
-    int64_t wait_s; /* it says when to come again; -1: it does not */
+    int64_t wait_s; /* seconds until the next try; -1: not said */
 };
 
 /* Copies a text of visible ASCII that fits into size with its NUL. False: value
@@ -32,7 +32,7 @@ __attribute__((format(printf, 3, 4))) enum acme_result acme_tell(
     struct acme_problem *problem, enum acme_result result, const char *format,
     ...);
 
-/* What a JSON document of a problem says; type is "" where it is none. */
+/* Reads a problem from JSON; type is "" if it is none. */
 void acme_problem_read(struct acme_problem *problem,
                        const struct json_value *json);
 

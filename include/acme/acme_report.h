@@ -1,5 +1,5 @@
 /*
- * acme_report - how certificates stand, for people.
+ * acme_report - prints the state of certificates for people.
  *
  * Thread: any; waits for the file system.
  */
@@ -10,7 +10,7 @@
 
 #include "config/options.h"
 
-/* Prints how all certificates stand. The status to exit with: EX_OK when all
+/* Prints the state of all certificates. Returns the exit status: EX_OK when all
  * are good. */
 MUST_USE int acme_report_print(const struct options *options, FILE *to);
 

@@ -1,6 +1,7 @@
 /*
- * acme_sandbox - shuts the program up in its folder: files by Landlock
- * (confine/landlock_domain.h), calls by seccomp (confine/outgoing_filter.h).
+ * acme_sandbox - confines the program to its folder: files by Landlock
+ * (confine/landlock_domain.h), system calls by seccomp
+ * (confine/outgoing_filter.h).
  *
  * Thread: the main thread's; entered before there is a second one.
  */
@@ -9,8 +10,8 @@
 
 #include "config/options.h"
 
-/* Enters the sandbox that --sandbox asks for. EX_OK, or a status after a line
- * in the log: under strict nothing may be missing. */
+/* Enters the sandbox that --sandbox asks for. Returns EX_OK, or an exit status
+ * after a line in the log: with `strict`, the kernel must support all of it. */
 MUST_USE int acme_sandbox_enter(const struct options *options);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * acme_standing - how a managed certificate stands, by what is kept of it: its
- * file, and its record.
+ * acme_standing - the state of a managed certificate, from its file and its
+ * record.
  *
  * Thread: any; waits for the file system.
  */
@@ -14,7 +14,7 @@
 #include "io/tls/tls_certificate.h"
 
 struct acme_standing {
-    bool is_good; /* it is there, for all names, and in force */
+    bool is_good; /* the file is there, for all names, and in force */
     int64_t begins_at, ends_at, due_at;
     char issuer[TLS_ISSUER_MAX + 1];
     char id[ACME_IDENTIFIER_MAX + 1]; /* for renewal information; "": none */

@@ -1,18 +1,17 @@
 /*
- * landlock_domain - which files the process can reach at all, by Landlock.
+ * landlock_domain - limits which files the process can reach, by Landlock.
  *
- * A rule belongs to the file or directory that its path names when it is
- * given, not to the name: a directory that is renamed takes its rule along,
- * and what is put in its place is out of reach. So a file that others replace
- * by a rename is only kept in reach through its directory, or by somebody
- * outside (broker.h).
+ * A rule belongs to the file or directory that its path names when it is given,
+ * not to the name: a directory that is renamed keeps its rule, and what takes
+ * its place is out of reach. So a file that others replace by a rename stays in
+ * reach only through its directory, or by the broker outside (broker.h).
  *
- * What is open stays usable. Out of Landlock's hands are: a look by stat(2)
- * or readlink(2), connecting to a unix socket by its path, and attributes
- * (chmod, chown, times), which seccomp_filter refuses.
+ * Open files stay usable. Landlock does not control stat(2), readlink(2),
+ * connecting to a unix socket by its path, and attributes (chmod, chown,
+ * times), which seccomp_filter refuses.
  *
- * Thread: the main thread's. The domain holds for the calling thread and for
- *         what that starts later, so enter before there is a second one.
+ * Thread: the main thread's. The domain covers the calling thread and those
+ *         that it starts later, so it is entered before there is a second one.
  * Owns:   the ruleset's descriptor until it is entered, and a list of rules.
  */
 #ifndef CONFINE_LANDLOCK_DOMAIN_H
@@ -24,9 +23,9 @@
 
 enum path_access {
     PATH_LIST, /* names in path, and in all directories below */
-    PATH_READ, /* path, and all below when it is a directory */
-    /* As PATH_READ; and files, directories and sockets may be written, made and
-     * removed */
+    PATH_READ, /* path; a directory with all below */
+    /* As PATH_READ; files, directories and sockets may also be written, made
+     * and removed. */
     PATH_WRITE
 };
 
@@ -38,7 +37,7 @@ struct path_rule {
 
 struct landlock_domain {
     int fd;
-    int abi;          /* what the kernel's Landlock can do; 0: there is none */
+    int abi;          /* version of the kernel's Landlock; 0: none */
     uint64_t handled; /* rights that are refused unless a rule gives them */
     struct path_rule *rules;
     size_t rule_count;
@@ -48,32 +47,32 @@ struct landlock_domain {
 
 struct landlock_domain_options {
     size_t rules_max;
-    bool connects_tcp; /* false: connecting over TCP is refused (ABI 4) */
-    /* False: connecting to abstract unix sockets is refused (ABI 6). */
+    bool connects_tcp; /* false: no connections over TCP (ABI 4) */
+    /* False: no connections to abstract unix sockets (ABI 6). */
     bool connects_abstract;
 };
 
-/* 0, -ENOSYS (not in this kernel), -EOPNOTSUPP (not switched on in it), or
- * another -errno; then there is nothing to close. */
+/* Returns 0, -ENOSYS (the kernel has no Landlock), -EOPNOTSUPP (it is switched
+ * off), or another -errno; then there is nothing to close. */
 MUST_USE int landlock_domain_open(struct landlock_domain *landlock,
                                   const struct landlock_domain_options
                                       *options);
 
-/* Gives access to path. 0; -errno: why it could not be reached; -E2BIG: more
- * than rules_max. */
+/* Gives access to path. Returns 0 or -errno: that of opening path, or -E2BIG
+ * for more than rules_max. */
 MUST_USE int landlock_domain_permit(struct landlock_domain *landlock,
                                     const char *path, enum path_access access);
 
-/* From here on nothing else can be opened; there is no way back. Also sets
- * no_new_privs. 0 or -errno. */
+/* From now on, nothing else can be opened, for good. Also sets no_new_privs.
+ * Returns 0 or -errno. */
 MUST_USE int landlock_domain_enter(struct landlock_domain *landlock);
 
-/* Whether the domain would let path be used so; also before it is entered.
- * Where path does not exist, its directory is asked. */
+/* Whether the domain, entered or not, allows this access to path. If path does
+ * not exist, its directory is judged. */
 bool landlock_domain_allows(const struct landlock_domain *landlock,
                             const char *path, enum path_access access);
 
-/* Forgets the rules; a domain that was entered stays in force. */
+/* Frees the rules; a domain that was entered stays in force. */
 void landlock_domain_close(struct landlock_domain *landlock);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * narrow_terminal - what is left of root's terminal, and of all else that
- * root's shell had open, for who is root no longer.
+ * narrow_terminal - limits what a process that gives up root can do with root's
+ * terminal.
  *
- * A shell hands its terminal on to be read and written, whatever it is meant
- * for. A process that has it so, or an attacker who takes that process over,
- * reads what root types there long after.
+ * A shell opens its terminal for both reading and writing, whatever a
+ * descriptor is for. A process that keeps it so, or an attacker who takes it
+ * over, can read what root types there later.
  *
- * Thread: any, as root: nobody else can open a terminal of root's.
+ * Thread: any, while it is root: nobody else can open root's terminal.
  */
 #ifndef CONFINE_NARROW_TERMINAL_H
 #define CONFINE_NARROW_TERMINAL_H
@@ -15,17 +15,17 @@
 
 #include "base/bytes.h"
 
-/* Narrows fd, 0 to 2, if it is a terminal: the input can then only be read, or
- * is empty, unless reads; the others can only be written. A terminal that
- * cannot be opened again, since it is another session's or out of sight, is
- * there no longer, and the log says so. 0 or -errno: reads, and there is
- * nothing to be read. */
+/* Narrows fd, 0 to 2, if it is a terminal: the input becomes read-only, or
+ * empty unless reads; the others become write-only. A terminal that cannot be
+ * opened again (another session's, or not visible here) becomes /dev/null, and
+ * the log says so. Returns 0 or -errno: with reads, there is nothing to
+ * read. */
 MUST_USE int narrow_terminal(int fd, bool reads);
 
-/* Narrows all three; and the process leaves the session's terminal, and cannot
- * get it back unless it leads the session, so that it cannot type in the place
- * of the user there, either (TIOCSTI). It can be interrupted from there as
- * before. 0 or -errno. */
+/* Narrows all three, and leaves the session's terminal, so that the process
+ * cannot type there in the user's place (TIOCSTI); it gets the terminal back
+ * only if it leads the session. Interrupts from the terminal still arrive.
+ * Returns 0 or -errno. */
 MUST_USE int narrow_terminal_leave(bool reads);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * outgoing_filter - for a process that only connects to others: system calls
- * that it has no use for fail, by seccomp.
+ * outgoing_filter - refuses system calls, by seccomp, that a process which only
+ * connects to others does not need.
  *
- * It cannot listen, accept, start a program, look into other processes, change
- * whom it runs as, or what is mounted. What libraries do to connect and to find
- * names is theirs to know, and stays: that is why these are named, and not
- * those that are allowed, as for the server (seccomp_filter.h).
+ * The process cannot listen, accept, start a program, inspect other processes,
+ * change its user, or mount. Which calls libraries need to connect and to look
+ * up names is unknown; so this filter lists what is refused, not, as the
+ * server's (seccomp_filter.h), what is allowed.
  *
  * Thread: the main thread's; enter before there is a second one.
  */
@@ -14,8 +14,7 @@
 
 #include "base/bytes.h"
 
-/* Enters the filter, from which there is no way back, and sets no_new_privs. 0
- * or -errno. */
+/* Enters the filter for good, and sets no_new_privs. Returns 0 or -errno. */
 MUST_USE int outgoing_filter_enter(void);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * safe_path - whether a path can be led elsewhere by somebody.
+ * safe_path - whether somebody can redirect a path to another file.
  *
- * A user who may write in a directory on the way can put a symlink, or another
- * file, where the next name is looked up. So root must not open what such a
- * path names: it would do so on behalf of that user. The way is walked name by
- * name, from opened directories, and so are the symlinks on it:
+ * A user who may write in a directory of the path can put a symlink, or another
+ * file, where the next name is looked up. If root opened such a path, it would
+ * act for that user. The path is walked name by name, from opened directories,
+ * and so are its symlinks:
  *
  *   a directory  must be out of reach for writing, be it by an ACL, of which
  *                the group's bits tell the most; or it has the sticky bit
@@ -15,7 +15,7 @@
  *   /proc        is refused: its links lead where no name does, to the files
  *                that are open (/proc/self/fd), whoever opened them
  *
- * The answer stays true for as long as those who may write there leave it so.
+ * The answer stays true as long as those who may write there change nothing.
  *
  * Thread: any.
  * Owns:   the descriptor.
@@ -29,41 +29,41 @@
 #include "confine/identity.h"
 
 struct safe_path {
-    int fd;                  /* of the directory where the way ends */
-    char name[NAME_MAX + 1]; /* in it, and no symlink */
+    int fd;                  /* the last directory of the path */
+    char name[NAME_MAX + 1]; /* the last name, which is no symlink */
     bool exists;
-    bool has_acl; /* both when it exists */
+    bool has_acl; /* this and st: only if it exists */
     struct stat st;
 };
 
-/* Walks to path. who is the user who might lead it elsewhere; NULL: anybody but
- * root. 0; -EPERM: that user can; or another -errno. Only after 0 is there
- * something to close. */
+/* Walks to path. who: the user who must not be able to redirect it; NULL:
+ * anybody but root. Returns 0; -EPERM: that user can; or another -errno. Only 0
+ * leaves something to close. */
 MUST_USE int safe_path_open(struct safe_path *at, const char *path,
                             const struct identity *who);
 void safe_path_close(struct safe_path *at);
 
 struct safe_folder {
-    bool is_loose; /* others make entries in it, and only the sticky bit keeps
-                         them from changing those that are not theirs */
-    bool is_anybodys; /* it, or one on the way, is its owner's in a folder where
-                         anybody makes one: nobody else has had a say in that */
+    bool is_loose;    /* others can make entries in it; only the sticky bit
+                      protects those of its owner */
+    bool is_anybodys; /* it, or a folder above, was made where anybody may make
+                         one: only its owner chose it */
 };
 
-/* Walks to a folder, itself one of the way's, that nobody but root and owner
- * may lead it from or write in. A descriptor of it (O_PATH); -EPERM: somebody
- * else can; or another -errno. */
+/* Walks to a folder that, like all above it, only root and owner can write in
+ * or redirect. Returns its descriptor (O_PATH); -EPERM: somebody else can; or
+ * another -errno. */
 MUST_USE int safe_path_open_folder(const char *path, uid_t owner,
                                    struct safe_folder *about_out);
 
-/* Whether that user (who) can write what is there, or take the right to. */
+/* Whether who can write to the file at the end, or take the right to. */
 bool safe_path_is_writable(const struct safe_path *at,
                            const struct identity *who);
 
-/* Whether the way may go on in a directory, which fd is. */
+/* Whether the walk may go on in the directory that is open as fd. */
 typedef bool safe_path_see(void *context, int fd);
 
-/* Walks the same way, with see as the only judge of the directories. 0; -EPERM:
+/* Walks to path, with see as the only judge of directories. Returns 0; -EPERM:
  * one was refused; or another -errno. */
 MUST_USE int safe_path_walk(const char *path, safe_path_see *see,
                             void *context);

@@ -1,14 +1,14 @@
 /*
- * sandbox - shuts the process up in what it needs: files (landlock_domain) and
+ * sandbox - confines the process to what it needs: files (landlock_domain) and
  * system calls (seccomp_filter).
  *
  *            refused file    refused call         kernel cannot
  *   off      -               -                    -
- *   on       EACCES          EPERM                does without, and says so
+ *   on       EACCES          EPERM                goes on, logged
  *   strict   EACCES          killed by SIGSYS     does not start
  *
- * Builds with a sanitizer or with coverage have none and say so, in whatever
- * mode: their run-time parts open files and trace processes as they please.
+ * Builds with a sanitizer or coverage have no sandbox, and say so in every
+ * mode: their run-time libraries open files and trace processes.
  *
  * Thread: the main thread's; entered before there is a second one.
  */
@@ -24,17 +24,17 @@ enum { SANDBOX_PATHS_MAX = 4096 };
 struct sandbox_path {
     const char *path;
     enum path_access access;
-    bool may_be_missing; /* nothing is said then */
+    bool may_be_missing; /* if missing, nothing is logged */
 };
 
 struct sandbox_options {
     enum sandbox_mode mode;
-    bool is_default; /* nobody chose it: what the kernel lacks is no news */
+    bool is_default; /* not chosen: what the kernel lacks is not logged */
     const struct sandbox_path *paths;
     size_t path_count;
-    bool connects_tcp;      /* answers come from other servers */
+    bool connects_tcp;      /* the server asks other servers */
     bool connects_abstract; /* NOTIFY_SOCKET begins with '@' */
-    bool sends_udp;         /* names are looked up: io/resolver.h */
+    bool sends_udp;         /* names are looked up (io/resolver.h) */
 };
 
 enum { SANDBOX_SUMMARY_MAX = 224 };
@@ -43,27 +43,27 @@ struct sandbox {
     struct landlock_domain landlock;
     bool has_landlock;
     bool has_filter;
-    bool connects_tcp;                 /* whether TCP connections can be made */
-    bool sends_udp;                    /* whether UDP can be sent */
+    bool connects_tcp;                 /* TCP connections are allowed */
+    bool sends_udp;                    /* sending UDP is allowed */
     char summary[SANDBOX_SUMMARY_MAX]; /* what is in force, in one line */
 };
 
 /* Whether this build has a sandbox. */
 bool sandbox_is_built_in(void);
 
-/* Enters it; what is in force is a message of level info, or, when somebody
- * asked for more than there is, a notice. /dev/null is always in reach. A path
- * that cannot be reached is said and stays out. EX_OK; strictly also
- * EX_UNAVAILABLE, after a line that says why: do not start then. */
+/* Enters the sandbox and logs what is in force: as info, or as a notice if more
+ * was asked for than is possible. /dev/null is always in reach; a path that
+ * cannot be opened is logged and left out. EX_OK; if strict, also
+ * EX_UNAVAILABLE after a line that says why: then the server must not start. */
 MUST_USE int sandbox_enter(struct sandbox *sandbox,
                            const struct sandbox_options *options);
 
-/* Whether path can be used so from inside. When not, only a new process can:
- * by a restart or an upgrade. */
+/* Whether this access to path is possible inside. If not, only a new process
+ * has it: after a restart or an upgrade. */
 bool sandbox_allows(const struct sandbox *sandbox, const char *path,
                     enum path_access access);
 
-/* Frees memory. Nobody gets out by that. */
+/* Frees memory; the process stays confined. */
 void sandbox_close(struct sandbox *sandbox);
 
 #endif

@@ -1,28 +1,27 @@
 /*
- * seccomp_filter - which system calls the process can make, by seccomp.
+ * seccomp_filter - limits which system calls the process can make, by seccomp.
  *
  * The list (seccomp_filter.c) is what a running server uses: not exec, no new
  * process, no ptrace, no socket but unix ones and TCP over IPv4 and IPv6 (UDP
  * where names are looked up), no executable memory, no signal to others, no
- * change of owners or modes by path, no setuid bits. What must be done once,
- * such as dropping privileges, is done before.
+ * change of owners or modes by path, no setuid bits. Dropping privileges and
+ * the like is done before.
  *
- * A call outside of the list fails with EPERM, and the kernel notes it in its
- * audit log; or, strictly, it ends the process by SIGSYS. clone3 fails with
- * ENOSYS, so that the C library falls back to clone, whose flags a filter can
- * see.
+ * A call outside of the list fails with EPERM, and the kernel writes it to its
+ * audit log; if kills, it ends the process by SIGSYS. clone3 fails with ENOSYS,
+ * so that the C library falls back to clone, whose flags a filter can see.
  *
- * Thread: the main thread's. Holds for the calling thread and for what that
- *         starts later, so enter before there is a second one.
+ * Thread: the main thread's. The filter covers the calling thread and those
+ *         that it starts later, so it is entered before there is a second one.
  */
 #ifndef CONFINE_SECCOMP_FILTER_H
 #define CONFINE_SECCOMP_FILTER_H
 
 #include "base/bytes.h"
 
-/* sends_udp: UDP sockets too. There is no way back. Also sets no_new_privs. 0
- * or -errno: -EINVAL, -ENOSYS or -ECANCELED where the kernel has no seccomp
- * filters. */
+/* Enters the filter for good, and sets no_new_privs. sends_udp: UDP sockets are
+ * allowed, too. Returns 0 or -errno: -EINVAL, -ENOSYS or -ECANCELED if the
+ * kernel has no seccomp filters. */
 MUST_USE int seccomp_filter_enter(bool kills, bool sends_udp);
 
 #endif
