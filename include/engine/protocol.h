@@ -152,7 +152,7 @@ struct session {
     uint64_t since_ms;   /* since when it waits for a request, of which no byte
                             has come; 0: it does not wait */
     uint32_t blocked_ms; /* all earlier BLOCKED times of what is being sent */
-    struct address peer; /* the client itself, if the PROXY protocol says so */
+    struct address peer; /* the other end, or whom the PROXY protocol named */
 };
 
 /* What a connection does next. */

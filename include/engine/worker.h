@@ -30,7 +30,7 @@
 
 enum { WORKER_STORES_MAX = 8, WORKER_PROXIES_MAX = 256 };
 
-/* A proxy and its prefix; handler/proxied has such a struct, too. */
+/* A proxy and its prefix; struct proxied (handler/sites/sites.h) is like it. */
 struct worker_proxy {
     const char *const *said_in;
     struct bytes prefix;
@@ -86,7 +86,7 @@ struct worker_options {
     struct cache_store *cache; /* of what proxies answer, of all workers, for as
                                   long as it lives; NULL: nothing is kept */
     struct kv_options kv;      /* of each store; the worker itself sets client,
-                             stats, access, prefix, defaults and wake */
+                                  stats, access, prefix, defaults and wake */
     const struct access_log *access_log;
     struct stats *stats; /* borrowed, this worker's */
     bool is_profiled;    /* its time is sampled */

@@ -10,8 +10,8 @@
 
 enum accept_precision {
     ACCEPT_UNNAMED,
-    ACCEPT_ANY,    /* by the range of all types */
-    ACCEPT_FAMILY, /* by that of all its subtypes */
+    ACCEPT_ANY,    /* matched by the range of all types */
+    ACCEPT_FAMILY, /* matched by that of all its subtypes */
     ACCEPT_ITSELF
 };
 

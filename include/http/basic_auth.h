@@ -1,5 +1,5 @@
 /*
- * basic_auth - who somebody says to be: Authorization: Basic (RFC 7617).
+ * basic_auth - who a client claims to be: Authorization: Basic (RFC 7617).
  *
  * Thread: any; no state.
  */
@@ -37,7 +37,7 @@ void basic_auth_wipe(struct basic_auth *auth);
 /* Whether the realm can be said in a header: not too long, no controls. */
 bool basic_auth_realm_is_valid(struct bytes realm);
 
-/* The line, with CRLF, that a 401 has for a valid realm. */
+/* Appends the field line of a 401 that asks for credentials; realm is valid. */
 void basic_auth_put_challenge(struct buf *head, struct bytes realm);
 
 #endif

@@ -20,7 +20,7 @@
 #include "base/buf.h"
 
 enum {
-    BODY_PIECE_BYTES = 16384,   /* of text that is written for one piece */
+    BODY_PIECE_BYTES = 16384,   /* text made for one piece, usually */
     BODY_TEXT_BYTES_MAX = 65536 /* no piece of text is longer */
 };
 
@@ -68,22 +68,21 @@ struct source {
     /* The next at_most (at least 1) bytes of the body, or fewer. */
     struct piece (*next)(struct source *source, uint64_t at_most);
     void (*destroy)(struct source *source);
-    /* While it has nothing, and nobody asks, its exchange may rest (exchange.h).
-     */
+    /* The exchange may rest (exchange.h) while the source has nothing. */
     bool rests;
 };
 
 /* --- A source whose body is text that is written ------------------------- */
 
 struct text_source {
-    struct source source; /* first: the same address */
-    /* Appends up to BODY_PIECE_BYTES to out, which is empty. The state is that
-     * of a piece with all of it. */
+    struct source source; /* first: has the same address */
+    /* Appends up to BODY_PIECE_BYTES to out, which is empty. Returns the state
+     * of a piece that holds all of it. */
     enum piece_state (*fill)(struct text_source *text, struct buf *out);
     void (*destroy)(struct text_source *text); /* frees it, too */
-    struct buf out;                            /* private, as the next two */
-    size_t at;                                 /* what was given away of out */
-    enum piece_state state;                    /* of the rest */
+    struct buf out;                            /* private, like the next two */
+    size_t at;                                 /* bytes of out given away */
+    enum piece_state state;                    /* of the piece that ends out */
 };
 
 void text_source_init(struct text_source *text,
@@ -91,7 +90,7 @@ void text_source_init(struct text_source *text,
                                                struct buf *out),
                       void (*destroy)(struct text_source *text));
 
-/* How much more fill may append. */
+/* How many bytes fill may still append to out. */
 static inline size_t text_source_room(const struct buf *out)
 {
     return out->len < BODY_PIECE_BYTES ? BODY_PIECE_BYTES - out->len : 0;

@@ -36,7 +36,7 @@ struct body_reader {
     bool is_done;           /* BODY_END or BODY_BAD was said */
 };
 
-/* length is that of BODY_LENGTH. */
+/* length counts for BODY_LENGTH only. */
 void body_reader_init(struct body_reader *reader, enum body_framing framing,
                       uint64_t length);
 
@@ -46,15 +46,15 @@ void body_reader_init(struct body_reader *reader, enum body_framing framing,
 enum body_event body_reader_next(struct body_reader *reader,
                                  struct bytes *input, struct bytes *data_out);
 
-/* How many bytes of the body come next as they are, none of them framing:
- * UINT64_MAX until the close, 0 of chunks, whose sizes stand between. */
+/* How many of the next bytes are body, with no framing between: UINT64_MAX if
+ * it ends with the connection, 0 of chunks. */
 uint64_t body_reader_plain(const struct body_reader *reader);
 
-/* How many bytes more have been announced by a chunk that has begun; 0 where
- * there are no chunks. */
+/* How many bytes are still to come of a chunk that has begun; 0 where there are
+ * no chunks. */
 uint64_t body_reader_due(const struct body_reader *reader);
 
-/* Tells that so many bytes of the body went past the reader, not through
+/* Tells that so many bytes of the body have gone another way than through
  * body_reader_next(). */
 void body_reader_pass(struct body_reader *reader, uint64_t bytes);
 

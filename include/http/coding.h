@@ -18,8 +18,8 @@ enum coding {
     CODING_ZSTD,
     CODING_BR,
     CODING_COUNT,
-    /* By a dictionary that the client has (RFC 9842): never chosen among the
-     * others, and no sibling's. */
+    /* Coded with a dictionary that the client has (RFC 9842): never picked with
+     * the others, and the coding of no sibling. */
     CODING_DCZ = CODING_COUNT
 };
 
@@ -43,15 +43,15 @@ bool coding_taste_read(struct coding_taste *taste,
 
 enum { CODING_MEMO_BYTES = 64 };
 
-/* What was read last: clients of one kind say the same. Begins as all zero; one
- * thread's. */
+/* What coding_taste_read() last found, as clients of one kind say the same.
+ * Begins as all zero; one thread's. */
 struct coding_memo {
-    size_t len; /* of the field; 0: none has been read */
+    size_t len; /* length of the field; 0: none was read */
     char text[CODING_MEMO_BYTES];
     struct coding_taste taste;
 };
 
-/* Gives what coding_taste_read() does, at less cost when the fields are those
+/* Does what coding_taste_read() does, at less cost when the fields are those
  * that were read last. */
 bool coding_taste_recall(struct coding_memo *memo,
                          const struct request *request,
@@ -73,11 +73,11 @@ struct coding_order {
 enum coding coding_pick(const struct coding_taste *taste, unsigned available,
                         const struct coding_order *order);
 
-/* The codings of available that the client likes as much as that one: bits. */
+/* Bits of the available codings that the client likes as much as coding. */
 unsigned coding_likes_as(const struct coding_taste *taste, unsigned available,
                          enum coding coding);
 
-/* The order of the enum. */
+/* The order for siblings, preferred first. */
 extern const struct coding_order coding_order_of_siblings;
 
 #endif

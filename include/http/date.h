@@ -18,7 +18,7 @@ enum { DATE_LEN = 29 }; /* "Sun, 06 Nov 1994 08:49:37 GMT" */
  * outside are clamped to that span. */
 void date_format(int64_t seconds, char out[DATE_LEN]);
 
-/* The same of the present: a thread writes each second but once. */
+/* Does so for the present time; a thread formats each second only once. */
 void date_format_now(int64_t seconds, char out[DATE_LEN]);
 
 /* Reads IMF-fixdate, RFC 850 and asctime dates, strictly but for the case of

@@ -17,10 +17,10 @@ enum { DICTIONARY_HASH_BYTES = 32 };
 MUST_USE bool dictionary_offer_read(const struct request *request,
                                     uint8_t hash_out[DICTIONARY_HASH_BYTES]);
 
-/* Whether whoever has asked may read the answer (RFC 9842 9.3), so that its
- * length, which depends on what is in the dictionary, tells nobody anything: it
- * is of the same origin, or goes there, or is no browser, which says nothing of
- * that. What other origins may read by CORS is not sent so, either. */
+/* Whether the page that asks may read the answer (RFC 9842 9.3), whose length
+ * tells something of the dictionary: the request is of the same origin, or the
+ * browser goes there, or the client is no browser and does not say. An answer
+ * that another origin may read by CORS counts as not readable, too. */
 bool dictionary_offer_is_readable(const struct request *request);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * error_page - what a person sees of an error that has no page of its site's.
+ * error_page - the page that a person sees of an error, if the site has none.
  *
- * It needs nothing else: no font, picture or script, and with a policy that
- * forbids its style it can be read all the same.
+ * The page needs no font, picture or script, and can be read even where a
+ * policy forbids its style.
  *
  * Thread: any.
  */
@@ -13,11 +13,11 @@
 
 enum { ERROR_PAGE_BYTES_MAX = 760 };
 
-/* The page of a status from 300 on that has a reason phrase: it lies there for
- * good, and takes no memory. Empty: of any other. */
+/* The page of a status from 300 on that has a reason phrase: constant text,
+ * which takes no memory of its own. Empty for all other statuses. */
 struct bytes error_page_find(unsigned status);
 
-/* Writes the page; what is returned lies in it. */
+/* Writes that page into page, and returns a view of it. */
 struct bytes error_page_write(char page[ERROR_PAGE_BYTES_MAX], unsigned status);
 
 #endif

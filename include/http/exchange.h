@@ -7,10 +7,9 @@
  *         into the connection's input buffer, which stays until the exchange is
  *         done; peer is the connection's, or client.
  *
- * An exchange may rest while somebody else is waited for: the room is gone then
- * that the request's fields lie in, and what the response is written into. Its
- * session says when; its pending whether, or its source (pending.rest,
- * source.rests).
+ * An exchange may rest while it waits for somebody else: it then has no room
+ * for the request's fields and for the text of the response (exchange_room).
+ * Its session decides when; pending.rest or source.rests says whether it may.
  */
 #ifndef HTTP_EXCHANGE_H
 #define HTTP_EXCHANGE_H
@@ -44,54 +43,54 @@ enum answer_state {
 
 struct answer {
     enum answer_state state;
-    unsigned status; /* of ANSWER_INTERIM, as phrase and field lines, which
-                            are borrowed for the moment */
+    unsigned status; /* of ANSWER_INTERIM, like phrase and fields, which are
+                        borrowed for the moment */
     struct bytes phrase;
     struct bytes fields;
 };
 
 /* The maker of an answer that comes later. */
 struct pending {
-    /* Looks for the answer. Before ANSWER_READY the pending has taken itself
-     * off the exchange, and may be gone; another may have taken its place. */
+    /* Looks for the answer. Before it says ANSWER_READY, the pending has taken
+     * itself off the exchange; it may be gone, or replaced by another. */
     struct answer (*look)(struct pending *pending);
     void (*destroy)(struct pending *pending);
-    /* NULL: no. Whether the exchange may rest from now on: exchange_rouse() is
-     * called before its request's fields, or its response, are needed. */
+    /* Whether the exchange may rest from now on: exchange_rouse() comes before
+     * its request's fields, or its response, are needed. NULL: no. */
     bool (*rest)(struct pending *pending);
 };
 
 /* Takes the body of a request while it comes. */
 struct sink {
-    /* Takes some more of the body; data is a view for the call. False: no, and
-     * the response has been made, which says why: nothing more is read. */
+    /* Takes some more of the body; data is a view for the call. False: it is
+     * refused, the response has been made, and nothing more is read. */
     bool (*take)(struct sink *sink, struct bytes data);
     void (*destroy)(struct sink *sink);
-    /* NULL: it does not matter. Whether so many bytes more, which a chunk has
-     * announced, would be taken when they come; false as of take. */
+    /* Whether so many bytes more, which a chunk has announced, would be taken;
+     * false as in take. NULL: that is of no interest. */
     bool (*foresee)(struct sink *sink, uint64_t bytes);
-    /* NULL: the answer comes after the body. Else it is asked for at once, the
-     * body goes on coming beside it, and this is called behind its last byte.
-     * Then only the handler's answer can send a 100, and after a take that said
-     * no the answer under way goes on, as the last. */
+    /* Called behind the last byte of the body. Where it is set, the answer is
+     * asked for at once, and the body comes beside it: only the handler's
+     * answer can send a 100 then, and an answer under way goes on when take
+     * refuses, as the last. NULL: the answer comes after the body. */
     void (*end)(struct sink *sink);
-    /* With end: nothing more is read until it is false, and exchange_wake() was
-     * called. It can be set by take, which has taken all the same. */
+    /* With end: nothing more is read until this is false and exchange_wake()
+     * was called. take may set it, and has taken its data all the same. */
     bool is_full;
     /* With end: the sink takes up to so many bytes at once, and passes them on
-     * from where they lie. 0: as many as a read brings otherwise. Set as
-     * is_full is. */
+     * from where they lie. 0: as many as a read brings. Set when is_full may
+     * be. */
     size_t takes_at_once;
-    /* Called for a tunnel while is_full, perhaps again: nothing follows what
-     * has not been read yet. NULL: it does not matter. */
+    /* Called for a tunnel while is_full, perhaps again: the client has ended,
+     * and only what is unread still comes. NULL: of no interest. */
     void (*foresee_end)(struct sink *sink);
-    /* NULL: nothing waits in it for somebody else. How many bytes that it has
-     * taken, and could go on, or be forgotten, are in memory. */
+    /* How many bytes of the body are in memory that the sink could pass on, or
+     * forget. NULL: it keeps none. */
     size_t (*kept)(const struct sink *sink);
-    /* With kept: its client's other bodies have no room any more. What it has
-     * goes on as soon as it can, nothing is kept that has, and exchange_wake()
-     * is called when that is less; as long as is_eased, which its caller has
-     * set. */
+    /* With kept: the memory for all bodies of the client is used up. The sink
+     * passes on what it has as soon as it can, keeps no copy, and calls
+     * exchange_wake() when it has less; as long as is_eased, which the caller
+     * has set. */
     void (*ease)(struct sink *sink);
     bool is_eased;
 };
@@ -101,10 +100,10 @@ enum {
     EXCHANGE_ID_AT = 14 /* behind "X-Request-Id: " */
 };
 
-/* The upstream server that was asked last for the answer; nanoseconds as
- * above. */
+/* The upstream server that was asked last for the answer; times as in
+ * exchange_times. */
 struct exchange_upstream {
-    struct bytes name;  /* borrowed of what steward keeps; empty: none was */
+    struct bytes name;  /* borrowed from what steward keeps; empty: none */
     unsigned status;    /* of its reply; 0: there was none */
     uint64_t asked_ns;  /* when a connection was looked for */
     uint64_t opened_ns; /* when there was one; 0: there never was */
@@ -113,7 +112,7 @@ struct exchange_upstream {
                            for it any more; 0: not yet */
 };
 
-/* What an exchange has but while it rests. */
+/* What an exchange has except while it rests. */
 struct exchange_room {
     struct response_room response;
     struct field fields[REQUEST_FIELDS_FEW];
@@ -124,14 +123,14 @@ struct exchange {
     const struct address *peer; /* who asks; as far as trusted proxies say */
     const struct address *neighbour; /* who is connected */
     struct address client; /* for whom, when a proxy says so: see peer */
-    struct priority_said priority; /* of the answer, by the place: heeded
-                                      when the answer begins to wait */
+    struct priority_said priority; /* set by the place's rules; heeded when the
+                                      answer begins to wait */
     void (*on_wake)(struct exchange *exchange);  /* private */
     bool (*on_rouse)(struct exchange *exchange); /* private */
-    void *session;                               /* which serves it; private */
+    void *session;                               /* its session; private */
     const struct tls
-        *tls; /* that it comes over (io/tls/tls), for those who know
-                              what that is; NULL: it comes in clear text */
+        *tls; /* that it comes over, for those who know io/tls/tls; NULL: it
+                 comes in clear text */
     /* --- from here on zero at first, up to sink */
     struct exchange_times times;
     uint64_t bytes_in;   /* of the request, as read */
@@ -141,15 +140,15 @@ struct exchange {
      * outlive it. NULL: nothing had to. */
     void (*on_done)(void *object);
     void *on_done_object;
-    bool has_begun; /* it was let in before its body came */
-    /* The request's body is not wanted, and its answer says why: whatever the
-     * method. */
+    bool has_begun; /* the place let it in before its body came */
+    /* No byte of the request's body is wanted, whatever the method; the answer
+     * says why. */
     bool refuses_body;
     /* The PROXY protocol came first: neighbour is whom a proxy has named. */
     bool is_introduced;
-    bool wants_id;       /* the log tells it: trace.h */
-    bool wants_upstream; /* the log tells of it: whoever asks one fills it in */
-    uint8_t id_len;      /* 0: nobody has named it */
+    bool wants_id;       /* the log shows its id: trace.h */
+    bool wants_upstream; /* the log shows upstream, to be filled in */
+    uint8_t id_len;      /* 0: it has no id */
     /* Set with the head of a 101, if response.persists: sink gets whatever the
      * client sends from now on, raw; end is called when that ends. */
     bool is_tunnel;
@@ -164,22 +163,22 @@ struct exchange {
     struct response response;
     struct request request;
     char id_line[EXCHANGE_ID_AT + EXCHANGE_ID_MAX + 2]; /* field and CRLF */
-    struct exchange_room room; /* not there where another is lent */
+    struct exchange_room room; /* missing where another room is lent */
 };
 
-/* Of an exchange that is lent its room. */
+/* The size of an exchange that is lent its room. */
 enum { EXCHANGE_LEAN_BYTES = offsetof(struct exchange, room) };
 
 /* The side that serves an exchange. */
 struct exchange_side {
     const struct address *peer; /* who is connected */
-    bool is_introduced;         /* as of the exchange, and the next two */
+    bool is_introduced;         /* as in the exchange; so are the next two */
     bool wants_id;
     bool wants_upstream;
-    bool wants_head;            /* the response's is kept: response.head_copy */
+    bool wants_head;            /* response.head_copy gets the head */
     struct exchange_room *room; /* lent; NULL: it has one of its own */
     void (*on_wake)(struct exchange *exchange);
-    /* Has an exchange that rests do so no more; false: no memory. NULL: none
+    /* Ends the rest of an exchange, see exchange_rouse(). NULL: none of them
      * rests. */
     bool (*on_rouse)(struct exchange *exchange);
     void *session;
@@ -189,7 +188,7 @@ struct exchange_side {
 /* A table for request.many; NULL: no memory. Freed by free(3). */
 MUST_USE struct field *exchange_make_fields(void);
 
-/* What the exchange holds, without bodies. */
+/* How many bytes of memory the exchange holds, bodies not counted. */
 size_t exchange_bytes(const struct exchange *exchange);
 
 /* Fills in all but the request. */
@@ -221,7 +220,7 @@ static inline void exchange_init(struct exchange *exchange,
 /* Gives back what the exchange holds: response, pending, sink, and on_done. */
 void exchange_fini(struct exchange *exchange);
 
-/* The answer is to be another than the one that was to come. */
+/* Gives up the answer that was to come, since another one is made. */
 void exchange_drop_pending(struct exchange *exchange);
 
 /* The handler that wanted the body will not answer: what is missing of the body
@@ -233,8 +232,8 @@ static inline bool exchange_is_resting(const struct exchange *exchange)
     return !response_has_room(&exchange->response);
 }
 
-/* Whoever has had the exchange rest needs all of it. False: no memory, and it
- * rests. */
+/* Ends the exchange's rest, since all of it is needed. False: no memory, and it
+ * still rests. */
 MUST_USE static inline bool exchange_rouse(struct exchange *exchange)
 {
     return !exchange_is_resting(exchange) || exchange->on_rouse(exchange);
@@ -250,9 +249,9 @@ static inline bool exchange_is_secure(const struct exchange *exchange)
     return exchange->tls;
 }
 
-/* Whether the kernel moves bytes to the client by itself, out of pipes and of
- * mapped files. Else they are looked at before, and pages of a mapping that are
- * lost meanwhile would be a SIGBUS. */
+/* Whether the kernel can move bytes to the client by itself, out of pipes and
+ * mapped files. Otherwise the server reads them first, and a page that a
+ * mapping has lost meanwhile would raise SIGBUS. */
 static inline bool exchange_can_splice(const struct exchange *exchange)
 {
     return !exchange->tls;

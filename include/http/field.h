@@ -23,7 +23,7 @@ enum field_id {
     FIELD_DATE,
     FIELD_EXPECT,
     FIELD_FORWARDED,
-    FIELD_HOP_BY_HOP, /* any that never goes on and says nothing here */
+    FIELD_HOP_BY_HOP, /* another one of one connection only */
     FIELD_HOST,
     FIELD_IF_MATCH,
     FIELD_IF_MODIFIED_SINCE,
@@ -58,8 +58,8 @@ struct field {
 /* The field that a name stands for, in any case. */
 enum field_id field_identify(struct bytes name);
 
-/* A byte of a name as CGI passes it on, letters small: all bytes that become '_'
- * are the same. */
+/* A byte of a name as CGI passes it on: a small letter, a digit, or '_' for any
+ * other byte. */
 static inline char field_byte_of_cgi(char byte)
 {
     char lower = byte_lower(byte);

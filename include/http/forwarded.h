@@ -19,7 +19,7 @@
 #include "http/request.h"
 
 enum forwarded_field {
-    FORWARDED_NONE,  /* the peer it is */
+    FORWARDED_NONE,  /* none: the client is the peer */
     FORWARDED_X_FOR, /* X-Forwarded-For */
     FORWARDED_RFC7239
 };
@@ -27,7 +27,7 @@ enum forwarded_field {
 /* Which proxies are believed, and in which field they speak. */
 struct forwarded_trust {
     enum forwarded_field field;
-    bool trusts_unix; /* whoever connects through a unix socket, too */
+    bool trusts_unix; /* so is any peer on a unix socket */
     const struct cidr *blocks;
     size_t block_count;
 };
@@ -39,8 +39,8 @@ bool forwarded_is_trusted(const struct forwarded_trust *trust,
 /* The peer, if it is not trusted; else the last address that something trusted
  * vouches for, whose port is 0 unless it is told. A trusted proxy that says
  * nothing, or what is no address ("unknown", a name, nonsense), speaks for an
- * unknown client, never for itself. So does one elsewhere that says
- * "127.0.0.1": that is a client on its own machine, not on this one. */
+ * unknown client, never for itself. So does a proxy on another machine that
+ * says "127.0.0.1": that client is on the proxy's machine, not on this one. */
 struct address forwarded_client(const struct request *request,
                                 const struct address *peer,
                                 const struct forwarded_trust *trust);

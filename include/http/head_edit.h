@@ -1,9 +1,9 @@
 /*
- * head_edit - what an operator wants otherwise in the heads of answers: fields
- * set, added, removed.
+ * head_edit - what an operator changes in the heads of answers: fields set,
+ * added, removed.
  *
- * Edits come in the order given. How a message is framed and dated, and what
- * belongs to the connection, is not theirs to say.
+ * Edits are made in the order given. They cannot change how a message is framed
+ * and dated, nor what belongs to the connection.
  *
  * Thread: filled at start; afterwards read only and shared by all.
  * Owns:   nothing; the texts are borrowed.
@@ -35,27 +35,27 @@ struct head_edits {
     } edits[HEAD_EDITS_MAX];
 };
 
-/* One more edit, of an object that began as all zero. NULL, or what is wrong
- * with text, as words to put behind it. */
+/* Adds an edit to edits, which began as all zero. Returns NULL, or what is
+ * wrong with text, as words to put behind it. */
 MUST_USE const char *head_edits_add(struct head_edits *edits,
                                     enum head_edit_kind kind,
                                     struct bytes text);
 
-/* What Content-Type is set to; fallback when it is not. */
+/* What edits set Content-Type to; fallback if they do not. */
 struct bytes head_edits_type(const struct head_edits *edits,
                              struct bytes fallback);
 
-/* Does the edits on a head: whole lines, which begin at from, without the empty
- * line. Content-Type is set only where there is one already, since an answer
- * without a body has no type; that of multipart/byteranges stays, and with
- * keeps_type any. */
+/* Makes the edits in a head: whole lines from the offset from on, without the
+ * empty line. Content-Type is set only where there is one already, since an
+ * answer without a body has no type; that of multipart/byteranges stays, and
+ * with keeps_type any. */
 void head_edits_apply(const struct head_edits *edits, struct buf *head,
                       size_t from, bool keeps_type);
 
-/* Drops all lines of that name from a head as above. */
+/* Drops all lines of that name from such a head. */
 void head_drop(struct buf *head, size_t from, struct bytes name);
 
-/* The value of the first field of that name in lines as above, from a place on;
+/* The value of the first field of that name in head from the offset from on;
  * its data is NULL when there is none. */
 struct bytes head_find(struct bytes head, size_t from, struct bytes name);
 

@@ -3,10 +3,9 @@
  *
  * A built-in table of common types, and a file in the format of
  * /etc/mime.types, when that is there, for what the table does not have: such
- * files know Qt's translations by ".ts", and RSS by a type that no browser
- * takes for one. Text types (those under text/, those in
- * +json and +xml, and application/javascript, json and xml) carry
- * "; charset=utf-8" ready made.
+ * files take ".ts" for Qt's translations, and give RSS a type that no browser
+ * takes for RSS. Text types (those under text/, those in +json and +xml, and
+ * application/javascript, json and xml) carry "; charset=utf-8" ready made.
  *
  * Thread: created at start; afterwards read only and shared by all.
  * Owns:   the table and every text it returns.
@@ -34,7 +33,7 @@ struct bytes mime_find(const struct mime *mime, struct bytes path);
 /* Whether text is token "/" token, a type without parameters. */
 bool mime_is_type(struct bytes text);
 
-/* Whether a type, without parameters, is one that says its charset. */
+/* Whether a type, given without parameters, gets a charset. */
 bool mime_is_text(struct bytes type);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * name_glob - a pattern of files: with a slash of their whole path, else of
- * their name, whichever directory they are in.
+ * name_glob - a pattern of files: with a slash, of their whole path; without
+ * one, of their name in any directory.
  *
  *   /assets/v*.js    by path
  *   *.css            by name, the last segment

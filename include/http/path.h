@@ -38,32 +38,31 @@ enum path_reading {
     PATH_WITHOUT_PARAMETERS = 1, /* "/a;b=c/d" is read as "/a/d" */
     PATH_WITH_BACKSLASHES = 2,   /* "/a\\b" and "/a%5Cb" are read as "/a/b" */
     PATH_WITHOUT_AUTHORITY = 4,  /* "//host/a" is read as "/a" */
-    PATH_LITERALLY = 8,          /* encoded bytes are none of these */
-    /* "/;a\\b" is read as "/": backslashes are slashes when the rest is done. */
+    PATH_LITERALLY = 8,          /* encoded bytes mean none of these */
+    /* "/;a\\b" is read as "/": backslashes become slashes after the rest. */
     PATH_BACKSLASHES_LAST = 16,
     PATH_AUTHORITY_LAST = 32, /* with that: "/;a/\\host/b" is read as "/b" */
-    PATH_READINGS = 64        /* readings there are: none, each, several */
+    PATH_READINGS = 64        /* how many values the flags have together */
 };
 
-/* Whether raw has a byte that the first two readings understand differently. */
+/* Whether raw has a byte that the first two flags read differently. */
 bool path_is_ambiguous(struct bytes raw);
 
 /* The flags by which raw may be read as another path than without them. */
 unsigned path_find_readings(struct bytes raw);
 
-/* Whether raw may have an authority: an empty segment stands before it. Where a
- * prefix is cut off, what follows the prefix comes first. */
+/* Whether an authority may be read in raw: it has an empty segment. Not only at
+ * its start, as what precedes that may be a prefix that is cut off. */
 bool path_may_have_authority(struct bytes raw);
 
-/* Cleans raw as read in that way, as path_clean() does; out has room for
- * raw.len bytes. False: read so, the path is refused, for instance because it
- * climbs above the root. */
+/* Cleans raw in that reading, as path_clean() does; out has room for raw.len
+ * bytes. False: so read, the path is refused, for instance because it climbs
+ * above the root. */
 MUST_USE bool path_clean_as(struct bytes raw, unsigned reading, char *out,
                             struct path *path_out);
 
-/* raw with the byte slash in the place of each encoded slash (%2F): '/', or a
- * byte that no path has. The result is written to out, which has room for
- * raw.len bytes. */
+/* Copies raw to out, which has room for raw.len bytes, with the byte slash for
+ * each encoded slash (%2F): '/', or a byte that no path has. */
 struct bytes path_replace_slashes(struct bytes raw, char slash, char *out);
 
 /* Whether path is prefix, which has no slash at its end, or lies below it. */

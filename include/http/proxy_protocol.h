@@ -10,7 +10,7 @@
  * Only connections from proxies that are trusted may be read so: anyone can
  * write such bytes.
  *
- * Thread: any; no state. It begins at the first byte each time, of so few.
+ * Thread: any; no state. Each call begins at the first byte, as there are few.
  */
 #ifndef HTTP_PROXY_PROTOCOL_H
 #define HTTP_PROXY_PROTOCOL_H
@@ -38,8 +38,8 @@ struct proxy_protocol {
     struct address source;
 };
 
-/* text is all that has come. It is BAD, and not MORE, as soon as can be, and
- * with PROXY_PROTOCOL_BYTES_MAX bytes at the latest. */
+/* Parses text, which is all that has come. A fault is BAD as soon as can be,
+ * and anything with PROXY_PROTOCOL_BYTES_MAX bytes is not MORE. */
 MUST_USE enum proxy_protocol_verdict proxy_protocol_parse(
     struct proxy_protocol *proxy, struct bytes text);
 

@@ -3,8 +3,8 @@
  *
  * As forms send them (WHATWG URL 5): '+' is a space, %XX a byte, both decoded
  * exactly once; a name without '=' has an empty value; nothing between two '&'
- * is nothing. What nobody asks for is refused, or a name misspelt would go
- * unnoticed; so is a name that comes twice, since two readers could take
+ * is nothing. A name that nobody asks for is refused, or a misspelt one would
+ * go unnoticed; so is a name that comes twice, since two readers could take
  * different ones.
  *
  * Thread: any; no state.
@@ -29,8 +29,8 @@ enum query_verdict {
 };
 
 /* Finds the parameters in raw, a query without its '?' (it may be empty).
- * Values are written to out, which has room for raw.len bytes. Else *name_out
- * is the name that is wrong: decoded if it can be. */
+ * Values are written to out, which has room for raw.len bytes. On a fault
+ * *name_out is the name at fault, decoded if it can be. */
 MUST_USE enum query_verdict query_read(struct bytes raw, char *out,
                                        struct query_parameter *parameters,
                                        size_t count, struct bytes *name_out);

@@ -47,8 +47,8 @@ enum http1_verdict http1_parse_reply(struct http1_progress *progress,
                                      struct reply *reply, size_t *used_out,
                                      const char **fault_out);
 
-/* How the body is framed when that was asked for (RFC 9112 6.3). BODY_TUNNEL:
- * HTTP ends here, by 101 or by success of CONNECT. For a body_reader. */
+/* How the body of a reply to method asked is framed (RFC 9112 6.3), for a
+ * body_reader. BODY_TUNNEL: HTTP ends here, by 101 or by success of CONNECT. */
 enum body_framing reply_framing(const struct reply *reply, enum method asked);
 
 /* Whether another reply to the same request follows: 100 to 199 but 101. */

@@ -30,7 +30,7 @@ enum method {
     METHOD_COUNT
 };
 
-/* Whether doing it twice is doing it once (RFC 9110 9.2.2). */
+/* Whether repeating it changes nothing more (RFC 9110 9.2.2). */
 static inline bool method_is_idempotent(enum method method)
 {
     return method == METHOD_GET || method == METHOD_HEAD ||
@@ -40,7 +40,7 @@ static inline bool method_is_idempotent(enum method method)
 
 enum {
     REQUEST_FIELDS_MAX = 100,
-    REQUEST_FIELDS_FEW = 20, /* a browser's, mostly */
+    REQUEST_FIELDS_FEW = 20, /* enough for most of a browser's */
     REQUEST_HTTP2 = 2        /* in the place of a minor version of HTTP/1 */
 };
 
@@ -55,7 +55,7 @@ struct request {
     enum method method;
     unsigned minor;           /* HTTP/1.minor: 0 or 1; REQUEST_HTTP2 */
     bool keep_alive;          /* the client wants to go on (RFC 9112 9.3) */
-    bool has_options;         /* Connection says more than whether it does */
+    bool has_options;         /* Connection has other options, too */
     bool is_chunked;          /* body framed by chunks */
     bool expects_continue;    /* Expect: 100-continue, and HTTP/1.1 */
     bool expects_other;       /* any other expectation: 417 */
@@ -70,11 +70,11 @@ struct request {
     uint32_t seen;            /* bit 1 << id: fields[first[id]] is one */
     uint8_t first[FIELD_COUNT];
     uint8_t field_count;
-    /* The caller's, of REQUEST_FIELDS_FEW, set before; or many, if that is too
-     * small. */
+    /* The caller sets it to room for REQUEST_FIELDS_FEW; it is many where that
+     * is too small. */
     struct field *fields;
     struct field
-        *many; /* likewise, of REQUEST_FIELDS_MAX; NULL: there is none */
+        *many; /* also set by the caller, of REQUEST_FIELDS_MAX; or NULL */
 };
 
 /* The first field of that kind, or NULL. */

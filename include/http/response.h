@@ -60,18 +60,18 @@ struct response_room {
 
 /* The source of the operator's own bodies for errors. */
 struct error_source {
-    /* Whether there should be a body for that status. */
+    /* Whether there is a body for that status. */
     bool (*has)(const struct error_source *source, unsigned status);
     /* The response is an exchange's, is_error, and nothing of it was sent. */
     void (*put)(const struct error_source *source, struct response *response);
 };
 
-/* Whether what is sent was known already. */
+/* Whether the answer was in a cache. */
 enum response_cache {
     RESPONSE_CACHE_UNASKED,
     RESPONSE_CACHE_HIT,
     RESPONSE_CACHE_MISS,
-    /* Of what is proxied. */
+    /* Of proxied answers only. */
     RESPONSE_CACHE_STALE,       /* a hit that was too old, and allowed so */
     RESPONSE_CACHE_REVALIDATED, /* a kept answer that the origin said is good */
     RESPONSE_CACHE_BYPASS,      /* the request went past the cache */
@@ -96,7 +96,7 @@ struct response {
     bool is_borrowed; /* it is a cached head: http/http1/http1_frame.h */
     bool is_framed;   /* private to the protocol */
     bool has_date;    /* fields have one: it came with the answer */
-    bool has_phrase;  /* the status came with one: in the headroom */
+    bool has_phrase;  /* the phrase came, too: in the headroom */
     bool is_unsized;  /* nobody knows the body's length beforehand */
     bool has_length;  /* source makes length_left more, and no more */
     bool has_ended;   /* source has nothing more */
@@ -112,7 +112,7 @@ struct response {
     uint8_t part_at;       /* the next to send */
     uint64_t bytes_left;   /* of all parts */
     uint64_t bytes_sent;   /* handed to the kernel, head included */
-    uint64_t bytes_before; /* of these, before it waited last */
+    uint64_t bytes_before; /* of these, those before it waited last */
     uint64_t body_bytes;   /* of the body as announced; for logs */
     uint64_t length_left;  /* of the body, while has_length */
     uint32_t head_bytes;   /* of bytes_sent, how many were head; once framed */
@@ -150,7 +150,7 @@ struct server_defaults {
     const struct now *now;
 };
 
-/* The room is borrowed until response_fini(), or for as long as it is lent. */
+/* The room is borrowed until response_fini(), or until it is taken. */
 void response_init(struct response *response, struct response_room *room);
 void response_fini(struct response *response);
 
@@ -159,9 +159,9 @@ static inline bool response_has_room(const struct response *response)
     return response->head.storage;
 }
 
-/* Whether nothing has been written yet, or all of that has been sent and there is
- * nothing more for now: it can do without its room, which may be taken from it,
- * and another lent. */
+/* Whether the response can do without its room, which may be taken from it, and
+ * another lent: nothing has been written yet, or all of it has been sent and
+ * nothing follows for now. */
 bool response_can_rest(const struct response *response);
 void response_take_room(struct response *response);
 void response_lend_room(struct response *response, struct response_room *room);
@@ -191,7 +191,7 @@ void response_begin_relayed(struct response *response, unsigned status,
 void response_begin_edited(struct response *response, unsigned status,
                            struct bytes fields);
 
-/* The next piece of the lines that the head gets when it ends. */
+/* Adds a piece to extra, the lines that the head gets when it ends. */
 void response_put_extra(struct response *response, struct bytes piece);
 
 /* Whether the head of this answer is like no other, so that one that a cache
@@ -212,7 +212,7 @@ void response_set_timing(struct response *response, struct bytes value);
 /* Makes room for count parts in all; false: no memory. */
 MUST_USE bool response_reserve_parts(struct response *response, size_t count);
 
-/* Empty ones are left out. */
+/* Adds a part behind the others, unless it is empty. */
 void response_add_part(struct response *response, struct part part);
 
 void response_add_memory(struct response *response, struct bytes text);
@@ -240,23 +240,23 @@ void response_borrow_head(struct response *response, struct bytes block,
                           size_t head_len);
 
 /* Adds the head, and a body whose length is not known. Takes source over, which
- * is NULL at most for HEAD; it is destroyed where none is sent. */
+ * may be NULL for HEAD; it is destroyed where no body is sent. */
 void response_add_source(struct response *response, struct source *source);
 
-/* Adds a source whose length is known, and said: the answer breaks off where
- * source makes more, or ends before. */
+/* Adds the head, and a body whose length is known and announced: the answer
+ * breaks off where source makes more, or less. */
 void response_add_source_of(struct response *response, struct source *source,
                             uint64_t length);
 
 /* --- Whole answers ------------------------------------------------------ */
 
-/* A short HTML page that names the status, with extra fields (whole lines
+/* Makes a short HTML page that names the status, with extra fields (whole lines
  * with CRLF, or empty) in its head. Takes the place of what was there. */
 void response_make_error(struct response *response, unsigned status,
                          struct bytes extra_fields,
                          const struct server_defaults *defaults);
 
-/* An answer with a short body, which is copied; else the same. */
+/* Makes an answer with a short body, which is copied; otherwise likewise. */
 void response_make_short(struct response *response, unsigned status,
                          struct bytes extra_fields, struct bytes type,
                          struct bytes text,
@@ -269,17 +269,16 @@ static inline void response_put_error_body(struct response *response)
         response->errors->put(response->errors, response);
 }
 
-/* An error whose body is text: the same as response_make_error() else. */
+/* Makes an error whose body is text; otherwise as response_make_error(). */
 void response_make_error_text(struct response *response, unsigned status,
                               struct bytes extra_fields, struct bytes type,
                               struct bytes text,
                               const struct server_defaults *defaults);
 
 /* Gives an answer that is_error another body, of that type and length, which
- * the caller adds next: the head stays but for what describes the body, and no
- * source makes any of it. None
- * of it may have been sent. False: the head could not be written, and nothing
- * may be added. */
+ * the caller adds next. The head stays but for what describes the body, and no
+ * source makes any of it. None of it may have been sent. False: the head could
+ * not be written, and nothing may be added. */
 MUST_USE bool response_replace_body(struct response *response,
                                     struct bytes type, uint64_t length);
 
@@ -296,7 +295,7 @@ void response_advance(struct response *response, uint64_t len);
  * been sent. False: the body cannot go on. */
 MUST_USE bool response_pull(struct response *response, uint64_t at_most);
 
-/* Whether source makes more than the parts. */
+/* Whether source may make more, behind the parts. */
 static inline bool response_has_more(const struct response *response)
 {
     return response->source && !response->has_ended;

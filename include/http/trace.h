@@ -5,11 +5,11 @@
  *   X-Request-Id: 9f86d081884c7d659a2feaa0c55ad015      this server's log, too
  *   traceparent: 00-9f86...d015-a3bf4f1b2b0b822c-01     W3C Trace Context
  *
- * Of what comes in, an id is believed of trusted proxies only, or anybody
- * could have two requests look like one; a traceparent is believed of all,
- * since whoever traces decides that for itself. The first half of a name is the
- * same for all that this struct makes, the second is made of a secret and a
- * count: nobody foresees it, and no system call is made for one.
+ * An id that comes in is believed of trusted proxies only, or anybody could
+ * make two requests look like one; a traceparent is believed of all, since each
+ * tracer decides that for itself. The first half of a name is the same for all
+ * that this struct makes, the second is made of a secret and a count: nobody
+ * foresees it, and no system call is made for one.
  *
  * Thread: one.
  * Owns:   nothing but itself.
@@ -26,7 +26,7 @@ enum { TRACE_ID_LEN = 32, TRACE_PARENT_LEN = 55 };
 struct trace {
     struct siphash_key key;
     uint64_t count;
-    char half[TRACE_ID_LEN / 2]; /* of a name, the first */
+    char half[TRACE_ID_LEN / 2]; /* the first half of each name */
 };
 
 /* 0 or -errno. */
@@ -40,8 +40,8 @@ void trace_identify(struct trace *trace, const struct forwarded_trust *trust,
 /* Whether there is exactly one traceparent, and it is valid. */
 bool trace_has_parent(const struct request *request);
 
-/* The first span of a trace, to be recorded, as it is where nothing is said.
- * Its trace is named like the request where that has such a name. */
+/* Makes the traceparent of a new trace, to be recorded. The trace is named like
+ * the request, if request_id can be a trace's name. */
 void trace_make_parent(struct trace *trace, struct bytes request_id,
                        char out[TRACE_PARENT_LEN]);
 

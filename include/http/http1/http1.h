@@ -48,8 +48,8 @@ struct http1_progress {
  * falls. On HTTP1_DONE request holds views into data, and *used_out the length
  * of the head with its empty line. On HTTP1_BAD *reason_out says why, and
  * request->line is what there is of the request line. progress is reset on
- * both. What request->many points to is used for the fields of a head with
- * many, and before that set by the caller. */
+ * both. The caller sets request->many before; what it points to is used for a
+ * head with many fields. */
 enum http1_verdict http1_parse(struct http1_progress *progress,
                                const char *data, size_t len,
                                struct request *request, size_t *used_out,

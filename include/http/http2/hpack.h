@@ -25,15 +25,15 @@
 
 #include "base/buf.h"
 
-enum { HPACK_FIELDS_MAX = 128 /* that are encoded in one go */ };
+enum { HPACK_FIELDS_MAX = 128 /* encoded in one call, at most */ };
 
 struct hpack_field {
     struct bytes name; /* in lower case */
     struct bytes value;
 };
 
-/* Says that no table is used, in front of the first block of a connection (RFC
- * 7541 6.3): whatever size the client allows, it is enough. */
+/* Stands before the first block of a connection and says that no table is used
+ * (RFC 7541 6.3); any size that the client allows is enough for that. */
 #define HPACK_NO_TABLE "\x20"
 
 /* --- To the client ------------------------------------------------------- */
@@ -60,9 +60,9 @@ struct hpack_decoder; /* opaque */
 MUST_USE struct hpack_decoder *hpack_decoder_create(void);
 void hpack_decoder_destroy(struct hpack_decoder *decoder);
 
-/* Decodes a whole block; on_field gets each field while it is called, and says
- * whether to go on. False: the block is none, there was no memory, or on_field
- * has stopped it: the table is lost, and the connection with it. */
+/* Decodes a whole block. on_field gets each field, for the call only, and says
+ * whether to go on. False: the block is malformed, there was no memory, or
+ * on_field has stopped it: the table is lost, and the connection with it. */
 MUST_USE bool hpack_decode(struct hpack_decoder *decoder, struct bytes block,
                            bool (*on_field)(void *context, struct bytes name,
                                             struct bytes value),

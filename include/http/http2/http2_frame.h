@@ -117,15 +117,14 @@ static inline void http2_write_frame(char *to, const struct http2_frame *frame)
 void http2_put_lines(struct hpack_encoder *encoder, struct bytes lines,
                      struct buf *out);
 
-/* How many bytes of what is left of a response that has been made are the lines
- * of its head, as long as that has not been put. */
+/* How many bytes of a response's bytes_left are the lines of its head, before
+ * http2_put_head(). */
 size_t http2_lines_bytes(const struct response *response);
 
-/* Appends the head of a response that has been made: its status, Date (of
- * date, a block of that field alone) unless it came with one, and its fields,
- * which are no part of what is left of it any more. *priority_out: what its
- * field of that name says, a view for the moment; untouched when it has
- * none. */
+/* Appends the head of a response that has been made: its status, Date (of date,
+ * a block of that field alone) unless it came with one, and its fields, which
+ * bytes_left counts no longer. *priority_out: the value of its Priority field,
+ * a view for the moment; untouched when it has none. */
 void http2_put_head(struct hpack_encoder *encoder, struct response *response,
                     struct bytes date, struct buf *out,
                     struct bytes *priority_out);

@@ -50,7 +50,7 @@ enum http2_verdict {
 
 /* A head that is being gathered; large, one for all connections of a worker. */
 struct http2_head {
-    struct bytes method; /* all in here; data is NULL: it has none */
+    struct bytes method; /* all views into here; data NULL: it has none */
     struct bytes scheme;
     struct bytes authority;
     struct bytes path;
@@ -104,12 +104,12 @@ void http2_head_store(const struct http2_head *head, char *to);
 /* How many fields a stored text has. */
 unsigned http2_text_fields(const char *text);
 
-/* Fills request in with views of a text that was stored. request->fields is set
- * before, and has room for as many as there are. REASON_NONE, or why it is
- * refused. */
+/* Fills request in with views of a text that was stored. The caller has set
+ * request->fields, with room for http2_text_fields(). Returns REASON_NONE, or
+ * why the request is refused. */
 enum reason http2_request_read(struct request *request, const char *text);
 
-/* The same of the fields alone, where they are needed again. */
+/* Fills in the request's fields alone, where they are needed again. */
 void http2_request_read_fields(struct request *request, const char *text);
 
 #endif

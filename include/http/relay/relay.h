@@ -7,15 +7,15 @@
  *   client <-- fields <--- relay_reply()    <-- reply
  *
  * Nothing is copied through: framing is ours, and what belongs to one
- * connection stays there: Connection and all it names, Keep-Alive, Proxy-*,
- * TE, Trailer, Transfer-Encoding, Upgrade. So are fields that say who asked,
- * unless a trusted proxy sent them, and fields that some servers take for one
- * of these because of an underscore (X_Forwarded_For).
+ * connection stays there: Connection and all it names, Keep-Alive, Proxy-*, TE,
+ * Trailer, Transfer-Encoding, Upgrade. Fields that say who asked are left out,
+ * too, unless a trusted proxy sent them, and so are fields that some servers
+ * take for one of these because of an underscore (X_Forwarded_For).
  *
- * Who asked is said in X-Forwarded-For, -Proto and -Host and in Forwarded (RFC
- * 7239): all new when the peer is not trusted. A trusted one speaks in one of
- * the two ways (forwarded_trust.field): that one is gone on with, and the
- * other dropped, since anybody may have written it.
+ * X-Forwarded-For, -Proto and -Host and Forwarded (RFC 7239) say who asked: all
+ * of them anew when the peer is not trusted. A trusted peer speaks in one of
+ * the two ways (forwarded_trust.field), which is continued; the other is
+ * dropped, since anybody may have written it.
  *
  * A reply that names a place of the upstream's (Location, Content-Location,
  * Refresh, Path and Domain of a cookie) names it to the client as the client
@@ -37,12 +37,12 @@ enum {
     RELAY_ROUNDS_MAX = 10         /* our own name in Via: more is a loop */
 };
 
-/* How messages of one place go on. All texts are borrowed, and the same for
- * each message but for host and the last two, which are the exchange's. */
+/* How messages of one place are relayed. All texts are borrowed; host and the
+ * last two are the exchange's, the others the same for each message. */
 struct relay {
-    /* The target's path, as sent, begins with strip, which goes and gives
-     * way to replace: "/app/" and "/" make "/x" of "/app/x". Both empty: the
-     * path stays. strip ends where a segment does. */
+    /* The target's path, as sent, begins with strip, in whose place replace is
+     * put: "/app/" and "/" make "/x" of "/app/x". Both empty: the path stays.
+     * strip ends where a segment does. */
     struct bytes strip;
     struct bytes replace;
     struct bytes host;      /* the upstream's, for Host */
@@ -53,14 +53,14 @@ struct relay {
                                "websocket"; empty: none */
     const struct forwarded_trust *trust; /* NULL: no proxy is trusted */
     bool renames;      /* paths in a reply (Location) become the client's */
-    bool tells_client; /* which certificate the client has shown, in fields that
-                          nobody else can send */
+    bool tells_client; /* the upstream is told of the client's certificate, in
+                          fields that nobody else can send */
     struct bytes request_id;  /* X-Request-Id, in the place of any other, both
                                  ways; empty: as it comes */
     struct bytes traceparent; /* instead of the client's; empty: as it comes */
 };
 
-/* What the request itself does not say. */
+/* What relay_request() needs and the request does not say. */
 struct relay_from {
     const struct address *peer; /* who is connected: not the client it is for */
     struct bytes scheme;        /* "http" or "https" */
@@ -74,8 +74,8 @@ struct relay_from {
 
 enum relay_verdict {
     RELAY_DONE,
-    RELAY_BAD_CONNECTION, /* it names a field that is not for one connection,
-                             or too many */
+    RELAY_BAD_CONNECTION, /* Connection names a field that is not for one
+                             connection, or too many */
     RELAY_BAD_TARGET,     /* has dot segments, or does not begin with strip */
     RELAY_BAD_COUNT,      /* Max-Forwards is no number */
     RELAY_BAD_SWITCH,     /* 101 that nobody asked for */
@@ -84,8 +84,8 @@ enum relay_verdict {
     RELAY_TOO_LARGE       /* there was no room in out */
 };
 
-/* Why a request of which that came is refused; REASON_NONE for RELAY_LAST, and
- * what concerns replies. */
+/* The reason to refuse a request that got this verdict; REASON_NONE for
+ * RELAY_LAST, and for verdicts on replies. */
 enum reason relay_reason(enum relay_verdict verdict);
 
 /* Appends the head of the request for the upstream, with its empty line:
@@ -120,10 +120,10 @@ MUST_USE enum relay_verdict relay_interim(const struct relay *relay,
                                           const struct reply *reply,
                                           struct buf *out);
 
-/* Appends the fields of a reply but for what is about its framing, for
- * response_add_source_of() when that is BODY_LENGTH, response_add_source() when
- * BODY_CHUNKED or BODY_UNTIL_CLOSE, and response_add_head() when BODY_NONE:
- * what Content-Length says of an answer to HEAD, or in a 304, is there then. */
+/* Appends the fields of a reply, but for those about its framing. They go into
+ * response_add_source_of() if that is BODY_LENGTH, response_add_source() if
+ * BODY_CHUNKED or BODY_UNTIL_CLOSE, and response_add_head() if BODY_NONE; only
+ * then Content-Length, as of an answer to HEAD or a 304, is among them. */
 MUST_USE enum relay_verdict relay_reply(const struct relay *relay,
                                         const struct request *request,
                                         const struct reply *reply,

@@ -27,7 +27,7 @@ struct cache_rules {
     } rules[CACHE_RULES_MAX];
 };
 
-/* One more rule, of an object that began as all zero. NULL, or what is wrong
+/* Adds a rule to rules, which began as all zero. Returns NULL, or what is wrong
  * with text, as words to put behind it. */
 MUST_USE const char *cache_rules_add(struct cache_rules *rules,
                                      struct bytes text);

@@ -1,6 +1,6 @@
 /*
  * compress_rules - what the operator wants compressed on the way, and how: the
- * codings, that first which is made first, media types, and sizes.
+ * codings, the preferred one first, media types, and sizes.
  *
  * A type is a pattern of base/glob.h, whose star stands for all of "text/" or
  * of "+json"; what is behind a semicolon in the type of an answer does not
@@ -17,35 +17,35 @@
 
 enum { COMPRESS_TYPES_MAX = 40 };
 
-/* The word for no compression in the place of a coding. */
+/* The word for no compression, where a coding could stand. */
 #define COMPRESS_OFF "off"
 
 struct compress_rules {
     struct coding_order order;
-    unsigned codings;   /* bit 1 << coding: in the order */
-    uint64_t bytes_min; /* of what is compressed, where that is known */
+    unsigned codings;   /* bit 1 << coding: it is in order */
+    uint64_t bytes_min; /* bodies of a known, smaller size stay */
     uint64_t bytes_max;
     size_t type_count;
     struct glob types[COMPRESS_TYPES_MAX];
 };
 
-/* Each adds to an object that began as all zero. NULL, or what is wrong with
- * text, as words to put behind it. */
+/* Each adds to rules, which began as all zero. Returns NULL, or what is wrong
+ * with text, as words to put behind it. */
 MUST_USE const char *compress_rules_add_coding(struct compress_rules *rules,
                                                struct bytes text);
 MUST_USE const char *compress_rules_add_type(struct compress_rules *rules,
                                              struct bytes text);
 
-/* What is added where nothing is said: all codings, that first which leaves the
- * fewest bytes of texts, and types that shrink. */
+/* Each adds the defaults: all codings, first the one that leaves the fewest
+ * bytes of texts; and types that shrink. */
 void compress_rules_add_codings(struct compress_rules *rules);
 void compress_rules_add_types(struct compress_rules *rules);
 
-/* Whether a media type, maybe with parameters, is among those. */
+/* Whether a media type, maybe with parameters, is among the rules' types. */
 bool compress_rules_take(const struct compress_rules *rules, struct bytes type);
 
-/* Whether the value of a Cache-Control field says no-transform (RFC 9111
- * 5.2.2.6): the answer is to leave as it is. */
+/* Whether a Cache-Control value says no-transform (RFC 9111 5.2.2.6): the
+ * answer then has to stay as it is. */
 bool compress_is_forbidden(struct bytes cache_control);
 
 #endif

@@ -4,13 +4,13 @@
  *
  *   /assets/app.*.js            each answer of the pattern is a dictionary for
  *                               the next one
- *   /docs/page-*=/docs.words    that file is one for all of them, and they
- *                               lead to it by a Link field
+ *   /docs/page-*=/docs.words    that file is the dictionary of all of them,
+ *                               which name it in a Link field
  *   app:/assets/app.*.js        the client is told a name for it, too
  *
- * Patterns are those of base/glob.h, of whole paths, but for '?', which the
- * patterns of browsers have no word for. What a browser is told, its star takes
- * slashes, too: it may offer a dictionary where none is used.
+ * Patterns are those of base/glob.h, of whole paths, but without '?', which
+ * browsers' patterns do not have. The star of a browser's pattern takes
+ * slashes, too: so it may offer a dictionary where none is used.
  *
  * Thread: filled at start; afterwards read only and shared by all.
  * Owns:   all of it.
@@ -31,12 +31,12 @@ enum {
 
 struct dictionary_rule {
     struct glob answers;
-    uint8_t file_len; /* 0: every answer is one */
+    uint8_t file_len; /* 0: every answer is a dictionary */
     uint8_t text_len;
     uint16_t use_len;
-    uint16_t link_len; /* 0: none */
+    uint16_t link_len; /* 0: there is no Link */
     char file[DICTIONARY_PATH_BYTES_MAX];
-    char text[DICTIONARY_PATH_BYTES_MAX]; /* of the pattern, as it was told */
+    char text[DICTIONARY_PATH_BYTES_MAX]; /* the pattern, as written */
     char lines[DICTIONARY_LINES_BYTES_MAX];
 };
 
@@ -45,13 +45,13 @@ struct dictionary_rules {
     struct dictionary_rule rules[DICTIONARY_RULES_MAX];
 };
 
-/* One more rule, of an object that began as all zero. NULL, or what is wrong
+/* Adds a rule to rules, which began as all zero. Returns NULL, or what is wrong
  * with text, as words to put behind it. */
 MUST_USE const char *dictionary_rules_add(struct dictionary_rules *rules,
                                           struct bytes text);
 
-/* The first rule that has the answer of a clean path as a dictionary, or for
- * which it is sent by one. NULL: none; rules may be NULL. */
+/* The first rule by which the answer of a clean path is a dictionary, or is
+ * sent by one. NULL: none; rules may be NULL. */
 const struct dictionary_rule *dictionary_rules_find_made(
     const struct dictionary_rules *rules, struct bytes path);
 const struct dictionary_rule *dictionary_rules_find_used(

@@ -27,7 +27,7 @@ struct priority_rules {
     } rules[PRIORITY_RULES_MAX];
 };
 
-/* One more rule, of an object that began as all zero. NULL, or what is wrong
+/* Adds a rule to rules, which began as all zero. Returns NULL, or what is wrong
  * with text, as words to put behind it. */
 MUST_USE const char *priority_rules_add(struct priority_rules *rules,
                                         struct bytes text);

@@ -27,7 +27,7 @@ struct type_rules {
     } rules[TYPE_RULES_MAX];
 };
 
-/* Adds a rule to an object that was all zero at first. NULL, or what is wrong
+/* Adds a rule to rules, which began as all zero. Returns NULL, or what is wrong
  * with text, as words to put behind it. */
 MUST_USE const char *type_rules_add(struct type_rules *rules,
                                     struct bytes text);
