@@ -16,8 +16,10 @@ AB = {
     "length": r"^Document Length:\s+(\d+)",
     "per_second": r"^Requests per second:\s+([\d.]+)",
     "mean_ms": r"^Time per request:\s+([\d.]+) \[ms\] \(mean\)",
+    "seconds": r"^Time taken for tests:\s+([\d.]+)",
     "median_ms": r"^ +50% +(\d+)",
-    "p99_ms": r"^ +99% +(\d+)",
+    **{f"p{share}_ms": rf"^ +{share}% +(\d+)"
+       for share in (66, 75, 80, 90, 95, 98, 99)},
     "longest_ms": r"^ +100% +(\d+)",
 }
 # Times are in ms. connection_*: from opening to closing it; response: from the
