@@ -127,7 +127,7 @@ def _slow_link(numbers):
     try:
         means = {name: numbers.cell("80 Mbit/s, draws of", 0.9, name)
                  for name in ("srpt", "fifo", "fair")}
-        where = "at 0.9 of 80 Mbit/s, in a draw of 20 s,"
+        where = "at 0.9 of 80 Mbit/s, in draws of 20 s,"
     except (StopIteration, LookupError):
         means = numbers.rows(NARROW, "mean")
         where = "at 0.9 of 80 Mbit/s, in short draws,"
@@ -200,7 +200,8 @@ def _file_size(numbers):
     faster = [what for what, low in told if low > 1]
     which = (f"of {len(told)} comparisons {len(faster)} "
              f"{'is' if len(faster) == 1 else 'are'} above one worker's rate "
-             f"({'; '.join(faster)})" if faster else
+             f"by the whole 95 % interval ({'; '.join(faster)})"
+             if faster else
              "here from none, as the client has its part of the two CPUs")
     return (f"{which}; of CPU time a reply of {small} costs "
             f"{costs['1 worker'][small]:.0f} µs with one, "
@@ -241,9 +242,9 @@ def _parallel(numbers):
 
 def _proxy(numbers):
     whole = numbers.rows(WHOLE, "longest s")
-    text = ("the upstream's queue has five places: who finds none is tried "
-            "again by the kernel after 1, 3, 7 and 15 s, and reset when it "
-            "forgets him; ")
+    text = ("the upstream's queue is short (a backlog of five): who finds no "
+            "place is tried again by the kernel after 1, 3, 7 and 15 s, and "
+            "reset when it forgets him; ")
     try:
         failed = numbers.rows("ab -c 50 -n 50,000 where", "failed")
         text += f"a naive proxy loses {failed['a naive proxy']:,} of 50,000, "

@@ -358,7 +358,8 @@ EXPERIMENT = model.Experiment(
     "begin, and ahead of the downloads' client on its CPU). --send-method "
     "read with --chunk-size from 1 KiB to 512 MiB; sendfile and mmap with the "
     f"chunk as it comes. A new process for each run of {SECONDS:g} s, the "
-    f"rows in turns, {ROUNDS} rounds, medians; ratios are of each round. Why "
-    "is asked by bench/receiver.c, which takes the same file with and without "
-    "copying it.",
+    f"rows in turns, {ROUNDS} rounds, medians (a small request's median and "
+    "99th percentile are of those of all rounds together); ratios are of each "
+    "round. Why is asked by bench/receiver.c, which takes the same file with "
+    "and without copying it.",
     420, measure)

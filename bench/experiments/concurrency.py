@@ -260,5 +260,7 @@ EXPERIMENT = model.Experiment(
     f"{SECONDS:g} s in turns, medians; ratios are of each round. Memory is "
     "resident: of a process just started, and the most behind its loads. And "
     "files that are not in memory, on a disk that a control group makes slow: "
-    "there a worker waits for its reads.",
+    f"there a worker waits for its reads ({concurrency_disk.CONNECTIONS} "
+    f"connections, {concurrency_disk.ROUNDS} rounds of "
+    f"{concurrency_disk.SECONDS:g} s).",
     240, measure)

@@ -81,8 +81,9 @@ def _tables(cells, made, grid):
         Table("MB per second", columns, rows("bytes_per_second", 1e6)),
         Table("CPU µs per reply", columns, rows("cpu_us")),
         Table("CPUs that the server used", columns, rows("busy"),
-              "httperf always uses one. Where the server used less than "
-              "it might, httperf was the limit."),
+              "httperf always uses one. Where the server used less than it "
+              "might, httperf was the limit, or what was asked for: of one "
+              f"call each {AT_ONCE:,} a second."),
     ]
 
 
@@ -238,10 +239,11 @@ EXPERIMENT = Experiment(
     "they decrease throughput, and of few connections with many calls that "
     "they are not favourable, either.",
     f"httperf --num-conns x --num-calls, the connections begun at {AT_ONCE:,} "
-    "a second, so that all are there at once, or one by one; a file as large "
-    "as their replies must have been (8,966.6 KB/s by 4,687.7/s). One worker "
-    "has a CPU of its own; the others may use both and share one with "
-    "httperf, as originals did: so CPU time per reply stands beside. Short "
+    "a second, so that all are there at once, or one by one; a file with "
+    "which request and reply have about the bytes of theirs (8,966.6 KB/s by "
+    "4,687.7/s: httperf counts both). One worker has a CPU of its own; the "
+    "others may use both and share one with httperf: so CPU time per reply "
+    "stands beside. Short "
     "runs are repeated, in turns, and medians taken. The original's two "
     "tables are run as they are, once each; the first also over "
     f"{connections_tables.LINK_MBIT} Mbit/s.",

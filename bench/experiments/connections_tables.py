@@ -111,9 +111,11 @@ def _fast_table(found, by_link):
          "trouble"],
         [[f"{row.workers} x {row.calls}", row.per_second, row.kib_per_second,
           *over_link(row), *_cells(found[row])] for row in FAST],
-        f"A link of {LINK_MBIT} Mbit/s is about what the original's 9,621.0 "
-        f"KB/s take ({LINK_CALLS} calls a connection here, enough to fill "
-        "it). A link alone would give the same rate in all rows, whatever the "
+        "The original's 9,621.0 KB/s, of requests and replies, are 78.8 "
+        f"Mbit/s; a link of {LINK_MBIT} carries the heads of packets, too, "
+        f"here of both directions ({LINK_CALLS} calls a connection, enough to "
+        "fill it). A link alone would give the same rate in all rows, "
+        "whatever the "
         "workers: the original's last one has 22 % fewer KB/s than its "
         "second, so that something else limits there. Without a "
         "link, at this rate at most 80,000 or 160,000 replies a second are "
@@ -122,7 +124,7 @@ def _fast_table(found, by_link):
 
 def _slow_table(found):
     return Table(
-        "1,000 calls by connections begun at one a second",
+        "1,000 calls by connections begun at one a second, 5 workers",
         ["connections x calls", "most that is offered, replies/s",
          "original: replies/s", "original: KB/s", "by 23.5 ms a call",
          "replies/s", "KB/s", "CPUs used", "trouble"],

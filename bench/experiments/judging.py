@@ -25,7 +25,8 @@ def rounds_needed(evidence, doubt):
 def _open(claim, doubt):
     needed = rounds_needed(claim.evidence, doubt)
     claim.holds = None
-    claim.needs = (f"{needed - claim.evidence.rounds:,} more rounds" if needed
+    more = needed and needed - claim.evidence.rounds
+    claim.needs = (f"{more:,} more round{'s' * (more != 1)}" if needed
                    else f"more than {ROUNDS_MAX:,} rounds")
 
 

@@ -9,7 +9,7 @@ from lab import servers, site
 from lab.processes import Failure
 
 from . import closed_loops as loops
-from . import old_disk, paired, receiving, verdicts
+from . import old_disk, paired, receiving, verdicts, versus
 from .bench import median
 from .model import Claim, Experiment, Figure, Result, Series, Table
 
@@ -180,9 +180,9 @@ def _over_link(bench, counts):
         ["clients", "MB/s", "mean response ms", "fairness (Jain)",
          "CPUs the server used", "trouble"], rows,
         "As many requests of each as the original's, which has left no "
-        f"numbers. The link carries {LINK_MBIT / 8:.0f} MB/s with all heads. A "
-        "rate that stays there while the server's CPU has time left says that "
-        "the link is the limit, and not the engine."), ""
+        f"numbers; one run of each. The link carries {LINK_MBIT / 8:.0f} MB/s "
+        "with all heads. A rate that stays there while the server's CPU has "
+        "time left says that the link is the limit, and not the engine."), ""
 
 
 def _looking_less(bench, counts):
@@ -255,8 +255,9 @@ def _claim(text, cells, counts, of, is_good, way=SRPT):
     is_noisy = any(cells[way, count].trouble or cells[way, count].is_noisy
                    for count in bad)
     return Claim(text, None if is_noisy else not bad,
-                 ", ".join(f"{count}: " + (f"{number:.2f}" if number is not
-                                           None else "not measured")
+                 ", ".join(f"{count:,}: {versus.short(number)}"
+                           if number is not None else
+                           f"{count:,}: not measured"
                            for count, number in found.items()))
 
 
@@ -273,8 +274,8 @@ def _claims(cells, told, counts):
             {f"{counts[-1]:,}": loops.ratios(
                 cells[SRPT, counts[-1]], cells[SRPT, counts[0]],
                 "per_second")}, KEPT),
-        _claim(f"equal clients are served equally: Jain's index is {FAIR} or "
-               "more (1: all alike)", cells, counts,
+        _claim("over loopback equal clients are served equally: Jain's index "
+               f"is {FAIR} or more (1: all alike)", cells, counts,
                lambda count: cells[SRPT, count].median("fairness"),
                lambda number: number >= FAIR),
         _claim(f"a parallel download takes at most {CLIENT_BYTES_MAX:,} "
@@ -326,8 +327,10 @@ def _read_limit(over_link, less):
         texts.append(
             "Is it the link or the engine? Over a link as wide as the "
             f"original's {rows[0][0]} to {rows[-1][0]} clients of "
-            f"{LINK_EACH} requests each get {least:.0f} to {most:.0f} MB/s "
-            f"of the {LINK_MBIT / 8:.0f} that it carries, and the server uses "
+            f"{LINK_EACH} requests each get "
+            + " to ".join(dict.fromkeys((f"{least:.0f}", f"{most:.0f}")))
+            + f" MB/s of the {LINK_MBIT / 8:.0f} that it carries, and the "
+            f"server uses "
             f"{cpus:.2f} of a CPU at most"
             + (": it is the link." if is_full(least, cpus) else
                ": that is not the link alone."))

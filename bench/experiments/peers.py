@@ -377,6 +377,8 @@ EXPERIMENT = Experiment(
     "CPU of its own and set up as who knows it would (no log, descriptors "
     "cached): sizes, new connections, 1,000 and 10,000 connections, "
     "pipelining, 10,000 files. floor.c does nothing but to wait and send. The "
-    "99th percentile is from an open loop at a fixed rate, 60 % of what the "
-    "slowest can do, counted from when each request was meant to begin.",
+    "99th percentile is from an open loop at a fixed rate, "
+    f"{peers_latency.SHARE:.0%} of what the slowest can do and "
+    f"{peers_latency.RATE_MAX:,} a second at most, counted from when each "
+    "request was meant to begin.",
     570, measure)

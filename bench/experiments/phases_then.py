@@ -57,6 +57,6 @@ def read(found):
     told = ", ".join(f"{part} {share:.0f} %" for part, share in shares.items())
     return ["The original names its buffers first, then parsing and finishing "
             f"a request, and gives no shares. Here, {first}, of what is done "
-            f"in user space: {told}. What is sent leaves from where it lies, so "
-            "that no buffer is written to first; and all of user space "
-            f"together is {100 - kernel:.0f} % of the CPU time."]
+            f"in user space: {told}. A body leaves from where it lies, and is "
+            "written to no buffer first; and all of user space together is "
+            f"{100 - kernel:.0f} % of the CPU time."]

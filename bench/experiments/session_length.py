@@ -151,10 +151,11 @@ def _claim_lines(cells, logs):
         told[name] = loops.count_lines(path), int(replies)
     lacking = [f"{name}: {lines:,} of {replies:,}"
                for name, (lines, replies) in told.items() if lines < replies]
-    return Claim("no reply is missing in the log", not lacking,
-                 "; ".join(lacking) or "lines: "
-                 f"{sum(lines for lines, _replies in told.values()):,}, of "
-                 "which wrk counted "
+    return Claim("no log has fewer lines than wrk counted replies",
+                 not lacking,
+                 "; ".join(lacking) or "lines, those of warm-ups too: "
+                 f"{sum(lines for lines, _replies in told.values()):,}; "
+                 "counted: "
                  f"{sum(replies for _lines, replies in told.values()):,}")
 
 

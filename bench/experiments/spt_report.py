@@ -24,7 +24,8 @@ def claims(study):
     loads = [load for load in study.tables if load < 1]
     for other in ORDERS[1:]:
         yield _claim(study, "80 Mbit/s: srpt's mean response is below "
-                     f"{other}'s at every load", "all mean", (other,), loads)
+                     f"{other}'s at every load below 1", "all mean", (other,),
+                     loads)
     yield _claim(study, "80 Mbit/s, overload: srpt's mean response is below "
                  "fifo's and fair's", "all mean", ORDERS[1:], [OVERLOAD])
     for other in ORDERS[1:]:
@@ -95,7 +96,8 @@ def tables(study):
           table.figures[name].get("CPU")]
          for load, times_over, table in study.loopback
          for name in table.names],
-        "× 10: ten times as many requests in the same time.")
+        "× 10: at ten times the rate. Requests a second: of the first draw; a "
+        "draw is as long as the bytes that it happens to ask for make it.")
 
 
 def _curve(study, name, figure):
@@ -126,7 +128,7 @@ def _gains_text(study, over):
             else "not measured")
     wins = [load for load, found in ratios.items()
             if paired.is_at_most(found, 1)]
-    where = ("at every load" if len(wins) == len(ratios) else
+    where = ("at every load below 1" if len(wins) == len(ratios) else
              "at load " + ", ".join(f"{load:g}" for load in wins)
              if wins else "at no load for sure")
     return f"against {over} it pays {where} (× {span})"

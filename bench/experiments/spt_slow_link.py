@@ -41,11 +41,11 @@ EXPERIMENT = Experiment(
     "of them more than the link carries; and over loopback, unlimited. Ideal "
     "sharing and ideal SRPT are computed for the same arrivals. "
     f"{spt_runs.SEEDS} draws of {spt_runs.SECONDS:g} s for each load, and one "
-    "over loopback (as many of what is ten times as much); numbers "
-    "are means over the draws, ratios are of each draw. Draws of "
-    f"{spt_long.SECONDS} s, {min(spt_long.LOADS.values())} of each load and "
-    f"{spt_long.LOADS[spt_runs.CLOSE_LOAD]} of {spt_runs.CLOSE_LOAD:g}, say how "
-    "far apart the orders are; `make bench-link` takes more of them. One "
-    "worker, on a "
-    "CPU of its own; both programs at real-time priority.",
+    "over loopback (as many of what is ten times as much, "
+    f"{spt_runs.FAST_SHARE:g} times as long); numbers are means over the "
+    f"draws, ratios are of each draw. Draws of {spt_long.SECONDS} s, "
+    f"{min(spt_long.LOADS.values())} of each load and "
+    f"{spt_long.LOADS[spt_runs.CLOSE_LOAD]} of {spt_runs.CLOSE_LOAD:g}, say "
+    "how far apart the orders are; `make bench-link` takes more of them. One "
+    "worker, on a CPU of its own; both programs at real-time priority.",
     1450, run)

@@ -25,19 +25,20 @@ METHOD = """\
 
 - Server and client run on separate CPUs (`taskset`); where a server has both,
   the experiment says so, and gives its CPU time beside what it reached.
-- What is compared takes turns (A B A B), each behind a warm-up of its own;
-  shown are medians (of experiment 4 means over the draws), with the extremes
-  where they matter.
+- What is compared takes turns (A B A B), behind a warm-up where runs are short
+  and the process is not meant to be a new one; shown are medians (of experiment
+  4 means over the draws), with the extremes where they matter.
 - A verdict compares round by round, as what slows the machine for a while
   slows both: it falls by the order of the ratios of at least twelve rounds,
   when all verdicts of an experiment together are wrong by chance in less than
   one of twenty such experiments (Holm's correction). What is not judged tells
   how many rounds more it needs, if they came out as the others did: `make lab
-  EXP=name ROUNDS=40` buys them with time. Rounds in which others used the
-  server's CPU do not count, where twelve without are left. "0.93 (0.90 to
-  0.97)" is the median of such ratios and its own 95 % interval. What is the
-  same whenever it is looked at is judged as it is: whether anything failed, how
-  much memory is taken, which of two caches hits more of one list.
+  EXP=name ROUNDS=40` buys them with time. Of wrk's loads (3, 5, 7, 9, 11, 14)
+  rounds in which others used the server's CPU do not count, where twelve
+  without are left. "0.93 (0.90 to 0.97)" is the median of such ratios and its
+  own 95 % interval. What is the same whenever it is looked at is judged as it
+  is: whether anything failed, how much memory is taken, which of two caches
+  hits more of one list.
 - A threshold stands in its claim: "not above" another's, or 3 % more where
   nobody is meant to win, 5 to 10 % and more where the client takes part in it
   or runs differ by as much.
@@ -145,6 +146,10 @@ def _in_short(text):
     return text[:ends[-1] if ends else SHORT].rstrip() + " …"
 
 
+def _count(found, what):
+    return f"{len(found)} {what}{'s' * (len(found) != 1)}"
+
+
 def _list(texts):
     lines = []
     for text in texts:
@@ -162,7 +167,7 @@ def _claims(claims):
                  + (f"; needs {claim.needs}" if claim.needs else "")
                  for claim in claims if claim.holds is holds]
         if len(found) > shown:
-            lines += _fold(f"{title}: {len(found)} claims", _list(found))
+            lines += _fold(f"{title}: {_count(found, 'claim')}", _list(found))
         elif found:
             lines += [f"{title}:", "", *_list(found)]
     return lines
@@ -216,7 +221,7 @@ def section(folder, experiment, record, result):
         lines += [*_wrap(text), ""]
     lines += [*_claims(result.claims), *method]
     if result.noise:
-        lines += _fold(f"Noise: {len(result.noise)} remarks",
+        lines += _fold("Noise: " + _count(result.noise, "remark"),
                        _list(result.noise))
     if result.left_out:
         lines += _fold(f"Left out: {len(result.left_out)}",
@@ -296,8 +301,10 @@ def _machines(known):
     for text, measured in places.items():
         days = sorted({record["day"] for _experiment, record in measured})
         when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-        which = ("" if len(places) == 1 else " Experiments " + ", ".join(
-            str(experiment.number) for experiment, _record in measured) + ".")
+        which = ("" if len(places) == 1 else
+                 f" Experiment{'s' * (len(measured) != 1)} " + ", ".join(
+                     str(experiment.number)
+                     for experiment, _record in measured) + ".")
         lines += [*_wrap(f"Measured {when}: {text}.{which}"), ""]
     return lines
 
