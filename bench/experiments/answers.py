@@ -325,8 +325,12 @@ ANSWERS = {
 SINCE = (
     ("What does encryption cost a reply, a handshake, an idle connection?",
      "make bench-tls", "docs/benchmarks.md, TLS"),
-    ("What does HTTP/2 cost, and what does a reader gain?", "h2load",
+    ("What does HTTP/2 cost a reply?", "make bench-http2",
      "docs/http2.md, Cost"),
+    ("What does a reader gain by HTTP/2 on a slow link?", "make bench-reader",
+     "docs/http2.md, What a reader of a page sees"),
+    ("What do others notice of a client that abuses it?", "make bench-abuse",
+     "docs/http2.md, Limits"),
     ("When is a whole page there, and when can it be seen?",
      "make bench-pages", "docs/scheduling.md, A page is one thing"),
     ("What do texts weigh, and what does compressing them cost?",

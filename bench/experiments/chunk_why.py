@@ -63,9 +63,10 @@ def table(found, titles):
 
 
 def _copy_us(found, name, way):
-    """What a MiB costs the client to copy: of each round."""
-    return median(whole.client_us - without.client_us for whole, without in
-                  zip(found[name, way, COPY], found[name, way, DISCARD]))
+    """What a MiB costs the client to copy, as the table tells it."""
+    whole, without = (_middle(found[name, way, how], "client_us")
+                      for how in (COPY, DISCARD))
+    return whole - without
 
 
 def read(found, large):
@@ -81,8 +82,8 @@ def read(found, large):
             f"{copies[large, READ]:.0f} µs of CPU by reads, "
             f"{copies[large, SENDFILE]:.0f} by sendfile of the large file, "
             f"{copies[FEW, READ]:.0f} and {copies[FEW, SENDFILE]:.0f} of one "
-            f"of {FEW_BYTES // site.MIB} MiB (medians of what copying and "
-            "discarding differ by in each round). ")
+            f"of {FEW_BYTES // site.MIB} MiB (by what the medians of copying "
+            "and discarding differ). ")
     if copies[large, SENDFILE] > 1.5 * copies[large, READ]:
         text += ("Over loopback sendfile hands the client the file's own "
                  "pages, which no cache of a CPU holds when the file is "
