@@ -375,9 +375,10 @@ EXPERIMENT = Experiment(
     "s; with several 649.21, 3 and 15.044 s. Whose are the failures and the "
     "waiting?",
     "ab with 50 connections, a new one for each request, through sprintd with "
-    "its default options, with one worker and with several, through nginx and "
-    "haproxy (also with no more at once than http.server has room for), and "
-    "to http.server alone; in turns, each before an http.server of its own; "
+    "its default options, with one worker and with several (on both CPUs; "
+    "http.server shares ab's), through nginx and haproxy (also with no more "
+    "at once than http.server has room for), and to http.server alone; in "
+    "turns, each before an http.server of its own; "
     "and as many requests as the originals had through sprintd. "
     "bench/naive_proxy.c does what theirs seem to have done: as many "
     "connections upstream as it has clients; it tells of each request how "
