@@ -10,9 +10,9 @@
 
 #include "config/options.h"
 
-/* Fills in defaults and what argv says. 0, or -EINVAL after one line on
- * errors that names the option, what is wrong and what would be right. To be
- * given to options_fini() either way. */
+/* Fills options with defaults and argv. Returns 0, or -EINVAL after one line on
+ * errors that names the option, what is wrong and what would be right.
+ * options_fini() is needed either way. */
 MUST_USE int command_line_read(struct options *options, int argc, char **argv,
                                FILE *errors);
 

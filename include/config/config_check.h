@@ -1,6 +1,6 @@
 /*
- * config_check - looks whether what options name is there, as --test does:
- * without root, without DNS, and without taking a port.
+ * config_check - the checks of --test: whether the files and folders that
+ * options name exist and can be used; without root, DNS or binding a port.
  *
  * Thread: the main thread's.
  * Owns:   nothing.
@@ -11,14 +11,14 @@
 #include "config/faults.h"
 #include "config/options.h"
 
-/* Adds to faults what it finds, each with the line it is from. A new one goes
- * into the list in config_check.c. */
+/* Adds what it finds to faults, each with its line. A new check is entered in
+ * the list in config_check.c. */
 typedef void (*config_check_fn)(const struct options *options,
                                 struct faults *faults);
 
 void config_check(const struct options *options, struct faults *faults);
 
-/* The origin (options.h) of the value of an option that all share. */
+/* The origin (options.h) of a global option's value. */
 int config_origin(const struct options *options, const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * config_dump - prints what is in force as a configuration file, and with
- * each value where it is from.
+ * config_dump - prints the options in force as a configuration file, each with
+ * the origin of its value.
  *
  * Thread: the main thread's.
  * Owns:   nothing.
@@ -12,8 +12,8 @@
 
 #include "config/options.h"
 
-/* Reading what is printed leads to the same options. Of sites and locations
- * it is what they say themselves. */
+/* Reading the output back gives the same options. For sites and locations, it
+ * has only what they set themselves. */
 void config_dump(FILE *to, const struct options *options);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * config_foreign - words of the configurations of nginx, Caddy, Apache and
- * lighttpd, and what says the same here: docs/migrate.md in short.
+ * config_foreign - words from configurations of nginx, Caddy, Apache and
+ * lighttpd, with their counterparts here: docs/migrate.md in short.
  *
  * Thread: any; constant.
  */
@@ -10,15 +10,15 @@
 #include "base/bytes.h"
 
 struct config_foreign {
-    const char *word;    /* in letters of either case */
+    const char *word;    /* compared without case */
     const char *meaning; /* to put behind "'WORD' is " */
 };
 
 extern const struct config_foreign config_foreign_words[];
 extern const size_t config_foreign_count;
 
-/* What word is here; an element of Apache's may have its '<' or "</", and '>'.
- * NULL: nobody's word. */
+/* What word corresponds to here; an element of Apache may have its '<' or "</",
+ * and '>'. NULL: the word is unknown. */
 const char *config_foreign_find(struct bytes word);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * config_line - a place in a configuration: the number of a line, and which of
- * the files it is in, as one number that grows along both. In the first file
- * it is the line's own.
+ * config_line - a line of a configuration's files, as one number that grows
+ * from line to line and file to file. In the first file it is the line's own
+ * number.
  *
  * Thread: any; values only.
  */
@@ -12,7 +12,7 @@
 
 enum {
     CONFIG_FILES_MAX = 256,
-    /* A file of a MiB has a line more than that of bytes, at most. */
+    /* A file of 1 MiB has at most one line more than bytes. */
     CONFIG_LINE_BITS = 21
 };
 

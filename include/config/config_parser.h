@@ -1,12 +1,12 @@
 /*
- * config_parser - from the files of a configuration to the tree of its
- * sections: keys with their values and lines, and what they are sections of.
+ * config_parser - makes the tree of sections from the files of a configuration:
+ * keys with their values and lines.
  *
- * All unknown, misplaced and doubled keys are told, and what is wrong with the
- * form; these are not in the tree, but the rest is.
+ * Unknown, misplaced and doubled keys, and errors of form, become faults; they
+ * are left out of the tree, all else is in it.
  *
  * Thread: the main thread's.
- * Owns:   nothing: the tree lies in the arena it is given.
+ * Owns:   nothing: the tree lies in the caller's arena.
  */
 #ifndef CONFIG_CONFIG_PARSER_H
 #define CONFIG_CONFIG_PARSER_H
@@ -14,8 +14,9 @@
 #include "config/config_section.h"
 #include "config/config_source.h"
 
-/* The top, of the first file's text, which lies in folder, and of what it
- * includes; options are told which files that are. NULL: no memory. */
+/* Parses text of the first file, which lies in folder, with all that it
+ * includes, and returns the top section; options get the names of the files.
+ * NULL: no memory. */
 MUST_USE struct config_section *config_parse(struct bytes text,
                                              const char *folder,
                                              struct options *options,

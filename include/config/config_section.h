@@ -1,9 +1,9 @@
 /*
- * config_section - a section of a configuration file: the top, a site, or a
- * location; and what it is called in messages.
+ * config_section - a section of a configuration file: the top, a site or a
+ * location; and its name in messages.
  *
  * Thread: the main thread's.
- * Owns:   nothing: it lies in the arena of who makes it.
+ * Owns:   nothing: sections lie in their maker's arena.
  */
 #ifndef CONFIG_CONFIG_SECTION_H
 #define CONFIG_CONFIG_SECTION_H
@@ -13,21 +13,21 @@
 
 enum {
     CONFIG_SITES_MAX = 1024,
-    CONFIG_LOCATIONS_MAX = 256, /* of one site */
+    CONFIG_LOCATIONS_MAX = 256, /* locations of a site */
     CONFIG_LIST_MAX = 256       /* values of one key */
 };
 
 enum config_section_kind { CONFIG_TOP, CONFIG_SITE, CONFIG_LOCATION };
 
-/* The key that only sites have, and the word that is none. */
+/* The only key without a row, for sites; and the word that is not a key. */
 #define CONFIG_HOSTS "hosts"
 #define CONFIG_INCLUDE "include"
 
 struct config_key {
     const char *name;
-    const struct option_row *row; /* NULL: it is CONFIG_HOSTS */
+    const struct option_row *row; /* NULL: the key is CONFIG_HOSTS */
     int line;
-    struct texts values; /* without those that have a fault */
+    struct texts values; /* without invalid ones */
 };
 
 struct config_section {
@@ -37,19 +37,19 @@ struct config_section {
     struct config_section *above; /* NULL: this is the top */
     struct config_key *keys;
     size_t key_count;
-    struct config_section *first; /* inside, in their order */
+    struct config_section *first; /* the sections inside, in order */
     struct config_section *last;
     struct config_section *next;
-    size_t count; /* of those inside */
+    size_t count; /* of the sections inside */
 };
 
-/* Whether row may stand in a section of that kind. */
+/* Whether an option may stand in a section of that kind. */
 bool config_takes(enum config_section_kind kind, const struct option_row *row);
 
-/* Whether row takes several values. */
+/* Whether an option takes several values. */
 bool config_is_list(const struct option_row *row);
 
-/* A fault of section, which its text begins with. */
+/* Adds a fault whose text begins with the section's name. */
 __attribute__((format(printf, 4, 5))) void config_fault(
     struct faults *faults, const struct config_section *section, int line,
     const char *format, ...);

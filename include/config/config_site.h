@@ -1,6 +1,6 @@
 /*
- * config_site - what makes a site one: names, paths of its locations, and
- * that none of them is there twice or has nothing to do.
+ * config_site - checks sites: the names of their hosts, the paths of their
+ * locations, doubled ones, and sites or locations with nothing to do.
  *
  * Thread: the main thread's.
  * Owns:   nothing: names and paths lie in the arena.
@@ -10,22 +10,21 @@
 
 #include "config/config_section.h"
 
-enum { CONFIG_HOSTS_MAX = 100 /* of one site */ };
+enum { CONFIG_HOSTS_MAX = 100 /* hosts of a site */ };
 
-/* Sets path and is_exact of a location from the title of its section: a clean
- * path, behind '=' an exact one. What cannot be one is a fault. False: no
- * memory. */
+/* Sets path and is_exact of a location from its section's title: a clean path,
+ * which is exact behind '='. An invalid title is a fault. False: no memory. */
 MUST_USE bool config_site_path(const struct config_section *section,
                                struct site_location *location,
                                struct arena *arena, struct faults *faults);
 
-/* Adds a host, in lower case, to the site; or a fault. False: no memory. */
+/* Adds a host, in lower case, to site, or a fault. False: no memory. */
 MUST_USE bool config_site_host(const struct config_section *section, int line,
                                const char *text, struct site_options *site,
                                struct arena *arena, struct faults *faults);
 
-/* Whether site is not written as one: it has the locations that stand at the
- * top of a file without sites. */
+/* Whether site only holds the locations at the top of a file that has no
+ * sites. */
 static inline bool config_is_top(const struct site_options *site)
 {
     return site->name[0] == '\0';
@@ -33,22 +32,22 @@ static inline bool config_is_top(const struct site_options *site)
 
 enum { CONFIG_WORDS_MAX = 200 };
 
-/* What a message on a site or its location, or NULL, begins with: 'site "x":
- * location "/y": '. Nothing where site is NULL; of locations at the top there
- * is no site. */
+/* Writes how a message about a site and its location, or NULL, begins: 'site
+ * "x": location "/y": '. Without a site it is empty; locations at the top have
+ * none. */
 void config_words(char words_out[CONFIG_WORDS_MAX + 1],
                   const struct site_options *site,
                   const struct site_location *location);
 
-/* Whether more than files is told to be served at the top, or everywhere. */
+/* Whether the top, or a mount, serves anything other than files. */
 bool config_has_other_task(const struct options *options);
 
-/* Whether TLS may ever be spoken, to clients or to other servers. A file of
- * settings may say so when it is read again. */
+/* Whether TLS may ever be spoken, to clients or to other servers; true also if
+ * a file was read, since a reload may find TLS in it. */
 bool config_may_speak_tls(const struct options *options);
 
-/* Finds hosts and locations that are there twice, and sites and locations
- * that have nothing to do. */
+/* Reports doubled hosts and locations, and sites and locations with nothing to
+ * do. */
 void config_site_check(const struct options *options, struct faults *faults);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * config_source - the files of a configuration: the first, and others in the
- * place of
+ * config_source - reads the files of a configuration: the first, and others
+ * that replace lines such as
  *
  *   include "sites/" followed by a pattern such as *.conf
  *
@@ -18,33 +18,33 @@
 #include "config/options.h"
 
 enum {
-    CONFIG_BYTES_MAX = 4 << 20, /* of all files together */
-    CONFIG_DEPTH_MAX = 8        /* files that include one another */
+    CONFIG_BYTES_MAX = 4 << 20, /* bytes of all files together */
+    CONFIG_DEPTH_MAX = 8        /* depth of files that include one another */
 };
 
-/* Takes the text of a file, which begins at that line and is gone afterwards;
- * may include others on the way. */
+/* Is given the text of a file, valid during the call, and the number of its
+ * first line. It may include other files meanwhile. */
 typedef void (*config_file_fn)(void *context, struct bytes text, int line);
 
-/* A source of lines, made by its owner with what is above the line. */
+/* Reads the files. Its owner sets the fields above "private". */
 struct config_source {
-    struct options *options; /* are told the names of files */
+    struct options *options; /* gets the names of the files */
     const char *folder;
     struct faults *faults;
     config_file_fn on_file;
     void *context;
     /* private */
-    const char *open[1 + CONFIG_DEPTH_MAX]; /* that include one another now */
+    const char *open[1 + CONFIG_DEPTH_MAX]; /* the files being read now */
     size_t depth;
     size_t bytes;
-    bool is_full; /* which has been told */
+    bool is_full; /* CONFIG_BYTES_MAX is used up and reported */
 };
 
-/* Hands over the first file, which is options->config and has that text. */
+/* Hands over the first file: options->config, with that text. */
 void config_source_read(struct config_source *source, struct bytes text);
 
-/* Hands over the files that pattern stands for, as line asks. What cannot be
- * included is a fault. */
+/* Hands over the files that match pattern, for the include on line. A file that
+ * cannot be included is a fault. */
 void config_source_include(struct config_source *source, struct bytes pattern,
                            int line);
 

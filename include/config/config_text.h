@@ -4,11 +4,11 @@
  *   word         anything up to a space or one of # " ' = { } ,
  *   "string"     with \" \\ \$, \n and the like, and ${VARIABLE}
  *   'string'     with \' and \\
- *   ${VARIABLE}  of the environment; ${VARIABLE:-what stands for a missing one}
+ *   ${VARIABLE}  from the environment; ${VARIABLE:-default if it is missing}
  *
- * each on one line; comments begin with # or //, or lie between slash-star
- * and star-slash. What cannot be read is a fault; its token stands in its
- * place, so that the rest is read too.
+ * each on one line; comments begin with # or //, or lie between slash-star and
+ * star-slash. An invalid token is a fault, and is returned as one that is bad,
+ * so that the rest is read, too.
  *
  * Thread: the main thread's, which has the environment.
  * Owns:   nothing: values lie in the arena or in the text.
@@ -18,11 +18,11 @@
 
 #include "config/faults.h"
 
-enum { CONFIG_MADE_BYTES_MAX = 4 << 20 /* of strings, in all files */ };
+enum { CONFIG_MADE_BYTES_MAX = 4 << 20 /* bytes of values with escapes */ };
 
 enum config_token_kind {
     CONFIG_END,
-    CONFIG_STRING, /* or a word, or a variable */
+    CONFIG_STRING, /* a string, word or variable */
     CONFIG_EQUALS = '=',
     CONFIG_OPEN = '{',
     CONFIG_CLOSE = '}',
@@ -31,30 +31,29 @@ enum config_token_kind {
 
 struct config_token {
     enum config_token_kind kind;
-    bool is_bad; /* a string with a fault, which has been told; no value */
+    bool is_bad; /* invalid, and already reported; has no value */
     int line;
-    struct bytes written; /* as it stands there, without its quotes */
-    struct bytes value;   /* of a string: with its escapes and variables read */
+    struct bytes written; /* as in the file, without quotes */
+    struct bytes value;   /* a string's, with escapes and variables replaced */
 };
 
 struct config_text {
-    struct config_token next[2]; /* that are taken next */
-    const char *at;              /* the rest is private */
+    struct config_token next[2]; /* the next two tokens */
+    const char *at;              /* this and the rest are private */
     const char *end;
-    const char *line_end; /* NULL: not known yet */
+    const char *line_end; /* NULL: not looked for yet */
     int line;
     struct arena *arena;
     size_t *room;
     struct faults *faults;
 };
 
-/* Begins to read text, whose first line is that one. room: how many bytes
- * escapes and variables may still make, of CONFIG_MADE_BYTES_MAX; it
- * shrinks. */
+/* Begins to read text, whose first line has that number. room: how many bytes
+ * strings with escapes and variables may still take; it is reduced. */
 void config_text_open(struct config_text *reading, struct bytes text, int line,
                       struct arena *arena, size_t *room, struct faults *faults);
 
-/* The last is CONFIG_END, again and again. */
+/* Takes the next token; at the end, CONFIG_END each time. */
 struct config_token config_text_take(struct config_text *reading);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * config_unknown - what is said of a word that is no key where it stands.
+ * config_unknown - reports a word that is not a key where it stands.
  *
- * The message says that the word belongs into another section, or what a word
- * of another server's is called here (config_foreign.h), or "did you mean" with
- * the nearest key (suggest.h).
+ * The message names the section where the word belongs, or the counterpart of a
+ * word from another server (config_foreign.h), or says "did you mean" with the
+ * nearest key (suggest.h).
  *
  * Thread: the main thread's.
  * Owns:   nothing.
@@ -14,16 +14,16 @@
 #include "config/config_section.h"
 #include "config/config_text.h"
 
-/* key begins a statement in section; behind is the token that follows. True:
- * the statement is written in the way of another server, so that the reader
- * passes over the rest of its line, or over the block that begins there. */
+/* Reports key, which begins a statement in section; behind is the next token.
+ * True: the statement has the form of another server's, so the reader must skip
+ * the rest of its line, or the block that begins there. */
 bool config_tell_unknown(struct faults *faults,
                          const struct config_section *section,
                          const struct config_token *key,
                          const struct config_token *behind);
 
-/* Tells of a word in a block of another server's configuration; nothing is told
- * of a word that no server knows. */
+/* Reports a word in a block of another server's configuration, if any server
+ * knows it. */
 void config_tell_foreign(struct faults *faults,
                          const struct config_section *section,
                          const struct config_token *key);

@@ -1,6 +1,6 @@
 /*
- * configuration - all that the server is told: the command line, and then the
- * file that it names. Read when the server starts, and again by a reload.
+ * configuration - reads the command line, and then the file that it names: when
+ * the server starts, and again at a reload.
  *
  * Thread: the main thread's.
  */
@@ -11,9 +11,9 @@
 
 #include "config/options.h"
 
-/* EX_OK, or EX_USAGE or EX_CONFIG after all that is wrong on errors. With
- * --test the places that options name are looked at as well. To be given to
- * options_fini() either way. */
+/* Returns EX_OK, or EX_USAGE or EX_CONFIG after writing all faults to errors.
+ * With --test, it also checks the files and folders that options name.
+ * options_fini() is needed either way. */
 MUST_USE int configuration_read(struct options *options, int argc, char **argv,
                                 FILE *errors);
 

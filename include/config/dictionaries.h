@@ -1,6 +1,6 @@
 /*
- * dictionaries - where versions of files are kept that clients have:
- * STATE/dictionaries, as soon as some place with files has a rule for them.
+ * dictionaries - the folder for old versions of files that clients may have:
+ * STATE/dictionaries, if any location with files has a rule for them.
  *
  * Thread: the main thread's.
  * Owns:   nothing: all lies in the arena of the options.
@@ -11,8 +11,8 @@
 #include "config/faults.h"
 #include "config/options.h"
 
-/* Finds the folder, once locations have been compiled. That there is no place
- * for it is a fault. */
+/* Finds the folder, after locations were compiled. If there is none, that is a
+ * fault. */
 void dictionaries_find(struct options *options, struct faults *faults);
 
 #endif

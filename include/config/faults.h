@@ -1,11 +1,11 @@
 /*
- * faults - what is wrong with a configuration: all of it, for one report.
+ * faults - collects all that is wrong with a configuration, for one report.
  *
- * The first FAULTS_MAX are kept, in the order of their lines; of the others
- * only how many there are.
+ * The first FAULTS_MAX are kept, in the order of their lines; the others are
+ * only counted.
  *
  * Thread: the main thread's.
- * Owns:   the texts; of the file's name nothing.
+ * Owns:   the texts; names of files are borrowed.
  */
 #ifndef CONFIG_FAULTS_H
 #define CONFIG_FAULTS_H
@@ -21,32 +21,33 @@ struct fault {
     const char *text;
 };
 
-/* Zeroed, or with a file, is empty. */
+/* An empty list is zeroed, except for file. */
 struct faults {
-    const char *file; /* NULL: there is the command line only */
-    /* The files that lines come from, as config_line.h has them; NULL: file is
-     * the only one. */
+    const char *file; /* NULL: only the command line */
+    /* The names of all files, as config_line.h numbers them; NULL: only
+     * file. */
     const struct texts *files;
-    const char *kind; /* in front of each text: "warning: "; NULL: nothing */
+    const char *kind; /* put before each text, as "warning: "; or NULL */
     struct fault items[FAULTS_MAX];
-    size_t count; /* of all; items has no more than FAULTS_MAX */
+    size_t count; /* all faults; items has at most FAULTS_MAX of them */
     struct arena arena;
 };
 
-/* line: of the files (config_line.h); 0: the first as a whole; below: the
- * command line, as enum options_origin has it. A longer text is cut; what could
- * move a terminal's cursor becomes '?'. */
+/* Adds a fault. line: in the files (config_line.h); 0: the first file as a
+ * whole; below 0: the command line, as in enum options_origin. Long texts are
+ * cut; bytes that could move a terminal's cursor become '?'. */
 __attribute__((format(printf, 3, 4))) void faults_add(struct faults *faults,
                                                       int line,
                                                       const char *format, ...);
 
 enum { FAULT_POSITION_MAX = 200 };
 
-/* How a message on line from names another: "line 5", or "FILE:5". */
+/* Writes how a message about line from names another line: "line 5" or
+ * "FILE:5". */
 void faults_name_line(const struct faults *faults, int line, int from,
                       char name_out[FAULT_POSITION_MAX + 1]);
 
-/* One line each: "FILE:LINE: text" or "sprintd: text". */
+/* Prints a line for each fault: "FILE:LINE: text" or "sprintd: text". */
 void faults_print(const struct faults *faults, FILE *to);
 
 void faults_fini(struct faults *faults);

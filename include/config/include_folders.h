@@ -1,6 +1,5 @@
 /*
- * include_folders - the folders where what a configuration includes is, or may
- * come to be.
+ * include_folders - the folders in which included files are, or may appear.
  *
  * Thread: the main thread's.
  * Owns:   nothing: the names lie in the options' arena.
@@ -10,11 +9,11 @@
 
 #include "config/options.h"
 
-/* Whether text may stand for several files. */
+/* Whether text is a pattern, which may match several files. */
 bool include_is_pattern(struct bytes text);
 
-/* Notes the folders of a pattern that is read below folder; path is both, as
- * glob() takes it. False: no memory. */
+/* Notes the folders of a pattern that is relative to folder; path is both
+ * joined, as for glob(). False: no memory. */
 MUST_USE bool include_folders_note(struct options *options, const char *folder,
                                    struct bytes pattern, const char *path);
 

@@ -1,5 +1,5 @@
 /*
- * listen_address - where to listen, as --listen says it:
+ * listen_address - reads where to listen, in the form of --listen:
  *
  *   [http:// | https://]  ADDRESS:PORT | [ADDRESS]:PORT | :PORT | unix:PATH
  *
@@ -16,18 +16,18 @@ enum { LISTEN_ADDRESS_MAX = 64 };
 
 struct listen_address {
     bool is_tls;
-    const char *path;   /* of a unix socket, in the text; NULL: by TCP */
+    const char *path;   /* of a unix socket, within the text; NULL: TCP */
     bool is_everywhere; /* all addresses */
     char address[LISTEN_ADDRESS_MAX];
-    unsigned port; /* 0: any free one */
+    unsigned port; /* 0: any free port */
 };
 
 /* Reads where to listen. False: text has no such form. Whether the address is
- * one is not looked at. */
+ * valid is not checked. */
 MUST_USE bool listen_address_read(struct listen_address *where,
                                   const char *text);
 
-/* The path of a unix socket; NULL: it is no unix socket. */
+/* Returns the path of a unix socket; NULL: text names no unix socket. */
 const char *listen_address_path(const char *text);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * mounts - what options serve below a prefix in every site alike: keys and
- * statistics.
+ * mounts - prefixes under which every site serves the same: keys or statistics.
  *
- * Options of sites and locations do not apply to mounts: a mount decides by
- * itself who may come.
+ * Options of sites and locations do not apply to mounts: a mount itself decides
+ * who has access.
  *
  * Thread: the main thread's.
  * Owns:   nothing.
@@ -15,10 +14,10 @@
 
 struct mount_told {
     const char *option;  /* "kv" or "status" */
-    struct bytes prefix; /* borrowed of options */
+    struct bytes prefix; /* borrowed from options */
 };
 
-/* Finds the mount whose prefix is path, or stands above it; path is clean.
+/* Finds the mount whose prefix is path, or a parent of it; path is clean.
  * False: there is none. */
 MUST_USE bool mounts_find(const struct options *options, struct bytes path,
                           struct mount_told *mount_out);

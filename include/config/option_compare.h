@@ -8,8 +8,8 @@
 
 #include "config/option_table.h"
 
-/* base, other: two structs of row's scope. Texts are the same when they read
- * the same. */
+/* base and other are structs of row's scope. Texts are equal if their bytes
+ * are. */
 bool option_is_equal(const void *base, const void *other,
                      const struct option_row *row);
 

@@ -1,6 +1,6 @@
 /*
- * option_print - writes one option's value as text, which option_set() reads as
- * that value again.
+ * option_print - writes one option's value as text from which option_set()
+ * reads the same value.
  *
  * Thread: the main thread's.
  * Owns:   nothing.
@@ -12,8 +12,8 @@
 
 #include "config/option_table.h"
 
-/* Writes the value as a configuration file has it: "64M", yes, "a text", or
- * {"a", "list"}. False: there is none, and nothing is written. */
+/* Writes the value in the form of a configuration file: "64M", yes, "a text",
+ * or {"a", "list"}. False: there is no value, and nothing is written. */
 MUST_USE bool option_print(FILE *to, const void *base,
                            const struct option_row *row);
 

@@ -1,6 +1,6 @@
 /*
- * option_rule - what a text must look like to be the value of an option that
- * is more than any text: a rule, a field, a pattern.
+ * option_rule - checks the form of text values that must be a rule, a field, a
+ * pattern or the like.
  *
  * Thread: any; no state.
  */
@@ -9,8 +9,8 @@
 
 #include "config/option_table.h"
 
-/* NULL, or what is wrong with text, as words to put behind it. Options that
- * take any text find nothing wrong. */
+/* Returns NULL, or what is wrong with text, to be put behind it. For options
+ * that take any text it returns NULL. */
 const char *option_rule_check(const struct option_row *row, struct bytes text);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * options - what the command line and the configuration file ask for.
- * option_table.h has them all; configuration.h reads them.
+ * options - the values from the command line and the configuration file.
+ * option_table.h lists the options; configuration.h reads them.
  *
- * Thread: the main thread's; what is read is constant afterwards.
+ * Thread: the main thread's; constant once they were read.
  * Owns:   its arena; texts point into it, into argv or are static.
  */
 #ifndef CONFIG_OPTIONS_H
@@ -19,13 +19,13 @@ enum {
     OPTIONS_STATUS_HOST_MAX = 16,
     OPTIONS_KV_MAX = 8,
     OPTIONS_PROXY_MAX = 16,
-    OPTIONS_CERTIFICATES_MAX = 64 /* of a site */
+    OPTIONS_CERTIFICATES_MAX = 64 /* certificates of a site */
 };
 
-/* Stands where a port would, and is none. */
+/* Larger than any port: no HTTPS. */
 #define OPTIONS_HTTPS_OFF 65536
 
-/* Whether an authority is asked for certificates of a site. */
+/* Whether a site's certificates are obtained from an authority. */
 #define OPTIONS_ACME_OFF 0
 #define OPTIONS_ACME_ON 1
 
@@ -34,83 +34,83 @@ enum {
 
 struct managed_certificate;
 
-/* Where HTTP/2 is spoken. */
+/* Whether TLS may be done by the kernel; where HTTP/2 is spoken. */
 enum options_tls_kernel { OPTIONS_TLS_KERNEL_AUTO, OPTIONS_TLS_KERNEL_OFF };
 enum options_http2 { OPTIONS_HTTP2_TLS, OPTIONS_HTTP2_ALL, OPTIONS_HTTP2_OFF };
 
 /* When the Server Statistic Report is printed at exit. */
 enum options_report {
     OPTIONS_REPORT_OFF,
-    OPTIONS_REPORT_AUTO, /* when standard error is a terminal */
+    OPTIONS_REPORT_AUTO, /* if standard error is a terminal */
     OPTIONS_REPORT_ALWAYS
 };
 
-/* Where trusted proxies say for whom they ask. */
+/* How trusted proxies tell the client's address. */
 enum options_client {
-    OPTIONS_CLIENT_PEER, /* nowhere */
+    OPTIONS_CLIENT_PEER, /* they do not: the peer is the client */
     OPTIONS_CLIENT_X_FORWARDED_FOR,
     OPTIONS_CLIENT_FORWARDED,
     OPTIONS_CLIENT_PROXY_PROTOCOL
 };
 
-/* Where a value is from: a line of the files (config_line.h), above 0, or one
+/* The origin of a value: a line of the files (config_line.h), above 0, or one
  * of these. */
 enum options_origin { ORIGIN_COMMAND_LINE = -1, ORIGIN_DEFAULT = 0 };
 
-/* Where what a site or a location says is from. */
+/* The origins of a site's or location's values. */
 struct option_origins {
-    int line;  /* of its own */
-    int *rows; /* of each row of the table; ORIGIN_DEFAULT: not said here */
-    int hosts; /* of a site */
-    struct option_origins *locations; /* of a site, in their order */
+    int line;  /* where the section begins */
+    int *rows; /* for each row of the table; ORIGIN_DEFAULT: not set here */
+    int hosts; /* of a site's hosts */
+    struct option_origins *locations; /* of a site's locations, in order */
 };
 
 struct options {
     uint64_t port;
     const char *bind;            /* NULL: all addresses */
-    struct texts listen;         /* empty: port and bind count */
-    const char *https_told;      /* a port, or names with commas; NULL: off */
-    uint64_t https;              /* a port beside them, or OPTIONS_HTTPS_OFF */
-    struct texts https_names;    /* of this machine, where there are no sites */
-    const char *https_folder;    /* of its certificate; NULL: one is told */
+    struct texts listen;         /* empty: port and bind say where */
+    const char *https_told;      /* port, or names with commas; NULL: off */
+    uint64_t https;              /* port besides listen, or OPTIONS_HTTPS_OFF */
+    struct texts https_names;    /* names of this machine, without sites */
+    const char *https_folder;    /* of its certificate; NULL: one is named */
     uint64_t tls_profile;        /* enum tls_profile */
     uint64_t tls_kernel;         /* enum options_tls_kernel */
     uint64_t http2;              /* enum options_http2 */
-    const char *ticket_file;     /* NULL: keys of our own */
-    uint64_t redirect_port;      /* of https; 0: as listeners have it */
+    const char *ticket_file;     /* NULL: the server makes keys */
+    uint64_t redirect_port;      /* for HTTPS; 0: from the listeners */
     const char *state_directory; /* NULL: see state_folder.h */
-    struct texts acme_directory; /* addresses of authorities, in this order */
-    const char *acme_email;      /* NULL: none is told */
-    const char *acme_ca;         /* a file; NULL: the system's */
-    struct texts acme_challenge; /* empty: as there are listeners */
+    struct texts acme_directory; /* URLs of authorities, in order */
+    const char *acme_email;      /* NULL: no contact is given */
+    const char *acme_ca;         /* trusted file; NULL: the system's */
+    struct texts acme_challenge; /* empty: those the listeners allow */
     const char *acme_profile;    /* NULL: the authority chooses */
-    const char *acme_eab_id;     /* of an account that is there already */
-    const char *acme_eab_key;    /* a file with its secret */
+    const char *acme_eab_id;     /* name of an existing account */
+    const char *acme_eab_key;    /* file with its secret */
     const char *acme_dns_command; /* NULL: there is none */
     uint64_t acme_retry_ms;
-    uint64_t acme_start;                 /* whether the server starts it: 1 */
+    uint64_t acme_start;                 /* 1: the server starts sprintd-acme */
     uint64_t acme_key;                   /* enum acme_key_kind */
-    const char *acme_folder_told;        /* NULL: below the state's */
-    const char *acme_folder;             /* NULL: no certificate is managed */
+    const char *acme_folder_told;        /* as configured; NULL: state folder */
+    const char *acme_folder;             /* NULL: no managed certificates */
     struct managed_certificate *managed; /* managed.h */
     size_t managed_count;
-    struct texts local_names; /* for which no authority is asked */
+    struct texts local_names; /* not certified by authorities */
     uint64_t workers;         /* 0: one per CPU of the affinity mask */
     uint64_t schedule;        /* enum sched_policy */
     uint64_t starvation_bound;
     uint64_t starvation_factor;
-    uint64_t link_rate; /* bits a second, or one of the two below */
+    uint64_t link_rate; /* bits per second, or OPTIONS_LINK_* */
     uint64_t chunk_bytes;
     uint64_t send_method; /* enum send_method */
     uint64_t compress_threads;
     uint64_t compress_streams;
     uint64_t dictionary_versions;
-    const char *dictionary_folder; /* NULL: there are no dictionaries */
+    const char *dictionary_folder; /* NULL: no dictionaries are kept */
     uint64_t cache_bytes;
     uint64_t cache_entries;
     uint64_t cache_policy;            /* enum evict_policy */
-    uint64_t connections_max;         /* 0: as descriptors allow */
-    uint64_t address_connections_max; /* 0: a quarter of these */
+    uint64_t connections_max;         /* 0: as many as descriptors allow */
+    uint64_t address_connections_max; /* 0: a quarter of the former */
     uint64_t requests_max;
     uint64_t keepalive_ms;
     uint64_t header_ms;
@@ -118,12 +118,12 @@ struct options {
     uint64_t send_ms;
     uint64_t send_rate_min;
     uint64_t drain_ms;
-    struct bytes status; /* without a slash at its end; empty: off */
+    struct bytes status; /* prefix, no slash at its end; empty: off */
     struct cidrs status_allow;
     struct texts status_host; /* names of this machine */
     const char *access_log;
     const char *log_format;
-    uint64_t request_id;   /* whether X-Request-Id is made and told */
+    uint64_t request_id;   /* make and show X-Request-Id: 1 */
     uint64_t log_overflow; /* enum log_overflow */
     uint64_t log_level;    /* enum log_level */
     uint64_t report;       /* enum options_report */
@@ -134,26 +134,26 @@ struct options {
     const char *pid_file;
     const char *user;
     const char *group;
-    const char *control; /* NULL: see server.c */
+    const char *control; /* NULL: a default (server.c) */
     uint64_t sandbox;    /* enum sandbox_mode */
     bool wants_help;
     bool wants_version;
     bool wants_test;
     bool wants_dump;
-    struct texts kv;
-    struct texts kv_compress; /* prefixes of these */ /* "PREFIX=FOLDER" */
+    struct texts kv;          /* "PREFIX=FOLDER", "PREFIX=URL" */
+    struct texts kv_compress; /* prefixes of stores */
     const char *kv_sync;
     uint64_t kv_value_bytes_max;
     uint64_t kv_bytes_max;
-    uint64_t kv_memory_bytes; /* 0: a part of what there is */
-    uint64_t kv_watchers_max; /* of each store and worker */
+    uint64_t kv_memory_bytes; /* 0: a part of the memory */
+    uint64_t kv_watchers_max; /* for each store and worker */
     uint64_t kv_cache_bytes;
     uint64_t kv_cache_policy; /* enum evict_policy */
     uint64_t kv_lock_groups;
     struct {
-        const char *ca;              /* a file; NULL: the system's */
-        const char *certificate;     /* a file; NULL: none is shown */
-        const char *certificate_key; /* a file; NULL: the same */
+        const char *ca;              /* trusted file; NULL: the system's */
+        const char *certificate;     /* file; NULL: none is shown */
+        const char *certificate_key; /* file; NULL: certificate */
     } kv_tls;
     const char *kv_token;
     bool kv_open_writes;
@@ -163,52 +163,52 @@ struct options {
     uint64_t proxy_host;          /* enum proxy_host */
     uint64_t proxy_encoded_slash; /* enum proxy_slash */
     uint64_t proxy_buffer_bytes;
-    uint64_t proxy_request_bytes; /* of a body, before a server is asked */
-    uint64_t proxy_redirect; /* whether Location and the like are made right */
+    uint64_t proxy_request_bytes; /* held of a body before a server is asked */
+    uint64_t proxy_redirect;      /* whether Location etc. are rewritten */
     bool proxy_intercept_errors;
     uint64_t proxy_traceparent;            /* enum proxy_trace */
-    uint64_t proxy_splice;                 /* whether bodies go by pipes */
-    const char *proxy_tls_ca;              /* a file; NULL: the system's */
-    const char *proxy_tls_certificate;     /* a file; NULL: none is shown */
-    const char *proxy_tls_certificate_key; /* a file; NULL: the same */
-    const char *proxy_tls_name;            /* NULL: as each server is called */
-    uint64_t proxy_tls_client;             /* whether its certificate is told */
+    uint64_t proxy_splice;                 /* whether bodies are spliced */
+    const char *proxy_tls_ca;              /* trusted file; NULL: system's */
+    const char *proxy_tls_certificate;     /* file; NULL: none is shown */
+    const char *proxy_tls_certificate_key; /* file; NULL: the certificate's */
+    const char *proxy_tls_name;            /* NULL: each server's own name */
+    uint64_t proxy_tls_client;             /* tell servers of its certificate */
     uint64_t proxy_tls_verify;             /* whether servers are verified */
     uint64_t proxy_connect_ms;
     uint64_t proxy_reply_ms;
     uint64_t proxy_idle_ms;
     uint64_t proxy_tunnel_ms;
-    uint64_t proxy_idle_max; /* connections kept, of each worker and server */
+    uint64_t proxy_idle_max; /* idle ones of a worker to a server */
     uint64_t proxy_keepalive_ms;
-    uint64_t proxy_requests_max; /* over one connection; 0: any number */
+    uint64_t proxy_requests_max; /* of a connection's life; 0: any number */
     uint64_t proxy_retries;
-    uint64_t proxy_fails; /* 0: they eject nobody */
+    uint64_t proxy_fails; /* 0: failures do not eject */
     uint64_t proxy_fail_window_ms;
     uint64_t proxy_eject_ms;
     uint64_t proxy_eject_max_ms;
     uint64_t proxy_slow_start_ms;
-    const char *proxy_probe; /* NULL: nobody is probed */
+    const char *proxy_probe; /* NULL: no server is probed */
     uint64_t proxy_probe_interval_ms;
     uint64_t proxy_probe_ms;
     const char *proxy_probe_status; /* "200-399" */
     uint64_t proxy_probe_rise;
     uint64_t proxy_probe_fall;
     const char *proxy_name;
-    const char *proxy_cache; /* "memory", a folder; NULL: nothing is kept */
+    const char *proxy_cache; /* "memory" or a folder; NULL: no cache */
     uint64_t proxy_cache_bytes;
     uint64_t proxy_cache_object_bytes;
     const char *proxy_cache_token;
     uint64_t proxy_cache_policy; /* enum evict_policy */
     struct cidrs trusted_proxies;
-    uint64_t client_address;      /* enum options_client */
-    const char *config;           /* the file that was read; NULL: none */
-    struct texts files;           /* that, and what it includes */
-    struct texts include_folders; /* that are looked at for these */
-    struct texts include_ways;    /* names that one more of them could have */
-    struct location_options location; /* where nothing else is said */
-    struct site_options *sites;       /* of the file; none: location is all */
+    uint64_t client_address;          /* enum options_client */
+    const char *config;               /* the file read first; NULL: none */
+    struct texts files;               /* that file and all it includes */
+    struct texts include_folders;     /* where included files may appear */
+    struct texts include_ways;        /* paths that new ones may have */
+    struct location_options location; /* at the top, for all sites */
+    struct site_options *sites;       /* from the file; none: only location */
     size_t site_count;
-    struct option_origins origins;       /* of what is told to all */
+    struct option_origins origins;       /* of the top's values */
     struct option_origins *site_origins; /* in the order of sites */
     struct arena arena;
 };

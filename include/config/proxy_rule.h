@@ -1,5 +1,5 @@
 /*
- * proxy_rule - reads what --proxy and the options beside it say.
+ * proxy_rule - reads the values of --proxy and related options.
  *
  *   [PREFIX=]SERVER[,SERVER...]
  *
@@ -7,8 +7,8 @@
  *            https://HOST[:PORT][/PATH]  or  https://unix:/SOCKET[:/PATH]
  *            and behind it any of  ;weight=N  ;backup  ;max-conns=N
  *
- * As users of nginx know it: PATH, if there is one, takes the place of PREFIX;
- * else paths stay as they are. All servers of a rule have the same.
+ * As in nginx, PATH replaces PREFIX in a request's path; without PATH, paths do
+ * not change. All servers of a rule have the same PATH.
  *
  * Thread: any; values only.
  * Owns:   nothing: what is read points into the text.
@@ -22,16 +22,16 @@
 enum {
     PROXY_RULE_SERVERS_MAX = BALANCE_SERVERS_MAX,
     PROXY_RULE_PATH_MAX = 1024,
-    PROXY_RULE_NAME_MAX = 64, /* of us in Via */
+    PROXY_RULE_NAME_MAX = 64, /* bytes of this server's name in Via */
     PROXY_RULE_CONNS_MAX = 1000000
 };
 
 struct proxy_rule_server {
-    struct bytes name; /* "app:9000" or "unix:/run/app": no two have the same */
+    struct bytes name; /* "app:9000" or "unix:/run/app"; unique */
     struct bytes host; /* without brackets */
     uint16_t port;
-    struct bytes socket;    /* not empty: instead of these */
-    struct bytes authority; /* as Host says it */
+    struct bytes socket;    /* not empty: used instead of host and port */
+    struct bytes authority; /* as in Host */
     unsigned weight;
     unsigned conns_max; /* 0: any number */
     bool is_backup;
@@ -39,22 +39,21 @@ struct proxy_rule_server {
 };
 
 struct proxy_rule {
-    struct bytes prefix; /* without a slash at its end: empty is all */
-    bool has_prefix;     /* it is said */
-    struct bytes path;   /* empty: paths stay */
+    struct bytes prefix; /* without a slash at its end; empty: all paths */
+    bool has_prefix;     /* a prefix was given */
+    struct bytes path;   /* empty: paths do not change */
     size_t count;
     struct proxy_rule_server servers[PROXY_RULE_SERVERS_MAX];
 };
 
-/* These functions return NULL, or what is wrong, as words to put behind
- * text. */
+/* These functions return NULL, or what is wrong, to be put behind text. */
 const char *proxy_rule_read(struct proxy_rule *rule, struct bytes text);
 
-/* "least-conn", "hash:X-User": sets balance, hash and field of to. */
+/* Reads "least-conn", "hash:X-User" into balance, hash and field of to. */
 const char *proxy_rule_read_balance(struct proxy_options *to,
                                     struct bytes text);
 
-/* "200-399" or "204". */
+/* Reads "200-399" or "204". */
 const char *proxy_rule_read_statuses(struct bytes text, unsigned *min_out,
                                      unsigned *max_out);
 

@@ -1,6 +1,6 @@
 /*
- * proxy_told - every proxy that a configuration tells of, wherever it does: at
- * the top, in sites, in locations; each once, however many inherit it.
+ * proxy_told - goes through all proxies of a configuration: at the top, in
+ * sites, in locations; each once, however many places inherit it.
  *
  *   struct proxy_told told = {.options = options};
  *
@@ -17,7 +17,7 @@
 #include "config/proxy_rule.h"
 
 enum {
-    /* What reports call a proxy by has these in it. */
+    /* Parts of a proxy's name in reports. */
     PROXY_TOLD_SITE_MAX = 40,
     PROXY_TOLD_PATH_MAX = 200,
     PROXY_TOLD_LABEL_MAX = PROXY_TOLD_SITE_MAX + PROXY_TOLD_PATH_MAX + 8
@@ -25,21 +25,20 @@ enum {
 
 struct proxy_told {
     const struct options *options;
-    const struct texts *list;        /* the option that has the proxy */
-    const char *text;                /* the proxy, as it was written */
-    const struct site_options *site; /* where it stands; NULL: at the top */
-    const struct site_location *location; /* of site; NULL: in no location */
-    size_t site_number;                   /* private: 0 the top, 1 the first */
-    size_t location_number; /* private: 0 the site itself, 1 the first */
-    size_t item_number;     /* private: of the next one */
+    const struct texts *list;             /* the list that has the proxy */
+    const char *text;                     /* the proxy, as it was written */
+    const struct site_options *site;      /* its site; NULL: at the top */
+    const struct site_location *location; /* its location; NULL: none */
+    size_t site_number;                   /* private: 0 top, 1 the first site */
+    size_t location_number; /* private: 0 is the site, 1 the first inside */
+    size_t item_number;     /* private: number of the next item */
 };
 
 /* Goes on to the next proxy. False: that was the last. */
 MUST_USE bool proxy_told_next(struct proxy_told *told);
 
-/* Reads the proxy's text as it is meant at that place: in a location, the
- * prefix is the location's path. NULL, or what is wrong, as words to put behind
- * the text. */
+/* Reads the proxy's text; in a location, the prefix is the location's path.
+ * Returns NULL, or what is wrong, to be put behind the text. */
 const char *proxy_told_read(const struct proxy_told *told,
                             struct proxy_rule *rule);
 
@@ -48,7 +47,7 @@ void proxy_told_name(const struct proxy_told *told,
                      const struct proxy_rule *rule,
                      char name_out[PROXY_TOLD_LABEL_MAX + 1]);
 
-/* The line that the proxy is from; or another enum options_origin. */
+/* Returns the proxy's line, or another enum options_origin. */
 int proxy_told_origin(const struct proxy_told *told);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * store_rule - reads what --kv and the options beside it say.
+ * store_rule - reads the values of --kv and related options.
  *
  * Thread: the main thread's.
- * Owns:   nothing; what is found lies in the text.
+ * Owns:   nothing; results point into the text.
  */
 #ifndef CONFIG_STORE_RULE_H
 #define CONFIG_STORE_RULE_H
@@ -10,30 +10,29 @@
 #include "config/options.h"
 #include "kv/lmdb/kv_lmdb.h"
 
-/* "PREFIX=FOLDER" or "PREFIX=URL", taken apart; NULL, or what is wrong, as
- * words to put behind it. */
+/* Reads "PREFIX=FOLDER" or "PREFIX=URL". Returns NULL, or what is wrong, to be
+ * put behind the text. */
 const char *store_rule_read(const char *text, struct bytes *prefix_out,
                             const char **where_out);
 
-/* Whether all stores are apart from each other and from the statistics; each
- * rule has been read before. NULL, or what is wrong with the one whose number
- * is *number_out, as words to put behind it. */
+/* Checks that no store overlaps another or the statistics, after each rule was
+ * read. Returns NULL, or what is wrong with the rule *number_out, to be put
+ * behind it. */
 const char *store_rule_check(const struct options *options, size_t *number_out);
 
-/* The store whose prefix that is, among those that options name: its number, or
- * -1. */
+/* Returns the number of the store with that prefix in options, or -1. */
 int store_rule_find(const struct options *options, struct bytes prefix);
 
-/* The folder of a store that was checked; NULL: it is on another machine. */
+/* Returns the folder of a checked store; NULL: it is on another machine. */
 const char *store_rule_folder(const char *text);
 
-/* Whether some are on other machines. */
+/* Whether any store is on another machine. */
 bool store_rule_any_is_remote(const struct options *options);
 
 /* Whether any store is asked over TLS. */
 bool store_rule_any_is_tls(const struct options *options);
 
-/* How writes get to the disk: "full", "off" or "interval:MS". */
+/* Reads how writes reach the disk: "full", "off" or "interval:MS". */
 const char *store_rule_read_sync(const char *text, struct kv_lmdb_options *to);
 
 #endif

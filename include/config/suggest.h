@@ -1,7 +1,7 @@
 /*
- * suggest - which of some names a misspelt one was meant for: the "did you
- * mean" behind an unknown option (command_line.c) and an unknown key of the
- * configuration (config_unknown.h).
+ * suggest - finds the name nearest to a misspelt one: the "did you mean" behind
+ * an unknown option (command_line.c) or an unknown key of the configuration
+ * (config_unknown.h).
  *
  * Thread: any; values only.
  * Owns:   nothing.
@@ -13,14 +13,14 @@
 
 struct suggest {
     struct bytes name;
-    size_t least;      /* private: changes that are too many */
-    const char *found; /* NULL: none is near */
+    size_t least;      /* private: distance that is too far */
+    const char *found; /* NULL: no name is near */
 };
 
 void suggest_init(struct suggest *suggest, struct bytes name);
 
-/* Keeps other when it is nearer than what came before: at most two changes,
- * or a third of the name, and never more than half of it. */
+/* Notes other if it is nearer than all before: at most two changes, or a third
+ * of the name, and never more than half of it. */
 void suggest_consider(struct suggest *suggest, const char *other);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * acme_tool - `sprintd acme`: hands its arguments on to sprintd-acme, the
- * program beside this one.
+ * acme_tool - `sprintd acme`: runs sprintd-acme, the program beside this one,
+ * with its arguments.
  *
  * Thread: the only one.
  */
 #ifndef TOOLS_ACME_TOOL_H
 #define TOOLS_ACME_TOOL_H
 
-/* The status to exit with, when that cannot be started. */
+/* Returns only if that cannot be started: the exit status. */
 int acme_tool_run(int count, char **arguments);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * authority_folder - the folder of an authority that shall be trusted: whose it
- * is, and who else has a say in what lies there.
+ * authority_folder - checks the folder of an authority that shall be trusted:
+ * its owner, and who can change what lies there.
  *
- * Anybody who has can be any web site for those who trust the authority. So it
- * must be nobody but root and the folder's owner (safe_path.h); and the owner
- * is root, the user of this process or the one it was started for by sudo,
- * unless that user is named, too. Where the folder is not, the environment has
- * said where it is, which may be another user's (sudo, su).
+ * Whoever can change it can pose as any web site to those who trust the
+ * authority. So only root and the folder's owner may (safe_path.h); and the
+ * owner must be root, the user of this process, the one who called sudo, or the
+ * user named on the command line. A folder that was not named comes from the
+ * environment, which may be another user's (sudo, su).
  *
- * Thread: the main one, in a process that does nothing else.
+ * Thread: the main thread of a process that does nothing else.
  * Owns:   nothing.
  */
 #ifndef TOOLS_AUTHORITY_FOLDER_H
@@ -18,18 +18,17 @@
 
 struct authority_folder {
     const char *path;
-    bool is_named; /* on the command line */
-    const char
-        *owner; /* whose it may be, besides: a name or a number, or NULL */
+    bool is_named;     /* given on the command line */
+    const char *owner; /* another allowed owner: a name or number, or NULL */
 };
 
-/* A descriptor, to find entries in, and in *owner_out whose it is; -EPERM:
- * others have a say; or another -errno. */
+/* Returns a descriptor to find entries in, and its owner in *owner_out; -EPERM:
+ * others can change it; or another -errno. */
 MUST_USE int authority_folder_open(const struct authority_folder *folder,
                                    uid_t *owner_out,
                                    struct local_authority_fault *fault);
 
-/* Whether the folder's owner is the user who runs this, or root. */
+/* Whether owner is the user who runs this, or root. */
 bool authority_folder_is_own(uid_t owner);
 
 #endif

@@ -1,19 +1,18 @@
 /*
- * browser_trust - the authorities that the browsers of a user trust: Firefox
- * and Chromium ask no one but databases of their own (NSS), which certutil
- * writes.
+ * browser_trust - the authorities that a user's browsers trust: Firefox and
+ * Chromium use databases of their own (NSS), which certutil writes.
  *
- * Thread: the main one, in a process that does nothing else.
+ * Thread: the main thread of a process that does nothing else.
  */
 #ifndef TOOLS_BROWSER_TRUST_H
 #define TOOLS_BROWSER_TRUST_H
 
 #include "io/tls/tls_authority.h"
 
-/* Both say what they did on standard output, and on standard error what they
- * could not. EX_OK, also when there is no browser; or a status of sysexits.h. A
- * database is left alone where others than root and the user of this process
- * have a say in it, or in the way there: EX_NOPERM. */
+/* These print what they did to standard output, what failed to standard error.
+ * They return EX_OK, even without a browser, or a status of sysexits.h.
+ * EX_NOPERM: a database was left alone, since others than root and this
+ * process's user can change it or its path. */
 MUST_USE int browser_trust_add(const struct tls_pem *certificate);
 MUST_USE int browser_trust_remove(void);
 

@@ -1,6 +1,6 @@
 /*
- * completion - completions of sprintd's command line for shells, made from the
- * table of options.
+ * completion - prints shells' completions of sprintd's command line, made from
+ * the table of options.
  *
  * Thread: the main thread's, of a program that runs when sprintd is built.
  * Owns:   nothing.

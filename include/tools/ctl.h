@@ -15,18 +15,18 @@
 
 #define CTL_SOCKET_DEFAULT "/run/sprintd/control"
 
-/* An upgrade takes half a minute at most, and then the new one starts. To stop
- * takes as long as --drain-timeout says. */
+/* Seconds: an upgrade takes half a minute at most, and then the new server
+ * starts. A stop may take as long as --drain-timeout. */
 enum { CTL_ANSWER_S = 60 };
 
-/* arguments: count words behind "ctl". What the server answers goes to out,
- * faults to errors. EX_OK; EXIT_FAILURE, the server refuses and says why;
- * EX_USAGE; EX_UNAVAILABLE, no server is there; EX_NOPERM; EX_TEMPFAIL, it does
- * not answer in time; EX_PROTOCOL, what answers is not sprintd. */
+/* arguments: the count words behind "ctl". The server's answer goes to out,
+ * faults to errors. EX_OK; EXIT_FAILURE: the server refuses, and says why;
+ * EX_USAGE; EX_UNAVAILABLE: no server is there; EX_NOPERM; EX_TEMPFAIL: no
+ * answer in time; EX_PROTOCOL: what answers is not sprintd. */
 int ctl_run(int count, char **arguments, FILE *out, FILE *errors);
 
-/* Asks with that line, and waits so long for the answer (0: for ever). The same
- * else. */
+/* Sends that line to the socket at path, and waits answer_s seconds (0: for
+ * ever). Otherwise as ctl_run(). */
 int ctl_ask(const char *path, struct bytes line, time_t answer_s, FILE *out,
             FILE *errors);
 

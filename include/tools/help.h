@@ -1,6 +1,6 @@
 /*
- * help - what --help prints: how the program is called, every option of the
- * table, and the signals; or how one of its commands is called.
+ * help - prints --help: how to call the program, all options, and the signals;
+ * or how to call one of its commands.
  *
  * Thread: the main thread's.
  */
@@ -14,8 +14,7 @@ struct program_command;
 
 void help_print(FILE *to);
 
-/* Whether these words, which stand behind the name of a command, ask for help
- * with it. */
+/* Whether the words behind a command's name ask for help about it. */
 bool help_is_asked(int count, char *const *words);
 void help_print_command(FILE *to, const struct program_command *command);
 

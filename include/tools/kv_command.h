@@ -1,21 +1,21 @@
 /*
- * kv_command - `sprintd kv`: a store as lines, or as a copy.
+ * kv_command - `sprintd kv`: exports, imports and copies stores.
  *
  *   sprintd kv export FOLDER [SECONDS]     to standard output
- *   sprintd kv import FOLDER               from standard input; no server may
- *                                          have it
- *   sprintd kv backup FOLDER TO [SECONDS]  a store of its own
+ *   sprintd kv import FOLDER               from standard input; while no
+ *                                          server uses it
+ *   sprintd kv backup FOLDER TO [SECONDS]  copies to a new store
  *
- * A server may have the store that is exported or backed up. Those are given up
- * when nothing comes of it for so many seconds (kv_reader.h).
+ * A server may use the store during an export or backup. These give up when the
+ * reader sends nothing for SECONDS (kv_reader.h).
  *
- * Thread: the main one, in a process that does nothing else.
+ * Thread: the main thread of a process that does nothing else.
  */
 #ifndef TOOLS_KV_COMMAND_H
 #define TOOLS_KV_COMMAND_H
 
-/* The arguments behind `kv`. The exit status: 0, or one of sysexits.h after a
- * line on standard error. */
+/* Takes the arguments behind `kv`. Returns the exit status: 0, or one of
+ * sysexits.h after a line on standard error. */
 int kv_command_run(int argc, char **argv);
 
 #endif

@@ -1,16 +1,17 @@
 /*
- * kv_transfer - a key-value store as lines of JSON (NDJSON), out and in.
+ * kv_transfer - exports and imports a key-value store as lines of JSON
+ * (NDJSON).
  *
  *   {"key":"a","value":"text","type":"text/plain","stored":MS,"expires":MS}
  *   {"key64":"/w==","value64":"AAEC"}
  *
- * What is no UTF-8 text is in base64. Times are milliseconds since the epoch,
- * and stand in the lines that have them. Revisions are the store's own, so
- * they are told ("revision") but not taken. Other members are passed over.
+ * Bytes that are not UTF-8 are in base64. Times are milliseconds since the
+ * epoch; a line need not have them. Each store has revisions of its own, so
+ * they are exported ("revision") but not imported. Other members are ignored.
  *
- * Both take memory for one line, and what is read for one batch.
+ * Both keep only one line, or one batch of lines, in memory.
  *
- * Thread: the main one, in a process that does nothing else.
+ * Thread: the main thread of a process that does nothing else.
  * Owns:   nothing.
  */
 #ifndef TOOLS_KV_TRANSFER_H
@@ -20,13 +21,13 @@
 
 #include "kv/lmdb/kv_lmdb.h"
 
-/* Beside a server that has the store open, or without. 0 or -errno, logged. */
+/* Writes a store, which a server may have open, to out. 0 or -errno, logged. */
 MUST_USE int kv_transfer_export(const char *path, FILE *out);
 
-/* The store must not be open elsewhere. Keys that are there are replaced; what
- * has expired is left out. Stops at the first line that is wrong, -EINVAL, or
- * finds no room, -ENOSPC; lines before it are in. 0 or -errno, logged.
- * *lines_out: how many are in, at least. */
+/* No other process may have the store open. Existing keys are replaced; expired
+ * lines are skipped. Stops at the first line that is invalid (-EINVAL) or finds
+ * no room (-ENOSPC), after importing those before it. Returns 0 or -errno,
+ * logged. *lines_out: at least so many were imported. */
 MUST_USE int kv_transfer_import(const struct kv_lmdb_options *options, FILE *in,
                                 uint64_t *lines_out);
 

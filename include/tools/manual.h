@@ -1,5 +1,6 @@
 /*
- * manual - sprintd(8) and sprintd.conf(5), made from the table of options.
+ * manual - prints sprintd(8) and sprintd.conf(5), made from the table of
+ * options.
  *
  * Thread: the main thread's, of a program that runs when sprintd is built.
  * Owns:   nothing.
@@ -9,7 +10,7 @@
 
 #include <stdio.h>
 
-/* Print the pages of the manual as man(7) wants them. */
+/* Print the pages of the manual in the format of man(7). */
 void manual_print_program(FILE *to);
 void manual_print_file(FILE *to);
 

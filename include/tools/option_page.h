@@ -1,8 +1,8 @@
 /*
- * option_page - the page of all options in the documentation, docs/options.md,
- * made from the option table.
+ * option_page - prints docs/options.md, the reference of all options, made from
+ * the option table.
  *
- * The page lies in the source so that it can be read there; a test compares it
+ * The page is kept in the source tree, to be read there; a test compares it
  * with the table, and `make docs` writes it anew.
  *
  * Thread: any; constant.

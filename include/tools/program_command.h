@@ -1,7 +1,7 @@
 /*
- * program_command - what the program does instead of serving, as its first
- * argument says: `sprintd top`, `ctl`, `kv`, `tls`. Help, manual and
- * completions are made from the same table.
+ * program_command - the commands that the program runs instead of serving:
+ * `sprintd top`, `ctl`, `kv`, `tls`. Help, manual and completions are made from
+ * the same table.
  *
  * Thread: the main thread's.
  * Owns:   nothing; constant.
@@ -16,22 +16,22 @@ enum { PROGRAM_COMMAND_USAGES_MAX = 4 };
 
 struct program_command {
     const char *name;
-    /* The words behind the name. The exit status. */
+    /* Takes the words behind the name. Returns the exit status. */
     int (*run)(int count, char **arguments);
-    /* The arguments behind the name, a text for each way to use the command;
-     * words in capitals stand for values. Ends with NULL. */
+    /* One text for each way to use the command: the arguments behind its name,
+     * with values in capitals. Ends with NULL. */
     const char *usages[PROGRAM_COMMAND_USAGES_MAX + 1];
-    /* What it does, in whole sentences and lines of at most 80 columns. */
+    /* What the command does: whole sentences, lines of at most 80 columns. */
     const char *about;
 };
 
 extern const struct program_command program_commands[];
 extern const size_t program_command_count;
 
-/* The command that word names; NULL: it names none. */
+/* Returns the command of that name, or NULL. */
 const struct program_command *program_command_find(const char *word);
 
-/* Prints one line for each usage, "sprintd" and all, indented. */
+/* Prints one indented line for each usage, with "sprintd" in front. */
 void program_command_print_usages(FILE *to,
                                   const struct program_command *command,
                                   int indent);

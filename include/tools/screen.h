@@ -1,10 +1,10 @@
 /*
- * screen - lines of text that never leave a window.
+ * screen - puts lines of text that never exceed a window.
  *
- * What is put is cut at the width, line by line, and at the height. Text of
- * others comes out as visible ASCII, whatever it holds: no byte of it can
- * move the cursor, change a colour or be taken for an answer of the terminal.
- * The same lines go to a file or a pipe, which ncurses cannot write to.
+ * Lines are cut at the width, and their number at the height. Foreign text is
+ * shown as visible ASCII: none of its bytes can move the cursor, change a
+ * colour or be taken for an answer of the terminal. The same lines can go to a
+ * file or a pipe, which ncurses cannot write to.
  *
  * Thread: the owner's.
  * Owns:   nothing; the buffer is borrowed.
@@ -27,43 +27,43 @@ enum screen_style {
 
 struct screen {
     struct buf *out;
-    unsigned width;  /* at most SCREEN_WIDTH_MAX */
-    unsigned height; /* 0: any */
-    bool has_styles; /* escape sequences are written */
-    bool is_utf8;    /* for who puts other than ASCII */
+    unsigned width;  /* columns, at most SCREEN_WIDTH_MAX */
+    unsigned height; /* lines; 0: no limit */
+    bool has_styles; /* write escape sequences */
+    bool is_utf8;    /* for callers that put more than ASCII */
     /* private */
     unsigned row;
     unsigned column;
 };
 
-/* Our own text: UTF-8 of which each character takes one column. */
+/* Puts a text of the program: UTF-8, each character one column wide. */
 void screen_put(struct screen *screen, const char *text);
 
-/* Anybody's text; control bytes and what is beyond ASCII as \xHH. */
+/* Puts foreign text; control bytes and bytes beyond ASCII as \xHH. */
 void screen_put_foreign(struct screen *screen, struct bytes text);
 
-/* Puts text, our own ASCII, at the right end of so many columns; nothing when
- * so many are not left. */
+/* Puts text, ASCII of the program, at the right end of that many columns;
+ * nothing if fewer are left. */
 void screen_put_right(struct screen *screen, const char *text,
                       unsigned columns);
 
-/* Goes on at the given column, if it has not been passed; a space at least. */
+/* Puts spaces up to the given column, at least one. */
 void screen_put_gap(struct screen *screen, unsigned column);
 
-/* What a line begins with, in soft letters. */
+/* Puts the label of a line, dimmed. */
 void screen_put_label(struct screen *screen, const char *label);
 
-/* "  name VALUE", the name in that style and anybody's; all of it or nothing,
- * since half a number is a wrong one. */
+/* Puts " name VALUE", all or nothing, since half a number is a wrong one. The
+ * name has that style, and may be foreign. */
 void screen_put_fact(struct screen *screen, enum screen_style style,
                      struct bytes name, const char *value);
 
-/* Sets the style of what follows, up to the end of the line. */
+/* Sets the style of what follows, until the line ends. */
 void screen_set_style(struct screen *screen, enum screen_style style);
 
 void screen_end_line(struct screen *screen);
 
-/* How many more columns the line has; 0 when the window is full. */
+/* How many columns the line has left; 0 if the window is full. */
 unsigned screen_left(const struct screen *screen);
 
 #endif

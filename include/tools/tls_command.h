@@ -1,23 +1,23 @@
 /*
- * tls_command - `sprintd tls`: whether this machine trusts the authority that
- * --https signs with.
+ * tls_command - `sprintd tls`: makes this machine trust the authority of
+ * --https.
  *
- *   sprintd tls show [FOLDER]               which it is, and how to trust it
- *   sprintd tls trust [FOLDER [OWNER]]      programs and browsers of this
- *                                           machine do
- *   sprintd tls untrust                     and do not any longer
+ *   sprintd tls show [FOLDER]               shows it, and how to trust it
+ *   sprintd tls trust [FOLDER [OWNER]]      makes this machine's programs
+ *                                           and browsers trust it
+ *   sprintd tls untrust                     ends that
  *
- * FOLDER is where the authority lies, that of this user by default; OWNER the
- * user it is of, where that is another. Nothing else in the program makes
- * anybody trust it.
+ * FOLDER is the authority's folder, by default this user's; OWNER the user who
+ * owns it, if that is another. Nothing else in the program makes anybody trust
+ * it.
  *
- * Thread: the main one, in a process that does nothing else.
+ * Thread: the main thread of a process that does nothing else.
  */
 #ifndef TOOLS_TLS_COMMAND_H
 #define TOOLS_TLS_COMMAND_H
 
-/* The arguments behind `tls`. The exit status: 0, or one of sysexits.h after a
- * line on standard error. */
+/* Takes the arguments behind `tls`. Returns the exit status: 0, or one of
+ * sysexits.h after a line on standard error. */
 int tls_command_run(int argc, char **argv);
 
 #endif

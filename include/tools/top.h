@@ -1,10 +1,10 @@
 /*
- * top - `sprintd top URL`: the statistics of a running server on a terminal,
- * anew every second.
+ * top - `sprintd top URL`: shows a running server's statistics on a terminal,
+ * every second.
  *
- * On a terminal until `q` or a signal, with what it showed before restored;
- * otherwise, or with --once, one snapshot of plain text. A server that goes
- * away while it is watched is waited for.
+ * A terminal shows them until `q` or a signal, and then what it showed before;
+ * otherwise, or with --once, one snapshot is printed as plain text. When the
+ * server goes away meanwhile, it waits for it.
  *
  * Thread: the main thread's, before or instead of a server's.
  */
@@ -13,9 +13,9 @@
 
 #include <stdio.h>
 
-/* arguments: count words behind "top". Returns the exit status: EX_OK;
- * EX_USAGE; EX_UNAVAILABLE; EX_PROTOCOL when what answers is not sprintd;
- * EX_IOERR, EX_OSERR. All but EX_OK with one line on errors. */
+/* arguments: the count words behind "top". Returns EX_OK, or after one line on
+ * errors: EX_USAGE; EX_UNAVAILABLE; EX_PROTOCOL: what answers is not sprintd;
+ * EX_IOERR; EX_OSERR. */
 int top_run(int count, char **arguments, FILE *errors);
 
 #endif

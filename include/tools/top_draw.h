@@ -1,8 +1,8 @@
 /*
  * top_draw - the statistics of a server as lines for a terminal.
  *
- * The most important first; what does not fit the window is left out. Members
- * that are missing or of another kind show as "-", never as a fault.
+ * The most important lines come first; those that do not fit the window are
+ * left out. A missing or invalid member is shown as "-", never as a fault.
  *
  * Thread: any; no state.
  */
@@ -13,16 +13,16 @@
 
 struct top_view {
     unsigned width;
-    unsigned height; /* 0: any */
+    unsigned height; /* lines; 0: no limit */
     bool has_styles;
     bool is_utf8;        /* what the terminal understands */
-    const char *trouble; /* why what is shown is old; NULL: it is not */
+    const char *trouble; /* why the numbers are old; NULL: they are not */
 };
 
-/* Whether document is a status of sprintd. */
+/* Whether document is a status.json of sprintd. */
 bool top_is_status(const struct json_value *document);
 
-/* Puts lines, each ended by a newline, at most view->height. */
+/* Puts lines, each ended by a newline; at most view->height. */
 void top_draw(struct buf *out, const struct json_value *document,
               const struct top_view *view);
 

@@ -1,8 +1,8 @@
 /*
  * top_fetch - asks a running sprintd for its status.json, once.
  *
- * One connection a request, all within TOP_FETCH_MS (but for names that must
- * be looked up).
+ * Each request has a connection of its own, and TOP_FETCH_MS in all (name
+ * lookups excepted).
  *
  * Thread: the main thread's; no state.
  */
@@ -14,21 +14,21 @@
 
 enum {
     TOP_FETCH_MS = 5000,
-    TOP_BODY_BYTES_MAX = 8 << 20, /* for the ceiling of body */
+    TOP_BODY_BYTES_MAX = 8 << 20, /* limit of body */
     TOP_INTERRUPT_FDS = 3
 };
 
-/* What else is minded meanwhile: when one of the descriptors is ready,
- * gives_up() takes what is there and says whether that ends the fetching. */
+/* What else ends the wait: when one of the descriptors is readable, gives_up()
+ * reads it and says whether to stop fetching. */
 struct top_interrupt {
-    int fds[TOP_INTERRUPT_FDS]; /* to be read; -1: none */
+    int fds[TOP_INTERRUPT_FDS]; /* watched for reading; -1: none */
     bool (*gives_up)(void *self);
     void *self;
 };
 
 /* Appends the document to body. Returns EX_OK; or EX_UNAVAILABLE or EX_PROTOCOL
- * with one line in why. Gives up with EX_UNAVAILABLE. interrupt may change
- * while it runs. */
+ * with one line in why; EX_UNAVAILABLE, too, when interrupt gives up. interrupt
+ * may change meanwhile. */
 MUST_USE int top_fetch(const struct top_target *target,
                        const struct top_interrupt *interrupt, struct buf *body,
                        struct buf *why);

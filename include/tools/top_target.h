@@ -1,5 +1,5 @@
 /*
- * top_target - where `sprintd top` is to ask, as its argument says.
+ * top_target - the server that `sprintd top` asks, read from its argument.
  *
  * Thread: any; values only.
  */
@@ -17,15 +17,15 @@ enum { TOP_HOST_BYTES_MAX = 255, TOP_PATH_BYTES_MAX = 1024 };
 
 struct top_target {
     bool is_unix;
-    struct sockaddr_un socket; /* when it is */
+    struct sockaddr_un socket; /* if it is a unix socket */
     char host[TOP_HOST_BYTES_MAX + 1];
     char port[6];
-    char path[TOP_PATH_BYTES_MAX + 1]; /* of the document */
+    char path[TOP_PATH_BYTES_MAX + 1]; /* path of the document */
 };
 
-/* Understands [http://]HOST[:PORT][/PREFIX/][status.json] and
- * unix:PATH[:/PREFIX/]; without a prefix it is /_sprintd/. NULL, or why it
- * cannot. Nothing in target can end a line of a request. */
+/* Reads [http://]HOST[:PORT][/PREFIX/][status.json] or unix:PATH[:/PREFIX/];
+ * the default prefix is /_sprintd/. Returns NULL, or why it is invalid. No text
+ * in target can end a line of a request. */
 MUST_USE const char *top_target_read(struct top_target *target,
                                      const char *url);
 

@@ -1,13 +1,13 @@
 /*
- * certificate_files - the files that certificates, their keys, authorities of
- * clients, and keys of tickets are in: each is read once, and known again when
- * it has changed.
+ * certificate_files - the files of certificates, their keys, clients'
+ * authorities and ticket keys. Each file is read once, and it is noticed when
+ * it changes.
  *
- * Keys are often for root alone, and read before that right is given up. When
- * they are to be read again later and cannot be, what was read before stays.
+ * Often only root may read keys, so they are read before root's rights are
+ * given up. A key that cannot be read again later stays as it was read first.
  *
  * Thread: the main thread's.
- * Owns:   what was read; paths are borrowed of the options.
+ * Owns:   what was read; paths are borrowed from the options.
  */
 #ifndef CONFIG_CERTIFICATES_CERTIFICATE_FILES_H
 #define CONFIG_CERTIFICATES_CERTIFICATE_FILES_H
@@ -19,7 +19,7 @@
 #include "io/tls/tls_names.h"
 #include "io/tls/tls_tickets.h"
 
-/* A file as it was when it was read. */
+/* Identifies a file as it was when it was read. */
 struct file_mark {
     const char *path;
     uint64_t device, inode, bytes;
@@ -29,24 +29,24 @@ struct file_mark {
 /* A certificate and its key. */
 struct certificate_pair {
     struct file_mark chain;
-    struct file_mark key; /* perhaps the same file as chain */
+    struct file_mark key; /* may be the same file as chain */
     struct tls_certificate *certificate;
-    bool is_kept;        /* of before: it cannot be read any more */
-    bool is_placeholder; /* nobody shall take it for a certificate */
+    bool is_kept;        /* from an earlier reading: no longer readable */
+    bool is_placeholder; /* stands in for a missing certificate */
     struct certificate_pair *next;
 };
 
-/* The authorities whose signature a client's certificate needs. */
+/* The authorities that may sign clients' certificates. */
 struct certificate_authority {
     struct file_mark mark;
-    char *text; /* ended */
+    char *text; /* ends with NUL */
     bool is_kept;
     struct certificate_authority *next;
 };
 
-/* The keys of tickets. */
+/* The file with the keys of session tickets. */
 struct ticket_file {
-    struct file_mark mark; /* path NULL: there is none */
+    struct file_mark mark; /* path is NULL without such a file */
     struct tls_tickets *tickets;
     bool is_kept;
 };
@@ -57,10 +57,10 @@ struct certificate_files {
     struct ticket_file tickets;
 };
 
-/* Each finds what has been read of a file, or reads it now; a file that this
- * process may not read any more stays as it was in before (NULL: nothing was
- * read before). 0; or -errno: fault then says why, as words to put behind
- * *path_out, the file; or -ENOMEM. */
+/* Each of these finds an earlier reading of the file in files, or reads it now.
+ * A file that this process may not read any more is taken from before (NULL:
+ * there is none). Returns 0; -ENOMEM; or -errno with the reason in fault, to be
+ * put behind the name *path_out. */
 MUST_USE int certificate_files_read_pair(struct certificate_files *files,
                                          const struct certificate_files *before,
                                          const char *chain, const char *key,
@@ -72,18 +72,17 @@ MUST_USE int certificate_files_read_authority(
     const char *path, struct certificate_authority **authority_out,
     char fault[TLS_FAULT_MAX]);
 
-/* A file that others than its owner and its group can read is refused, -EINVAL:
- * a user who has the keys can read what was said over connections that were
- * resumed by them. */
+/* Refuses, by -EINVAL, a file that others than owner and group can read:
+ * whoever has these keys can decrypt recorded connections that were resumed by
+ * them. */
 MUST_USE int certificate_files_read_tickets(
     struct certificate_files *files, const struct certificate_files *before,
     const char *path, char fault[TLS_FAULT_MAX]);
 
-/* Reads a file that is managed (managed.h), with its key: what is not there, or
- * is damaged, stays as it was before; else a placeholder for names, which no
- * client has reason to trust, stands for it, until the file has changed.
- * fault says what is wrong with a file that is there; "": nothing. 0 or
- * -ENOMEM. */
+/* Reads a managed file (managed.h), a certificate with its key. If it is
+ * missing or damaged, the earlier reading stays in use, or else a self-made
+ * placeholder for names, until the file changes. fault says what is wrong with
+ * an existing file, or is "". Returns 0 or -ENOMEM. */
 MUST_USE int certificate_files_read_managed(
     struct certificate_files *files, const struct certificate_files *before,
     const char *path, const struct tls_names *names,
@@ -91,20 +90,19 @@ MUST_USE int certificate_files_read_managed(
 
 void certificate_files_fini(struct certificate_files *files);
 
-/* Whether a file is another than it was; one that cannot be looked at, or is
- * not there, has not changed. */
+/* Whether the file was changed or replaced. False for a missing or inaccessible
+ * one. */
 bool file_mark_is_old(const struct file_mark *mark);
 void file_mark_set(struct file_mark *mark, const char *path,
                    const struct stat *st);
 
-/* Whether any of the files is old. */
+/* Whether any of the files was changed or replaced. */
 bool certificate_files_are_old(const struct certificate_files *files);
 
-/* A number that is another one when a file has changed, or another can be
- * looked at. */
+/* A number that changes when any file changes, or becomes accessible. */
 uint64_t certificate_files_look(const struct certificate_files *files);
 
-/* A file that this process may not read; NULL: it may read them all. */
+/* Returns the path of a file that this process may not read, or NULL. */
 const char *certificate_files_find_closed(const struct certificate_files
                                               *files);
 

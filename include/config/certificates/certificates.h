@@ -1,13 +1,13 @@
 /*
- * certificates - the certificates of a configuration: read, and arranged by the
- * names of its sites into a table that workers show to clients.
+ * certificates - reads the certificates of a configuration, and arranges them
+ * by the names of its sites in a table from which workers show them to clients.
  *
- * Each site has its own, or those of the top. Clients that name none of them
- * get those of the site that answers for unknown hosts, or else those of the
- * first site that has some. Of several in a list, those with the same names and
- * keys of different kinds stand side by side.
+ * A site has certificates of its own, or those of the top. Clients that name no
+ * site get those of the site for unknown hosts, or else those of the first site
+ * that has any. Certificates in a list that have the same names and keys of
+ * different kinds are alternatives.
  *
- * Thread: the main thread's; the table is any's.
+ * Thread: the main thread's; any thread may use the table.
  * Owns:   what was read, and a reference to the table.
  */
 #ifndef CONFIG_CERTIFICATES_CERTIFICATES_H
@@ -18,15 +18,15 @@
 #include "config/options.h"
 #include "io/tls/tls_context.h"
 
-enum { CERTIFICATES_WARN_S = 14 * 24 * 3600 }; /* before one ends */
+enum { CERTIFICATES_WARN_S = 14 * 24 * 3600 }; /* warns so long before */
 
 struct certificates; /* opaque */
 
-/* Reads what options name, which outlive it. tickets: for where no file of keys
- * is told. before: what was read last, or NULL. 0, and *certificates_out is
- * NULL if none are told; -EINVAL: faults say why, each with its line; -ENOMEM.
- * warnings: what is no fault, such as files that could not be read again, and
- * stay as they were. */
+/* Reads what options name; options must outlive it. tickets: used if no file of
+ * keys is named. before: the last reading, or NULL. Returns 0, with
+ * *certificates_out NULL if no certificate is named; -EINVAL, with the lines at
+ * fault in faults; or -ENOMEM. warnings: what is no fault, such as a file that
+ * cannot be read again and stays as it was. */
 MUST_USE int certificates_create(struct certificates **certificates_out,
                                  const struct options *options,
                                  struct tls_tickets *tickets,
@@ -40,28 +40,28 @@ struct tls_table *certificates_table(const struct certificates *certificates);
 /* Whether a file has changed since it was read. */
 bool certificates_are_old(const struct certificates *certificates);
 
-/* A number that is another one when a file has changed, or another can be
- * looked at. */
+/* certificates_look() returns a number that changes when any file changes, or
+ * becomes accessible. */
 uint64_t certificates_look(const struct certificates *certificates);
 const char *certificates_find_closed(const struct certificates *certificates);
 
 /* --- What to tell -------------------------------------------------------- */
 
-/* What -t looks for: chains, terms, and names of sites that are not covered.
- * now_s: seconds of the epoch. */
+/* Warns of what --test looks for: bad chains, certificates that end soon, names
+ * of sites that no certificate covers. now_s: seconds since the epoch. */
 void certificates_check(const struct certificates *certificates, int64_t now_s,
                         struct faults *warnings);
 
-/* The certificate of a site that ends first. */
+/* The certificate of a site that expires first. */
 struct certificate_term {
     const char *site; /* its name; "*" where there are no sites */
     const char *path;
-    int64_t ends_at;                           /* 0: of a placeholder */
-    const struct tls_certificate *certificate; /* NULL: the same */
+    int64_t ends_at;                           /* 0 for a placeholder */
+    const struct tls_certificate *certificate; /* NULL for a placeholder */
     bool is_placeholder; /* the site has no certificate yet (managed.h) */
 };
 
-/* The term of number, from 0; false: there are no more. */
+/* Returns the term with that number, from 0. False: there are no more. */
 bool certificates_term(const struct certificates *certificates, size_t number,
                        struct certificate_term *term_out);
 

@@ -1,13 +1,13 @@
 /*
- * managed - the certificates that nobody names, and an authority is asked for:
- * of each site that has hosts, is reached by TLS, and is told no certificate.
+ * managed - the certificates that sprintd obtains from an authority: those of
+ * each site that has hosts, is reached by TLS, and names no certificate.
  *
  *   STATE/acme/live/NAME.pem    of one site: certificate, chain and key
  *   STATE/acme/live/challenge/  what an authority looks for meanwhile
  *
- * The site has that file as if it were told, whether or not it is there yet: a
- * placeholder stands for one that is not, or is damaged. Names that no public
- * authority answers for get a certificate of this machine's own authority
+ * The site uses that file as if the configuration named it, even before it
+ * exists: a placeholder stands for a missing or damaged one. Names that no
+ * public authority certifies get a certificate of this machine's own authority
  * (process/certificates/local_https.h).
  *
  * Thread: the main thread's.
@@ -22,12 +22,12 @@
 #include "config/options.h"
 
 enum {
-    MANAGED_NAMES_MAX = 100 /* of one certificate, as authorities have it */
+    MANAGED_NAMES_MAX = 100 /* in one certificate: the authorities' limit */
 };
 
-/* The number of a descriptor that sprintd-acme has of the server: each message
- * there says that there is another certificate, or that it tells something else
- * of one (managed_told.h). */
+/* Environment variable: the descriptor by which sprintd-acme sends a message to
+ * the server whenever there is a new certificate, or new information about one
+ * (managed_told.h). */
 #define MANAGED_NEWS_VARIABLE "SPRINTD_ACME_NEWS"
 
 #define MANAGED_FOLDER "acme"
@@ -36,24 +36,24 @@ enum {
 
 /* The certificate of one site. */
 struct managed_certificate {
-    const char *site; /* its name; "*" where there are no sites */
-    const char *name; /* of its files: the first host; "_" for a '*' */
+    const char *site; /* its name; "*" without any sites */
+    const char *name; /* base name of its files: first host, '*' as "_" */
     const char *path;
     struct texts names;
 };
 
-/* Understands what --https says: a port, or names with commas, which stand for
- * ports 443 and 80 and a redirect. What is wrong with it is a fault. */
+/* Reads the value of --https: a port, or names with commas, which stand for
+ * ports 443 and 80 with a redirect. An invalid value is a fault. */
 void managed_read_https(struct options *options, struct faults *faults);
 
-/* Finds all managed certificates, and has their paths in the options of their
- * sites. */
+/* Finds all managed certificates, and enters their paths into the sites'
+ * options. */
 void managed_find(struct options *options, struct faults *faults);
 
-/* The path of what authorities look for, where there is a folder. */
+/* Writes the path of the challenges' folder; there must be an acme_folder. */
 void managed_challenges(const struct options *options, char path[PATH_MAX]);
 
-/* Whether an authority that is told by nobody could answer for the name. */
+/* Whether a public authority could certify the name. */
 bool managed_is_public(const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * state_folder - where what outlives the server is kept, unless it has a place
- * of its own: keys and certificates that authorities have given out.
+ * state_folder - the folder for files that outlive the server, unless an option
+ * names another: keys and certificates from authorities.
  *
  * Thread: the main thread's.
  */
@@ -11,18 +11,17 @@
 
 #include "base/bytes.h"
 
-/* The state folder of root. */
+/* The default for root. */
 #define STATE_FOLDER_DEFAULT "/var/lib/sprintd"
 
-/* What a server has found at its start, for itself when it is another user, and
- * for sprintd-acme, which it begins as that. */
+/* Environment variable: the folder that the server found at its start. It
+ * passes that to sprintd-acme, and to itself when it changes its user. */
 #define STATE_FOLDER_VARIABLE "SPRINTD_STATE"
 
-/* Writes the path of the folder: the first that there is of told (unless that
- * is NULL), STATE_FOLDER_VARIABLE, STATE_DIRECTORY (systemd's) and
- * $XDG_DATA_HOME/sprintd; else STATE_FOLDER_DEFAULT for root and
- * ~/.local/share/sprintd for others. False: there is no such place, or its path
- * with some names behind it is too long. */
+/* Writes the path of the folder, the first of these: told (unless NULL),
+ * STATE_FOLDER_VARIABLE, STATE_DIRECTORY (systemd's), $XDG_DATA_HOME/sprintd,
+ * and STATE_FOLDER_DEFAULT for root or ~/.local/share/sprintd for others.
+ * False: there is none, or the path is too long for names below it. */
 MUST_USE bool state_folder_find(char folder[PATH_MAX], const char *told);
 
 #endif

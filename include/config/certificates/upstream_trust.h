@@ -1,14 +1,14 @@
 /*
- * upstream_trust - reads which servers a proxy believes over TLS, and what it
- * shows them: proxy-tls-ca, proxy-tls-certificate, proxy-tls-certificate-key,
- * proxy-tls-verify. The same of stores that are asked over TLS: kv-tls-ca,
+ * upstream_trust - reads which authorities a proxy trusts for servers over TLS,
+ * and the certificate that it shows them: proxy-tls-ca, proxy-tls-certificate,
+ * proxy-tls-certificate-key, proxy-tls-verify. For stores over TLS: kv-tls-ca,
  * kv-tls-certificate, kv-tls-certificate-key.
  *
- * The system's authorities are read once, at the start, since a sandbox keeps
- * them out later on: a reload goes on with them. Files that the options name
- * are read again by each reload.
+ * The system's authorities are read only at the start, since the sandbox hides
+ * them later: a reload keeps them. Files that the options name are read again
+ * by each reload.
  *
- * --test reads all of it, too, as far as its user may.
+ * --test reads all of these files that its user may read.
  *
  * Thread: the main thread's.
  * Owns:   nothing; the trust is the caller's.
@@ -22,23 +22,22 @@
 enum { UPSTREAM_TRUST_FAULT_MAX = 600 };
 
 struct upstream_trust_fault {
-    const char *option; /* whose file it is */
-    int status;         /* to exit with */
+    const char *option; /* the option that names the bad file */
+    int status;         /* exit status */
     char text[UPSTREAM_TRUST_FAULT_MAX];
 };
 
-/* Makes what servers asked over TLS are trusted by; options have been checked,
- * and name such a server. before, earlier: the trust of the configuration that
- * is to be replaced, and of the one before it; NULL: there is none. False:
- * fault says why. */
+/* Makes the trust for servers that are asked over TLS, in options that were
+ * checked and name such a server. before: the trust of the configuration being
+ * replaced, or NULL; earlier: that of the one before it, or NULL. False: fault
+ * says why. */
 MUST_USE bool upstream_trust_open(struct tls_trust **trust_out,
                                   const struct options *options,
                                   struct tls_trust *before,
                                   const struct options *earlier,
                                   struct upstream_trust_fault *fault);
 
-/* Opens the trust of rediss:// stores likewise; a reload leaves those as they
- * are. */
+/* Makes the trust of rediss:// stores likewise; a reload does not change it. */
 MUST_USE bool upstream_trust_open_kv(struct tls_trust **trust_out,
                                      const struct options *options,
                                      struct upstream_trust_fault *fault);
