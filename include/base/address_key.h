@@ -1,10 +1,10 @@
 /*
- * address_key - whom limits count as one: an IPv4 address, or a /64 of IPv6,
- * of which every customer has one at least and all addresses in it.
+ * address_key - whom limits count as one client: an IPv4 address, or a /64 of
+ * IPv6, as every customer has one at least, with all addresses in it.
  *
  * IPv4 addresses stand where 0:ffff:.../64 would, which is reserved and routed
- * nowhere; all peers of unix sockets are one, at 1, and all that are unknown
- * another, at 2.
+ * nowhere; the key of all peers of unix sockets is 1, that of all unknown ones
+ * 2.
  *
  * Thread: any; values only.
  */
@@ -37,7 +37,7 @@ static inline uint64_t address_key_network(uint64_t key)
     return is_ipv6 ? key & ~UINT64_C(0xFFFF) : key;
 }
 
-/* The place of a key in a table, which nobody can foresee. */
+/* Where a key stands in a table, which nobody can foresee. */
 static inline uint64_t address_key_hash(uint64_t key,
                                         const struct siphash_key *secret)
 {

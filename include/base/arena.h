@@ -19,10 +19,10 @@ struct arena {
     struct arena_block *last; /* private */
 };
 
-/* Zeroed, aligned for anything. NULL: no memory. */
+/* Takes zeroed bytes, aligned for anything. NULL: no memory. */
 MUST_USE void *arena_take(struct arena *arena, size_t bytes);
 
-/* A copy that ends in NUL. NULL: no memory. */
+/* Takes a copy of text that ends in NUL. NULL: no memory. */
 MUST_USE char *arena_text(struct arena *arena, struct bytes text);
 
 /* Room for one more of size bytes behind count that are there: the array, or

@@ -15,9 +15,8 @@ void base64_put(struct buf *buf, struct bytes data);
  * and may be where text lies. False: it is no base64. */
 MUST_USE bool base64_decode(struct bytes text, char *out, size_t *len_out);
 
-/* Writes the same with '-' and '_' and without '=' at the end (RFC 4648 5), as
- * URLs and JSON Web Signatures have it; out has room for text.len / 4 * 3 +
- * 3. */
+/* These use '-' and '_' and no '=' at the end (RFC 4648 5), as URLs and JSON
+ * Web Signatures do; out has room for text.len / 4 * 3 + 3. */
 void base64_put_url(struct buf *buf, struct bytes data);
 MUST_USE bool base64_decode_url(struct bytes text, char *out, size_t *len_out);
 

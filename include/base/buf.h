@@ -46,7 +46,7 @@ static inline void buf_put(struct buf *buf, struct bytes text)
     char *to;
 
     if (text.len == 0)
-        return; /* data may be NULL then, here and there */
+        return; /* data may be NULL then */
     to = buf_reserve(buf, text.len);
     if (!to)
         return;
@@ -68,13 +68,13 @@ static inline struct bytes buf_bytes(const struct buf *buf)
     return (struct bytes){buf->data, buf->len};
 }
 
-/* Text for HTML: the five characters with a meaning escaped; controls and
- * bytes that are no UTF-8 become U+FFFD. */
+/* Appends text for HTML: the five characters with a meaning escaped; controls
+ * and bytes that are no UTF-8 become U+FFFD. */
 void buf_put_html(struct buf *buf, struct bytes text);
 
-/* The inside of a JSON string: quotes, backslashes and all that a terminal
- * might obey (utf8.h) escaped; bytes that are no UTF-8 become U+FFFD, so that
- * the result is valid. */
+/* Appends the inside of a JSON string: quotes, backslashes and all that a
+ * terminal might obey (utf8.h) escaped; bytes that are no UTF-8 become U+FFFD,
+ * so that the result is valid. */
 void buf_put_json(struct buf *buf, struct bytes text);
 
 /* Appends text for a log line: bytes outside of visible ASCII and space, quotes

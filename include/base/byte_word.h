@@ -1,8 +1,8 @@
 /*
  * byte_word - eight bytes of a text at once, as a word.
  *
- * Which of them is in the high bits depends on the machine; what is told of all
- * of them does not.
+ * Which byte is in the high bits depends on the machine; what is found in the
+ * whole word does not.
  *
  * Thread: any; values only.
  */
@@ -21,7 +21,7 @@ static inline uint64_t byte_word(const char *at)
     return word;
 }
 
-/* The first four bytes and the last four, of four to eight. */
+/* The first four and the last four of len bytes, which are four to eight. */
 static inline uint64_t byte_word_of_ends(const char *at, size_t len)
 {
     uint32_t first, last;
@@ -31,22 +31,22 @@ static inline uint64_t byte_word_of_ends(const char *at, size_t len)
     return (uint64_t)first << 32 | last;
 }
 
-/* The high bits of bytes that may be 0. Only above one that is can it be wrong
- * (a borrow): so it is none just when there is none. */
+/* Sets the high bit of each byte that is 0. A byte above a 0 may have it
+ * wrongly (a borrow); but no bit is set exactly when no byte is 0. */
 static inline uint64_t byte_word_zeros(uint64_t word)
 {
     return (word - BYTE_EIGHTFOLD(1)) & ~word & BYTE_EIGHTFOLD(0x80);
 }
 
-/* The same of bytes that may be c. */
+/* Does so for each byte that is c. */
 static inline uint64_t byte_word_find(uint64_t word, unsigned char c)
 {
     return byte_word_zeros(word ^ BYTE_EIGHTFOLD(c));
 }
 
-/* Whether find, which finds nothing in a word just when there is nothing, does
- * so in all of text. Some bytes may be looked at twice. False of fewer than
- * four, which are to be looked at one by one. */
+/* Whether find, which gives 0 for just the words without what it looks for,
+ * gives 0 for all of text. Some bytes may be looked at twice. False for fewer
+ * than four, which are to be looked at one by one. */
 static inline __attribute__((always_inline)) bool byte_word_lacks(
     struct bytes text, uint64_t (*find)(uint64_t word))
 {

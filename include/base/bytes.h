@@ -39,8 +39,8 @@ static inline bool bytes_eq(struct bytes a, struct bytes b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
-/* Less than 0, 0 or more, as a stands before b, is b, or stands behind it: byte
- * by byte, and a beginning before what it begins. */
+/* Less than 0, 0 or more when a stands before b, is b, or stands behind it,
+ * compared byte by byte; a prefix stands before what it begins. */
 int bytes_order(struct bytes a, struct bytes b);
 
 /* ASCII lower case, whatever the locale says. */
@@ -91,8 +91,8 @@ bool bytes_take_ieq(struct bytes *text, struct bytes start);
 
 void bytes_skip_blanks(struct bytes *text); /* SP, HTAB */
 
-/* What stands before the next blank, behind those at the front. Empty: there is
- * nothing more. */
+/* Takes the blanks at the front off, and the word behind them, up to the next
+ * blank. Empty: there is none. */
 struct bytes bytes_take_word(struct bytes *text);
 
 /* Takes a line off text, and returns it without its LF or CRLF. The last line

@@ -11,13 +11,12 @@
 
 #include "base/address.h"
 
-/* A family of blocks, not of addresses: the one that every address is in,
- * whatever it is. */
+/* The family of one block, which every address is in, and of no address. */
 enum { CIDR_ALL = 0xFF };
 
 struct cidr {
     uint8_t family; /* ADDRESS_IPV4 or ADDRESS_IPV6, or CIDR_ALL */
-    uint8_t bits;   /* how many of octets count */
+    uint8_t bits;   /* how many bits of octets count */
     uint8_t octets[16];
 };
 
@@ -27,7 +26,7 @@ struct cidrs {
     size_t count;
 };
 
-/* False: no such block. Bits set behind the length are refused too: whether
+/* False: text is no block. Bits set behind the length are refused too: whether
  * they are too many or the length too small, only the writer knows. */
 MUST_USE bool cidr_parse(struct cidr *cidr, const char *text);
 

@@ -40,7 +40,7 @@ struct evict_node {
     /* Set by the owner: how many others like it the node stands for, whose
      * bytes are among its own (miniature.h). Else 0. */
     uint32_t others;
-    /* Set by the owner, for saved: milliseconds that it takes to have it
+    /* Set by the owner, for saved: milliseconds that it takes to get the entry
      * again. */
     uint32_t cost;
 };
@@ -82,7 +82,7 @@ struct evict_node *evict_take_victim(struct evict *evict);
  * has limits of its own for all of them. NULL when there is none. */
 struct evict_node *evict_take_next(struct evict *evict);
 
-/* What is inside now; a node counts for the others, too. */
+/* How much is inside now; the others of a node count, too. */
 uint64_t evict_bytes(const struct evict *evict);
 size_t evict_entries(const struct evict *evict);
 

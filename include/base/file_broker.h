@@ -16,8 +16,8 @@
 
 enum file_need {
     FILE_READ,
-    FILE_APPEND,  /* made when it is not there: a log */
-    FILE_PID,     /* to read and write; made as well */
+    FILE_APPEND,  /* a log, made when it is missing */
+    FILE_PID,     /* read and write; made when missing */
     FILE_NUMBER,  /* the server's number is written into its pid file */
     FILE_PRIVATE, /* a pid file that is there gets FILE_PID_MODE */
     FILE_LISTEN,  /* a unix socket is made there, and listens */

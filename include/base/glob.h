@@ -23,7 +23,7 @@
 
 enum {
     GLOB_BYTES_MAX = 200,
-    GLOB_TEXT_BYTES_MAX = UINT16_MAX, /* nothing longer matches */
+    GLOB_TEXT_BYTES_MAX = UINT16_MAX, /* a longer text never matches */
     GLOB_CAPTURES_MAX = 9
 };
 
@@ -32,7 +32,7 @@ struct glob {
     uint8_t captures; /* how many of them are wildcards of a run */
     struct glob_step {
         uint8_t kind; /* private */
-        char byte;    /* a literal's; the number of a wildcard, from 0 */
+        char byte;    /* the literal, or the wildcard's number from 0 */
     } steps[GLOB_BYTES_MAX];
 };
 

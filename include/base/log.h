@@ -27,8 +27,8 @@ enum log_level {
     LOG_LEVEL_DEBUG
 };
 
-/* Says what is too light to be told, and looks where stderr leads. The main
- * thread's, at start; before it errors, warnings and notices are told. */
+/* Sets the lightest level that is logged, and looks where stderr leads. Main
+ * thread, at start; until then errors, warnings and notices are logged. */
 void log_open(enum log_level lightest);
 
 /* From now on only what is that severe, or more, is told. */
@@ -56,12 +56,12 @@ struct log_limit {
     uint64_t held_back;
 };
 
-/* Whether to speak now; *held_back_out says how many were silent before. */
+/* Whether to log now; *held_back_out says how many were held back before. */
 int log_limit_allows(struct log_limit *limit, uint64_t now_ms,
                      uint64_t interval_ms, uint64_t *held_back_out);
 
-/* How a message ends that held so many back: " (3 more like it)", or nothing
- * when there were none. Returns text. */
+/* How a message ends after so many were held back: " (3 more like it)", or
+ * nothing when none were. Returns text. */
 enum { LOG_HELD_BACK_BYTES = 48 };
 const char *log_held_back(uint64_t held_back, char text[LOG_HELD_BACK_BYTES]);
 

@@ -27,7 +27,7 @@
  * stand for more. So a small model, in which few keys are at a time, sees more
  * of them.
  *
- * What is simulated takes budget_ns of each second at most, and less of one
+ * Simulating takes budget_ns of each second at most, and less of a second
  * before which little was asked for. When that is used up nothing is simulated,
  * nor counted, for the rest of the second; and models with many keys go on with
  * fewer, until it lasts for a second.
@@ -90,7 +90,7 @@ void miniature_destroy(struct miniature *miniature);
 bool miniature_samples(const struct miniature *miniature, uint64_t key,
                        uint64_t bytes);
 
-/* Notes one request for a key that was sampled, and that is counted in asked
+/* Notes one request for a sampled key, which the owner has counted in asked
  * before. */
 void miniature_ask(struct miniature *miniature, uint64_t key, uint64_t bytes);
 

@@ -17,13 +17,13 @@
 
 #include "base/bytes.h"
 
-/* So many bytes, 1 at least, from a page's beginning. NULL: no memory. */
+/* Takes so many bytes, 1 at least, from a page's beginning. NULL: no memory. */
 MUST_USE void *pages_open(size_t bytes);
 
-/* The same number of bytes. NULL is accepted. */
+/* bytes is as for pages_open(). NULL is accepted. */
 void pages_close(void *pages, size_t bytes);
 
-/* All of them are zero again, and take no memory. */
+/* Makes all of them zero again, so that they take no memory. */
 void pages_clear(void *pages, size_t bytes);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * A busy worker touches the same few blocks, which are warm in its caches.
  * Blocks beyond kept_max go back to the system. Under the address sanitizer a
- * free block is poisoned, so that its use is told as if it had been freed.
+ * free block is poisoned, so that a use is reported as one of freed memory.
  *
  * Thread: one at a time.
  * Owns:   the free blocks; those that were taken are their takers'.
@@ -31,7 +31,7 @@ struct pool {
     size_t block_bytes;
 };
 
-/* block_bytes: at least that of a pointer. */
+/* block_bytes: at least a pointer's size. */
 void pool_init(struct pool *pool, size_t block_bytes, size_t kept_max);
 
 /* Frees what is free. The pool may be used again. */

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads len bytes at a place of the file. False: there are fewer, or they
- * cannot be read. */
+/* Reads len bytes from the offset at on. False: there are fewer, or they cannot
+ * be read. */
 bool read_at(int fd, void *to, size_t len, uint64_t at);
 
 #endif

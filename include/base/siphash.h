@@ -27,9 +27,9 @@ MUST_USE int siphash_make_key(struct siphash_key *key);
 
 struct siphash siphash_of(const struct siphash_key *key, struct bytes text);
 
-/* The hash of 64 bits of eight octets, the lowest first, by SipHash-1-3, at a
- * third of the cost: for places in tables, and for names that nobody is to guess,
- * but that protect nothing. */
+/* Hashes eight octets, the lowest of word first, to 64 bits by SipHash-1-3, at
+ * a third of the cost: for places in tables, and for names that nobody is to
+ * guess, but that protect nothing. */
 uint64_t siphash_of_word(const struct siphash_key *key, uint64_t word);
 
 static inline bool siphash_eq(struct siphash a, struct siphash b)

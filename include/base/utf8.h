@@ -9,8 +9,8 @@
 
 #include "base/bytes.h"
 
-/* How many bytes the character at the head of text takes, of which len, 1 or
- * more, are there; 0: there is none. */
+/* How many bytes the character at the head of text takes; text has len bytes, 1
+ * or more. 0: there is none. */
 size_t utf8_len(const unsigned char *text, size_t len);
 
 bool utf8_is_valid(struct bytes text);

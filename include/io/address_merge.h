@@ -1,12 +1,12 @@
 /*
- * address_merge - from what a look-up found, and what was known before, the
- * addresses to use, in the order in which to try them.
+ * address_merge - the addresses to use, in the order to try them, from what a
+ * look-up found and what was known before.
  *
  * IPv6 and IPv4 take turns, IPv6 first (RFC 8305, 4): when one of them does not
  * work, the second try is already the other. Within each, those known before
- * come first, as they were, and then the new ones. So a set that is the same
- * comes out the same, however servers turn their lists around, and of more than
- * fit those stay that were there.
+ * come first, as they were, and then the new ones. So an unchanged set keeps
+ * its order, however DNS servers rotate their lists, and if more are found than
+ * fit, the known ones stay.
  *
  *   address_merge_init()  address_merge_put()...  address_merge_finish()
  *
@@ -23,7 +23,7 @@ enum { ADDRESS_MERGE_MAX = 16 };
 struct address_merge {
     const struct address *old;
     size_t old_count;
-    bool is_found[ADDRESS_MERGE_MAX]; /* of the old ones */
+    bool is_found[ADDRESS_MERGE_MAX]; /* of the addresses in old */
     /* New ones by family, each once. */
     struct address ipv6[ADDRESS_MERGE_MAX];
     struct address ipv4[ADDRESS_MERGE_MAX];
@@ -31,12 +31,12 @@ struct address_merge {
     size_t ipv4_count;
 };
 
-/* old came from address_merge_finish(), or there are none. */
+/* Begins with old, which address_merge_finish() gave, or with none. */
 void address_merge_init(struct address_merge *merge, const struct address *old,
                         size_t old_count);
 
-/* Left out are addresses that were put before, and 0.0.0.0 and ::, by which
- * this machine would be connected to. Ports are not looked at. */
+/* Adds an address, unless it was put before, or is 0.0.0.0 or ::, by which this
+ * machine would be connected to. Ports are not looked at. */
 void address_merge_put(struct address_merge *merge,
                        const struct address *address);
 

@@ -41,8 +41,8 @@ struct deadline_wheel {
     const struct now *now;
     deadline_fn on_expired;
     void *context;
-    uint64_t tick; /* the last one handled */
-    uint64_t due;  /* when the timer runs, if it does; 0: it is being handled */
+    uint64_t tick; /* the last tick handled */
+    uint64_t due;  /* tick of the timer, if it runs; 0: being handled */
     size_t count;
     uint64_t used[DEADLINE_SLOTS / 64]; /* a bit for each slot: not empty */
     struct list slots[DEADLINE_SLOTS];

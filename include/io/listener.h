@@ -28,9 +28,9 @@ struct listener {
      * marked. */
     char text[LISTENER_TEXT_MAX];
     char path[108];  /* of a unix socket; else empty */
-    uint64_t device; /* of its file, to know it again */
+    uint64_t device; /* of that file, to know it again */
     uint64_t inode;
-    unsigned port; /* that is listened on; 0: a unix socket */
+    unsigned port; /* TCP port; 0: a unix socket */
     bool is_tcp;
     bool is_tls; /* what comes in speaks TLS: listener_mark_tls() */
 };
@@ -63,7 +63,7 @@ bool listener_is_at(const struct listener *listener, const char *address,
                     unsigned port);
 bool listener_is_at_path(const struct listener *listener, const char *path);
 
-/* Says so, and in its text. Nothing of the socket changes. */
+/* Notes whether connections speak TLS, in text, too. The socket stays. */
 void listener_mark_tls(struct listener *listener, bool is_tls);
 
 void listener_close(struct listener *listener);
@@ -72,8 +72,8 @@ void listener_close(struct listener *listener);
  * the file stays. */
 void listener_leave(struct listener *listener);
 
-/* Accepts one connection, non-blocking and close-on-exec. The descriptor, or
- * -errno. *peer_out is set on success. */
+/* Accepts one connection, non-blocking and close-on-exec. Returns its
+ * descriptor, or -errno. *peer_out is set on success. */
 int listener_accept(const struct listener *listener, struct address *peer_out);
 
 #endif

@@ -26,10 +26,10 @@ struct mail {
     int fd;
     struct address peer;
     bool is_tls;     /* what it speaks, by its listener */
-    bool makes_room; /* there are as many as there may be: one of them goes */
+    bool makes_room; /* all are in use: another one has to go */
 };
 
-/* Word for somebody in the loop, inside of what it is about. */
+/* A message to the loop, embedded in what it is about. */
 struct mailbox_note {
     struct mailbox_note *next; /* the mailbox's, but for mailbox_send_all() */
     void (*on_arrive)(struct mailbox_note *note);
@@ -54,7 +54,7 @@ void mailbox_destroy(struct mailbox *mailbox);
 /* Puts mail in. False when full; the caller keeps the descriptor then. */
 MUST_USE bool mailbox_put(struct mailbox *mailbox, const struct mail *mail);
 
-/* Has note->on_arrive called in the loop, once, in the order of sending. It
+/* Has note->on_arrive called in the loop, once, in the order of sending. note
  * must not be under way already. Wakes the loop. */
 void mailbox_send(struct mailbox *mailbox, struct mailbox_note *note);
 

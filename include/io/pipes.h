@@ -6,11 +6,11 @@
  * (/proc/sys/fs/pipe-user-pages-soft) are scarce. The caller copies bytes
  * then.
  *
- * Invariant: one that is kept is empty, so that nobody ever gets the bytes of
- *            another.
+ * Invariant: a pipe that is kept is empty, so that nobody ever gets the bytes
+ *            of another.
  * Thread:    one worker's.
- * Owns:      those that are kept; of those that are taken the memory and
- *            descriptors go with pipes_give() only.
+ * Owns:      the kept pipes; a taken pipe is closed and freed by pipes_give()
+ *            only.
  */
 #ifndef IO_PIPES_H
 #define IO_PIPES_H
@@ -18,9 +18,9 @@
 #include "base/bytes.h"
 
 enum {
-    PIPE_BYTES = 262144,    /* asked for */
-    PIPE_BYTES_MIN = 65536, /* less is not worth the calls */
-    PIPES_KEPT_MAX = 32     /* unused; more are closed */
+    PIPE_BYTES = 262144,    /* asked of the kernel */
+    PIPE_BYTES_MIN = 65536, /* a smaller pipe is not worth the calls */
+    PIPES_KEPT_MAX = 32     /* unused pipes; more are closed */
 };
 
 struct pipe {
@@ -33,7 +33,7 @@ struct pipe {
 struct pipes {
     struct pipe *kept; /* private, as all below */
     size_t kept_count;
-    size_t open_count; /* of these too */
+    size_t open_count; /* of taken pipes, too */
     size_t open_max;
 };
 

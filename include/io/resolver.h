@@ -1,9 +1,9 @@
 /*
  * resolver - names to addresses, by DNS and /etc/hosts, without a wait.
  *
- * A name is kept: its addresses are looked up again when their time to live is
- * over, and on_change is called when they are others. What a look-up that
- * fails leaves are the addresses from before; it is repeated, ever more rarely.
+ * The addresses of an open name are looked up again when their time to live is
+ * over, and on_change is called when they differ. A look-up that fails leaves
+ * the addresses as they were, and is repeated ever more rarely.
  *
  *   ASKING --addresses--> KNOWN   again when the TTL is over; failures leave
  *      |                    ^     it as it is
@@ -31,7 +31,7 @@ enum {
     RESOLVER_ADDRESSES_MAX = ADDRESS_MERGE_MAX, /* of one name */
     RESOLVER_TTL_MIN_MS = 1000,
     RESOLVER_TTL_MAX_MS = 60 * 60 * 1000,
-    RESOLVER_HOSTS_TTL_MS = 10 * 1000, /* of what /etc/hosts says */
+    RESOLVER_HOSTS_TTL_MS = 10 * 1000, /* of addresses from /etc/hosts */
     RESOLVER_RETRY_MIN_MS = 1000,
     RESOLVER_RETRY_MAX_MS = 30 * 1000,
     /* A server is asked three times, for 1, 2 and 4 s. */
@@ -66,7 +66,7 @@ enum resolver_state {
  * and close names, this one too, but not destroy the resolver. */
 typedef void (*resolver_fn)(void *context, struct resolver_name *name);
 
-/* 0, -ENOMEM, -EINVAL (servers); why a file of resolver_paths that is there
+/* 0, -ENOMEM, -EINVAL (servers), or why a file of resolver_paths that is there
  * cannot be read. */
 MUST_USE int resolver_create(struct resolver **resolver_out,
                              const struct resolver_options *options);
@@ -84,13 +84,13 @@ MUST_USE int resolver_name_open(struct resolver_name **name_out,
                                 uint16_t port, resolver_fn on_change,
                                 void *context);
 
-/* May be called at any time; nothing is told of the name any more. */
+/* May be called at any time; on_change is not called for name any more. */
 void resolver_name_close(struct resolver_name *name);
 
 enum resolver_state resolver_name_state(const struct resolver_name *name);
 
-/* All with the port from resolver_name_open(); *count_out is 0 unless KNOWN.
- * They stay until the loop turns, or name is closed. */
+/* All known addresses, with the port from resolver_name_open(); *count_out is 0
+ * unless KNOWN. They stay until the loop turns, or name is closed. */
 const struct address *resolver_name_addresses(const struct resolver_name *name,
                                               size_t *count_out);
 

@@ -1,5 +1,5 @@
 /*
- * sha256 - what names bytes so that nobody finds others of the same name
+ * sha256 - a digest, for which nobody finds two texts that have the same one
  * (FIPS 180-4).
  *
  * Thread: any; no state.

@@ -2,8 +2,8 @@
  * small_file - all of a file that is read at once: a configuration, passwords,
  * tokens.
  *
- * Only regular files, so that nobody is waited for, and up to a limit, also of
- * those that grow while they are read.
+ * Only regular files are read, so that nothing is waited for, and no more than
+ * a limit, even of a file that grows meanwhile.
  *
  * Thread: any; may wait for the file system.
  * Owns:   the text, until small_file_fini().
@@ -20,7 +20,7 @@ enum { SMALL_FILE_BYTES_MAX = 1 << 20 };
 struct small_file {
     char *text;
     size_t len;
-    struct stat seen; /* before it was read */
+    struct stat seen; /* fstat() before it was read */
 };
 
 /* 0 or -errno, and nothing is to be given back then; -EISDIR or -EINVAL: it is
@@ -33,11 +33,11 @@ MUST_USE int small_file_read_open(struct small_file *file, int fd,
                                   size_t bytes_max);
 
 /* What is wrong with the file, for people, when err is -EISDIR, -EINVAL or
- * -EFBIG; NULL: it is another. */
+ * -EFBIG; NULL for any other err. */
 const char *small_file_fault(int err);
 
-/* Wipes the text, which may be secret, before it is given back. Zeroed is
- * nothing to give back. */
+/* Wipes the text, which may be secret, and frees it. A file that is all zero
+ * has none. */
 void small_file_fini(struct small_file *file);
 
 #endif

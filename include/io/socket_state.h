@@ -16,12 +16,12 @@
 struct socket_path {
     uint32_t rtt_us;        /* smoothed; 0: none was measured */
     uint32_t least_rtt_us;  /* the least so far; UINT32_MAX: not known */
-    uint32_t segment_bytes; /* at most so many leave in one */
+    uint32_t segment_bytes; /* the largest payload of a segment */
     uint32_t unacked;       /* segments sent and not acknowledged */
     uint32_t under_way;     /* of these, neither received nor lost, and those
                                that were sent again */
-    uint32_t acked_ms;      /* ago the last acknowledgement came */
-    uint32_t sent_ms;       /* ago the last byte left */
+    uint32_t acked_ms;      /* since the last acknowledgement */
+    uint32_t sent_ms;       /* since the last byte left */
 };
 
 /* Asks how the path is. False: fd is no TCP socket, or not connected any
@@ -35,8 +35,8 @@ uint32_t socket_count_queued(int fd);
  * known. */
 uint32_t socket_count_room(int fd);
 
-/* Bytes that the socket takes until unsent_max of them wait for their first
- * leave, by what the other end and congestion let go at once; 0: none, or not
+/* Bytes that the socket takes until unsent_max of them wait unsent, beyond what
+ * the other end's window and congestion let leave at once; 0: none, or not
  * known. */
 uint32_t socket_count_passing(int fd, uint32_t unsent_max);
 

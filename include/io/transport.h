@@ -63,9 +63,9 @@ static inline bool transport_can_splice(const struct transport *transport)
     return !transport->tls;
 }
 
-/* From now on, what is sent may lie in mapped files. Pages of theirs can be lost,
- * which the kernel bears and a look from here does not (SIGBUS), so nothing is
- * copied to be sent any more. Any thread. */
+/* From now on, what is sent may lie in mapped files. Their pages can be lost,
+ * which the kernel survives and a read by this process does not (SIGBUS), so
+ * nothing is copied to be sent any more. Any thread. */
 void transport_expect_mappings(void);
 
 /* Whether files, out of the page cache, can go by sendfile(2). */
@@ -74,7 +74,7 @@ static inline bool transport_can_sendfile(const struct transport *transport)
     return !transport->tls;
 }
 
-/* Whether bytes that do not count as sent can be overtaken no more. */
+/* Whether bytes do not count as sent and yet can be overtaken no more. */
 static inline bool transport_has_owed(const struct transport *transport)
 {
     return transport_is_secure(transport) && tls_has_owed(transport->tls);
@@ -86,8 +86,8 @@ static inline bool transport_is_worn(const struct transport *transport)
     return transport_is_secure(transport) && tls_is_worn(transport->tls);
 }
 
-/* Whether IO_EOF came without the word that TLS has for it: something may be
- * missing before. */
+/* Whether IO_EOF came without TLS's close_notify: what was sent last may be
+ * missing. */
 static inline bool transport_was_cut(const struct transport *transport)
 {
     return transport_is_secure(transport) && tls_was_cut(transport->tls);
@@ -107,11 +107,11 @@ MUST_USE bool transport_secure_to(struct transport *transport,
 /* Goes on in clear text, after a handshake that has failed. */
 void transport_bare(struct transport *transport);
 
-/* Has the socket take no more for now when so many bytes wait in it unsent:
- * what lies there can be overtaken by nothing. */
+/* Bounds how many bytes may wait unsent in the socket until it takes no more,
+ * as what lies there can be overtaken by nothing. */
 void transport_limit_unsent(const struct transport *transport, uint32_t bytes);
 
-/* The socket alone: what the next three do without TLS. */
+/* What the next three functions do without TLS, on the socket alone. */
 MUST_USE enum io_result transport_receive_bare(
     const struct transport *transport, char *data, size_t len, size_t *len_out);
 MUST_USE enum io_result transport_send_bare(const struct transport *transport,
@@ -166,7 +166,7 @@ MUST_USE bool transport_say(const struct transport *transport,
  * the socket takes more; IO_FAILED: the client is gone already. */
 MUST_USE enum io_result transport_shut_down(const struct transport *transport);
 
-/* Throws away what comes, which is nothing to anybody any more. */
+/* Receives at most len bytes, which nobody needs any more. */
 MUST_USE enum io_result transport_discard(const struct transport *transport,
                                           char *data, size_t len,
                                           size_t *len_out);

@@ -2,8 +2,8 @@
  * whole_file - files that are whole or not there, whenever one looks: written
  * under another name, flushed to the disk, and then named.
  *
- * They lie in a directory that is open, whose name can lead nobody elsewhere
- * any more. A name in it that is a symlink is not followed.
+ * They lie in a directory that is open, so that a new one of its name leads
+ * nobody elsewhere. A name in it that is a symlink is not followed.
  *
  * Thread: any; waits for the disk.
  */

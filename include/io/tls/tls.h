@@ -22,9 +22,9 @@
  *
  * Buffers are the worker's. A connection that waits has none of its own.
  *
- * OpenSSL shakes hands, and gives a client's connection of TLS 1.3 away when
- * that is done (tls_takeover); what is kept of it then is two keys. A server's,
- * and one of TLS 1.2, stay with OpenSSL to their end.
+ * OpenSSL shakes hands. A client's connection of TLS 1.3 is taken from it when
+ * that is done (tls_takeover), and only two keys are kept. A connection to a
+ * server, and one of TLS 1.2, stays with OpenSSL to its end.
  *
  * Thread: the worker of its connection.
  * Owns:   a connection its state and what is kept, but not the descriptor; the
@@ -44,14 +44,14 @@
 
 enum { TLS_SUBJECT_MAX = 256 };
 
-/* For a list of its owner's, who has room for it only where there is TLS. It
- * goes with the connection, and is in no list by then. */
+/* A node for a list of the owner's, which then needs none for a connection
+ * without TLS. It lies in the struct tls, and is in no list when that goes. */
 struct tls_work {
     struct list list;
     void *owner; /* NULL at first */
 };
 
-/* Why a handshake came to no connection. */
+/* Why a handshake failed. */
 enum tls_failure {
     TLS_FAILURE_NONE,
     TLS_FAILURE_VERSION, /* there is no version that both speak */
@@ -99,7 +99,7 @@ MUST_USE enum io_result tls_handshake(struct tls *tls);
 
 enum tls_failure tls_failure(const struct tls *tls);
 
-/* Once the connection is there. */
+/* Tells what was agreed upon, once the connection is there. */
 void tls_tell(const struct tls *tls, struct tls_facts *facts_out);
 
 /* Whether HTTP/2 was agreed upon (ALPN, RFC 7301). */
@@ -107,13 +107,12 @@ MUST_USE bool tls_speaks_http2(const struct tls *tls);
 
 /* Tells the certificate that the client has shown, and that was found to be
  * good: its subject (RFC 2253), cut when it is long, and its SHA-256 in
- * hexadecimal.
- * False: the client has shown none. */
+ * hexadecimal. False: the client has shown none. */
 MUST_USE bool tls_tell_client(const struct tls *tls,
                               char subject_out[TLS_SUBJECT_MAX],
                               char fingerprint_out[TLS_FINGERPRINT_MAX + 1]);
 
-/* Whether it has shown one. */
+/* Whether the client has shown such a certificate. */
 MUST_USE bool tls_knows_client(const struct tls *tls);
 
 /* The certificates that the client was shown: tls_context.h. */
@@ -128,8 +127,8 @@ MUST_USE enum io_result tls_send_file(struct tls *tls, int file,
                                       uint64_t offset, size_t len,
                                       size_t *len_out);
 
-/* What is encrypted is no more than what is left until so many bytes wait in
- * the socket unsent: transport_limit_unsent(). */
+/* Encrypts no more than so many unsent bytes in the socket allow:
+ * transport_limit_unsent(). */
 void tls_limit_unsent(struct tls *tls, uint32_t bytes);
 
 /* Says that nothing more comes (close_notify). IO_AGAIN_WRITE: call again when
@@ -158,12 +157,12 @@ MUST_USE bool tls_is_worn(const struct tls *tls);
 /* Whether bytes are owed: encrypted, and not reported as sent. */
 MUST_USE bool tls_has_owed(const struct tls *tls);
 
-/* Whether the client's IO_EOF came without a word of it: what it sent last may
- * be missing. */
+/* Whether IO_EOF came without close_notify: what the client sent last may be
+ * missing. */
 MUST_USE bool tls_was_cut(const struct tls *tls);
 
-/* How many bytes len of them are on the wire, below TCP's heads, in records as
- * large as they may be. */
+/* How many bytes on the wire, below TCP's heads, len bytes become, in records
+ * as large as they may be. */
 MUST_USE uint64_t tls_wire_bytes(const struct tls *tls, uint64_t len);
 
 /* How many bytes may be sent so that no more than wire_bytes are on the wire;

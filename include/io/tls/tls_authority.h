@@ -22,7 +22,7 @@
 enum {
     TLS_AUTHORITY_DAYS = 3650,
     TLS_LEAF_DAYS = 90,
-    TLS_LEAF_RENEW_DAYS = 30,    /* a leaf that ends within is renewed */
+    TLS_LEAF_RENEW_DAYS = 30,    /* a leaf that ends sooner is renewed */
     TLS_AUTHORITY_NAME_MAX = 64, /* ub-common-name of RFC 5280 */
     TLS_AUTHORITY_FINGERPRINT_MAX = 96
 };
@@ -35,7 +35,7 @@ struct tls_pem {
     size_t len;
 };
 
-/* Wipes the text. Zeroed is nothing to give back. */
+/* Wipes the text and frees it. A pem that is all zero has none. */
 void tls_pem_fini(struct tls_pem *pem);
 
 /* What an authority's certificate says, for people. */
@@ -45,18 +45,18 @@ struct tls_authority_facts {
     int64_t from_s, until_s;                    /* seconds of the epoch */
 };
 
-/* A new one. name: what people find it by among those they trust. NULL: there
- * is no memory, or no randomness. */
+/* Makes a new one. name: what people find it by among those they trust. NULL:
+ * there is no memory, or no randomness. */
 MUST_USE struct tls_authority *tls_authority_create(const char *name,
                                                     int64_t now_s);
 
-/* One from what tls_authority_save() gave. NULL, and *why_out says what is
- * wrong with the text. */
+/* Makes one from what tls_authority_save() gave. NULL, and *why_out says what
+ * is wrong with the text. */
 MUST_USE struct tls_authority *tls_authority_load(struct bytes pem,
                                                   const char **why_out);
 void tls_authority_destroy(struct tls_authority *authority);
 
-/* Certificate and key. 0 or -ENOMEM. */
+/* Writes certificate and key to pem_out. 0 or -ENOMEM. */
 MUST_USE int tls_authority_save(const struct tls_authority *authority,
                                 struct tls_pem *pem_out);
 
@@ -68,8 +68,8 @@ MUST_USE int tls_authority_read(struct bytes pem,
                                 struct tls_pem *certificate_out,
                                 const char **why_out);
 
-/* A new leaf with its key, for all of names, of which there is at least one. It
- * does not outlast the authority. 0 or -ENOMEM. */
+/* Signs a new leaf, with a new key, for all of names, at least one. It does not
+ * outlast the authority. 0 or -ENOMEM. */
 MUST_USE int tls_authority_sign(const struct tls_authority *authority,
                                 const struct tls_names *names, int64_t now_s,
                                 struct tls_pem *leaf_out);

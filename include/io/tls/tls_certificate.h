@@ -28,7 +28,7 @@ struct tls_certificate; /* opaque; counted */
 /* What a chain lacks; it is served even so, as clients may know more. */
 enum tls_chain {
     TLS_CHAIN_WHOLE, /* each is signed by the next, up to a root's issuer */
-    TLS_CHAIN_ALONE, /* nobody's but its own: it has signed itself */
+    TLS_CHAIN_ALONE, /* there is only one, signed by itself */
     TLS_CHAIN_DISORDERED, /* some are there, but not in their order */
     TLS_CHAIN_INCOMPLETE  /* it is alone, and says who has signed it */
 };

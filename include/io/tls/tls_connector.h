@@ -37,8 +37,8 @@ struct tls_trust_options {
      * finds them (SSL_CERT_FILE, SSL_CERT_DIR). All of them are read now: later
      * there may be no file system to read them from. */
     struct bytes authorities;
-    /* The trust whose authorities of the system are taken over, if it has any,
-     * and not read again; NULL: nobody's. */
+    /* The trust from which the system's authorities are taken over, if it has
+     * any, instead of being read again; NULL: none. */
     const struct tls_trust *before;
     struct tls_certificate *certificate; /* to be shown; held; NULL: none */
 };
@@ -58,8 +58,8 @@ struct tls_connector; /* opaque */
 /* NULL: no memory, or OpenSSL refuses, and fault says what. */
 MUST_USE struct tls_connector *tls_connector_create(struct tls_trust *trust,
                                                     char fault[TLS_FAULT_MAX]);
-/* What is spoken behind TLS is none of the protocols that ALPN has names for;
- * without this HTTP/1.1 is offered. */
+/* Offers nothing by ALPN, which has no name for what is spoken behind TLS;
+ * without this call HTTP/1.1 is offered. */
 void tls_connector_offer_nothing(struct tls_connector *connector);
 void tls_connector_destroy(struct tls_connector
                                *connector); /* NULL is accepted */

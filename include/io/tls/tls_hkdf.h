@@ -24,7 +24,7 @@ struct tls_hkdf; /* opaque */
 MUST_USE struct tls_hkdf *tls_hkdf_create(enum tls_digest digest);
 void tls_hkdf_destroy(struct tls_hkdf *hkdf); /* NULL is ok */
 
-/* As many as a digest has, and so each secret. */
+/* The bytes of the digest, and so of each secret. */
 MUST_USE size_t tls_hkdf_secret_bytes(const struct tls_hkdf *hkdf);
 
 /* HKDF-Expand-Label: writes len bytes to out. False: the secret is not as long
@@ -34,9 +34,9 @@ MUST_USE bool tls_hkdf_expand(struct tls_hkdf *hkdf, struct bytes secret,
                               struct bytes label, struct bytes context,
                               unsigned char *out, size_t len);
 
-/* HKDF-Extract with what Derive-Secret(previous, "derived", "") is: the early
- * secret has none before it (len 0), and a secret with nothing in it (len 0) is
- * as many zeros as a digest has. False: previous is not as long as a digest. */
+/* HKDF-Extract of secret, salted with Derive-Secret(previous, "derived", "").
+ * The early secret has no previous one (len 0); a secret of len 0 stands for as
+ * many zeros as a digest has. False: previous is not as long as a digest. */
 MUST_USE bool tls_hkdf_extract(struct tls_hkdf *hkdf, struct bytes previous,
                                struct bytes secret,
                                unsigned char out[TLS_SECRET_MAX]);

@@ -19,7 +19,7 @@
 #include "base/bytes.h"
 #include "io/tls/tls_record.h"
 
-/* Whether the kernel has it. The first call finds out, and has the kernel load
+/* Whether the kernel has TLS. The first call finds out, and has the kernel load
  * its module, where this process may: so it comes at the start, and before
  * rights are given up. */
 MUST_USE bool tls_kernel_is_there(void);

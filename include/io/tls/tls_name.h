@@ -11,8 +11,8 @@
 
 enum { TLS_NAME_MAX = 255 }; /* RFC 1035 2.3.4 */
 
-/* In lower case, without port and final dot; an IPv6 address without brackets,
- * and in short. Empty: it is none. The result lies in to. */
+/* Writes host in lower case, without port and final dot; an IPv6 address
+ * without brackets, and in short. Empty: it is none. The result lies in to. */
 struct bytes tls_name_normalise(struct bytes host, char to[TLS_NAME_MAX + 1]);
 
 /* Whether pattern, a name or "*." with one behind it, stands for name; both are

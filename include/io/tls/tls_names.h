@@ -20,8 +20,8 @@ struct tls_names {
     char items[TLS_NAMES_MAX][HOST_NAME_MAX_BYTES + 1];
 };
 
-/* What is neither a name nor an address, and what there is no room for, stays
- * out. */
+/* Adds a name once. What is neither a name nor an address, or finds no room,
+ * stays out. */
 void tls_names_add(struct tls_names *names, struct bytes name);
 void tls_names_add_address(struct tls_names *names,
                            const struct address *address);

@@ -4,9 +4,9 @@
  * protocols.
  *
  * OpenSSL reads that by itself when it is first used. Inside of a sandbox it
- * would find no file, and go on without a word. So it is read before, where TLS
- * may ever be spoken; where it cannot be, nothing of OpenSSL's is made, which
- * would take 2 MiB.
+ * would find no file, and go on without a word. So it is read before, if TLS
+ * may ever be spoken. If not, nothing of OpenSSL's is made, as it would take 2
+ * MiB.
  *
  * Thread: the main thread's.
  * Owns:   nothing.
@@ -16,8 +16,8 @@
 
 #include "base/bytes.h"
 
-/* Once, while this process may read any file. False: OpenSSL refuses what it
- * read. */
+/* Has OpenSSL read its file, once, while this process may read any file. False:
+ * OpenSSL refuses what it read. */
 MUST_USE bool tls_policy_read(void);
 
 #endif

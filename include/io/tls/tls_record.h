@@ -98,14 +98,14 @@ MUST_USE bool tls_direction_init(struct tls_direction *direction,
                                  const struct tls_suite *suite,
                                  struct bytes secret, bool seals);
 
-/* The same, of a key that was made. False also: it is not as long as those of
- * the suite. */
+/* Does so with keys that were made before. False also: they are not as long as
+ * the suite's. */
 MUST_USE bool tls_direction_take(struct tls_direction *direction,
                                  const struct tls_suite *suite,
                                  const struct tls_keys *keys, bool seals);
 void tls_direction_fini(struct tls_direction *direction); /* zeros are ok */
 
-/* The next key (7.2). False: no memory, and the direction cannot be used. */
+/* Goes on to the next key (7.2). False: no memory; direction is of no use. */
 MUST_USE bool tls_direction_update(struct tls_direction *direction);
 
 /* Makes the key once more, for the kernel, which seals from now on. False: no
@@ -124,9 +124,9 @@ MUST_USE size_t tls_record_seal(struct tls_direction *direction,
  * whole. */
 MUST_USE size_t tls_record_length(struct bytes begun);
 
-/* Opens a whole record in place, or what says of itself that it is longer than
- * any. TLS_ALERT_NONE: its payload is *payload_out, of that type, which may be
- * any. Else it is a fault, which the other side is told. */
+/* Opens a whole record in place; a head that claims more than any record may
+ * have is enough, too. TLS_ALERT_NONE: *payload_out is its payload, of any
+ * *type_out. Otherwise the alert that tells the other side of the fault. */
 MUST_USE enum tls_alert tls_record_open(struct tls_direction *direction,
                                         char *record, size_t len,
                                         enum tls_content *type_out,

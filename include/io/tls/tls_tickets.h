@@ -20,8 +20,8 @@
 
 enum {
     TLS_TICKETS_ROTATE_S = 12 * 3600,
-    TLS_TICKETS_KEPT = 3,     /* of our own */
-    TLS_TICKETS_MAX = 8,      /* of a file */
+    TLS_TICKETS_KEPT = 3,     /* keys of our own */
+    TLS_TICKETS_MAX = 8,      /* keys of a file */
     TLS_TICKET_KEY_BYTES = 80 /* name 16, HMAC-SHA-256 32, AES-256-CBC 32 */
 };
 
@@ -33,7 +33,7 @@ MUST_USE struct tls_tickets *tls_tickets_create(uint64_t now_s);
 struct tls_tickets *tls_tickets_acquire(struct tls_tickets *tickets);
 void tls_tickets_release(struct tls_tickets **tickets_ref);
 
-/* Makes a new key when it is time. In how many seconds it will be again. */
+/* Makes a new key when it is time; returns the seconds until the next one. */
 uint64_t tls_tickets_tick(struct tls_tickets *tickets, uint64_t now_s);
 
 /* Takes keys from a text: a line each, of 80 bytes in base64; the first makes
@@ -42,8 +42,8 @@ uint64_t tls_tickets_tick(struct tls_tickets *tickets, uint64_t now_s);
 MUST_USE const char *tls_tickets_read(struct tls_tickets *tickets,
                                       struct bytes text);
 
-/* What another process takes over; room for it, and how many bytes it has. 0:
- * there is no randomness. */
+/* What another process takes over: its room, and what writes it and returns its
+ * length. 0: there is no randomness. */
 enum { TLS_TICKETS_STATE_MAX = 16 + TLS_TICKETS_KEPT * TLS_TICKET_KEY_BYTES };
 size_t tls_tickets_save(struct tls_tickets *tickets,
                         char state[TLS_TICKETS_STATE_MAX]);
