@@ -1,6 +1,6 @@
 /*
  * bad_request - answers that say why a request is refused: a line of text for
- * people, or application/problem+json (RFC 9457) for who asks for it.
+ * people, or application/problem+json (RFC 9457) for clients that accept it.
  *
  *   There is no Host field. (host-missing)
  *   {"type":"about:blank","title":"Bad Request","status":400,
@@ -14,14 +14,14 @@
 #include "http/exchange.h"
 
 /* Whether the request's Accept names application/problem+json or
- * application/json, and no text before them. */
+ * application/json, and no text type before them. */
 bool bad_request_wants_problem(const struct request *request);
 
-/* Judges likewise of a head that may not be one, as far as it has come. */
+/* The same for the bytes of a head that may be invalid or incomplete. */
 bool bad_request_wants_problem_in(struct bytes head);
 
-/* Puts the answer in the place of whatever response there was to be. A text can
- * be replaced by an error page, as other errors can. */
+/* Replaces any earlier response by the answer. An error page can replace the
+ * text, as with other errors. */
 void bad_request_write(struct response *response, enum reason reason,
                        bool as_problem, const struct server_defaults *defaults);
 

@@ -1,6 +1,6 @@
 /*
- * challenge - answers the challenge "http-01" of ACME (RFC 8555 8.3), by which
- * an authority of certificates asks over http whether a name is ours.
+ * challenge - answers ACME's challenge "http-01" (RFC 8555 8.3), by which an
+ * authority of certificates verifies over http that we control a name.
  *
  * The token in the path is the name of a file. acme/acme_challenge.h, or
  * another program that asked the authority, has put the file there.
@@ -27,7 +27,7 @@ static inline bool challenge_is_at(struct bytes path)
                0;
 }
 
-/* Answers the exchange with the file of folder that its path names. False:
+/* Answers the exchange with the file that its path names in folder. False:
  * there is no such file, and nothing was answered. */
 MUST_USE bool challenge_answer(struct exchange *exchange, const char *folder,
                                const struct server_defaults *defaults);

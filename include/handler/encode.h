@@ -1,32 +1,30 @@
 /*
- * encode - compresses bodies that are made while they are sent: a source on top
- * of a source.
+ * encode - compresses bodies while they are sent: a source on top of a source.
  *
  *   handler: head, source --> encode --> head, [ source | coded source ]
  *
- * Which answers may be compressed their heads say: a type of the rules, no
- * Content-Encoding, no no-transform, no digest, neither a part of something nor
- * nothing at all. Such an answer depends on Accept-Encoding, whether it is
- * compressed or not, and says so (Vary). When it is, a strong ETag becomes weak
- * (RFC 9110 8.8.3.3), and neither a length nor ranges are promised. HEAD is
- * told what GET would be.
+ * The head of an answer says whether it may be compressed: its type is in the
+ * rules, it has no Content-Encoding, no-transform or digest, and it is neither
+ * partial nor empty. Such an answer, compressed or not, says that it depends on
+ * Accept-Encoding (Vary). In a compressed one, a strong ETag becomes weak (RFC
+ * 9110 8.8.3.3), and there is no length and no range. HEAD gets the fields of
+ * GET.
  *
- * Answers for one client alone are not compressed: answers to requests with
- * credentials, and answers that set cookies. An attacker who could have them
- * sent again and again, with words of the attacker's own in them, would learn
- * their secrets by their lengths (BREACH).
+ * Answers for a single client are not compressed: those to requests with
+ * credentials, and those that set cookies. An attacker who can trigger many
+ * such answers that contain the attacker's words would learn secrets in them
+ * from their lengths (BREACH).
  *
- * What was put into the compressor comes out when the source below has nothing
- * more for now, so that no event waits for the next one.
+ * The compressor is flushed when the source below has nothing more for now, so
+ * that no event waits for the next one.
  *
- * In a turn of the loop all coded sources together compress so much and no
- * more, and with gzip, which is slow, a quarter of that; then those that still
- * have something wait for the next turn, and all other answers go on meanwhile.
- * The number of streams is bounded, too: whoever comes when all are taken gets
- * the body as it is.
+ * In each turn of the loop, all coded sources together compress at most
+ * ENCODER_TURN_BYTES, or a quarter of that with gzip, which is slow; the rest
+ * waits for the next turn, and all other answers go on meanwhile. The number of
+ * streams is bounded, too: when all are taken, a body is sent uncompressed.
  *
  * Thread: one encoder per worker; no locks.
- * Owns:   the encoder nothing but its list of sources; a coded source its
+ * Owns:   an encoder owns only its list of sources; a coded source owns its
  *         compressor and the source below.
  */
 #ifndef HANDLER_ENCODE_H
@@ -38,33 +36,33 @@
 #include "http/rules/compress_rules.h"
 
 enum {
-    /* Compressed in one turn of the loop, within a tenth of a millisecond,
-     * which is what a small answer waits for. With 64 KiB that was 0.7 ms for
-     * zstd and 2.7 ms for gzip; with fewer the turns themselves begin to cost.
-     */
+    /* Compressed in one turn of the loop. It takes a tenth of a millisecond,
+     * for which a small answer has to wait. 64 KiB took 0.7 ms with zstd and
+     * 2.7 ms with gzip; with fewer bytes, the turns themselves begin to
+     * cost. */
     ENCODER_TURN_BYTES = 8192,
-    ENCODER_GZIP_COST = 4, /* so many bytes of the turn for each of its own */
+    ENCODER_GZIP_COST = 4, /* a byte of gzip counts as so many */
     ENCODER_STREAMS_MAX = 65536
 };
 
-/* A body of unknown length. */
+/* The length of a body that is not known. */
 #define ENCODE_UNSIZED UINT64_MAX
 
 struct encoder_counts {
-    uint64_t streams; /* begun; since the start, as all */
-    uint64_t refused; /* came when all were taken */
+    uint64_t streams; /* begun; this and all: since the start */
+    uint64_t refused; /* not begun, since all were taken */
     uint64_t bytes_in;
     uint64_t bytes_out;
 };
 
 struct encoder {
     size_t streams_max;
-    size_t streams;     /* now */
-    uint64_t turn_left; /* bytes, of this turn; one of gzip counts as several */
-    struct list stalled; /* sources that wait for the next turn */
+    size_t streams;      /* open now */
+    uint64_t turn_left;  /* bytes left in this turn; gzip's count as several */
+    struct list stalled; /* sources waiting for the next turn */
     struct codec_meter meter;
     struct encoder_counts counts;
-    /* Has the loop turn once more, at once. */
+    /* Makes the loop turn once more, at once. */
     void (*turn)(void *context);
     void *context;
 };
@@ -72,41 +70,40 @@ struct encoder {
 void encoder_init(struct encoder *encoder, size_t streams_max,
                   void (*turn)(void *context), void *context);
 
-/* A turn of the loop begins: as many bytes may be compressed again. */
+/* Tells that a turn of the loop begins, with the full number of bytes again. */
 void encoder_turn(struct encoder *encoder);
 
-/* What a place compresses; all borrowed. Zeroed: nothing. */
+/* What a location compresses; all borrowed. Zeroed: nothing. */
 struct encode {
     struct encoder *encoder;
     const struct compress_rules *rules;
-    bool codes_private; /* also what goes to one client alone */
+    bool codes_private; /* answers for a single client, too */
 };
 
-/* Ends the answer whose fields are in the response's head, but for what is
- * about the length: with source as body, which is taken over, coded or not. It
- * is NULL at most for HEAD. length may be ENCODE_UNSIZED. */
+/* Completes an answer whose head has all fields but those about the length:
+ * gives it source, which it takes over, as a body, coded or not. source may be
+ * NULL for HEAD. length may be ENCODE_UNSIZED. */
 void encode_add_source(const struct encode *encode, struct exchange *exchange,
                        struct source *source, uint64_t length);
 
-/* Has the head of an answer to HEAD, whose length it tells if that is known,
- * say what it would to GET. */
+/* Gives the head of an answer to HEAD, which has the length if it is known, the
+ * fields of GET. */
 void encode_head(const struct encode *encode, struct exchange *exchange);
 
-/* Whether the answer, of that length, is coded when it gets a source: for those
- * that could send it without one. Vary is there then, if need be. */
+/* Whether an answer of that length would be coded if it had a source; for
+ * callers that could send it without one. Adds Vary if needed. */
 MUST_USE bool encode_wants(const struct encode *encode,
                            struct exchange *exchange, uint64_t length);
 
-/* A part of an answer, and word that a client has it already (304), are never
- * coded, and say all the same that others may be: by Vary, and by the ETag that
- * the client has. type: of the whole; empty: what the head says, if it does.
- * Their other fields are in the head. */
+/* For partial answers and 304, which are never coded: adds Vary, and weakens
+ * the ETag of a 304 if the client has a coded form. type: the whole's; empty:
+ * that in the head, if any. The head must have all other fields. */
 void encode_unsent(const struct encode *encode, struct exchange *exchange,
                    struct bytes type);
 
-/* Adds a body that lies in memory for as long as the response is sent; its
- * Content-Length is in the head. False: it is not to be coded, and nothing has
- * happened but that Vary may be there. */
+/* Adds a body in memory that stays until the response was sent; its
+ * Content-Length is in the head. False: it shall not be coded; nothing but Vary
+ * was added. */
 MUST_USE bool encode_add_memory(const struct encode *encode,
                                 struct exchange *exchange, struct bytes body);
 

@@ -1,14 +1,14 @@
 /*
- * error_pages - pages of the operator's own for errors.
+ * error_pages - the operator's own pages for errors.
  *
  *   404 /404.html
  *   403 410 /gone.html
  *   5xx /sorry.html
  *
- * A status by its number comes before one by its class, in whatever order
- * they are given. The answer stays the error it was: status and fields (Allow,
- * Retry-After, ...) are kept, only the body becomes that of the file. When
- * that cannot be had, the short page of every error stays.
+ * A page for a status precedes one for its class, in whatever order they are
+ * given. The answer keeps its status and fields (Allow, Retry-After, ...); only
+ * the body becomes that of the file. If the file cannot be opened, the built-in
+ * short page stays.
  *
  * Thread: filled at start; afterwards read only and shared by all.
  * Owns:   nothing; the texts are borrowed.
@@ -28,23 +28,22 @@ enum {
 
 struct error_pages {
     size_t count;
-    struct bytes paths[ERROR_PAGES_MAX]; /* clean */
-    /* For each status and each class, which of paths it has, counted from 1; 0:
-     * none. */
+    struct bytes paths[ERROR_PAGES_MAX]; /* clean paths */
+    /* For each status and each class: index in paths, from 1; 0: no page. */
     uint8_t of_status[ERROR_PAGE_STATUS_COUNT];
     uint8_t of_class[ERROR_PAGE_STATUS_COUNT / 100];
 };
 
-/* Adds a page to an object that was all zero at first. NULL, or what is wrong
- * with text, as words to put behind it. */
+/* Adds a page to an object that was zeroed at first. Returns NULL, or what is
+ * wrong with text, to be put behind it. */
 MUST_USE const char *error_pages_add(struct error_pages *pages,
                                      struct bytes text);
 
-/* The path of the page for a status; empty: none. */
+/* Returns the path of the page for a status; empty: there is none. */
 struct bytes error_pages_find(const struct error_pages *pages, unsigned status);
 
-/* Gives a response that is_error, of which nothing has been sent, the page as
- * its body, when there is one and the space has it. */
+/* Gives a response that is_error, not sent yet, the page as its body, if there
+ * is one and space has its file. */
 void error_pages_apply(const struct error_pages *pages,
                        struct file_cache *cache, const struct file_space *space,
                        struct response *response);

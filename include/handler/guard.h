@@ -1,13 +1,13 @@
 /*
- * guard - lets in those who have a password: HTTP Basic authentication (RFC
- * 7617), whose answer may take a while.
+ * guard - asks clients for a password: HTTP Basic authentication (RFC 7617),
+ * which may take a while.
  *
- * What was right a moment ago is right at once. Else the exchange is
- * pending, without even a head; when the verdict is there, it is answered as if
- * it had just come.
+ * A password that was right a moment ago is accepted at once. Otherwise the
+ * exchange is pending, without even a head; when the verdict comes, it is
+ * answered like a new one.
  *
  * Thread: one worker's.
- * Owns:   what waits, until its response is done with.
+ * Owns:   waiting checks, until their response is over.
  */
 #ifndef HANDLER_GUARD_H
 #define HANDLER_GUARD_H
@@ -15,7 +15,7 @@
 #include "auth/password_client.h"
 #include "http/exchange.h"
 
-/* Answers exchange, now that its password has been judged. */
+/* Answers exchange after its password was checked. */
 typedef void (*guard_fn)(void *context, struct exchange *exchange,
                          const struct htpasswd *htpasswd,
                          enum password_verdict verdict);
@@ -23,21 +23,21 @@ typedef void (*guard_fn)(void *context, struct exchange *exchange,
 struct guard {
     struct password_client *client;
     const struct server_defaults *defaults;
-    /* Answers an exchange that has waited for htpasswd: PASSWORD_RIGHT lets it
-     * in, all else is for guard_refuse(). */
+    /* Answers an exchange that has waited for htpasswd: with PASSWORD_RIGHT it
+     * is admitted; all other verdicts go to guard_refuse(). */
     guard_fn resume;
-    /* Whatever waits may have got its verdict: it is to be looked at. */
+    /* Has exchanges that wait looked at again: one may have its verdict. */
     void (*wake)(void *wake_context);
     void *context;
     void *wake_context;
 };
 
-/* True: the exchange is let in. False: it has been answered (401, 503), or
- * waits and will be resumed. realm is valid (http/basic_auth.h). */
+/* True: the exchange is admitted. False: it was answered (401, 503), or waits
+ * and will be resumed. realm is valid (http/basic_auth.h). */
 MUST_USE bool guard_admits(const struct guard *guard, struct exchange *exchange,
                            struct htpasswd *htpasswd, struct bytes realm);
 
-/* 401, with the question for a password; for PASSWORD_BUSY 503. */
+/* Answers 401, which asks for a password; 503 for PASSWORD_BUSY. */
 void guard_refuse(const struct guard *guard, struct exchange *exchange,
                   enum password_verdict verdict, struct bytes realm);
 

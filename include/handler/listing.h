@@ -1,6 +1,5 @@
 /*
- * listing - what a directory holds, as a page or as JSON, made while it is
- * sent.
+ * listing - lists a directory, as a page or as JSON, while it is sent.
  *
  * Each fill reads and stats a batch of entries, so that a directory of
  * 100,000 never stalls the worker. Up to LISTING_SORT_MAX entries are read
@@ -24,15 +23,16 @@ enum { LISTING_SORT_MAX = 4096 };
 
 enum listing_format { LISTING_HTML, LISTING_JSON };
 
-/* JSON when Accept gives application/json a higher weight than text/html. */
+/* Returns JSON if Accept weighs application/json higher than text/html. */
 enum listing_format listing_choose(const struct request *request);
 
-/* Content-Type, Vary: Accept, Cache-Control: no-cache; for the page also a
- * Content-Security-Policy that allows its own inline style and script only. */
+/* Writes Content-Type, Vary: Accept, Cache-Control: no-cache; for the page also
+ * a Content-Security-Policy that allows only its own inline style and
+ * script. */
 void listing_describe(enum listing_format format, struct buf *head);
 
-/* The text of the directory at the clean path (which ends in '/'). NULL:
- * cannot be opened, or no memory. */
+/* Opens the directory at the clean path, which ends in '/', and returns its
+ * text as a source. NULL: it cannot be opened, or no memory. */
 MUST_USE struct source *listing_open(const struct docroot *root,
                                      struct bytes path,
                                      enum listing_format format,

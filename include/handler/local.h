@@ -1,13 +1,12 @@
 /*
- * local - what tells a request of this machine itself from one that only
- * reaches it from here.
+ * local - tells requests of programs on this machine from others that only seem
+ * to come from here.
  *
- * A loopback address is not enough. A proxy on this machine passes on what
- * comes from anywhere; the fields that proxies add give that away. And a
- * browser on this machine sends what pages from anywhere tell it to, under a
- * name of theirs that resolves to 127.0.0.1 (DNS rebinding); its Host gives
- * that away, as no page can choose an address, or a name of this machine, as
- * its own.
+ * A loopback address is not enough. A proxy on this machine passes on requests
+ * from anywhere; they have the fields that proxies add. A browser on this
+ * machine sends requests for pages from anywhere, under their own name that
+ * resolves to 127.0.0.1 (DNS rebinding); their Host shows it, since no page can
+ * have an address, or a name of this machine, as its own.
  *
  * Thread: any; no state.
  * Owns:   nothing.
@@ -19,13 +18,12 @@
 #include "http/exchange.h"
 
 /* Whether a program on this machine asks for itself. False: the request comes
- * from elsewhere, or a proxy has passed it on, be it one that is trusted or one
- * that only has left its fields. */
+ * from elsewhere, or a proxy, trusted or known by its fields, has passed it
+ * on. */
 bool local_is_sender(const struct exchange *exchange);
 
-/* Whether a Host field's value is "localhost", any numeric address, one of
- * names (NULL: there are none), or not there at all, as of programs that speak
- * HTTP/1.0. */
+/* Whether a Host field's value is "localhost", a numeric address, or one of
+ * names (may be NULL), or is missing, as from programs that speak HTTP/1.0. */
 bool local_is_named(const struct hosts *names, struct bytes host);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * location - what a place of a site is told to do: one set of values for what
- * can be said at the top of a configuration, in a site or in a location. What
- * is not said there is as in what it lies in; a list is said as a whole.
+ * location - the options of a location: one set of values for all that can be
+ * set at the top of a configuration, in a site or in a location. Values that
+ * are not set are inherited; lists are inherited or replaced as a whole.
  *
  * Thread: any; values only, made by the main thread, unchanged afterwards.
- * Owns:   nothing: texts, lists and what is compiled of them lie in the
+ * Owns:   nothing: texts, lists and what is compiled from them lie in the
  *         configuration's arena; htpasswd and limiter are its generation's.
  */
 #ifndef HANDLER_LOCATION_H
@@ -19,25 +19,25 @@ struct redirect_rules;
 
 struct location_options {
     /* What the location answers with. */
-    const char *root;   /* what is below it is served by the whole path */
-    bool strip_prefix;  /* or by what is behind the location's */
-    bool status_page;   /* the statistics instead of files */
-    const char *index;  /* of a directory */
+    const char *root;   /* folder of its files, by the whole path */
+    bool strip_prefix;  /* files by the path behind the location's */
+    bool status_page;   /* statistics instead of files */
+    const char *index;  /* name of a directory's index */
     struct texts proxy; /* "PREFIX=SERVERS": config/proxy_rule.h */
-    uint64_t cache;     /* whether what a proxy answers is kept */
+    uint64_t cache;     /* whether replies to a proxy are cached */
     uint64_t cache_default_ms;
     uint64_t cache_stale_ms;
-    struct texts cache_bypass; /* "cookie:NAME" and the like */
+    struct texts cache_bypass; /* such as "cookie:NAME": skip the cache */
     struct texts cache_key;
-    const char *respond; /* this text instead of files; NULL: files */
+    const char *respond; /* text sent instead of files; or NULL */
     uint64_t respond_status;
     const char *respond_type;  /* NULL: plain text */
     bool autoindex;            /* list directories that have no index */
     bool show_hidden;          /* serve names that begin with a dot */
-    bool follow_symlinks;      /* also those that lead out of the root */
+    bool follow_symlinks;      /* even links that lead out of the root */
     const char *cache_control; /* field value; NULL: none */
 
-    /* Patterns and values as the configuration says them. */
+    /* Patterns and values as in the configuration. */
     struct texts cache_control_for;
     struct texts type;
     struct texts priority;
@@ -53,39 +53,39 @@ struct location_options {
     struct texts cors_expose;
     uint64_t cors_max_age_ms;
     bool cors_credentials;
-    bool https_redirect; /* who comes by http is sent to https */
+    bool https_redirect; /* redirect clients from http to https */
 
-    /* What is compressed, as the configuration says it. */
-    bool compress_proxied; /* answers of other servers, too, are compressed */
-    /* Answers for one client alone, too, are compressed. */
+    /* What is compressed, as in the configuration. */
+    bool compress_proxied; /* compress other servers' answers, too */
+    /* Compress answers for a single client, too. */
     bool compress_private;
-    struct texts compress;       /* codings, or off; none: all */
-    struct texts compress_types; /* none: what shrinks */
+    struct texts compress;       /* codings, or "off"; none: all codings */
+    struct texts compress_types; /* none: all types that shrink */
     uint64_t compress_min;
     uint64_t compress_max;
-    struct texts dictionary; /* of what clients have: dictionary_rules.h */
+    struct texts dictionary; /* see dictionary_rules.h */
 
-    /* Over TLS. They are a site's: all of its locations have them. */
-    struct texts certificate;     /* files */
-    bool certificate_is_managed;  /* the first is: managed.h of config */
-    bool certificate_is_local;    /* some hosts get this machine's own */
-    uint64_t acme;                /* whether it may be */
-    struct texts certificate_key; /* of each; none: in the same files */
+    /* For TLS: values of a site, the same in all of its locations. */
+    struct texts certificate;     /* names of files */
+    bool certificate_is_managed;  /* its first file is (config's managed.h) */
+    bool certificate_is_local;    /* some hosts use this machine's authority */
+    uint64_t acme;                /* whether certificates may be managed */
+    struct texts certificate_key; /* of each; none: the certificate's files */
     const char *client_ca;        /* NULL: clients are not asked */
     uint64_t client_certificate;  /* enum tls_client */
 
-    const char *hsts; /* field value, over https; NULL: none */
+    const char *hsts; /* field value sent over https; NULL: none */
 
-    /* Who may come, and how often. */
-    struct cidrs allow;    /* if there are any, only these may come */
-    struct cidrs deny;     /* these may not come: see cidrs_admit() */
-    uint64_t body_max;     /* bytes of a request's body; 0: any */
-    const char *auth_file; /* htpasswd; NULL: no password is asked for */
+    /* Who has access, and how often. */
+    struct cidrs allow;    /* if not empty, only these have access */
+    struct cidrs deny;     /* these have none: see cidrs_admit() */
+    uint64_t body_max;     /* bytes of a request's body; 0: no limit */
+    const char *auth_file; /* htpasswd file; NULL: no password is needed */
     const char *auth_realm;
-    const char *rate_limit; /* "10/s"; NULL: none */
+    const char *rate_limit; /* as "10/s"; NULL: no limit */
     uint64_t rate_burst;
 
-    /* Compiled of the above by location_compile(); NULL: nothing said. */
+    /* Compiled from the above by location_compile(); NULL: not set. */
     const struct cache_rules *cache_rules;
     const struct type_rules *type_rules;
     const struct priority_rules *priority_rules;
@@ -96,24 +96,24 @@ struct location_options {
     const struct error_pages *error_pages;
     const struct redirect_rules *redirects;
     const struct cors *cors;
-    const struct bytes *hsts_line; /* the field, and CRLF */
+    const struct bytes *hsts_line; /* the complete line, with CRLF */
 
-    /* The file of passwords, opened for this location. */
+    /* The users of auth_file, opened for this location. */
     struct htpasswd *htpasswd;
-    struct rate_limit *limiter; /* of all that say the same rate_limit */
+    struct rate_limit *limiter; /* shared by all with the same rate_limit */
 };
 
-/* What is wrong with the value of an option, as words to put behind it. */
+/* What is wrong with an option's value, to be put behind it. */
 struct location_fault {
-    const char *option; /* NULL: nothing */
+    const char *option; /* NULL: nothing is wrong */
     const char *words;
 };
 
-/* Compiles what is said in texts, when all of it is there. */
+/* Compiles the texts, after all of them were set. */
 MUST_USE struct location_fault location_compile(
     struct location_options *location, struct arena *arena);
 
-/* "PATTERN TARGET", "PATTERN TARGET STATUS": see redirect_rules_add(). */
+/* Adds "PATTERN TARGET" or "PATTERN TARGET STATUS" (redirect_rules_add()). */
 MUST_USE const char *location_add_redirect(struct redirect_rules *rules,
                                            struct bytes text);
 

@@ -2,15 +2,14 @@
  * representation - answers GET and HEAD for something that has validators and
  * a length.
  *
- * It makes the answers to conditions (304, 412) and to ranges (206 with one
- * range, 206 as multipart/byteranges with several, 416). Where all of the body
- * is to be sent it says so, and the caller sends it.
+ * It answers conditions (304, 412) and ranges (206 with one range, 206 as
+ * multipart/byteranges with several, 416). If the whole body is to be sent, it
+ * says so, and the caller sends it.
  *
- * Files come this way, and whatever else a handler can name by ETag. What a
- * Range field asks for is read by http/range.h, what a condition asks by
- * http/condition.h.
+ * Files use it, and all other answers with an ETag. http/range.h reads the
+ * Range field, http/condition.h the conditions.
  *
- * Thread: the worker's; no state but the boundary.
+ * Thread: the worker's; the boundary is the only state.
  */
 #ifndef HANDLER_REPRESENTATION_H
 #define HANDLER_REPRESENTATION_H
@@ -23,30 +22,30 @@ struct representation {
     uint64_t length;
     struct bytes type;     /* Content-Type */
     struct bytes encoding; /* Content-Encoding; empty: identity */
-    /* What 200, 206 and 304 have alike (RFC 9110 15.4.5), whole lines:
+    /* Whole lines that 200, 206 and 304 have in common (RFC 9110 15.4.5):
      * validators, Vary, Cache-Control. */
     struct bytes fields;
-    /* The body: in memory, or when that is NULL in an open file. */
+    /* The body is in memory, or if that is NULL in an open file. */
     const char *memory;
     int fd;
-    enum part_kind file_kind; /* how it leaves the file */
+    enum part_kind file_kind; /* how the kernel sends the file */
 };
 
-/* What multipart bodies are delimited by: unguessable, never the same. */
+/* Makes the delimiters of multipart bodies: unguessable, never the same. */
 struct boundary {
     uint64_t secret;
     uint64_t count;
 };
 
 enum representation_answer {
-    REPRESENTATION_WHOLE,  /* nothing done yet: send all of it with 200 */
-    REPRESENTATION_BODY,   /* answered with parts of the body: they must stay
-                             until the response is done (its origin) */
-    REPRESENTATION_NO_BODY /* answered without it */
+    REPRESENTATION_WHOLE,  /* nothing done yet: send it all with 200 */
+    REPRESENTATION_BODY,   /* answered with parts of the body, which must stay
+                              until the response is over */
+    REPRESENTATION_NO_BODY /* answered without the body */
 };
 
-/* Whether the request has a field that may make it anything but a plain 200.
- * For the hot path: when not, the answer is REPRESENTATION_WHOLE. */
+/* For the hot path: true if no field of the request can change a plain 200;
+ * then the answer is REPRESENTATION_WHOLE. */
 static inline bool representation_is_plain(const struct request *request)
 {
     enum {

@@ -1,12 +1,12 @@
 /*
- * router - which of several places a path belongs to: the one that names
- * exactly this path, else the one with its longest prefix.
+ * router - finds the route of a path: the one for exactly this path, else the
+ * one with the longest prefix of it.
  *
- * Prefixes end where segments do: "/a" leads "/a" and "/a/b", not "/ab". What
- * is compared is the clean path (http/path.h), so that nobody gets past a
- * prefix, or to it, by another spelling.
+ * Prefixes end where segments do: "/a" fits "/a" and "/a/b", not "/ab". Only
+ * clean paths are compared (http/path.h), so that no other spelling of a path
+ * escapes its prefix or reaches another.
  *
- * Thread: any may look; it is filled before.
+ * Thread: filled by one thread; then any may read.
  * Owns:   nothing; routes, paths and places are borrowed.
  */
 #ifndef HANDLER_ROUTER_H
@@ -22,15 +22,15 @@ struct route {
 
 struct router {
     size_t count;
-    struct route *routes; /* exact ones first, then the longest */
+    struct route *routes; /* exact ones first, then longest first */
 };
 
-/* Puts route among the others, for whom routes has room; of two with the same
- * path the first counts. */
+/* Adds route to routes, which must have room; of two with the same path, the
+ * first counts. */
 void router_add(struct router *router, const struct route *route);
 
-/* NULL: none. *rest_out is what is left of path behind a prefix: empty, or it
- * begins with '/'. */
+/* Returns NULL if no route fits. *rest_out is the part of path behind the
+ * prefix: empty, or beginning with '/'. */
 const struct route *router_find(const struct router *router, struct bytes path,
                                 struct bytes *rest_out);
 

@@ -1,13 +1,13 @@
 /*
- * stream_seats - who may have one of the streams that a worker keeps open for
- * as long as their clients listen.
+ * stream_seats - shares out the limited number of streams that a worker keeps
+ * open as long as their clients listen.
  *
- * An address has a quarter of them. One that is alone may have more, on loan:
- * when all are taken, addresses above their share give way to any that has
- * less. A stream that gives way ends in its own time, and until then it is one
- * more than there are; of those there is a quarter at most.
+ * An address may have a quarter of the seats. One that is alone may have more:
+ * when all are taken, addresses above their share give way to those below
+ * theirs. A stream that gives way ends a little later; until then it is above
+ * the maximum, by at most a quarter.
  *
- * Thread: one per worker; no locks but the count's, which nobody waits for.
+ * Thread: one per worker; the count's lock is never contended.
  * Owns:   the count. Seats lie in their streams.
  */
 #ifndef HANDLER_STREAM_SEATS_H
@@ -18,26 +18,26 @@
 
 struct stream_seats {
     struct address_count *addresses; /* NULL: there are no seats */
-    struct list taken;               /* in order of arrival */
-    size_t count;                    /* of these */
-    size_t leaving;                  /* that have given way, and are there */
+    struct list taken;               /* seats taken, in order of arrival */
+    size_t count;                    /* seats in taken */
+    size_t leaving;                  /* gave way, but have not ended */
     size_t max;
 };
 
 struct stream_seat {
     struct list list_node;
     uint32_t ticket;
-    bool gives_way; /* the stream is to end */
+    bool gives_way; /* the stream must end */
 };
 
-/* max: how many there are, with nobody above a share, at most
- * ADDRESS_COUNT_ENTRIES_MAX. 0 or -errno. */
+/* max, at most ADDRESS_COUNT_ENTRIES_MAX: how many seats there are, apart from
+ * those that give way. Returns 0 or -errno. */
 MUST_USE int stream_seats_init(struct stream_seats *seats, size_t max);
-/* Frees seats, all of which have been left. Zeroed ones are fine. */
+/* Frees seats, all of which must have been left. Zeroed ones are accepted. */
 void stream_seats_fini(struct stream_seats *seats);
 
 /* Takes a seat. False: there is none for that address now. *leaver_out is the
- * seat that gives way to this one, whose stream is to be woken; or NULL. */
+ * seat that must give way, whose stream the caller wakes; or NULL. */
 MUST_USE bool stream_seats_take(struct stream_seats *seats,
                                 struct stream_seat *seat,
                                 const struct address *address,

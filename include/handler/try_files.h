@@ -1,19 +1,18 @@
 /*
- * try_files - which files may answer for a path, one after the other.
+ * try_files - the files that may answer for a path, tried one after the other.
  *
- *   $path              what was asked for
+ *   $path              the file asked for
  *   $path.html         "/about" answered by "/about.html"
  *   $path/index.html
- *   /app.html          a page: whatever has no file of its own is its business
- *   =404               an error; only at the end, where nothing said means 404
+ *   /app.html          a page for all paths without a file
+ *   =404               an error; only at the end, by default 404
  *
- * A page answers requests by which somebody navigates, and not those for parts
- * of a page: GET and HEAD of clients that name text/html in Accept, for a path
- * whose last segment has no extension. All others get the error, so that a
- * missing script is no page. Its answers say that they are to be asked for
- * again, and depend on Accept; so does an error that came only of Accept: a
- * cache must not give the page to clients that get the error, or the error to
- * others.
+ * A page answers only navigation, not requests for parts of a page: GET and
+ * HEAD of clients that name text/html in Accept, for a path whose last segment
+ * has no extension. All others get the error, so that a missing script is not
+ * answered by a page. The page must be revalidated, and varies by Accept, as
+ * does an error that came only because of Accept: a cache must not give the
+ * page to clients that get the error, or the error to others.
  *
  * Thread: filled at start; afterwards read only and shared by all.
  * Owns:   nothing; the texts are borrowed.
@@ -29,40 +28,40 @@ enum { TRY_FILES_MAX = 8, TRY_FILES_TEXT_MAX = 500 };
 
 struct try_files {
     size_t count;
-    unsigned status; /* of "=404"; 0: nothing said, which is 404 too */
+    unsigned status; /* from "=404"; 0: not given, 404 as well */
     struct try_candidate {
-        struct bytes before; /* "$path", or all of it when there is none */
+        struct bytes before; /* text before "$path", or all of it */
         struct bytes after;
         bool has_path;
     } candidates[TRY_FILES_MAX];
 };
 
 enum try_kind {
-    TRY_FILE,  /* a file of that path is looked for */
-    TRY_PAGE,  /* a page of that path is looked for */
-    TRY_STATUS /* no file is left: answer with status */
+    TRY_FILE,  /* try a file of that path */
+    TRY_PAGE,  /* try that path as a page */
+    TRY_STATUS /* no candidate is left: answer with status */
 };
 
 struct try_step {
     enum try_kind kind;
-    unsigned status; /* of TRY_STATUS */
-    /* For response->own_edits; NULL: none. */
+    unsigned status; /* for TRY_STATUS */
+    /* For response->own_edits, or NULL. */
     const struct head_edits *edits;
 };
 
-/* How far a path's candidates have been tried. All zero to begin with. */
+/* How many of a path's candidates were tried. Zeroed at first. */
 struct try_progress {
     size_t at;
     bool accept_decided; /* private */
 };
 
-/* One more candidate, of an object that began as all zero. NULL, or what is
- * wrong with text, as words to put behind it. */
+/* Adds a candidate to an object that was zeroed at first. Returns NULL, or what
+ * is wrong with text, to be put behind it. */
 MUST_USE const char *try_files_add(struct try_files *tries, struct bytes text);
 
-/* The next candidate for the clean path of a request, whose path is written
- * to out from its beginning (out begins empty, and may fail: then what is
- * answered is 414). Never again after TRY_STATUS. */
+/* Returns the next candidate for a request with that clean path. Its path is
+ * written to out, which is empty at first; if out fails, the caller answers
+ * 414. Not to be called after TRY_STATUS. */
 struct try_step try_files_next(const struct try_files *tries,
                                struct try_progress *progress,
                                const struct request *request,

@@ -1,23 +1,24 @@
 /*
- * cached - stands before a proxy: answers what the cache knows, has the proxy
- * asked for the rest, and keeps what may be kept (RFC 9111).
+ * cached - the cache in front of a proxy: answers from the cache if possible,
+ * asks the proxy for the rest, and stores answers that may be stored (RFC
+ * 9111).
  *
  *   request --> key --> find --> fresh: answered at once
- *                         |----> stale, and it may be: answered, and asked anew
+ *                         |----> stale, but usable: answered, and fetched anew
  *                         '----> ask --> flight: one fetches, all others wait
  *                                          |
- *   inner (a proxy) <--- fetch: an exchange of our own, with no client
+ *   inner (a proxy) <--- fetch: an exchange without a client
  *        '--> head --> kept?  yes: entry and body, which all read along
  *                             no:  handed over to whoever asked first
  *
- * PURGE removes kept answers, for those who may ask for it
- * (cached_purge.c). Whether an answer may be kept, and for how long it is
- * fresh, is said in cache/cache_facts.h.
+ * PURGE removes stored answers, for clients that may do so (cached_purge.c).
+ * cache/cache_facts.h decides whether an answer may be stored, and for how long
+ * it is fresh.
  *
- * A request that has a body, no key, or another method than GET and HEAD goes
- * past: to the proxy, as if there were no cache.
+ * A request with a body, without a key, or with another method than GET or HEAD
+ * goes directly to the proxy.
  *
- * Thread: one per worker; the store is everybody's.
+ * Thread: one per worker; all workers share the store.
  * Owns:   its fetches.
  */
 #ifndef HANDLER_CACHED_CACHED_H
@@ -36,23 +37,23 @@ struct cached_options {
     struct handler inner;      /* the proxy's */
     struct cache_store *store; /* borrowed */
     struct cache_port *port;   /* the worker's; borrowed */
-    struct bytes name;         /* in Cache-Status: a token */
+    struct bytes name;         /* our name in Cache-Status: a token */
     struct cache_key_rules key;
-    struct cache_parts bypass; /* a request with one of these goes past */
+    struct cache_parts bypass; /* requests with one of these skip the cache */
     const struct forwarded_trust *trust; /* NULL: no proxy is trusted */
-    const struct kv_tokens *purgers; /* who may PURGE besides programs on this
-                                        machine; NULL: nobody */
+    const struct kv_tokens *purgers; /* who may PURGE from other machines; NULL:
+                                        nobody */
     const struct server_defaults *defaults;
-    int64_t unreachable_s;  /* how long stale answers are good when no origin
-                              answers */
-    int64_t default_s;      /* lifetime of answers that say none; 0: none */
-    struct counter *counts; /* the worker's, by struct stats_kept */
-    bool names_requests;    /* X-Request-Id, as the proxy does */
-    bool tells_client;      /* the proxy tells who has shown a certificate: what
-                              comes by https is for one alone then */
-    bool intercepts_errors; /* the proxy has the place's pages stand for errors
-                                of the origin's */
-    /* Called in the port's loop when a fetch has ended; NULL: nobody waits. */
+    int64_t unreachable_s;  /* how long a stale answer serves if no origin
+                               answers */
+    int64_t default_s;      /* lifetime of answers without one; 0: none */
+    struct counter *counts; /* the worker's, as in struct stats_kept */
+    bool names_requests;    /* sets X-Request-Id, as the proxy does */
+    bool tells_client;      /* the proxy tells servers of client certificates:
+                               answers over https are for one client then */
+    bool intercepts_errors; /* the proxy replaces the origin's errors by the
+                               place's own pages */
+    /* Called in the port's loop when a fetch has ended; or NULL. */
     void (*on_fetch_over)(void *context);
     void *context;
 };
@@ -62,21 +63,21 @@ struct cached; /* opaque */
 /* NULL: no memory. */
 MUST_USE struct cached *cached_create(const struct cached_options *options);
 
-/* Ends whatever is being fetched. All exchanges are done. NULL is accepted. */
+/* Ends all fetches. All exchanges must be over. NULL is accepted. */
 void cached_destroy(struct cached *cached);
 
-/* Whether a fetch of this worker brings what others, of any worker, read or
- * wait for. */
+/* Whether anybody, also in other workers, reads or waits for what a fetch of
+ * this worker brings. */
 bool cached_is_needed(const struct cached *cached);
 
 struct handler cached_handler(struct cached *cached);
 
-/* Ends what is asked for though nobody waits for it any more; to be called each
- * second or so. */
+/* Ends fetches for which nobody waits any more; to be called about once a
+ * second. */
 void cached_tick(struct cached *cached);
 
-/* The proxy has been answered so, and passes that on by relay: what it makes
- * invalid goes (RFC 9111 4.4). */
+/* Removes what a reply to the proxy, which relay passes on, makes invalid (RFC
+ * 9111 4.4). */
 void cached_note_reply(struct cached *cached, const struct exchange *exchange,
                        const struct reply *reply, const struct relay *relay);
 

@@ -1,8 +1,8 @@
 /*
- * kv_memory - how much of something all workers may have in memory at once:
- * bodies that come in, or values on their way out.
+ * kv_memory - limits the memory of all workers together for one purpose:
+ * request bodies, or values being sent.
  *
- * A counter of what is taken, and no more: what is counted is the taker's.
+ * It only counts bytes; the memory itself belongs to whoever has taken it.
  *
  * Invariant: taken is never above max.
  * Thread:    any.
@@ -17,11 +17,11 @@
 #include "base/bytes.h"
 
 struct kv_memory {
-    uint64_t max; /* set before anybody takes some */
+    uint64_t max; /* set before anything is taken */
     _Atomic uint64_t taken;
 };
 
-/* Takes so many bytes. False: there is no room for so much. */
+/* Takes that many bytes. False: they would exceed max. */
 MUST_USE static inline bool kv_memory_take(struct kv_memory *memory,
                                            uint64_t bytes)
 {

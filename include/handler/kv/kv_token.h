@@ -1,22 +1,21 @@
 /*
- * kv_token - who may write keys, and which.
+ * kv_token - decides who may write which keys.
  *
  *   # comment
  *   TOKEN              any key
- *   TOKEN PREFIX       those that begin with it, which is percent-encoded
+ *   TOKEN PREFIX       keys that begin with PREFIX, percent-encoded
  *
- * A token that stands in several lines has all their prefixes. It comes as
- * Authorization: Bearer TOKEN (RFC 6750). Tokens are not kept: what is
- * compared, in constant time, is a hash that has a secret of this process in
- * it.
+ * A token that stands in several lines has all their prefixes. Clients send it
+ * as Authorization: Bearer TOKEN (RFC 6750). Not the tokens are kept, but
+ * hashes under a secret of this process, which are compared in constant time.
  *
- * A program on this machine may write without one (local.h), but for a browser
- * that does so for a page of another origin. Anybody may read; but a page of
- * another origin must not have a browser on this machine do it in its place. So
- * a request that comes from this machine has to name this machine, unless a
- * trusted proxy has sent it.
+ * A program on this machine may write without a token (local.h), except a
+ * browser that acts for a page of another origin. Anybody may read, but a page
+ * of another origin must not read through a browser on this machine. So a
+ * request from this machine must name this machine, unless a trusted proxy has
+ * sent it.
  *
- * Thread: any; read only once it is there. Counted.
+ * Thread: any; constant once made. Counted.
  * Owns:   the hashes and prefixes.
  */
 #ifndef HANDLER_KV_KV_TOKEN_H
@@ -31,8 +30,8 @@
 #include "http/forwarded.h"
 
 enum {
-    KV_TOKENS_MAX = 1000,    /* lines of a file that have one */
-    KV_TOKEN_BYTES_MIN = 16, /* shorter ones can be guessed */
+    KV_TOKENS_MAX = 1000,    /* lines of a file with a token */
+    KV_TOKEN_BYTES_MIN = 16, /* shorter ones are easy to guess */
     KV_TOKEN_BYTES_MAX = 255
 };
 
@@ -44,23 +43,23 @@ struct kv_token {
 struct kv_tokens {
     struct siphash_key secret;
     size_t count;
-    struct kv_token *tokens; /* in the order of their hashes */
+    struct kv_token *tokens; /* sorted by their hashes */
     char *prefixes;
     atomic_uint refs; /* private */
 };
 
-/* What is wrong with a file, for people. */
+/* What is wrong with a file, as text for people. */
 struct kv_token_fault {
-    unsigned line; /* 0: with no line in particular */
+    unsigned line; /* 0: the fault is in no particular line */
     const char *text;
 };
 
-/* Reads the file, for one reference. 0, or -EINVAL with *fault_out set, or
- * -errno. */
+/* Reads the file, and returns one reference. 0, or -EINVAL with *fault_out set,
+ * or -errno. */
 MUST_USE int kv_tokens_open(struct kv_tokens **tokens_out, const char *path,
                             struct kv_token_fault *fault_out);
 
-/* Parses the text of such a file, which need not stay. */
+/* Parses the text of such a file; text need not stay. */
 MUST_USE int kv_tokens_parse(struct kv_tokens **tokens_out, struct bytes text,
                              struct kv_token_fault *fault_out);
 struct kv_tokens *kv_tokens_acquire(struct kv_tokens *tokens);
@@ -69,34 +68,34 @@ void kv_tokens_release(struct kv_tokens **tokens_ref); /* NULL is accepted */
 /* --- What somebody may write --------------------------------------------- */
 
 struct kv_access {
-    const struct hosts *names; /* of this machine; borrowed */
+    const struct hosts *names; /* names of this machine; borrowed */
     /* borrowed; NULL: no proxy is trusted */
     const struct forwarded_trust *trust;
-    const struct kv_tokens *tokens; /* borrowed; NULL: there are none */
-    bool open_writes;               /* anybody may write */
-    bool read_only;                 /* nobody may */
+    const struct kv_tokens *tokens; /* borrowed; NULL: no tokens */
+    bool open_writes;               /* anybody may write every key */
+    bool read_only;                 /* nobody may write */
 };
 
 enum kv_leave {
     KV_LEAVE_GIVEN,
-    KV_LEAVE_UNKNOWN, /* 401: no token, or none of ours */
-    KV_LEAVE_REFUSED  /* 403: whatever the token */
+    KV_LEAVE_UNKNOWN, /* 401: without a known token */
+    KV_LEAVE_REFUSED  /* 403: no token would help */
 };
 
 /* What a request may write. */
 struct kv_pass {
     bool has_all;
-    const struct kv_token *tokens; /* else what begins with one of these */
+    const struct kv_token *tokens; /* else: its prefixes may be written */
     size_t count;
 };
 
-/* What the token that comes with a request allows. False: there is none, or
- * none of these. */
+/* Finds what the request's token allows. False: it has no token, or an unknown
+ * one. */
 MUST_USE bool kv_tokens_find(const struct kv_tokens *tokens,
                              const struct request *request,
                              struct kv_pass *pass_out);
 
-/* Whether the request may read: else 403. */
+/* Whether the request may read; if not, the answer is 403. */
 MUST_USE bool kv_access_reads(const struct kv_access *access,
                               const struct exchange *exchange);
 
@@ -104,7 +103,7 @@ MUST_USE enum kv_leave kv_access_judge(const struct kv_access *access,
                                        const struct exchange *exchange,
                                        struct kv_pass *pass_out);
 
-/* Whether key may be written; else the answer is 403. */
+/* Whether key may be written; if not, the answer is 403. */
 MUST_USE bool kv_pass_has(const struct kv_pass *pass, struct bytes key);
 
 #endif

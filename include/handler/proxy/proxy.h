@@ -7,25 +7,26 @@
  *      body <--- source (lent) ---^
  *                 or [ pipe ] <---^
  *
- * A transfer is one exchange on its way. Both ways go on at once, each through
- * a buffer of its own of buffer_bytes: a slow side makes the other wait, and
- * not memory grow. Nobody is asked before request_bytes of a body are there, or
- * all of it: a client that sends slowly does not occupy an upstream. Nor is
- * anybody before answer was called: a body may come while its client's password
- * is being checked. What is short and there in one read leaves in one send,
- * with its head, from the buffer it was read into. What is left of a long body
- * goes through a pipe (splice(2)), as long as it is framed alike on both sides.
+ * A transfer is one exchange under way. Request and reply are passed on at the
+ * same time, each through a buffer of buffer_bytes: a slow side makes the other
+ * wait, and memory does not grow. An upstream is asked only when request_bytes
+ * of a body, or all of it, have come: a client that sends slowly does not
+ * occupy an upstream. It is also asked only after answer was called, since a
+ * body may come while its client's password is being checked. A short body that
+ * came in one read is sent in one go, with its head, from the buffer it was
+ * read into. The rest of a long body goes through a pipe (splice(2)), if both
+ * sides frame it alike.
  *
  *   OPENING --> SENDING --> RELAYING --> done, and the upstream is idle again
  *      |  ^        |           |
  *      |  +-retry--+           +--> broken off: the client's connection too
  *      +--> 502, 503, 504      +--> TUNNEL (101): raw bytes, until both ended
  *
- * A request is tried again only while nothing of a reply to it has come, with
- * a method that may be repeated (RFC 9110 9.2.2) or none of it sent, and
- * with all of its body still at hand; within the budget (balance.h). One that
- * went over a kept connection which turned out to be closed is tried anew once,
- * likewise.
+ * A request is tried again only while no byte of a reply has come, if its
+ * method may be repeated (RFC 9110 9.2.2) or none of it was sent, all of its
+ * body is still in memory, and the budget (retry_budget.h) allows it. If a kept
+ * connection turns out to be closed, the request is tried once more under the
+ * same conditions.
  *
  * Thread: one per worker; no locks.
  * Owns:   its pool of servers, transfers and buffers.
@@ -38,12 +39,12 @@
 #include "io/pipes.h"
 #include "upstream/upstream.h"
 
-/* The longest head of a reply, and what one read of a body may bring. */
+/* Bytes: the longest head of a reply, and what one read of a body may bring. */
 enum { PROXY_BUFFER_BYTES_MIN = 32768 };
 
-/* What lies in the memory of one worker of bodies for which nobody has been
- * asked yet. With HELD_BYTES_MAX of them none waits any more: an upstream is
- * asked for whatever comes. */
+/* Bytes of bodies in one worker's memory for which no upstream was asked yet.
+ * When that many are held, no body waits any more: an upstream is asked at
+ * once. */
 enum { PROXY_HELD_BYTES_MAX = 16 * 1024 * 1024 };
 
 struct proxy_held {
@@ -52,61 +53,61 @@ struct proxy_held {
 
 enum proxy_host { PROXY_HOST_KEEP, PROXY_HOST_UPSTREAM };
 
-/* What becomes of a request without a valid traceparent. */
+/* What is done with a request without a valid traceparent. */
 enum proxy_trace { PROXY_TRACE_PASS, PROXY_TRACE_MAKE };
 
-/* What becomes of "%2F" in a path: it passes as it is where nobody here could
- * take it for something else (sites.c), or wherever. */
+/* What is done with "%2F" in a path: it is passed on only where no rule here
+ * could read it differently (sites.c), or always. */
 enum proxy_slash { PROXY_SLASH_SAFE, PROXY_SLASH_PASS };
 
-/* What BALANCE_HASH goes by. */
+/* What BALANCE_HASH hashes. */
 enum proxy_hash { PROXY_HASH_ADDRESS, PROXY_HASH_URI, PROXY_HASH_FIELD };
 
 struct proxy_options {
     struct upstream_options upstream;
-    struct relay relay; /* but for host: the server's that is asked */
+    struct relay relay; /* all but host, which depends on the server */
     enum proxy_hash hash;
-    struct bytes hash_field; /* name, of PROXY_HASH_FIELD */
-    size_t buffer_bytes;     /* each way */
-    size_t request_bytes;    /* of a body that are here, or all of it, before an
-                                upstream is asked; or a full buffer */
-    struct proxy_held *held; /* borrowed, of all proxies of the worker; NULL:
-                                nobody counts */
+    struct bytes hash_field; /* field name for PROXY_HASH_FIELD */
+    size_t buffer_bytes;     /* of each direction's buffer */
+    size_t request_bytes;    /* bytes of a body, or all of it, that must have
+                                come before an upstream is asked */
+    struct proxy_held *held; /* borrowed, shared by the worker's proxies; NULL:
+                                not counted */
     enum proxy_slash slash;
-    bool splices;           /* by pipes, if there are any */
-    bool names_requests;    /* X-Request-Id: trace.h */
-    bool makes_traceparent; /* where a request has none */
-    bool intercepts_errors; /* of upstreams, where the place has a page */
+    bool splices;           /* through pipes, if there are any */
+    bool names_requests;    /* sets X-Request-Id: trace.h */
+    bool makes_traceparent; /* if a request has none */
+    bool intercepts_errors; /* replaces upstreams' errors by own pages */
     struct pipes *pipes;    /* borrowed; NULL: all is copied */
-    uint64_t reply_ms;      /* from the request's last byte to a head */
-    uint64_t idle_ms;       /* for so long no byte may come or go */
-    uint64_t tunnel_ms;     /* for so long no byte may come or go in a tunnel */
+    uint64_t reply_ms;      /* from the request's last byte to the head */
+    uint64_t idle_ms;       /* longest time without a byte either way */
+    uint64_t tunnel_ms;     /* the same in a tunnel */
     const struct server_defaults *defaults; /* borrowed */
 };
 
 struct proxy; /* opaque */
 
-/* Memory only. NULL: there is none. */
+/* Allocates only. NULL: no memory. */
 MUST_USE struct proxy *proxy_create(const struct proxy_options *options);
 
-/* Starts the pool, on the worker's thread and before its first request. Returns
- * what upstream_pool_start() does. */
+/* Starts the pool, on the worker's thread, before the first request. Returns
+ * the result of upstream_pool_start(). */
 MUST_USE int proxy_start(struct proxy *proxy, const struct upstream_loop *loop);
 
-/* Destroys the proxy, all of whose exchanges are done. NULL is accepted. */
+/* Destroys the proxy, after all exchanges were over. NULL is accepted. */
 void proxy_destroy(struct proxy *proxy);
 
 struct handler proxy_handler(struct proxy *proxy);
 
-/* Has hear called with the head of each reply that is final, before it is
- * passed on, and what it is passed on by. Once, before the first request. */
+/* Calls hear with the head of each final reply before it is passed on, and with
+ * the relay used for that. To be called once, before the first request. */
 void proxy_report(struct proxy *proxy,
                   void (*hear)(void *context, const struct exchange *exchange,
                                const struct reply *reply,
                                const struct relay *relay),
                   void *context);
 
-/* The pool, which probes and statistics look at. */
+/* Returns the pool, for probes and statistics. */
 struct upstream_pool *proxy_pool(const struct proxy *proxy);
 
 #endif

@@ -1,15 +1,16 @@
 /*
- * sites - all that one worker serves under one configuration: its sites, what
- * answers in each of their locations, and one cache for the files of them all.
+ * sites - all that one worker serves under one configuration: its sites, the
+ * handler of each of their locations, and one cache for all files.
  *
  *   Host --> site --> path --> location --> its handler
  *
- * A configuration is followed by another while its answers are still being
- * sent: every exchange holds a reference to the sites that answer it, and the
- * last one ends them.
+ * A configuration may be replaced while its answers are still being sent: every
+ * exchange holds a reference to the sites that answer it, and the last one
+ * destroys them.
  *
- * Thread: one per worker; sites_create() any, before the worker knows it.
- * Owns:   handlers, cache, tables. What options point to is borrowed until
+ * Thread: one per worker; any thread may call sites_create(), before the worker
+ *         gets the sites.
+ * Owns:   handlers, cache, tables; what options point to is borrowed until
  *         on_gone is called.
  */
 #ifndef HANDLER_SITES_SITES_H
@@ -24,63 +25,61 @@
 
 enum { SITES_MOUNTS_MAX = 16 };
 
-/* What answers below a prefix in every site. It comes before a location of the
- * same path, and asks itself who may come. */
+/* Answers below a prefix in every site. A mount precedes a location of the same
+ * path, and itself decides who has access. */
 struct mount {
     struct bytes prefix;
     struct handler handler;
-    /* What is below is no path but any bytes: it is found by the path as it
-     * came, before that is cleaned or refused. */
+    /* The part below the prefix may be any bytes, not a path: the mount is
+     * found by the path as sent, before that is cleaned or refused. */
     bool is_raw;
 };
 
-/* What answers below a prefix, or in a location, whose options have it in their
- * list of proxies. What is told to its site, or to a location there that it
- * lies in, counts for it; and it answers in locations that lie in it, unless
- * they say themselves what answers. */
+/* A proxy, which answers below a prefix, or in a location. The rules of its
+ * site, and of a location that contains it, apply. It also answers in locations
+ * inside its own, unless these have handlers of their own. */
 struct proxied {
-    /* The items of the list that names it: a place with the same list,
-     * inherited, has the same proxy. */
+    /* The items of the list that names it: a place that inherits the same list
+     * has the same proxy. */
     const char *const *said_in;
-    struct bytes prefix; /* of a location: its path */
+    struct bytes prefix; /* a location's proxy: the location's path */
     struct handler handler;
-    struct handler uncached; /* for places that are told to be so; answer is
-                                NULL: that is all the same */
+    struct handler uncached; /* for places without the cache; answer is NULL:
+                                the same as handler */
 };
 
 struct sites_options {
     const struct site_options *sites;
-    size_t site_count;                       /* 0: only this: */
-    const struct location_options *location; /* for all hosts and paths */
-    const struct docroots *roots;            /* all that these name */
+    size_t site_count;                       /* 0: there is only location */
+    const struct location_options *location; /* used without sites */
+    const struct docroots *roots;            /* for all roots that these name */
     struct file_cache_options cache;
     struct mount mounts[SITES_MOUNTS_MAX];
     size_t mount_count;
-    const struct proxied *proxied; /* as long as the sites live */
+    const struct proxied *proxied; /* must outlive the sites */
     size_t proxied_count;
-    struct handler status; /* where a location is told so */
+    struct handler status; /* for locations with status_page */
     struct forwarded_trust trust;
-    struct encoder *encoder; /* the worker's */
-    struct tls_table *tls;   /* held by the sites; NULL: nobody comes
-                                       over TLS */
-    uint16_t https_port;     /* where https-redirect leads */
-    const char *challenges;  /* a folder: challenge.h; NULL: there is none */
-    bool names_requests;     /* where the log tells it: trace.h */
-    struct password_client *client; /* the worker's; NULL: nobody needs it */
-    void (*wake)(void *context);    /* has what is pending looked at again */
+    struct encoder *encoder; /* borrowed from the worker */
+    struct tls_table *tls;   /* held by the sites; NULL: no TLS clients */
+    uint16_t https_port;     /* port that https-redirect leads to */
+    const char *challenges;  /* a folder (challenge.h), or NULL */
+    bool names_requests;     /* the log shows request ids: trace.h */
+    struct password_client *client; /* the worker's; NULL: no passwords */
+    void (*wake)(void *context);    /* has pending exchanges looked at again */
     void *wake_context;
-    /* May be NULL. On the worker's thread, or by sites_release(). */
+    /* May be NULL. Called on the worker's thread, or by sites_release(). */
     void (*on_gone)(void *context);
     void *context;
 };
 
 struct sites; /* opaque; counted */
 
-/* One reference, the caller's. NULL: no memory; on_gone is not called. */
+/* Returns the caller's reference. NULL: no memory; on_gone is not called. */
 MUST_USE struct sites *sites_create(const struct sites_options *options);
 void sites_release(struct sites **sites_ref);
 
-/* Answers whatever comes, by its Host and path; rest is not looked at. */
+/* Answers all requests, by their Host and path; rest is ignored. */
 struct handler sites_handler(struct sites *sites);
 
 /* See file_cache_tell_what_if(). */

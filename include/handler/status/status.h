@@ -1,27 +1,27 @@
 /*
- * status - the statistics over HTTP, for people, programs and watchers.
+ * status - serves the statistics over HTTP, for people and programs.
  *
- *   PREFIX              to PREFIX/
+ *   PREFIX              redirects to PREFIX/
  *   PREFIX/             the dashboard, with style.css and script.js
  *   PREFIX/status.json  all statistics
- *   PREFIX/metrics      the same for Prometheus, as its Accept has it
- *   PREFIX/events       a "tick" of server-sent events each second
+ *   PREFIX/metrics      the same for Prometheus, in the format it accepts
+ *   PREFIX/events       server-sent events: one "tick" each second
  *   PREFIX/health       200 when serving, 503 while draining
  *
- * By GET and HEAD, for clients on this machine and those in blocks that are
- * allowed, by a name of this machine (local.h): everybody else gets 403 for
- * whatever is below PREFIX.
+ * GET and HEAD are answered for clients on this machine and in allowed
+ * networks, if they name this machine as Host (local.h): all others get 403 for
+ * everything below PREFIX.
  *
- * A report is as fresh as can be. Clients that ask in the same turn get the
- * same text, so that many of them cost little more than one. Of events one text
- * is made a second for all of a worker's streams, and shared by them; a client
- * that is too slow misses those that were made meanwhile. Their number is
- * bounded, so that dashboards cannot use up a worker's connections or its time,
- * and so is an address's share of it (stream_seats.h).
+ * Each report is made anew. Only clients that ask in the same turn get the same
+ * text, so that many of them cost little more than one. All event streams of a
+ * worker share one text each second; a client that is too slow misses those
+ * made meanwhile. The number of streams is bounded, in all and for each address
+ * (stream_seats.h), so that dashboards cannot use up a worker's connections or
+ * its time.
  *
- * Thread: one per worker; no locks but that of the history.
- * Owns:   its snapshot and texts. Streams and responses hold a reference to
- *         what they send, and must be gone before their status.
+ * Thread: one per worker; the history's lock is the only one.
+ * Owns:   its snapshot and texts. Streams and responses hold references to
+ *         their texts, and must be gone before the status is destroyed.
  */
 #ifndef HANDLER_STATUS_STATUS_H
 #define HANDLER_STATUS_STATUS_H
@@ -34,10 +34,10 @@
 
 enum { STATUS_STREAMS_MAX = 256, STATUS_PREFIX_BYTES_MAX = 200 };
 
-/* Who may look, besides programs on this machine; borrowed. */
+/* Who may read it, besides programs on this machine; borrowed. */
 struct status_audience {
     const struct cidrs *allowed;
-    const struct hosts *names; /* of this machine, besides "localhost" */
+    const struct hosts *names; /* names of this machine, besides "localhost" */
 };
 
 struct status_options {
@@ -55,29 +55,29 @@ void status_destroy(struct status *status);
 
 struct handler status_handler(struct status *status);
 
-/* A turn begins: what was made in the one before is old. */
+/* Tells that a turn begins: texts of the turn before are old. */
 void status_turn(struct status *status);
 
-/* Makes the text of this second, if anybody waits for it. Whether streams are
- * to be woken for it. */
+/* Makes the text of this second, if any stream waits for it. Returns whether
+ * streams must be woken. */
 MUST_USE bool status_tick(struct status *status);
 
-/* From now on, those and no others may look, and these upstreams and
- * certificates are told of (NULL: there are none). Borrowed. */
+/* From now on, only this audience may read, and these upstreams and
+ * certificates are shown (NULL: none). All borrowed. */
 void status_show(struct status *status, const struct status_audience *audience,
                  const struct stats_upstreams *upstreams,
                  const struct stats_certificates *certificates);
 
-/* From now on, answers are compressed so; its rules are borrowed. */
+/* From now on, answers are compressed like this; the rules are borrowed. */
 void status_encode(struct status *status, const struct encode *encode);
 
-/* From now on the server is not healthy, and streams end when they are
+/* From now on, the server is not healthy, and streams end when they are
  * woken. */
 void status_drain(struct status *status);
 
-/* Whether text may be a prefix: segments of letters, digits, "-._~", none of
- * them "." or "..", behind a slash each. *prefix_out is without the slash
- * that may stand at the end. */
+/* Whether text is a valid prefix: segments of letters, digits, "-._~", none of
+ * them "." or "..", each behind a slash. *prefix_out is text without a slash at
+ * its end. */
 MUST_USE bool status_read_prefix(const char *text, struct bytes *prefix_out);
 
 #endif

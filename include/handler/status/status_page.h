@@ -1,12 +1,12 @@
 /*
  * status_page - the dashboard: a page, its style and its script.
  *
- * They are written as what they are, in src/handler/status_page/, and become
- * part of the program when it is built. The page names its neighbours by
- * relative addresses only (style.css, script.js, status.json, events, metrics,
- * health), so that it works under any path that ends in '/'. It loads nothing
- * from elsewhere and holds no script or style itself: STATUS_PAGE_POLICY is
- * all it needs. What clients sent gets into it as text, never as markup.
+ * These are files in src/handler/status_page/, which become part of the program
+ * when it is built. The page uses only relative addresses (style.css,
+ * script.js, status.json, events, metrics, health), so that it works under any
+ * path that ends in '/'. It loads nothing from elsewhere and contains no script
+ * or style itself: STATUS_PAGE_POLICY permits all it needs. Text from clients
+ * is inserted as text, never as markup.
  *
  * Thread: any; all of it is constant.
  */
