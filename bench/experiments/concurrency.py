@@ -94,7 +94,7 @@ def _tables(chosen_loads, kinds, cells, made, idle):
         "Mean: connections by replies a second. Median and p99 are what wrk "
         "says, one thread for all connections: of a reply that lies in its "
         "socket until it comes round it sees less than the whole, so that the "
-        "mean is above the median, and may be above the p99. A p99 of many "
+        "mean may be above the median, and even above the p99. A p99 of many "
         "times the mean is of connections that starve while others are "
         "answered.")
         for load in chosen_loads

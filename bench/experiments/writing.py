@@ -33,12 +33,12 @@ METHOD = """\
   when all verdicts of an experiment together are wrong by chance in less than
   one of twenty such experiments (Holm's correction). What is not judged tells
   how many rounds more it needs, if they came out as the others did: `make lab
-  EXP=name ROUNDS=40` buys them with time. Of wrk's loads (3, 5, 7, 9, 11, 14)
-  rounds in which others used the server's CPU do not count, where twelve
-  without are left. "0.93 (0.90 to 0.97)" is the median of such ratios and its
-  own 95 % interval. What is the same whenever it is looked at is judged as it
-  is: whether anything failed, how much memory is taken, which of two caches
-  hits more of one list.
+  EXP=name ROUNDS=40` buys them with time. Of what wrk asks for in memory (3, 5,
+  7, 9, 11, 14) rounds in which others used the server's CPU do not count, where
+  twelve without are left. "0.93 (0.90 to 0.97)" is the median of such ratios
+  and its own 95 % interval. What is the same whenever it is looked at is judged
+  as it is: whether anything failed, how much memory is taken, which of two
+  caches hits more of one list.
 - A threshold stands in its claim: "not above" another's, or 3 % more where
   nobody is meant to win, 5 to 10 % and more where the client takes part in it
   or runs differ by as much.
