@@ -16,16 +16,16 @@
  *
  * Over loopback nothing is gained by not copying, for the client copies the
  * same pages in turn, and what the kernel does for each page in sendfile(2) is
- * lost. TLS reads all of it anyway: from a mapping it saves the pread(2). What
- * is still filled goes to clients on this machine by file all the same, so that
- * the sockets of a crowd hold pages of it and no copies.
+ * lost. TLS reads all of it anyway: from a mapping it saves the pread(2). A
+ * body that is still being filled goes to clients on this machine by file all
+ * the same, so that the sockets of a crowd hold its pages and no copies.
  *
  * No mapped byte is touched that has not been written, and no such file becomes
  * shorter: this process alone has it, and makes holes only in what all readers
  * have behind them.
  *
- * What turns out to be longer than may be kept passes: then only so much lies
- * there as is between the slowest reader and the writer.
+ * A body that turns out to be longer than may be kept passes: only what is
+ * between the slowest reader and the writer is held then.
  *
  *   FILLING --> WHOLE      all of it is there, and never changes again
  *      |  '---> BROKEN     no more will come: readers break off
@@ -47,7 +47,7 @@
 #define CACHE_LENGTH_UNKNOWN UINT64_MAX
 
 enum {
-    CACHE_BODY_MEMORY_MAX = 65536, /* more lies in a file */
+    CACHE_BODY_MEMORY_MAX = 65536, /* a longer body lies in a file */
     CACHE_BODY_PASSING_MAX = 1048576,
     CACHE_BODY_MAPS_MAX = 16384 /* at once: a process may have 65530 */
 };
@@ -62,9 +62,9 @@ enum cache_body_state {
 struct cache_body_counts {
     atomic_size_t files;      /* open ones */
     atomic_size_t maps;       /* mapped ones */
-    _Atomic uint64_t filling; /* bytes set aside for what is not whole yet */
-    _Atomic uint64_t whole; /* bytes of memory of what is, kept or only read */
-    struct cache_spooling *spooling; /* where long ones go; NULL: memory */
+    _Atomic uint64_t filling; /* bytes set aside for bodies not whole yet */
+    _Atomic uint64_t whole;   /* memory of whole bodies, kept or only read */
+    struct cache_spooling *spooling; /* where long bodies go; NULL: memory */
 };
 
 struct cache_body; /* opaque */
@@ -94,11 +94,11 @@ void cache_body_release(struct cache_body **body_ref);
  * is to be ended. */
 MUST_USE bool cache_body_put(struct cache_body *body, struct bytes data);
 
-/* The same of len bytes that lie in a pipe. */
+/* Does so with len bytes out of a pipe. */
 MUST_USE bool cache_body_put_pipe(struct cache_body *body, int fd,
                                   uint64_t len);
 
-/* Others wait for it, and will join. */
+/* Tells the body that others wait for it, and will join. */
 void cache_body_await_crowd(struct cache_body *body);
 
 /* Ends the body: nothing follows. A body that is spooled is whole as soon as
@@ -109,8 +109,8 @@ void cache_body_end(struct cache_body *body, bool is_whole);
  */
 void cache_body_reveal(struct cache_body *body, uint64_t filled);
 
-/* The file of a body that was spooled and is whole. The first caller gets it,
- * all others get NULL. It is called in the queue's thread. */
+/* Takes the file of a body that was spooled and is whole. The first caller gets
+ * it, all others get NULL. It is called in the queue's thread. */
 MUST_USE struct cache_file_writer *cache_body_take_file(struct cache_body
                                                             *body);
 
@@ -129,20 +129,20 @@ bool cache_body_takes_more(struct cache_body *body, struct cache_wait *wait);
 /* Whether anybody besides the writer and an entry holds the body. */
 bool cache_body_is_wanted(const struct cache_body *body);
 
-/* Whether the body only passes, and nobody reads it: others that hold it have
- * no place in it that they would wait for, and would not find its beginning. */
+/* Whether the body only passes and nobody reads it: others that hold it have no
+ * place in it to wait at, and would not find its beginning. */
 bool cache_body_is_forsaken(struct cache_body *body);
 
 void cache_body_cancel(struct cache_body *body, struct cache_wait *wait);
 
 /* --- Readers' ------------------------------------------------------------ */
 
-/* Set before: is_mapped. */
+/* Begins to read at at; the caller has set reader->is_mapped. */
 void cache_body_join(struct cache_body *body, struct cache_reader *reader,
                      uint64_t at);
 void cache_body_leave(struct cache_body *body, struct cache_reader *reader);
 
-/* The next len bytes have been sent. */
+/* Notes that the next len bytes have been sent. */
 void cache_body_advance(struct cache_body *body, struct cache_reader *reader,
                         uint64_t len);
 
@@ -158,8 +158,8 @@ bool cache_body_has_from(struct cache_body *body, uint64_t at);
 /* Whether more than one reads it, or is about to. */
 bool cache_body_is_crowded(struct cache_body *body);
 
-/* What reader has from its place on; len is 0: nothing, and wait is told when
- * that changes, unless *state_out says that it never will. */
+/* What is there for reader from its place on. Its len is 0: nothing, and wait
+ * is told when that changes, unless *state_out says that it never will. */
 struct part cache_body_read(struct cache_body *body,
                             struct cache_reader *reader, uint64_t at_most,
                             struct cache_wait *wait,
@@ -172,11 +172,11 @@ uint64_t cache_body_filled(const struct cache_body *body);
 /* How long the whole body is; CACHE_LENGTH_UNKNOWN until that is known. */
 uint64_t cache_body_length(const struct cache_body *body);
 
-/* A part of len bytes from at on; the bytes are there. */
+/* A part of len bytes from at on, which are there. */
 struct part cache_body_part(const struct cache_body *body, uint64_t at,
                             uint64_t len);
 
-/* The same, from its mapping where there can be one: PART_MEMORY. */
+/* The same part, from the mapping where there can be one: PART_MEMORY. */
 struct part cache_body_part_mapped(struct cache_body *body, uint64_t at,
                                    uint64_t len);
 

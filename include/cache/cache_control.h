@@ -26,15 +26,15 @@ enum cache_directive {
     CACHE_MUST_UNDERSTAND = 1 << 6,
     CACHE_ONLY_IF_CACHED = 1 << 7,
     CACHE_IMMUTABLE = 1 << 8,
-    CACHE_ANY = 1 << 9 /* there was something at all */
+    CACHE_ANY = 1 << 9 /* any directive was there */
 };
 
 enum { CACHE_UNSAID = -1 };
 
 struct cache_control {
     uint32_t said; /* enum cache_directive */
-    /* Seconds, or CACHE_UNSAID. Of two that say otherwise the lesser counts;
-     * one that is no number is 0: stale at once (RFC 9111 4.2.1). */
+    /* Seconds, or CACHE_UNSAID. Of two that differ the lesser counts; one that
+     * is no number is 0: stale at once (RFC 9111 4.2.1). */
     int64_t max_age;
     int64_t s_maxage;
     int64_t min_fresh;
@@ -48,14 +48,13 @@ struct cache_control {
 void cache_control_init(struct cache_control *control);
 
 /* Reads the value of one line. A directive may have a parameter behind ';'
- * (Surrogate-Control's target): one for somebody else than surrogate says
- * nothing here. surrogate is empty where no such thing is known: then ';' ends a
- * directive like ','. */
+ * (Surrogate-Control's target), and counts only if that is surrogate. surrogate
+ * is empty for fields without targets: then ';' ends a directive like ','. */
 void cache_control_read(struct cache_control *control, struct bytes value,
                         struct bytes surrogate);
 
-/* A number of seconds, all of text: digits only. False: it is none. Too large
- * ones are CACHE_SECONDS_MAX. */
+/* Reads all of text as a number of seconds: digits only. False: it is none. A
+ * number that is too large gives CACHE_SECONDS_MAX. */
 bool cache_seconds_read(struct bytes text, int64_t *seconds_out);
 
 /* The directive that has that name and no argument; 0: none. */

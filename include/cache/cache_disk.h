@@ -21,17 +21,17 @@
 
 enum {
     CACHE_DISK_PENDING_MAX = 33554432, /* bytes of bodies in memory that wait */
-    CACHE_DISK_SCAN = 64               /* files looked at, before others */
+    CACHE_DISK_SCAN = 64               /* files looked at before others go on */
 };
 
 struct cache_disk_events {
-    /* An entry is in that file, whose reference is handed over; NULL: in none.
-     */
+    /* The entry is in file, whose reference is handed over; NULL: in no
+     * file. */
     void (*on_kept)(void *context, struct cache_entry *entry,
                     struct cache_file *file);
     /* Called when the entry's body, or its file, is broken. */
     void (*on_lost)(void *context, struct cache_entry *entry);
-    /* One was there. False: it is not wanted. */
+    /* Called for an entry that was found in file. False: it is not wanted. */
     bool (*on_found)(void *context, struct cache_entry *entry,
                      struct cache_file *file);
 };
@@ -39,7 +39,7 @@ struct cache_disk_events {
 struct cache_disk_options {
     const char *folder;     /* borrowed */
     struct bytes surrogate; /* our name, as Surrogate-Control has it */
-    bool is_awaited;        /* another process is about to leave it */
+    bool is_awaited;        /* another process is about to leave folder */
 };
 
 struct cache_disk; /* opaque */
@@ -64,8 +64,8 @@ void cache_disk_leave(struct cache_disk *disk);
 /* For cache_body_counts. */
 struct cache_spooling *cache_disk_spooling(struct cache_disk *disk);
 
-/* Has it written, as soon as its body (NULL: it has none) is whole: there is
- * word of that. False: there is too much to write, and nothing happens. */
+/* Has the entry written, as soon as its body (NULL: it has none) is whole; then
+ * on_kept is called. False: too much is to be written, and nothing happens. */
 MUST_USE bool cache_disk_keep(struct cache_disk *disk,
                               struct cache_entry *entry,
                               struct cache_body *body);
@@ -77,23 +77,23 @@ void cache_disk_change(struct cache_disk *disk, struct cache_entry *entry,
 /* Removes the file from the folder. */
 void cache_disk_forget(struct cache_disk *disk, struct cache_file *file);
 
-/* The body in a file; what is not checked yet is told by is_whole. NULL: it is
- * damaged or gone, and *is_lost_out is true; or there is no memory or descriptor
- * to read it now. */
+/* The body in a file, not whole as long as it is not checked. NULL: it is
+ * damaged or gone, and *is_lost_out is true; or there is no memory or
+ * descriptor to read it now. */
 MUST_USE struct cache_body *cache_disk_wake(struct cache_disk *disk,
                                             struct cache_file *file,
                                             struct cache_body_counts *counts,
                                             bool *is_lost_out);
 
-/* Has the queue check the entry's body, which becomes readable as far as it is
+/* Has the queue check the entry's body, whose readers get as much as was found
  * right. */
 void cache_disk_check(struct cache_disk *disk, struct cache_entry *entry,
                       struct cache_file *file, struct cache_body *body);
 
 struct cache_disk_counts {
     uint64_t written; /* files */
-    uint64_t refused; /* there was too much to write, or no use in trying */
-    uint64_t damaged; /* of those that were found, or read */
+    uint64_t refused; /* entries: too much to write, or no use */
+    uint64_t damaged; /* files, when found or read */
 };
 
 struct cache_disk_counts cache_disk_count(const struct cache_disk *disk);

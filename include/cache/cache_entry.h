@@ -1,6 +1,6 @@
 /*
- * cache_entry - an answer that is kept: what it was asked for by, its head,
- * what that says, and its body.
+ * cache_entry - an answer that is kept: what request it is for, its head, what
+ * the head says, and its body.
  *
  * Thread: any: but for what the store that has it guards, and for atomics, it
  *         never changes. What a 304 says makes another entry of the same body.
@@ -17,28 +17,27 @@
 
 struct cache_entry {
     struct bytes key;
-    struct bytes names;          /* that it varies by: cache_vary.h */
-    struct bytes variant;        /* the values that it was asked for with */
-    struct bytes phrase;         /* behind its status */
+    struct bytes names;          /* fields that it varies by: cache_vary.h */
+    struct bytes variant;        /* the values that they had in the request */
+    struct bytes phrase;         /* reason phrase behind its status */
     struct bytes lines;          /* its fields */
     struct bytes hidden;         /* fields that clients do not get */
     struct bytes codings;        /* of its body, where it does not vary by what
                                     clients take; or empty */
-    struct cache_facts facts;    /* of these lines */
+    struct cache_facts facts;    /* what lines say */
     struct cache_ranges *ranges; /* of its body; NULL: it is not in parts */
-    uint32_t cost_ms;            /* what it took to get it */
-    atomic_llong retry_s;     /* the origin has failed, and is left alone until;
-                             of the monotonic clock */
-    atomic_bool has_answered; /* then, with an error */
-    atomic_bool
-        is_purged; /* softly: it must not be used before it is asked about */
+    uint32_t cost_ms;            /* how long it took to get it */
+    atomic_llong retry_s;        /* until when the origin is left alone after a
+                                 failure; monotonic clock */
+    atomic_bool has_answered;    /* that failure was an answer */
+    atomic_bool is_purged; /* softly: the origin is asked before it is used */
     /* The store's. */
     uint64_t hash;
     struct cache_entry *next;
     struct evict_node node;
     struct cache_body *body; /* NULL: it has none, or that lies on disk alone */
     struct cache_file *file; /* NULL: it is not on disk */
-    struct evict_node waking; /* of the body, while there is one */
+    struct evict_node waking; /* for its body, while there is one */
     bool has_body;
     bool is_indexed;
     bool is_settled; /* the policy of entries knows it */
@@ -53,7 +52,7 @@ struct cache_entry_parts {
     struct bytes variant;
     unsigned status;
     struct bytes phrase;
-    struct bytes lines; /* as they came; of these it keeps what is to be */
+    struct bytes lines; /* as they came; the entry keeps some */
     struct cache_body
         *body; /* a reference is taken; NULL: there will be none */
     uint32_t cost_ms;
@@ -65,24 +64,24 @@ MUST_USE struct cache_entry *cache_entry_create(
     const struct cache_entry_parts *parts,
     const struct cache_circumstances *circumstances);
 
-/* The answer, brought up to date by the lines of another to the same: parts
- * says the status, phrase, body and lines of what it is now. */
+/* Makes an entry of earlier's answer, updated by another to the same request:
+ * parts says the status, phrase, body and lines that it has now. */
 MUST_USE struct cache_entry *cache_entry_update(
     const struct cache_entry *earlier, const struct cache_entry_parts *parts,
     const struct cache_circumstances *circumstances);
 
-/* The same answer, brought up to date by the lines of a 304. body is that of
- * the earlier. */
+/* Makes an entry of earlier's answer, updated by the lines of a 304. body is
+ * earlier's. */
 MUST_USE struct cache_entry *cache_entry_refresh(
     const struct cache_entry *earlier, struct cache_body *body,
     struct bytes lines, const struct cache_circumstances *circumstances);
 
-/* Whether a 304, or what answers HEAD, with those lines is about the earlier:
- * its validators are those that this has (RFC 9111 4.3.4, 4.3.5). */
+/* Whether a 304 or an answer to HEAD with those lines is about earlier: they
+ * have the same validators (RFC 9111 4.3.4, 4.3.5). */
 bool cache_entry_is_meant(const struct cache_entry *earlier,
                           struct bytes lines);
 
-/* As cache_facts_use(), of one that may have been purged. */
+/* Does what cache_facts_use() does, for an entry that may have been purged. */
 enum cache_use cache_entry_use(const struct cache_entry *entry,
                                const struct cache_control *request,
                                int64_t now_s);

@@ -19,7 +19,7 @@
 #include "cache/cache_control.h"
 
 enum {
-    CACHE_HEURISTIC_PART = 10, /* of the time since it was modified: a tenth */
+    CACHE_HEURISTIC_PART = 10, /* of its time since Last-Modified: a tenth */
     CACHE_HEURISTIC_MAX_S = 86400,
     /* Clocks of two workers are not read at the same time. */
     CACHE_CLOCK_SLACK_S = 5,
@@ -28,8 +28,8 @@ enum {
 
 struct cache_facts {
     unsigned status;
-    struct cache_control control; /* of the field that counts */
-    bool is_targeted;             /* it speaks to shared caches alone */
+    struct cache_control control; /* what the field that counts says */
+    bool is_targeted;             /* that field is for shared caches alone */
     bool is_explicit;             /* the origin has said how long */
     bool has_cookie;              /* Set-Cookie */
     bool varies_by_all;           /* Vary: * */
@@ -49,7 +49,7 @@ struct cache_circumstances {
     int64_t asked_s; /* seconds since the epoch */
     int64_t came_s;
     int64_t default_s;      /* lifetime of an answer that says none; 0: none */
-    bool may_guess;         /* a lifetime, by Last-Modified */
+    bool may_guess;         /* a lifetime, from Last-Modified */
     struct bytes surrogate; /* our name, as Surrogate-Control has it */
 };
 
@@ -97,8 +97,8 @@ static inline int64_t cache_facts_age(const struct cache_facts *facts,
     return now_s > facts->born_s ? now_s - facts->born_s : 0;
 }
 
-/* For so many more seconds the answer is fresh; negative: for so many it has
- * been stale. Where the clock was put back, what came before is of no known age:
+/* For how many more seconds the answer is fresh; negative: how long it has been
+ * stale. Where the clock was put back, what came before is of no known age:
  * nothing is fresh for as long as the clock was wrong. */
 static inline int64_t cache_facts_ttl(const struct cache_facts *facts,
                                       int64_t now_s)
@@ -130,7 +130,7 @@ enum cache_use cache_facts_use(const struct cache_facts *facts,
 
 /* Whether the answer may be used though the origin could not be asked, or has
  * failed (RFC 9111 4.2.4, RFC 5861 4: stale-if-error). unreachable_s: for how
- * long an answer without stale-if-error may be, when the origin cannot be
+ * long an answer without stale-if-error may be used when the origin cannot be
  * reached. has_answered: the origin has answered, with an error. */
 bool cache_facts_bears_error(const struct cache_facts *facts,
                              const struct cache_control *request, int64_t now_s,

@@ -27,10 +27,10 @@ struct cache_file {
     struct cache_folder *folder; /* borrowed */
     struct cache_file_name name;
     uint64_t length;         /* of the body */
-    atomic_bool is_verified; /* by this process, or it has written it */
+    atomic_bool is_verified; /* this process has checked or written it */
     atomic_bool is_gone;     /* it is being removed */
     atomic_uint refs;
-    struct cache_job removal; /* the owner's of the queue */
+    struct cache_job removal; /* the queue's, when file goes */
 };
 
 /* NULL: no memory. */
@@ -42,7 +42,7 @@ void cache_file_release(struct cache_file **file_ref);
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* A descriptor of it, or -errno. */
+/* Opens the file. A descriptor, or -errno. */
 MUST_USE int cache_file_open(const struct cache_file *file);
 
 /* Whether that error says nothing of the file: there are too many descriptors,
@@ -58,7 +58,7 @@ MUST_USE bool cache_file_read_head(int fd, struct buf *head,
  * for it and its sum. False: the body is damaged. */
 MUST_USE bool cache_file_read_body(int fd, uint64_t length, char *to);
 
-/* Whether the block that begins at offset at is as it was; buffer has room for
+/* Whether the block that begins at offset at is undamaged; buffer has room for
  * one. *end_out: where the next begins. */
 MUST_USE bool cache_file_check_block(int fd, uint64_t length, uint64_t at,
                                      char *buffer, uint64_t *end_out);
@@ -68,7 +68,7 @@ MUST_USE bool cache_file_check_block(int fd, uint64_t length, uint64_t at,
 /* Puts another head in the place of the one there is. 0 or -errno. */
 MUST_USE int cache_file_change_head(const struct cache_file *file,
                                     struct bytes head);
-/* Takes it out of the folder, if that is ours. */
+/* Removes a file from the folder, if the folder is ours. */
 void cache_file_remove(const struct cache_folder *folder,
                        const struct cache_file_name *name, bool is_new);
 
@@ -80,7 +80,7 @@ MUST_USE int cache_file_begin(struct cache_file_writer **writer_out,
 /* Puts data behind what is there. 0 or -errno. */
 MUST_USE int cache_file_put(struct cache_file_writer *writer,
                             struct bytes data);
-/* Borrowed. */
+/* The file's descriptor, borrowed. */
 int cache_file_writer_fd(const struct cache_file_writer *writer);
 
 /* The body is whole: gives the file its head and its name, by the hash of its

@@ -23,7 +23,7 @@
 
 enum {
     CACHE_FILE_NAME_BYTES = 40,
-    CACHE_FOLDER_RETRY_MS = 1000 /* where a write has failed, none is tried */
+    CACHE_FOLDER_RETRY_MS = 1000 /* after a failed write none is tried */
 };
 
 struct cache_folder {
@@ -33,7 +33,7 @@ struct cache_folder {
     atomic_uint serials; /* the lower half of the last */
     atomic_bool is_ours; /* it is locked, and may be changed */
     _Atomic uint64_t retry_ms;
-    bool is_failing; /* it has been said; the queue's thread's */
+    bool is_failing; /* a failure was logged; the queue's thread's */
 };
 
 struct cache_file_name {
@@ -41,19 +41,19 @@ struct cache_file_name {
     uint64_t serial;
 };
 
-/* Opens it. 0; -EPERM: it is another user's, or others may write in it; or
- * another -errno. */
+/* Opens the folder. 0; -EPERM: it is another user's, or others may write in it;
+ * or another -errno. */
 MUST_USE int cache_folder_open(struct cache_folder *folder, const char *path);
 void cache_folder_close(struct cache_folder *folder);
 
-/* Takes it for this process, unless another has it. 0, -EWOULDBLOCK, -errno. */
+/* Locks the folder for this process. 0 or -errno; -EWOULDBLOCK: it is taken. */
 MUST_USE int cache_folder_take(struct cache_folder *folder);
 void cache_folder_leave(struct cache_folder *folder);
 
 /* Whether a file may be begun. */
 bool cache_folder_takes(const struct cache_folder *folder);
 
-/* How writing went, 0 or -errno; the first that fails is told. The queue's
+/* Notes how writing went, 0 or -errno; the first failure is logged. The queue's
  * thread's. */
 void cache_folder_note(struct cache_folder *folder, int err);
 
@@ -61,7 +61,7 @@ void cache_folder_note(struct cache_folder *folder, int err);
 
 uint64_t cache_folder_next_serial(struct cache_folder *folder);
 
-/* Whether this process has made it. */
+/* Whether this process has made the file of that name. */
 static inline bool cache_folder_has_made(const struct cache_folder *folder,
                                          const struct cache_file_name *name)
 {
@@ -71,7 +71,7 @@ static inline bool cache_folder_has_made(const struct cache_folder *folder,
 void cache_file_name_put(const struct cache_file_name *name, bool is_new,
                          char text[CACHE_FILE_NAME_BYTES]);
 
-/* False: it is the name of something else. */
+/* Reads the name of a file. False: it is the name of something else. */
 bool cache_file_name_read(struct cache_file_name *name, bool *is_new_out,
                           const char *text);
 

@@ -20,13 +20,13 @@ enum { CACHE_KEY_BYTES_MAX = 16384 };
 
 struct cache_key_rules {
     struct bytes place;       /* which proxy answers: no two have the same */
-    struct cache_parts parts; /* what else is in, and what of queries is not */
+    struct cache_parts parts; /* what else the key has, or queries lack in it */
 };
 
 /* Whose request a key is made for. */
 struct cache_key_asker {
     bool is_secure;   /* the request came by https */
-    bool is_trusted;  /* what it says of whom it asks for goes upstream */
+    bool is_trusted;  /* its fields about the address asked for go upstream */
     bool has_no_form; /* fields that say in which form one asks are left out */
 };
 
@@ -36,19 +36,19 @@ MUST_USE bool cache_key_put(const struct cache_key_rules *rules,
                             const struct cache_key_asker *asker,
                             struct buf *out);
 
-/* The same whatever other address the request may mean to some servers: for
- * what it has made invalid. */
+/* Appends the key even if the request may mean another address to some servers:
+ * for what it has made invalid. */
 MUST_USE bool cache_key_put_target(const struct cache_key_rules *rules,
                                    const struct request *request,
                                    const struct cache_key_asker *asker,
                                    struct buf *out);
 
-/* Appends to a key of an asker without a form the form of this number, as it is
- * mostly said: for what is made invalid in all forms. False: there are no more. */
+/* Appends a usual form to a key of an asker that has_no_form: for what is made
+ * invalid in all forms. number is from 0 on. False: there are no more. */
 MUST_USE bool cache_key_put_form(unsigned number, struct buf *out);
 
-/* "host/path?query" of a key of that place (data is NULL: of any); data is NULL
- * for that of another. */
+/* "host/path?query" of a key, if it is of that place (its data is NULL: of
+ * any); otherwise its data is NULL. */
 struct bytes cache_key_address(struct bytes place, struct bytes key);
 
 /* Appends the key of another address of the same place and host: what Location

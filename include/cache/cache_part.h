@@ -31,11 +31,11 @@ struct cache_parts {
     struct cache_part items[CACHE_PARTS_MAX];
 };
 
-/* Reads one that may be left out (which only makes sense of query:), or may
- * not. NULL, or what is wrong with it. */
+/* Reads a part, and what stands around its name; only query: can have the '-'
+ * of a part left out. NULL, or what is wrong with it. */
 const char *cache_part_read(struct cache_part *part, struct bytes text);
 
-/* Whether the request has one of them. */
+/* Whether the request has any of the parts. */
 bool cache_parts_has(const struct cache_parts *parts,
                      const struct request *request);
 

@@ -1,6 +1,6 @@
 /*
- * cache_port - how word of what a cache was waited for comes to a worker, from
- * whichever worker it comes.
+ * cache_port - how a worker is told that what it waits for in a cache is there,
+ * from whichever worker that comes.
  *
  *   in an object's list (its mutex):  cache_wait_in() --> cache_wait_tell()
  *   in the port's (the port's):        cache_wait_tell(), cache_wait_later()
@@ -33,7 +33,7 @@ struct cache_port {
 struct cache_wait {
     struct list list_node;  /* private, as the next two: in an object's list */
     struct list ready_node; /* in the port's */
-    bool is_ready;          /* it is there */
+    bool is_ready;          /* on_ready is to be called */
     struct cache_port *port;
     /* In the port's loop; wait may be gone afterwards, if it has been cancelled
      * or waits for nothing. */
@@ -55,8 +55,8 @@ static inline void cache_wait_init(struct cache_wait *wait,
     wait->on_ready = on_ready;
 }
 
-/* Waits in list, which a mutex guards that is held. It may wait there already:
- * then it is the last. */
+/* Lets wait be the last in list, where it may be already. The mutex that guards
+ * list is held. */
 static inline void cache_wait_in(struct list *list, struct cache_wait *wait)
 {
     list_drop(&wait->list_node);
@@ -73,8 +73,8 @@ static inline void cache_wait_leave(struct cache_wait *wait)
 /* Tells all waits in list. The mutex that guards list is held. */
 void cache_wait_tell(struct list *list);
 
-/* Has on_ready called soon: the port's worker. Harmless when it is about to be,
- * and for what waits. */
+/* Has on_ready called soon; the port's worker only. Harmless when that is due
+ * anyway, and for a wait that is in a list. */
 void cache_wait_later(struct cache_wait *wait);
 
 /* Stops waiting in an object's list: on_ready will not be called. mutex is the

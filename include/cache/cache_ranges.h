@@ -1,12 +1,12 @@
 /*
- * cache_ranges - what is there of a representation of which not all is: ranges
- * of bytes, each in a body of its own (RFC 9111 3.3).
+ * cache_ranges - the parts of an incomplete representation that are there:
+ * ranges of bytes, each in a body of its own (RFC 9111 3.3).
  *
  *   0          length
  *   |--[==]----[=====][==]-----|     in order, none touches what another has
  *
- * Joined are ranges of the same representation alone, which a strong validator
- * tells (RFC 9110 15.3.7.3): that is the caller's to know.
+ * Only ranges of the same representation may be joined, which a strong
+ * validator tells (RFC 9110 15.3.7.3): the caller sees to that.
  *
  * Thread: any: it never changes once it is made, but for its bodies.
  * Owns:   references to bodies. It lies in one entry, and goes with it.
@@ -21,7 +21,7 @@ enum { CACHE_RANGES_MAX = 16 };
 
 struct cache_range {
     struct range at;         /* in the representation */
-    uint64_t skip;           /* of the body, before the first */
+    uint64_t skip;           /* bytes of body before the range */
     struct cache_body *body; /* a reference */
 };
 
@@ -42,8 +42,8 @@ MUST_USE struct cache_ranges *cache_ranges_create(uint64_t length,
                                                   const struct range *range,
                                                   struct cache_body *body);
 
-/* Makes what is in either; where both have a byte it is fresh's. What has
- * broken off is left out. NULL: that is more than bytes_max, or too many
+/* Joins the ranges of both; a byte that both have is fresh's. Bodies that have
+ * broken off are left out. NULL: that is more than bytes_max, or too many
  * ranges, or there is no memory. */
 MUST_USE struct cache_ranges *cache_ranges_join(
     const struct cache_ranges *earlier, const struct cache_ranges *fresh,
@@ -56,15 +56,15 @@ void cache_ranges_destroy(struct cache_ranges *ranges); /* NULL is accepted */
 bool cache_ranges_has(const struct cache_ranges *ranges,
                       const struct range *wanted);
 
-/* Whether all is there but for one range; and all of that is whole. */
+/* Whether all but one range is there, in bodies that are whole. */
 bool cache_ranges_find_gap(const struct cache_ranges *ranges,
                            struct range *gap_out);
 
-/* The range that has the byte there; NULL: none has. */
+/* The range that has the byte at at; NULL: none has. */
 const struct cache_range *cache_ranges_find(const struct cache_ranges *ranges,
                                             uint64_t at);
 
-/* At most len bytes from there on, which are there, in a body that is whole. */
+/* At most len bytes from at on; they are there, in a body that is whole. */
 struct part cache_ranges_part(const struct cache_ranges *ranges, uint64_t at,
                               uint64_t len);
 

@@ -17,21 +17,21 @@
 
 enum {
     CACHE_SPOOL_PENDING_MAX = 1048576, /* of one body */
-    CACHE_SPOOL_ALL_MAX = 67108864     /* of all; but each may have some */
+    CACHE_SPOOL_ALL_MAX = 67108864     /* of all bodies; each may have some */
 };
 
 /* Where what is spooled goes. */
 struct cache_spooling {
     struct cache_folder *folder;
     struct cache_queue *queue;
-    _Atomic uint64_t pending; /* of all */
+    _Atomic uint64_t pending; /* of all spools, in bytes */
 };
 
 /* What the spool tells its owner; context is what was given at creation. */
 struct cache_spool_events {
-    /* What is written lies in that file; the descriptor is the context's. */
+    /* The pieces are written to that file; the descriptor is the context's. */
     void (*on_file)(void *context, int fd);
-    /* What is behind at lies in that file; the descriptor is the context's,
+    /* The bytes from at on lie in that file; the descriptor is the context's,
      * too. */
     void (*on_fall)(void *context, int fd, uint64_t at);
     void (*on_written)(void *context, uint64_t written);
@@ -50,12 +50,12 @@ MUST_USE struct cache_spool *cache_spool_create(
 /* Frees a spool that the queue does not use. NULL is accepted. */
 void cache_spool_destroy(struct cache_spool *spool);
 
-/* False: no memory. */
+/* Adds a piece, a copy of data. False: no memory. */
 MUST_USE bool cache_spool_put(struct cache_spool *spool, struct bytes data);
 bool cache_spool_is_full(struct cache_spool *spool);
 /* Ends the spool: no piece follows. */
 void cache_spool_end(struct cache_spool *spool, bool is_whole);
-/* What follows goes into memory: it is not to be kept. */
+/* Lets what follows go into memory: it is not to be kept. */
 void cache_spool_fall(struct cache_spool *spool);
 
 /* The file, once it has ended; NULL: not all is in it, or it has been taken. */

@@ -30,12 +30,12 @@
 
 enum {
     CACHE_VARIANTS_MAX = 32, /* of one key */
-    CACHE_ALONE_S = 10,      /* so long nobody waits for what was not for all */
-    CACHE_LATE_S = 10,  /* so long all wait for one; then one more asks, too */
-    CACHE_LONG_S = 600, /* so long what was too long is begun for nobody else */
+    CACHE_ALONE_S = 10,      /* nobody waits after an answer not for all */
+    CACHE_LATE_S = 10,       /* all wait for one; then one more asks, too */
+    CACHE_LONG_S = 600,      /* a too long answer is begun for one alone */
     CACHE_AWAKE_BYTES_MAX =
         134217728, /* memory of bodies that lie on disk, too */
-    CACHE_HEADS_BYTES_MAX = 268435456 /* of all else about them */
+    CACHE_HEADS_BYTES_MAX = 268435456 /* memory of all else */
 };
 
 struct cache_store_options {
@@ -66,9 +66,9 @@ void cache_store_leave(struct cache_store *store);
 /* --- Finding ------------------------------------------------------------- */
 
 struct cache_found {
-    struct cache_entry *entry; /* NULL: none; else a reference, as the next */
+    struct cache_entry *entry; /* a reference, like body; NULL: none */
     struct cache_body *body;   /* NULL: it has none */
-    uint64_t variant;          /* for cache_store_join(), as the next */
+    uint64_t variant;          /* for cache_store_join(), like version */
     uint64_t version;
 };
 
@@ -142,8 +142,8 @@ bool cache_store_has_room(struct cache_store *store, uint64_t length);
  * may be kept. */
 bool cache_store_is_full(const struct cache_store *store);
 
-/* That variant of a key's answer, which did not say how long it is, was longer
- * than may be kept. Whether that was so lately. Of many some are forgotten. */
+/* Notes that a variant of a key's answer, of unknown length, was longer than
+ * may be kept; and whether it was lately. Of many some are forgotten. */
 void cache_store_note_long(struct cache_store *store, struct bytes key,
                            struct bytes variant, int64_t now_s);
 bool cache_store_was_long(struct cache_store *store, struct bytes key,
@@ -153,9 +153,9 @@ bool cache_store_was_long(struct cache_store *store, struct bytes key,
 MUST_USE struct cache_body *cache_store_make_body(struct cache_store *store,
                                                   uint64_t length);
 
-/* How often what has that key, or hashes so, was made invalid, or anything of
- * its shard, and how often anything was purged: to be known before it is asked
- * for. */
+/* How often the key, or one that hashes alike, was made invalid, how often
+ * anything of its shard, and how often anything was purged; taken before the
+ * origin is asked. */
 struct cache_epoch {
     uint32_t invalidated;
     uint32_t all_invalidated;
@@ -165,15 +165,15 @@ struct cache_epoch {
 struct cache_epoch cache_store_epoch(struct cache_store *store,
                                      struct bytes key);
 
-/* Whether nothing was said against what has the entry's key, or hashes so,
- * since that epoch: it was not made invalid, nor purged but softly. */
+/* Whether the entry's key, or one that hashes alike, was neither made invalid
+ * since that epoch, nor purged but softly. */
 bool cache_store_is_current(struct cache_store *store,
                             struct cache_entry *entry,
                             struct cache_epoch epoch);
 
 /* Lets the entry in, in the place of the same variant's. The store takes a
  * reference of its own. Its body may still be filled: cache_store_settle().
- * earlier: the one that an answer has made it of, which has the same body; or
+ * earlier: the entry that it was updated from, which has the same body; or
  * NULL. False: it was made invalid, or purged, since that epoch, or earlier has
  * given way to another meanwhile, and it stays out; what was purged softly is
  * let in, to be asked about. */
@@ -196,18 +196,18 @@ struct cache_purge {
     struct bytes place;   /* data is NULL: of all places */
     struct bytes address; /* "host/path?query"; with is_prefix: how addresses
                              begin */
-    struct bytes tags;    /* empty: whatever its tags */
+    struct bytes tags;    /* empty: any */
     bool is_prefix;
-    bool is_soft; /* it stays, to be asked about */
+    bool is_soft; /* entries stay; the origin is asked first */
 };
 
-/* Removes what purge names, and says how much that was. Looks at every entry.
- * What is being fetched meanwhile, and what purge names, is not let in. */
+/* Removes the entries that purge names; returns how many. Looks at every entry.
+ * One that is being fetched meanwhile, and that purge names, is not let in. */
 size_t cache_store_purge(struct cache_store *store,
                          const struct cache_purge *purge);
 
-/* Calls visit for each entry that meant names, with what it occupies, 0 while
- * it comes. Looks at every entry; nothing is locked meanwhile. */
+/* Calls visit for each entry that meant names, with the bytes it occupies, 0
+ * while it is filled. Looks at every entry; nothing is locked meanwhile. */
 void cache_store_list(struct cache_store *store,
                       const struct cache_purge *meant,
                       void (*visit)(void *context,

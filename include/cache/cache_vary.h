@@ -22,7 +22,7 @@ enum {
 };
 
 /* Gathers the names of all Vary fields of a reply's lines, in lower case, with
- * commas between, into out; what allows one origin alone to read it varies by
+ * commas between, into out; an answer that one origin alone may read varies by
  * Origin, said or not. False: there are too many, or one is '*' or what proxies
  * say of who asks: nobody can tell for whom it is. */
 MUST_USE bool cache_vary_names(struct bytes lines, struct buf *out);
@@ -32,13 +32,13 @@ MUST_USE bool cache_vary_names(struct bytes lines, struct buf *out);
 MUST_USE bool cache_vary_put(struct bytes names, const struct request *request,
                              struct buf *out);
 
-/* Whether a request takes what is coded so (Content-Encoding). Of codings that
- * are not known here nothing is said, and it does. */
+/* Whether a request takes an answer with these codings (Content-Encoding). A
+ * coding that is not known here counts as taken. */
 bool cache_vary_takes(const struct request *request, struct bytes codings);
 
-/* Puts the Accept-Language of a request as its key has it, but for how tags are
- * written (RFC 5646 2.1.1): what has the same key is asked for in the same way.
- * False: the key is as it came, or it has none. */
+/* Puts the Accept-Language of a request as its key has it, but with tags as
+ * they are usually written (RFC 5646 2.1.1), so that requests of one key ask
+ * alike. False: the key is as it came, or there is none. */
 MUST_USE bool cache_vary_put_languages(const struct request *request,
                                        struct buf *out);
 

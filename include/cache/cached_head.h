@@ -33,19 +33,19 @@ bool cached_head_is_tags(struct bytes name);
  * between them. */
 bool cached_head_has_tag(struct bytes lines, struct bytes tags);
 
-/* What of a reply is kept: all but what is about one answer or connection (Age,
- * Content-Length, whose value a body has, Trailer), and fields that control lists as for
- * one alone (private="...", no-cache="..."): that the answer is still good, as
- * another is told later, does not make them another's. What is said to caches
- * like this one alone is hidden from clients. */
+/* Puts the fields of a reply that are kept into shown: all but those about one
+ * answer or connection (Age, Content-Length, whose value a body has, Trailer),
+ * and those that control lists as for one client (private="...",
+ * no-cache="..."), which others do not get by asking later whether the answer
+ * is still good. hidden gets those that are for caches like this one alone. */
 void cached_head_keep(struct bytes lines, const struct cache_control *control,
                       struct buf *shown, struct buf *hidden);
 
-/* The fields of a stored answer, brought up to date by those of a 304 (RFC 9111
- * 3.2): each field of the 304 takes the place of all of its name, but for
- * fields that describe the bytes that are stored. Cookies of the 304 are for
- * the asker alone, and end those that were stored. When the 304 has no Date,
- * the stored one goes all the same: it is older than what is known now. */
+/* Puts the fields of a stored answer, updated by those of a 304 (RFC 9111 3.2):
+ * each field of the 304 takes the place of all of its name, but for fields that
+ * describe the bytes that are stored. Cookies of the 304 are for the asker
+ * alone, and end those that were stored. When the 304 has no Date, the stored
+ * one goes all the same: it is older than what is known now. */
 void cached_head_update(struct bytes stored, struct bytes fresh,
                         struct buf *out);
 
@@ -55,7 +55,7 @@ void cached_head_put_own(struct bytes fresh,
                          const struct cache_control *control, bool is_update,
                          struct buf *out);
 
-/* The lines of a 304 (RFC 9110 15.4.5). */
+/* Puts the lines that a 304 has (RFC 9110 15.4.5). */
 void cached_head_put_not_modified(struct bytes lines, struct buf *out);
 
 /* Puts all lines but those of that name. */

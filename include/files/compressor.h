@@ -48,10 +48,10 @@ enum {
     COMPRESSOR_DESCRIPTORS_MAX = 16,
     COMPRESSOR_SLOW_MAX = 32,
     COMPRESSOR_SLOW_DESCRIPTORS_MAX = 8,
-    COMPRESSOR_TEXT_BYTES_MAX = 65536, /* that an order brings itself */
+    COMPRESSOR_TEXT_BYTES_MAX = 65536, /* text that comes with an order */
     COMPRESSOR_SHELF_MAX = 4096,       /* settled orders that are remembered */
     COMPRESSOR_SHELF_BYTES_MAX = 32 << 20,
-    COMPRESSOR_RETRY_MS = 10000,  /* after an order that has failed */
+    COMPRESSOR_RETRY_MS = 10000,  /* until a failed order is tried again */
     COMPRESSOR_WORTH_PERCENT = 95 /* of the plain size: a larger result is
                                      not worth keeping */
 };
@@ -60,7 +60,7 @@ enum {
 struct coded_body {
     atomic_uint refs;
     size_t len;
-    uint64_t hash; /* of the bytes */
+    uint64_t hash; /* of data */
     char bytes[];
 };
 
@@ -85,8 +85,8 @@ enum compressor_answer {
 
 struct compressor; /* opaque */
 
-/* 0 or -errno. workers: how many fetch results. What is counted is told in
- * told, which lives longer. */
+/* 0 or -errno. workers: how many fetch results. told gets what is counted, and
+ * lives longer. */
 MUST_USE int compressor_create(struct compressor **compressor_out,
                                unsigned threads, unsigned workers,
                                struct counter told[STATS_COMPRESS_NUMBERS]);

@@ -3,8 +3,8 @@
  * be sent the next as the difference (RFC 9842).
  *
  * It is a file named by its hash in a folder of the server's own; what is read
- * of it is compared with that. One that is found to be damaged is not used
- * again.
+ * of it is compared with the hash. A dictionary that is found to be damaged is
+ * not used again.
  *
  * Thread: any; counted, and unchanged but for that.
  * Owns:   nothing; the folder is its store's, and stays open as long as anybody
@@ -31,22 +31,22 @@ struct dictionary {
     uint64_t bytes;
     char name[DICTIONARY_NAME_SIZE];
     /* The name of the file is made of these three. */
-    uint64_t rule;       /* only answers of that one are sent by it */
-    int64_t modified_ns; /* when the file was that it is a copy of */
+    uint64_t rule;       /* the rule whose answers alone it is for */
+    int64_t modified_ns; /* mtime of the file that it copies */
     uint8_t hash[DICTIONARY_HASH_BYTES]; /* SHA-256 */
 };
 
-/* Writes the name of a file that has these members. */
+/* Writes the file's name, made of the three. */
 void dictionary_write_name(struct dictionary *dictionary);
 
-/* Fills these members in by a name. False: it is no dictionary's. */
+/* Reads the three out of a name. False: it is no dictionary's. */
 MUST_USE bool dictionary_read_name(struct dictionary *dictionary,
                                    const char *name);
 
 void dictionary_hold(struct dictionary *dictionary);
 void dictionary_release(struct dictionary *dictionary); /* NULL is accepted */
 
-/* A descriptor or -errno. What is gone is damaged, too. */
+/* Opens the file: a descriptor or -errno. One that is gone is damaged, too. */
 MUST_USE int dictionary_open(struct dictionary *dictionary);
 
 /* Reads the dictionary's bytes out of fd into memory of codec_meter_allocate().

@@ -13,7 +13,7 @@
 #include "files/file_stamp.h"
 
 enum {
-    DICTIONARY_NOTES_MAX = 8, /* that wait */
+    DICTIONARY_NOTES_MAX = 8, /* notes that wait */
     DICTIONARY_SEEN_MAX = 256 /* files that are remembered */
 };
 
@@ -21,8 +21,8 @@ enum {
 struct dictionary_note {
     uint64_t rule;
     struct file_stamp stamp;
-    struct bytes text; /* all of it; without data: */
-    int fd;            /* stamp.bytes are read from here, by a duplicate */
+    struct bytes text; /* stamp.bytes of it; data NULL: fd has them */
+    int fd;            /* read from the beginning, by a duplicate */
 };
 
 /* A note in memory of its own. */
@@ -30,7 +30,7 @@ struct dictionary_noted {
     struct list list_node;
     uint64_t rule;
     struct file_stamp stamp;
-    char *text; /* stamp.bytes of them, or NULL: */
+    char *text; /* stamp.bytes; NULL: fd has them */
     int fd;
 };
 
@@ -47,7 +47,7 @@ struct dictionary_notes {
 void dictionary_notes_init(struct dictionary_notes *notes);
 void dictionary_notes_fini(struct dictionary_notes *notes);
 
-/* Notes a file, unless it has been there. False: not now, too many wait, or
+/* Notes a file, unless it has been noted. False: not now, too many wait, or
  * there is no memory. */
 MUST_USE bool dictionary_notes_put(struct dictionary_notes *notes,
                                    const struct dictionary_note *note);

@@ -4,7 +4,7 @@
  * one that came later; of all together as many, and as many bytes, as there is
  * room for.
  *
- * Thread: whose it is, one at a time.
+ * Thread: the owner's, one at a time.
  * Owns:   one reference to each.
  */
 #ifndef FILES_DICTIONARY_SHELF_H
@@ -14,7 +14,7 @@
 
 enum {
     DICTIONARY_VERSIONS_MAX = 7, /* of a rule, besides the newest */
-    DICTIONARY_SHELF_MAX = 128   /* of all rules, and of those of before */
+    DICTIONARY_SHELF_MAX = 128   /* of all rules, former ones included */
 };
 #define DICTIONARY_SHELF_BYTES_MAX (256ull << 20)
 
@@ -24,7 +24,7 @@ struct dictionary_shelf {
     size_t count;
     struct dictionary_place {
         struct dictionary *item;
-        bool is_checked;                /* it has been what its hash says */
+        bool is_checked;                /* its bytes had the hash */
     } places[DICTIONARY_SHELF_MAX + 1]; /* by the order in which they came */
     size_t gone_count;
     struct dictionary *gone[DICTIONARY_SHELF_MAX + 1]; /* to be removed */
@@ -39,8 +39,8 @@ struct dictionary_place *dictionary_shelf_find(
 bool dictionary_shelf_wants(struct dictionary_shelf *shelf,
                             const struct dictionary *item);
 
-/* Takes item over, which may be gone at once, as may others. Nobody is gone
- * before. */
+/* Takes item over. It, and others, may be among the gone then, which must be
+ * empty before. */
 void dictionary_shelf_add(struct dictionary_shelf *shelf,
                           struct dictionary *item, bool is_checked);
 

@@ -85,14 +85,14 @@ struct file_cache_options {
 struct file_space {
     const struct docroot *root;
     const char *index;          /* the file that answers for a directory */
-    struct bytes cache_control; /* field value; empty: none */
-    const struct cache_rules *cache_rules; /* before that; NULL: none */
-    const struct type_rules *type_rules;   /* before mime; NULL: none */
+    struct bytes cache_control; /* a field's value; empty: none */
+    const struct cache_rules *cache_rules; /* before cache_control; or NULL */
+    const struct type_rules *type_rules;   /* before mime; or NULL */
     const struct head_edits *edits;        /* of every head; NULL: none */
     const struct compress_rules *compress; /* NULL: nothing is compressed */
     const struct dictionary_rules *dictionaries; /* NULL: there are none */
-    /* For these: what stands before a file's path in that of its site; and what
-     * tells the site from others. */
+    /* For dictionaries: what stands before a file's path in the path of its
+     * site, and what tells the site from others. */
     struct bytes prefix;
     uint64_t site;
 };
@@ -105,14 +105,14 @@ enum file_kind {
     FILE_BROKEN     /* 500: no descriptors, no memory, an I/O error */
 };
 
-/* What each answer touches stands together, next to the path: what has not been
- * asked for lately comes from memory, a line of 64 bytes at a time. */
+/* What each answer touches stands together, next to the path: an entry that was
+ * not used lately comes from memory, a line of 64 bytes at a time. */
 struct file_entry {
     struct bytes type;            /* media type */
     struct bytes etag;            /* with quotes */
     int64_t modified_s;           /* Last-Modified; INT64_MIN: none is sent */
     struct bytes fields;          /* in block: see file_entry_fields() */
-    struct coded_head coded_head; /* of the block, but for its Date */
+    struct coded_head coded_head; /* head of block for HTTP/2, without Date */
     const char *map; /* SEND_MMAP: the whole file; not for our eyes */
     /* private */
     struct file_entry *original; /* of a cached variant: its file's entry */
@@ -124,8 +124,8 @@ struct file_entry {
 
     /* public: each answer's, from here on */
     struct file_stamp stamp;
-    /* How long the file of a variant is; else 0. The stamp has the length of
-     * the variant then, and else what the file's has. */
+    /* The length of a variant's file; 0 for other entries. The stamp of a
+     * variant has its own length, and is else that of its file. */
     uint64_t plain_bytes;
     char *block;     /* FILE_REGULAR only */
     size_t head_len; /* without the CRLF that ends it */
@@ -171,17 +171,17 @@ void file_cache_destroy(struct file_cache *cache);
 struct file_cache_counts {
     uint64_t hits; /* since the start, as the next two */
     uint64_t misses;
-    uint64_t evictions;   /* entries that others needed the room of */
+    uint64_t evictions;   /* entries that made room for others */
     uint64_t coded;       /* answers with a variant */
-    uint64_t saved_bytes; /* by these */
+    uint64_t saved_bytes; /* bytes that these saved */
     uint64_t bytes;       /* now, as the next */
     uint64_t entries;
 };
 
 struct file_cache_counts file_cache_count(const struct file_cache *cache);
 
-/* What lies in memory, were the cache of another size or policy; all 0: nothing
- * is known. Each second. */
+/* Tells what caches of other sizes and policies would have had; all 0: nothing
+ * is known. To be called each second. */
 void file_cache_tell_what_if(struct file_cache *cache,
                              struct miniature_told *told_out);
 
@@ -207,10 +207,9 @@ MUST_USE struct file_entry *file_cache_delta(
     struct file_cache *cache, struct file_entry *entry,
     const uint8_t hash[DICTIONARY_HASH_BYTES]);
 
-/* Finds the ETag of a variant or a delta of this version, in one of these codings
- * (bits, as in codable), in value, which is that of an If-None-Match; empty: it
- * names none. What is named need not be there any more, nor ever have been here.
- */
+/* Finds in value, an If-None-Match, the ETag of a variant or delta of this
+ * version, in one of these codings (bits, as in codable); empty: there is none.
+ * Its variant need not be there any more, nor ever have been here. */
 struct bytes file_entry_find_made(const struct file_entry *entry,
                                   struct bytes value, unsigned codings);
 
@@ -270,7 +269,7 @@ static inline struct bytes file_entry_body(const struct file_entry *entry)
                           (size_t)entry->stamp.bytes};
 }
 
-/* Whether all of the body lies in memory, for everybody's eyes. */
+/* Whether all of the body lies in memory that this process may read. */
 static inline bool file_entry_is_resident(const struct file_entry *entry)
 {
     return entry->is_snapshot || entry->coded;

@@ -12,9 +12,9 @@
 #include "codec/codec.h"
 #include "files/file_stamp.h"
 
-/* stamp.bytes of the file, which has that stamp before and after; from
- * codec_meter_allocate(). NULL: it has not, or it cannot be read, or there is
- * no memory, or it is no longer wanted: stops has become true. */
+/* Reads stamp.bytes of the file, which has that stamp before and after, into
+ * memory of codec_meter_allocate(). NULL: it has another stamp, or cannot be
+ * read, or there is no memory, or stops has become true. */
 MUST_USE char *file_text_read(int fd, const struct file_stamp *stamp,
                               const atomic_bool *stops,
                               struct codec_meter *meter);
