@@ -1,7 +1,7 @@
 #include "engine/client_due.h"
 
 enum {
-    PARTS = 10, /* g is PARTS_LATER of PARTS of what the factor allows */
+    PARTS = 10, /* PARTS_LATER of so many parts of what c allows are g */
     PARTS_LATER = 9,
     SLOPE_WIDTH =
         19 /* bits of CLIENT_DUE_FACTOR_MAX << CLIENT_DUE_SLOPE_BITS */
@@ -20,7 +20,7 @@ uint64_t client_due_promise(const struct client_due *due, uint64_t factor)
     return due->at >> FAIR_SHARE_FRACTION_BITS << SLOPE_WIDTH | slope;
 }
 
-/* By how many bytes V has to rise until what was promised is due. */
+/* By how many bytes V has to rise until the promised V. */
 static uint64_t bytes_until(uint64_t now, uint64_t promise)
 {
     uint64_t due = promise >> SLOPE_WIDTH << SLOPE_WIDTH;
@@ -29,8 +29,8 @@ static uint64_t bytes_until(uint64_t now, uint64_t promise)
     return (int64_t)(due - now) > 0 ? (due - now) >> SLOPE_WIDTH : 0;
 }
 
-/* The client goes on where it was, and no slower than it was promised then,
- * when there may have been fewer clients. */
+/* Lets the client go on where it was, with a slope no steeper than promised:
+ * there may have been fewer clients then. */
 static void go_on(struct client_due *due, uint64_t now, uint64_t promise)
 {
     uint64_t slope = promise & ((UINT64_C(1) << SLOPE_WIDTH) - 1);

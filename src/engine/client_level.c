@@ -1,7 +1,7 @@
 #include "engine/client_level.h"
 
-/* In steps of a quarter of a power of two. A level stays until what is asked
- * for is an eighth less, or a quarter more: to change it is to move all that
+/* Levels are in steps of a quarter of a power of two. A level stays until what
+ * is asked for is an eighth less, or a quarter more, as a change moves all that
  * wait. */
 static uint64_t step(uint64_t level, uint64_t asked)
 {

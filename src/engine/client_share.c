@@ -3,7 +3,7 @@
 #include <errno.h>
 
 enum {
-    PER_PLACE = 2,     /* clients for each place: some wait, some have left */
+    PER_PLACE = 2,     /* clients for each place: waiting or just gone */
     PLACES_MIN = 8192, /* memory of unused room is never touched */
     LOOKS = 4
 };
@@ -79,8 +79,8 @@ uint64_t client_share_name_other(const struct address *peer)
 
 /* --- Clients -------------------------------------------------------------- */
 
-/* By how much less than CLIENT_SHARE_WHOLE a client counts here that waits at
- * other workers, too. */
+/* By how much less than CLIENT_SHARE_WHOLE a client counts here, because it
+ * waits at other workers, too. */
 static uint64_t missing_of(const struct client_entry *entry)
 {
     return CLIENT_SHARE_WHOLE - CLIENT_SHARE_WHOLE / (1 + entry->elsewhere);
@@ -90,7 +90,7 @@ static void set_elsewhere(struct client_share *share,
                           struct client_entry *entry, uint32_t elsewhere)
 {
     if (entry->elsewhere == elsewhere)
-        return; /* nearly always */
+        return; /* nearly always so */
     share->missing -= missing_of(entry);
     entry->elsewhere = elsewhere;
     share->missing += missing_of(entry);
@@ -124,8 +124,8 @@ static inline void move_level(struct client_share *share,
         set_level(share, entry);
 }
 
-/* The place that was taken counts no more as it did: it is put back with what
- * it has left now, or not at all. */
+/* Takes the taken place out of the level: it is put back with what it has left
+ * now, or not at all. */
 static void uncount_taken(struct client_share *share)
 {
     if (share->taken)
@@ -173,7 +173,7 @@ static uint32_t ask_elsewhere(struct client_share *share,
     return elsewhere;
 }
 
-/* At how many other workers the client waits, too. */
+/* At how many other workers the client waits. */
 static inline uint32_t look_elsewhere(struct client_share *share,
                                       struct client_entry *entry)
 {
@@ -182,8 +182,8 @@ static inline uint32_t look_elsewhere(struct client_share *share,
     return ask_elsewhere(share, entry);
 }
 
-/* The client waits among others. If only one waited until now, that one gets a
- * level by this. */
+/* Lets the client wait among others. If only one has waited until now, that one
+ * gets a level by this. */
 static void go_among_waiting(struct client_share *share,
                              struct client_entry *entry)
 {
@@ -196,7 +196,7 @@ static void go_among_waiting(struct client_share *share,
         move_level(share, only);
 }
 
-/* G. Something large stands still while the link carries N times G. */
+/* G. A large response stands still while the link carries N times G. */
 static uint64_t grace_of(const struct client_share *share)
 {
     uint64_t count = (uint64_t)share->count + share->others.count;
@@ -292,8 +292,8 @@ void client_share_charge(struct client_share *share, struct client_place *place,
     client_share_advance(share, bytes);
 }
 
-/* A client that waits for long without being sent anything may by now wait at
- * more or fewer workers: a few clients are looked after each time. */
+/* A client that waits for long without being sent anything may wait at more or
+ * fewer workers by now, so a few clients are looked up again each time. */
 static void look_again(struct client_share *share)
 {
     uint32_t count = share->due.count < LOOKS ? share->due.count : LOOKS;

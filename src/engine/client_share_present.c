@@ -17,7 +17,7 @@ struct client_entry *client_share_enter(struct client_share *share,
     struct client_entry *entry;
 
     if (client_table_is_full(&share->table)) {
-        /* Somebody is leaving: there is room for more than can wait. */
+        /* A client is leaving, as there is room for more than can wait. */
         entry = client_share_first(&share->leaving);
         heap_drop(&share->leaving, &entry->node);
         leave(share, entry);
@@ -55,7 +55,7 @@ void client_share_join(struct client_share *share)
     entry->elsewhere = lone->elsewhere;
     entry->had = lone->had;
     entry->level = lone->level;
-    if (entry->places > 0) { /* a lone client has one at most */
+    if (entry->places > 0) { /* a lone client has one place at most */
         list_drop(place);
         list_put_last(&entry->list, place);
     }

@@ -1,8 +1,8 @@
 /*
  * client_share_priv - what the files of client_share have in common.
  *
- * client_share_present.c knows which clients are here, and by that how V rises.
- * client_share.c, above it, puts what they wait for, and charges them.
+ * client_share_present.c knows which clients are here, and so how V rises.
+ * client_share.c, above it, puts and takes their places, and charges them.
  */
 #ifndef ENGINE_CLIENT_SHARE_PRIV_H
 #define ENGINE_CLIENT_SHARE_PRIV_H
@@ -23,9 +23,8 @@ struct client_entry *client_share_find(struct client_share *share,
 struct client_entry *client_share_enter(struct client_share *share,
                                         uint64_t client);
 
-/* The client for which something is put; it enters if it is not here. A lone
- * client that has a place already joins the others: a lone client has one place
- * at most. */
+/* The client of a place that is put; it enters if it is not here. A lone client
+ * with a place joins the others, as a lone client has one place at most. */
 struct client_entry *client_share_find_or_enter(struct client_share *share,
                                                 uint64_t client);
 

@@ -7,7 +7,7 @@
 
 struct block {
     struct list link;
-    size_t unused; /* the first of them are */
+    size_t unused; /* how many, from the first on, are unused */
     struct client_entry entries[];
 };
 

@@ -59,7 +59,7 @@ static void close_in_stages(struct conn *conn)
 
 /* --- Going on ------------------------------------------------------------ */
 
-/* Does what the session says, until that has to wait. */
+/* Takes the steps that the session asks for, until it has to wait. */
 static void proceed(struct conn *conn, enum session_step step)
 {
     struct session *session = &conn->session;
@@ -115,16 +115,16 @@ static enum transport_peer look(const struct conn *conn)
     return peer;
 }
 
-/* Looks at the socket again after a while, without the watcher: bytes that wait
- * would make that fire again and again. */
+/* Looks at the socket again after a while, without the watcher, which would
+ * fire again and again for bytes that stay unread. */
 static void look_later(struct conn *conn)
 {
     conn_watch(conn, 0);
     conn_limit(conn, conn_now_ms(conn) + SESSION_LOOK_MS);
 }
 
-/* Looks only for the client's end, while an answer is waited for: what comes
- * meanwhile has to wait, too. */
+/* Looks only whether the client has ended, while its answer is waited for: what
+ * it sends meanwhile has to wait, too. */
 static void look_for_end(struct conn *conn)
 {
     switch (look(conn)) {
@@ -146,9 +146,9 @@ static void look_for_end(struct conn *conn)
 }
 
 /* Looks for a reset, when a response has waited for its turn through many
- * events of its socket. A client that has reset the connection would hold its
- * place among those that wait for as long as shorter ones keep coming. One that
- * only says no more may wait for the answer. */
+ * events of its socket: otherwise a client that is gone would hold its place
+ * for as long as shorter responses keep coming. A client that has only shut its
+ * sending half may wait for the answer. */
 static void look_for_reset(struct conn *conn)
 {
     enum transport_peer peer = look(conn);
@@ -211,9 +211,9 @@ void conn_feed_unread(struct conn_shared *shared)
 
 /* --- Events -------------------------------------------------------------- */
 
-/* Puts a connection off: the end of a turn reads from it, when those before it
- * have been read from. Where there is no room, a costly connection is closed.
- * False: any other goes on now. */
+/* Puts a connection off to the end of a turn, which reads from it after those
+ * that were put off before. A costly one that finds no room is closed. False:
+ * another one has to go on now. */
 static bool put_off(struct conn *conn)
 {
     int events = ev_is_active(&conn->io) ? conn->io.events & EV_WRITE : 0;
@@ -234,7 +234,7 @@ static void read_once(struct conn *conn)
     struct session *session = &conn->session;
     enum session_step step = session->protocol->receive(session);
 
-    /* The client has had its answer, if it waits for one before it asks on. */
+    /* A client that waits for its answer before it asks again has had it. */
     if (step == SESSION_GOES_ON && !session->overlaps) {
         link_drop(&conn_shared_of(conn)->link, &conn->flow);
         unsent_time_drop(&conn_shared_of(conn)->unsent_time,
@@ -275,7 +275,7 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
         conn_close(conn, CONN_END_ERROR);
         return;
     }
-    if (conn->state == CONN_READING) { /* nearly always */
+    if (conn->state == CONN_READING) { /* nearly always so */
         take_input(conn);
         return;
     }
@@ -295,7 +295,7 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
         conn_queue(conn);
         break;
     case CONN_WAITING:
-        if (events & EV_WRITE) { /* what TLS has kept goes now */
+        if (events & EV_WRITE) { /* sends what TLS has kept */
             (void)!tls_flush(conn->session.transport.tls);
             conn_wake(conn);
         } else {
@@ -341,7 +341,7 @@ void conn_expire(struct conn *conn)
         else
             proceed(conn, session->protocol->expire(session));
         break;
-    case CONN_QUEUED: /* it is the server that makes it wait */
+    case CONN_QUEUED: /* the server lets it wait */
         if (!ev_is_active(&conn->io))
             look_for_reset(conn);
         break;

@@ -2,8 +2,7 @@
 
 #include "engine/conn.h"
 
-/* When all connections were busy, newcomers do not have all of them looked at
- * again for so long. */
+/* If all connections were busy, newcomers cause no other search for so long. */
 enum { IN_VAIN_MS = 100 };
 
 /* Notes conn behind those that have waited as long, or longer. */

@@ -42,8 +42,8 @@ static void put_event(const struct session *session, enum log_event event)
     profile_leave(before);
 }
 
-/* Logs an event of the connection, if the log wants those: most tell of
- * requests only. */
+/* Logs an event of the connection, if the log's format has such events; most
+ * formats have requests only. */
 static void log_event(const struct session *session, enum log_event event)
 {
     if (access_log_tells(session->context->access_log, event))

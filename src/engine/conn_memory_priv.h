@@ -10,18 +10,18 @@
 
 #include "engine/conn_set.h"
 
-/* Bytes of a connection whose session begins with that protocol, and may go on
- * as HTTP/2: the session lies at the end of the connection. */
+/* The size of a connection whose session begins with protocol, and may go on as
+ * HTTP/2: the session lies at the end of the connection. */
 size_t conn_memory_count_bytes(const struct protocol *protocol);
 
-/* Makes room for more connections, which are free then. False: there are as
- * many as there may be, or there is no memory. */
+/* Makes room for more connections, which are free then. False: the set has as
+ * many as it may, or there is no memory. */
 MUST_USE bool conn_memory_grow(struct conn_set *set);
 
-/* A connection that is free, as it was left. NULL: there is none. */
+/* Takes a free connection, which is as it was left. NULL: there is none. */
 struct conn *conn_memory_take(struct conn_set *set);
 
-/* Makes closed connections free. None of them may be at work. */
+/* Makes the closed connections free; none of them may be at work. */
 void conn_memory_reap(struct conn_set *set);
 
 /* Gives all memory back. */

@@ -30,7 +30,7 @@ static inline struct list *conn_work(const struct conn *conn)
     return &tls_work(conn->session.transport.tls)->list;
 }
 
-/* The ring in which the connection waits to be read from. */
+/* The ring of those that are put off which the connection belongs in. */
 static inline struct conn_costly *conn_ring(const struct conn *conn)
 {
     struct conn_shared *shared = conn_shared_of(conn);
@@ -38,7 +38,7 @@ static inline struct conn_costly *conn_ring(const struct conn *conn)
     return conn->session.is_costly ? &shared->costly : &shared->held;
 }
 
-/* The candidate's place in the order becomes the connection's. */
+/* The session's candidate. Its place in the order becomes the connection's. */
 static inline struct candidate conn_candidate(struct conn *conn)
 {
     struct candidate candidate =
@@ -56,14 +56,14 @@ static inline struct candidate conn_candidate(struct conn *conn)
 
 /* --- conn_state.c -------------------------------------------------------- */
 
-/* The one door: sets the state, watcher and deadline. */
+/* The only way to change the state: sets watcher and deadline, too. */
 void conn_enter(struct conn *conn, enum conn_state state);
 
-/* Counts the connection among those that wait for a request, and could make
- * room for others, or not any more. */
+/* Brings reading_count up to date: whether the connection waits for a request,
+ * and so could make room for others. */
 void conn_count_waiting(struct conn *conn);
 
-/* Sets watcher and deadline anew, to what the session does beside sending. */
+/* Sets watcher and deadline to what session->beside says. */
 void conn_watch_beside(struct conn *conn);
 
 /* Whether what the client sends is read now. */
@@ -74,11 +74,11 @@ static inline bool conn_reads(const struct conn *conn)
             conn->state > CONN_READING && conn->state < CONN_LINGERING);
 }
 
-/* What TLS has kept goes as soon as the socket takes it, and what it has read
- * already makes no event. */
+/* Sees to it that what TLS has kept goes as soon as the socket takes it, and
+ * that what it has read ahead is read, which makes no event. */
 void conn_heed_tls(struct conn *conn);
 
-/* Watches for these, EV_READ and EV_WRITE; 0: for nothing. Costs no system
+/* Watches for events, EV_READ and EV_WRITE; 0: for nothing. Costs no system
  * call: libev applies what has changed by the end of the turn. */
 void conn_watch(struct conn *conn, int events);
 
@@ -88,31 +88,31 @@ void conn_limit(struct conn *conn, uint64_t at_ms);
 /* --- conn_tls.c ---------------------------------------------------------- */
 
 enum conn_handshake {
-    CONN_SHAKEN,    /* done */
-    CONN_SHAKES,    /* it comes back by itself */
+    CONN_SHAKEN,    /* the handshake is done */
+    CONN_SHAKES,    /* it goes on by itself later */
     CONN_SHOUTS,    /* the client speaks plain HTTP, and has been told */
-    CONN_SHAKES_NOT /* to be closed */
+    CONN_SHAKES_NOT /* it failed: the connection is to be closed */
 };
 
-/* False: no memory. */
+/* Begins the handshake. False: no memory. */
 MUST_USE bool conn_begin_handshake(struct conn *conn);
 
-/* Has a step of it made at the end of the turn. */
+/* Has a step of the handshake made at the end of the turn. */
 void conn_put_handshake(struct conn *conn);
 
-/* *end_out: why it is to be closed. */
+/* Makes a step of it. *end_out: why the connection is to be closed. */
 enum conn_handshake conn_step_handshake(struct conn *conn,
                                         enum conn_end *end_out);
 
-/* The connection's deadline is over. True: that was none of the handshake's. */
+/* The connection's deadline is over. True: the handshake still has time. */
 bool conn_waits_for_handshake(struct conn *conn);
 
 /* --- conn_send.c --------------------------------------------------------- */
 
 enum conn_progress {
-    CONN_SENT,  /* all of it, the session may go on */
-    CONN_WAITS, /* queued, blocked or waiting: comes back by itself */
-    CONN_ENDED  /* closed */
+    CONN_SENT,  /* all was sent: the session may go on */
+    CONN_WAITS, /* queued, blocked or waiting; goes on by itself */
+    CONN_ENDED  /* it is closed */
 };
 
 /* Lets the candidate wait for its turn. */
@@ -121,12 +121,12 @@ void conn_queue(struct conn *conn);
 /* Lets a new candidate wait, or another one than that which is queued. */
 void conn_requeue(struct conn *conn);
 
-/* A candidate is new: sends it now if nothing in the queue goes before it, or
- * queues it. */
+/* Sends a new candidate now if nothing in the queue goes before it, or queues
+ * it. */
 enum conn_progress conn_submit(struct conn *conn);
 
-/* Sends up to a quantum; what is left waits. *sent_out is raised by the bytes
- * that went. */
+/* Sends up to a quantum; what is left waits. The bytes sent are added to
+ * *sent_out. */
 enum conn_progress conn_send(struct conn *conn, uint64_t *sent_out);
 
 #endif

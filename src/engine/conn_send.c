@@ -7,7 +7,7 @@ static void queue_bytes(struct conn *conn, uint64_t bytes)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SCHEDULE);
 
-    assert(list_is_empty(&conn->item.place.link)); /* it is not WAITING */
+    assert(list_is_empty(&conn->item.place.link)); /* it cannot be WAITING */
     sched_put(&conn_shared_of(conn)->sched, &conn->item, bytes);
     conn_enter(conn, CONN_QUEUED);
     profile_leave(before);
@@ -18,8 +18,8 @@ void conn_queue(struct conn *conn)
     queue_bytes(conn, conn_candidate(conn).bytes);
 }
 
-/* Limits what the socket holds unsent, once the link has let go of it and left
- * it as the system has it. */
+/* Limits how much the socket holds unsent, when the link holds nothing back any
+ * more and has left the socket as the system has it. */
 static void limit_unsent(const struct conn *conn)
 {
     const struct session *session = &conn->session;
@@ -29,9 +29,9 @@ static void limit_unsent(const struct conn *conn)
                                session->protocol->unsent_max);
 }
 
-/* What is held back is sent in whole segments: the head of a part is as long as
- * that of a segment. Over TLS a turn takes some of them, as what a record adds
- * to its payload is 2 % of a segment. */
+/* Rounds to whole segments what is sent of held-back bytes: the head of a part
+ * costs as much as that of a segment. Over TLS a turn takes some segments, as a
+ * record's overhead is 2 % of one. */
 static uint64_t whole_segments(const struct conn *conn, uint64_t want,
                                uint64_t room)
 {
@@ -74,9 +74,8 @@ static uint64_t allow(struct conn *conn, const struct candidate *candidate)
     return whole_segments(conn, want, room);
 }
 
-/* How many bytes of payload fill that budget on the wire, over TLS. In a budget
- * below a record of one byte none does, unless the budget is a whole quantum.
- */
+/* How many bytes of payload fill budget on the wire, over TLS. A budget smaller
+ * than a record of one byte is filled by none, unless it is a whole quantum. */
 static uint64_t payload_of(const struct conn *conn, uint64_t budget)
 {
     const struct tls *tls = conn->session.transport.tls;
@@ -101,9 +100,9 @@ static void note_sent(struct conn *conn, uint64_t sent, uint64_t wire_bytes)
                 conn_now_ms(conn));
 }
 
-/* Whether all it has to say is that it is over: behind a body that was told its
- * length, or when no memory was found for an answer. The link knows of bytes
- * alone, and would have it wait for ever, in front of everybody. */
+/* Whether the candidate has only its end to say: behind a body whose length was
+ * announced, or when there was no memory for an answer. The link, which knows
+ * only bytes, would let it wait for ever, in front of all others. */
 static bool has_no_bytes(const struct candidate *candidate)
 {
     return candidate->bytes + candidate->beside == 0 && !candidate->is_stream;
@@ -169,7 +168,7 @@ enum conn_progress conn_send(struct conn *conn, uint64_t *sent_out)
     return send_candidate(conn, &candidate, sent_out);
 }
 
-/* Notes that its candidate, which is new, has come to the scheduler. */
+/* Notes that the connection's candidate, a new one, begins to wait. */
 static struct candidate arrive(struct conn *conn)
 {
     struct candidate candidate = conn_candidate(conn);
@@ -213,7 +212,7 @@ enum conn_progress conn_submit(struct conn *conn)
 
     if (context->defaults.server_timing)
         note_position(conn, candidate.bytes);
-    /* What is not more than a quantum and comes before all that wait would be
+    /* A candidate of at most a quantum that goes before all that wait would be
      * taken next anyway. */
     if (candidate.bytes <= context->limits.quantum &&
         sched_goes_first(sched, &conn->item, candidate.bytes)) {

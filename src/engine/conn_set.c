@@ -11,19 +11,19 @@
 #include "observe/profile.h"
 
 enum {
-    /* What is sent before the loop looks for arrivals again, and how often
-     * a response gets its turn until then. */
+    /* Bytes sent before the loop looks for arrivals again, and how many turns
+     * responses get until then. */
     TURN_BYTES = 524288,
     TURN_RUNS = 256,
-    TURN_SHAKES = 2, /* steps of handshakes, most of them of 0.5 ms */
-    TURN_COSTLY = 1, /* connections that are costly, and are read from */
-    /* Connections of which one above its address's share is looked for. */
+    TURN_SHAKES = 2, /* handshakes' steps, most of 0.5 ms */
+    TURN_COSTLY = 1, /* costly connections that are read from */
+    /* So many connections are searched for one above its address's share. */
     LOOKED_AT_MAX = 1024
 };
 
 /* --- Connections --------------------------------------------------------- */
 
-/* Counts and tells of a connection whose descriptor is closed. */
+/* Counts and logs a connection whose descriptor is closed. */
 static void note_turned_away(struct conn_set *set, enum stats_close reason)
 {
     stats_note_close(set->shared.context.stats, reason);
@@ -52,10 +52,9 @@ static struct conn *take_conn(struct conn_set *set, int fd)
     return conn;
 }
 
-/* A connection of an address that has more than its share, whatever it is
- * doing; about the one that has been open longest. Connections that are looked
- * at in vain go behind all others, so that the next newcomer has others looked
- * at. */
+/* Finds a connection of an address that has more than its share, whatever it is
+ * doing: about the one that has been open longest. Connections looked at in
+ * vain go behind all others, so that the next newcomer has others looked at. */
 static struct conn *find_above(struct conn_set *set)
 {
     struct address_count *addresses = set->shared.addresses;
@@ -72,8 +71,8 @@ static struct conn *find_above(struct conn_set *set)
     return NULL;
 }
 
-/* Makes room for a connection of that ticket. False: there is none, and it has
- * been turned away. */
+/* Makes room for a connection with ticket. False: there is none, and the client
+ * has been turned away. */
 static bool make_room(struct conn_set *set, const struct mail *mail,
                       uint32_t ticket)
 {
@@ -87,11 +86,11 @@ static bool make_room(struct conn_set *set, const struct mail *mail,
         if (conn->session.protocol->farewell)
             conn->session.protocol->farewell(&conn->session);
         conn_close(conn, CONN_END_LIMIT);
-        conn_memory_reap(set); /* none is at work while another one comes */
+        conn_memory_reap(set); /* none of them is at work here */
         return true;
     }
     if (mail->is_tls)
-        close(mail->fd); /* clear text would not be understood */
+        close(mail->fd); /* it would not understand clear text */
     else
         refusal_send(mail->fd);
     note_turned_away(set, STATS_CLOSE_LIMIT);
@@ -108,7 +107,7 @@ static void open_conn(struct conn_set *set, const struct mail *mail)
     int fd = mail->fd;
     struct conn *conn;
 
-    /* An address that has all it may does not push others out. */
+    /* An address with as many connections as it may have pushes none out. */
     if (addresses && !is_local && !is_proxy &&
         !(ticket = address_count_take(addresses, peer))) {
         close(fd);
@@ -189,10 +188,9 @@ static void tell_others(struct conn_shared *shared)
     link_tell_clients(&shared->link, &sched->clients, sched->bytes_sent);
 }
 
-/* Does the work that comes last in a turn: some handshakes, some sessions that
- * cost more than they bring, and some that have asked for much at once. What is
- * ready has been sent before, and what has come is looked at before the next of
- * them. */
+/* Does what comes last in a turn: some handshakes, some sessions that cost more
+ * than they bring, and some that have asked for much at once. What was ready
+ * has been sent before, and new input is looked at before the next of them. */
 static __attribute__((noinline)) void work_late(struct conn_set *set)
 {
     struct conn_shared *shared = &set->shared;
@@ -225,7 +223,7 @@ void conn_set_turn(struct conn_set *set)
 
     shared->is_held = false;
     if (!sched_is_empty(sched)) {
-        tell_queue(set); /* as long as it is in this turn */
+        tell_queue(set); /* the queue is at its longest now */
         if (link_has_others(&shared->link))
             link_hear_clients(&shared->link, &sched->clients);
     }
@@ -247,8 +245,8 @@ void conn_set_turn(struct conn_set *set)
 
 /* --- The end of them ----------------------------------------------------- */
 
-/* Whether nothing would be lost: when its next request is already here, unread,
- * to close it now would be to answer that with a reset. */
+/* Whether closing loses nothing: if the client's next request is here already,
+ * unread, closing would answer it with a reset. */
 static bool may_close(const struct conn *conn)
 {
     return conn_is_idle(conn) && !transport_has_bytes(&conn->session.transport);

@@ -4,9 +4,9 @@
 #include "engine/conn_priv.h"
 #include "observe/profile.h"
 
-enum { LINGER_IDLE_MS = 2000 }; /* between two reads */
+enum { LINGER_IDLE_MS = 2000 }; /* without anything to read */
 
-/* The states that may follow a state; a bit for each. */
+/* Which states may follow each state; a bit for each. */
 #define MAY(state) (1u << (state))
 static const unsigned may_follow[] = {
     [CONN_HANDSHAKE] = MAY(CONN_HANDSHAKE) | MAY(CONN_READING) |
@@ -197,8 +197,8 @@ void conn_close(struct conn *conn, enum conn_end end)
     is_broken_off = session->protocol->end(session);
     if (is_broken_off || session->end == CONN_END_NONE)
         session->end = (uint8_t)end;
-    /* A reset tells the client, where a plain end could pass for a complete
-     * answer. */
+    /* A reset tells the client that the answer is incomplete, where a plain end
+     * could pass for a complete one. */
     transport_close(&session->transport, is_broken_off);
     if (conn->session.ticket != 0)
         address_count_give(shared->addresses, &conn->session.ticket);

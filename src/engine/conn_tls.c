@@ -7,7 +7,7 @@
 #include "observe/profile.h"
 
 enum {
-    /* A proxy's word that has come in part is looked at again so soon. */
+    /* A preamble that has come in part is looked at again after so long. */
     PREAMBLE_MS = 20
 };
 
@@ -69,7 +69,7 @@ bool conn_begin_handshake(struct conn *conn)
         return false;
     tls_work(conn->session.transport.tls)->owner = conn;
     conn_enter(conn, CONN_HANDSHAKE);
-    conn_put_handshake(conn); /* its first bytes are probably there */
+    conn_put_handshake(conn); /* its first bytes are probably here */
     return true;
 }
 
@@ -85,9 +85,9 @@ bool conn_waits_for_handshake(struct conn *conn)
     return false;
 }
 
-/* Takes what a proxy says before TLS, in clear text. It is taken out of the
- * socket when all of it is there; until then that is looked for now and then,
- * as the socket says only that it has bytes. */
+/* Takes a proxy's preamble in clear text, which comes before TLS. It is taken
+ * out of the socket when all of it is there. Until then it is looked for now
+ * and then, as the socket tells only that it has bytes. */
 static enum conn_handshake take_preamble(struct conn *conn,
                                          enum conn_end *end_out)
 {

@@ -8,7 +8,7 @@
 #include "observe/profile.h"
 
 enum {
-    INPUTS_KEPT = 64, /* free ones beyond that go back to the system */
+    INPUTS_KEPT = 64, /* more free ones go back to the system */
     EXCHANGES_KEPT = 128
 };
 
@@ -53,9 +53,9 @@ static void settle(struct h1 *h1)
     }
 }
 
-/* Whether the connection ends with what has been sent. When the server is
- * about to stop, it does unless the next request has begun. While the server
- * only leaves, a client that was promised another request may still send it. */
+/* Whether the connection ends with what has been sent. If the server is about
+ * to stop, it ends unless the next request has begun. If the server only
+ * leaves, a client that was promised another request may still send it. */
 static bool is_over(const struct h1 *h1)
 {
     return h1->is_closing ||
@@ -99,8 +99,8 @@ static __attribute__((noinline)) enum session_step go_on(struct h1 *h1)
     }
 }
 
-/* Whether there is nothing more to do, as in half of all calls: behind an
- * answer that has just been sent whole. */
+/* Whether there is nothing more to do, behind an answer that was just sent
+ * whole; so it is in half of all calls. */
 static bool is_at_rest(const struct h1 *h1)
 {
     return list_is_empty(&h1->exchanges) && h1_is_input_empty(h1) &&
@@ -135,9 +135,9 @@ static inline __attribute__((always_inline)) enum io_result read_more(struct h1
     return result;
 }
 
-/* Reads what is behind a small input that is full, into a whole one: it may
- * hold a part of a head, or a pipeline. That there is no more does not matter,
- * and an end is met again. */
+/* Reads on into a whole input, as a small one is full: it may hold a part of a
+ * head, or a pipeline. That nothing more may be there does not matter, and an
+ * end is met again. */
 static __attribute__((noinline)) enum io_result read_behind(struct h1 *h1)
 {
     if (h1->current || !list_is_empty(&h1->exchanges))
@@ -184,8 +184,8 @@ static bool take_input(struct h1 *h1)
     return true;
 }
 
-/* Reads past the input where more is wanted at once: into room that is used
- * again by the worker's next read. *data_out is empty where that is not so. */
+/* Reads past the input, if more is wanted at once: into room that the worker's
+ * next read uses again. *data_out is empty if not. */
 static __attribute__((noinline)) enum io_result fill_wide(
     struct h1 *h1, struct bytes *data_out)
 {
@@ -263,8 +263,8 @@ static uint64_t limit_reading(struct h1 *h1)
     return h1->until_ms;
 }
 
-/* When sending has to be over: full sockets may cost an answer only so much
- * time in all, by what has been sent of it. */
+/* Until when sending has to be over: full sockets may cost an answer only so
+ * much time in all, by how much of it has been sent. */
 static uint64_t limit_sending(const struct h1 *h1)
 {
     const struct conn_limits *limits = &h1_context(h1)->limits;
@@ -294,7 +294,7 @@ static uint64_t limit(struct session *session, enum session_wait wait)
     case SESSION_WAIT_ANSWER:
         break;
     }
-    /* For how long an answer is waited for is up to whoever makes it. */
+    /* How long an answer may take is its maker's choice. */
     return session->beside == SESSION_LEAVES ? 0 : h1_limit_upload(h1);
 }
 
@@ -330,8 +330,8 @@ static bool is_idle(const struct session *session)
     return !h1->input && list_is_empty(&h1->exchanges);
 }
 
-/* The server leaves: answers that have no head yet will say that the connection
- * ends. */
+/* The server leaves: answers that have no head yet will tell the client that
+ * the connection ends. */
 static void leave(struct session *session)
 {
     struct h1 *h1 = h1_of(session);

@@ -18,8 +18,8 @@ static bool send_continue(const struct h1 *h1)
     return is_sent;
 }
 
-/* Nothing more is read of the current body, whose response is made: it ends
- * the connection, since where the next request begins is unknown. */
+/* Reads no more of the current body, whose response is made: it ends the
+ * connection, since nobody knows where the next request begins. */
 static enum h1_body end_body(struct h1 *h1)
 {
     struct exchange *exchange = h1->current;
@@ -31,16 +31,16 @@ static enum h1_body end_body(struct h1 *h1)
     return H1_BODY_REFUSED;
 }
 
-/* Whether the body is soon over, so that it is known where the next request
- * begins, and the client does not wait to be told whether to send it. */
+/* Whether the body is over soon, so that the next request can be found, and the
+ * client does not wait to be told to send it. */
 static bool is_soon_over(const struct request *request)
 {
     return !request->is_chunked && !request->expects_continue &&
            request->content_length <= H1_DRAINED_BODY_BYTES_MAX;
 }
 
-/* Asks the handler whether it wants the body. What it answers instead is the
- * last if the body is not read, and must know it. */
+/* Asks the handler whether it wants the body. An answer made instead is the
+ * last one if the body is not read, and has to know that. */
 static void offer_body(struct h1 *h1, struct exchange *exchange)
 {
     const struct handler *handler = &h1_context(h1)->handler;
@@ -56,16 +56,16 @@ static void offer_body(struct h1 *h1, struct exchange *exchange)
     profile_leave(before);
 }
 
-/* Skips the body of an exchange that has been answered without it: it goes
- * before the answer, or is not read. */
+/* Skips the body of an exchange that was answered without it: the body is read
+ * before the answer goes, or not at all. */
 static enum h1_body skip_body(struct h1 *h1)
 {
     return h1->current->response.persists ? H1_BODY_MORE : end_body(h1);
 }
 
 /* Begins an upload: a handler that wants the body beside the answer is asked
- * for the answer at once. A guard in front of it may say no, and has dropped
- * the sink then. */
+ * for the answer at once. If a guard in front of the handler refuses, it has
+ * dropped the sink. */
 static enum h1_body begin_upload(struct h1 *h1)
 {
     struct exchange *exchange = h1->current;
@@ -84,8 +84,8 @@ static enum h1_body begin_upload(struct h1 *h1)
                                                 : H1_BODY_BESIDE;
 }
 
-/* Goes on to read the body; a client that waits for that word before it sends
- * the body is told "100 Continue". */
+/* Goes on to read the body, and sends "100 Continue" to a client that waits for
+ * that. */
 static enum h1_body go_on(struct h1 *h1)
 {
     if (h1->current->request.expects_continue && h1_is_input_empty(h1) &&
@@ -113,7 +113,7 @@ static enum h1_body begin_body(struct h1 *h1)
     if (exchange->sink)
         return go_on(h1);
     takes_none = takes_no_body(request) || exchange->refuses_body;
-    /* Who expects what nobody knows may wait for it before the body. */
+    /* A client with an unknown expectation may wait for it before it sends. */
     if (request->expects_other ||
         request->content_length > H1_DRAINED_BODY_BYTES_MAX ||
         (request->expects_continue && takes_none)) {
@@ -147,8 +147,8 @@ static void answer_body(struct h1 *h1, struct exchange *exchange)
     h1_put(h1, exchange);
 }
 
-/* The head stays where it is, and the body goes to the same place behind it
- * again and again. */
+/* The head stays where it is; each piece of the body takes the place of the one
+ * before, behind the head. */
 enum h1_body h1_advance_body(struct h1 *h1)
 {
     struct exchange *exchange = h1->current;

@@ -3,12 +3,12 @@
 #include "engine/proxy_preamble.h"
 
 enum {
-    /* Answers are made ahead up to so many bytes before they are sent together;
-     * and what a connection holds for them, if its client reads nothing, is no
-     * more than that either. */
+    /* So many bytes of answers are made ahead before they are sent together; a
+     * connection holds no more than that for them, either, if its client reads
+     * nothing. */
     AHEAD_BYTES_MAX = 65536,
     AHEAD_HELD_MAX = 65536 - INPUT_BLOCK_BYTES,
-    /* What the next one holds at most, as long as its own head is short. */
+    /* The most that one more exchange holds if its own head is short. */
     EXCHANGE_BYTES_MAX = sizeof(struct exchange) +
                          REQUEST_FIELDS_MAX * sizeof(struct field),
     LEADING_BYTES_MAX = 2 * HTTP1_LEADING_CRLF_MAX
@@ -45,7 +45,7 @@ static void decide_persistence(struct h1 *h1, struct exchange *exchange)
 
     exchange->response.persists = request->keep_alive &&
                                   !context->is_draining && has_another;
-    /* A client whose head came in pieces may not have sent all it has. */
+    /* A client whose head came in pieces may not have sent everything yet. */
     if (!request->keep_alive)
         h1->client_closes = exchange->times.read_ns == exchange->times.ready_ns;
     if (!exchange->response.persists)
@@ -71,7 +71,7 @@ static void take_request(struct h1 *h1, struct exchange *exchange, size_t used)
         h1_answer(h1, exchange);
 }
 
-/* A client that knows beforehand what is spoken here begins so (RFC 9113
+/* A client that knows beforehand that HTTP/2 is spoken here begins so (RFC 9113
  * 3.3). */
 static bool speaks_http2(const struct h1 *h1, struct bytes line)
 {
@@ -80,7 +80,7 @@ static bool speaks_http2(const struct h1 *h1, struct bytes line)
            line.data == h1->input->data + h1->input->begin;
 }
 
-/* Turns the session to HTTP/2, which reads again what has been read. */
+/* Turns the session to HTTP/2, which parses again what has been read. */
 static enum h1_ahead turn_to_http2(struct h1 *h1)
 {
     struct session *session = &h1->session;
@@ -95,8 +95,8 @@ static enum h1_ahead turn_to_http2(struct h1 *h1)
     return H1_AHEAD_TURNED;
 }
 
-/* Whether bytes behind this head may be a tunnel's, which lasts, and whose
- * bytes come into the same buffer. */
+/* Whether the bytes behind this head may be those of a tunnel, which lasts, and
+ * uses the same buffer. */
 static bool may_become_tunnel(const struct request *request)
 {
     return request_find(request, FIELD_UPGRADE);
@@ -130,7 +130,7 @@ static enum h1_ahead parse_request(struct h1 *h1)
     if (__builtin_expect(may_become_tunnel(&exchange->request), 0) &&
         input->room < INPUT_BYTES) {
         h1_give_exchange(h1, exchange);
-        if (!list_is_empty(&h1->exchanges)) /* they have views into it */
+        if (!list_is_empty(&h1->exchanges)) /* exchanges have views into it */
             return H1_AHEAD_SEND;
         return h1_widen_input(h1) ? parse_request(h1)
                                   : close_for(h1, CONN_END_ERROR);
@@ -143,7 +143,7 @@ static enum h1_ahead parse_request(struct h1 *h1)
     return H1_AHEAD_GO;
 }
 
-/* Takes what a trusted proxy says of its client: once, before all requests. */
+/* Takes what a trusted proxy says of its client, once, before all requests. */
 static enum h1_ahead take_proxy_preamble(struct h1 *h1)
 {
     struct session *session = &h1->session;
@@ -168,8 +168,8 @@ static enum h1_ahead take_proxy_preamble(struct h1 *h1)
 
 static enum h1_ahead go_on_with_body(struct h1 *h1)
 {
-    /* What went before is sent first: "100 Continue" must not overtake it, and
-     * a body may take its time. */
+    /* Earlier answers are sent first: "100 Continue" must not overtake them,
+     * and a body may take its time. */
     if (!list_is_empty(&h1->exchanges))
         return H1_AHEAD_SEND;
     switch (h1_advance_body(h1)) {
@@ -204,8 +204,8 @@ static enum h1_ahead take_next(struct h1 *h1)
     return parse_request(h1);
 }
 
-/* Large answers end it, so that they neither pile up nor hold back the small
- * before them. */
+/* A large answer ends the row, so that such neither pile up nor hold back the
+ * small ones before them. */
 enum h1_ahead h1_answer_ahead(struct h1 *h1)
 {
     size_t held = 0;

@@ -23,17 +23,17 @@
 struct h1 {
     struct session session;
     struct input *input;
-    struct list exchanges;    /* the pipeline; the first is being sent */
+    struct list exchanges;    /* the pipeline; the first is sent */
     struct exchange *current; /* whose body is being read; while is_uploading
                                  it also stands first in exchanges */
     struct http1_progress progress;
     bool is_closing;       /* parse no more; close when all is sent */
     bool client_closes;    /* it is closing because the client asked for it */
-    bool head_timed;       /* the limit is that of a head */
+    bool head_timed;       /* until_ms is the limit of a head */
     bool has_body : 1;     /* the body of current is being read */
     bool is_uploading : 1; /* that body is read beside its answer */
-    bool reads_much : 1;   /* a small input was too small once */
-    uint64_t until_ms;     /* what is being read has to be there */
+    bool reads_much : 1;   /* a small input has once been too small */
+    uint64_t until_ms;     /* when what is read now has to be there */
 };
 
 static inline struct h1 *h1_of(struct session *session)
@@ -61,7 +61,7 @@ static inline struct exchange *h1_first(const struct h1 *h1)
     return OWNER_OF(h1->exchanges.next, struct exchange, list_node);
 }
 
-/* Where no request was parsed, nothing is known of the version. */
+/* Whether HTTP/1.0 is spoken; false where no request was parsed. */
 static inline bool h1_speaks_http10(const struct exchange *exchange)
 {
     return exchange->request.minor == 0 &&
@@ -76,7 +76,7 @@ static inline void h1_frame(const struct h1 *h1, struct exchange *exchange)
                     h1_context(h1)->now);
 }
 
-/* Whether all that came has been taken. */
+/* Whether all that was read has been taken. */
 static inline bool h1_is_input_empty(const struct h1 *h1)
 {
     return !h1->input || h1->input->begin == h1->input->end;
@@ -84,12 +84,12 @@ static inline bool h1_is_input_empty(const struct h1 *h1)
 
 /* --- h1_answer.c --------------------------------------------------------- */
 
-/* An exchange for a request that is about to be parsed. NULL: no memory. */
+/* Takes an exchange for a request that is to be parsed. NULL: no memory. */
 struct exchange *h1_take_exchange(struct h1 *h1);
 void h1_give_exchange(struct h1 *h1, struct exchange *exchange);
 
-/* Lets a request that has been parsed have fields of its own, if there are
- * many. False: no memory. */
+/* Gives a parsed request with many fields a table of its own. False: no
+ * memory. */
 MUST_USE bool h1_keep_fields(struct h1 *h1, struct exchange *exchange);
 
 /* Fills in all of an exchange but its request. */
@@ -108,30 +108,30 @@ void h1_answer_refusal(struct h1 *h1, struct exchange *exchange,
 /* Puts an answered exchange at the end of the pipeline. */
 void h1_put(struct h1 *h1, struct exchange *exchange);
 
-/* Something is wrong with the exchange, and nothing that follows will be
- * understood. */
+/* Lets exchange be the last: something is wrong with it, so that nothing after
+ * it can be understood. */
 void h1_expect_last(struct h1 *h1, struct exchange *exchange,
                     enum conn_end end);
 
-/* Ends the connection with a response whose handler wants it so. */
+/* Ends the connection after a response that wants that. */
 void h1_heed(struct h1 *h1, const struct exchange *exchange);
 
-/* Puts a refusal as the last answer into the pipeline, in the place of what is
- * current. line: of the request, if that is known. False: no memory. */
+/* Puts a refusal into the pipeline as the last answer, instead of the current
+ * exchange. line: of the request, if it is known. False: no memory. */
 MUST_USE bool h1_refuse(struct h1 *h1, enum reason reason, struct bytes line);
 
 /* Logs and counts an exchange of the pipeline, and gives it back. */
 void h1_finish_exchange(struct h1 *h1, struct exchange *exchange);
 
-/* Says what is to be done with what the client sends now. */
+/* Sets session.beside: what becomes of what the client sends now. */
 void h1_set_beside(struct h1 *h1);
 
 /* --- h1_take.c ----------------------------------------------------------- */
 
-enum { H1_DRAINED_BODY_BYTES_MAX = 65536 }; /* of bodies that nobody wants */
+enum { H1_DRAINED_BODY_BYTES_MAX = 65536 }; /* of a body that nobody wants */
 
 enum h1_taken {
-    H1_TAKEN_MORE, /* to come */
+    H1_TAKEN_MORE, /* more is to come */
     H1_TAKEN_ALL,
     H1_TAKEN_NOT, /* the body is not wanted any more */
     H1_TAKEN_BAD  /* the body is framed wrongly */
@@ -151,59 +151,59 @@ static inline void h1_give_input(struct h1 *h1)
               input);
 }
 
-/* Goes over to a whole input, which nothing points into. False: no memory. */
+/* Changes to a whole input, which nothing points into. False: no memory. */
 MUST_USE bool h1_widen_input(struct h1 *h1);
 
 /* Begins to read the body of the current exchange. */
 void h1_begin_reading(struct h1 *h1, enum body_framing framing);
 
-/* Gives what has been read of the body to its sink. While more is to come, the
- * sink has taken all of that. */
+/* Gives the sink what has been read of the body. If more is to come, the sink
+ * has taken all of that. */
 enum h1_taken h1_take_body(struct h1 *h1);
 
-/* Gives it bytes that are the body's as they are, and lie elsewhere. */
+/* Gives the sink bytes of the body that lie elsewhere, without framing. */
 enum h1_taken h1_take_plain(struct h1 *h1, struct bytes data);
 
-/* Whether the body is longer than its handler wants it. */
+/* Whether the body is longer than its handler allows. */
 bool h1_has_too_much(const struct h1 *h1);
 
-/* The time by which more of a body has to have come, if somebody wants it. */
+/* Until when more of a body has to come, if somebody wants it. */
 uint64_t h1_limit_body(const struct h1 *h1);
 
 /* --- h1_upload.c --------------------------------------------------------- */
 
-/* The answer is a tunnel: what the client sends from now on is its body. */
+/* Begins a tunnel: what the client sends from now on is the body. */
 enum session_step h1_begin_tunnel(struct h1 *h1);
 
-enum { H1_WIDE_BYTES = 65536 }; /* once for a worker */
+enum { H1_WIDE_BYTES = 65536 }; /* shared by a worker's sessions */
 
 /* How many bytes of an upload the next read may bring at once, past the input;
  * 0: as many as that has room for. */
 size_t h1_wide_bytes(const struct h1 *h1);
 
-/* Bytes of an upload, or its end, have come; of a wide read data. */
+/* Takes bytes of an upload, or its end; those of a wide read are data. */
 enum session_step h1_take_upload(struct h1 *h1);
 enum session_step h1_take_wide(struct h1 *h1, struct bytes data);
 enum session_step h1_meet_upload_end(struct h1 *h1);
 
-/* The time by which an upload has to have gone on, unless a socket is full. */
+/* Until when an upload has to go on, unless a socket is full. */
 uint64_t h1_limit_upload(const struct h1 *h1);
 
-/* The time for the upload has come to its end. */
+/* The upload's limit of time is over. */
 enum session_step h1_expire_upload(struct h1 *h1);
 
-/* The answer is done, or given up: nobody wants the rest of the upload, which
- * ends the connection. */
+/* Ends an upload whose answer is done or given up: nobody wants the rest of it,
+ * and so the connection ends, too. */
 void h1_end_upload(struct h1 *h1);
 
 /* --- h1_body.c ----------------------------------------------------------- */
 
 enum h1_body {
-    H1_BODY_MORE,    /* more of the body is to be read */
+    H1_BODY_MORE,    /* there is more of the body to read */
     H1_BODY_DONE,    /* the body was read, the answer is in the pipeline */
     H1_BODY_REFUSED, /* a refusal is in the pipeline, and is the last answer */
     H1_BODY_BESIDE,  /* the answer is there; the body goes on beside it */
-    H1_BODY_CLOSED   /* the connection is to be closed, for session->why */
+    H1_BODY_CLOSED   /* it is to be closed, for session->why */
 };
 
 static inline bool h1_expects_body(const struct request *request)
@@ -211,7 +211,7 @@ static inline bool h1_expects_body(const struct request *request)
     return request->is_chunked || request->content_length > 0;
 }
 
-/* Reads on in the body of the current exchange; answers when it is there. */
+/* Reads on in the body of the current exchange; answers once it is complete. */
 enum h1_body h1_advance_body(struct h1 *h1);
 
 /* --- h1_head.c ----------------------------------------------------------- */
@@ -219,8 +219,8 @@ enum h1_body h1_advance_body(struct h1 *h1);
 enum h1_ahead {
     H1_AHEAD_GO,     /* look for another request */
     H1_AHEAD_SEND,   /* send what is in the pipeline first */
-    H1_AHEAD_READ,   /* nothing more to be had from the buffer */
-    H1_AHEAD_CLOSED, /* because of session->why */
+    H1_AHEAD_READ,   /* nothing more can be had from the buffer */
+    H1_AHEAD_CLOSED, /* it is to be closed, for session->why */
     H1_AHEAD_TURNED  /* it goes on as another protocol, h1 is no more */
 };
 

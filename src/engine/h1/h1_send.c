@@ -25,8 +25,8 @@ struct candidate h1_candidate(const struct session *session)
     return candidate;
 }
 
-/* Writes Server-Timing of all that has not begun: it leaves now, or later as
- * one of it. */
+/* Writes Server-Timing of all answers that have not begun: they leave now, or
+ * soon. */
 static void time_sending(const struct h1 *h1)
 {
     uint64_t now_ns = now_read_ns();
@@ -60,7 +60,7 @@ static void finish_sent(struct h1 *h1)
         exchange->times.last_ns = now_ns;
         if (exchange == h1->current)
             h1_end_upload(h1);
-        h1_heed(h1, exchange); /* it may have come late */
+        h1_heed(h1, exchange); /* it may have been made late */
         session->context->hooks->on_answered(session,
                                              exchange->response.bytes_sent,
                                              now_ns);
@@ -82,9 +82,8 @@ static void put_interim(struct response *response, const struct answer *answer)
                                                 head->data + head->len));
 }
 
-/* Frames an answer that was made late. If it is a refusal, nobody waits for a
- * body that is still on its way, and where the next request begins will not be
- * known. */
+/* Frames an answer that was made late. A refusal does not wait for a body that
+ * is still on its way: then nobody knows where the next request begins. */
 static void frame_late(struct h1 *h1, struct exchange *exchange)
 {
     if (exchange == h1->current && !exchange->sink)
@@ -92,8 +91,8 @@ static void frame_late(struct h1 *h1, struct exchange *exchange)
     h1_frame(h1, exchange);
 }
 
-/* Has whoever makes the first answer look whether it can. SENDER_DONE: there is
- * something to be sent. */
+/* Asks the maker of the first answer whether it is ready. SENDER_DONE: there is
+ * something to send. */
 static enum sender_result look_for_answer(struct h1 *h1,
                                           struct exchange *exchange)
 {
@@ -119,7 +118,7 @@ static enum sender_result look_for_answer(struct h1 *h1,
         frame_late(h1, exchange);
         break;
     }
-    return SENDER_MORE; /* its size decides when */
+    return SENDER_MORE; /* its size now decides its turn */
 }
 
 static enum sender_result send_step(struct h1 *h1, uint64_t budget,

@@ -12,7 +12,7 @@ bool h1_has_too_much(const struct h1 *h1)
                exchange->body_max;
 }
 
-/* Delivers bytes of the body. False: it is not wanted any more. */
+/* Delivers bytes of the body to its sink. False: no more is wanted. */
 static bool deliver(struct h1 *h1, struct bytes data)
 {
     struct response *response = &h1->current->response;
@@ -32,7 +32,7 @@ static bool deliver(struct h1 *h1, struct bytes data)
 }
 
 /* Looks ahead at the length of the chunk that has begun. False: it is longer
- * than the handler wants it, and is not waited for. */
+ * than the handler allows, and is not waited for. */
 static bool foresee(struct h1 *h1)
 {
     struct response *response = &h1->current->response;
@@ -115,8 +115,8 @@ bool h1_widen_input(struct h1 *h1)
     return true;
 }
 
-/* Whether the body has room behind its head. A chunked one is not known to have
- * it in a small buffer. */
+/* Whether the body has room behind its head. In a small buffer that is not
+ * known of a chunked body. */
 static bool has_room(const struct h1 *h1, enum body_framing framing)
 {
     const struct input *input = h1->input;
@@ -128,8 +128,8 @@ static bool has_room(const struct h1 *h1, enum body_framing framing)
 }
 
 /* Moves the current request to the front of a whole buffer, so that there is
- * room for its body behind it. Its views move along: the head is parsed anew.
- * Without memory for a whole one what is there has to do. */
+ * room for its body behind it. Its views move, too: the head is parsed again.
+ * Without memory for a whole buffer the room there is has to do. */
 static void make_room(struct h1 *h1)
 {
     struct request *request = &h1->current->request;
@@ -164,7 +164,7 @@ uint64_t h1_limit_body(const struct h1 *h1)
 {
     const struct conn_limits *limits = &h1_context(h1)->limits;
 
-    if (limits->send_rate_min == 0) /* any progress will do */
+    if (limits->send_rate_min == 0) /* any progress is enough */
         return h1_now_ms(h1) + limits->body_ms;
     return h1->input->body_since_ms + limits->body_ms +
            h1->input->body.bytes * MS_PER_S / limits->send_rate_min;

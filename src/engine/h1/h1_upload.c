@@ -25,8 +25,8 @@ static bool has_begun(const struct h1 *h1, const struct exchange *exchange)
             (!exchange->pending || response->bytes_left > 0));
 }
 
-/* Ends an upload that is no body, or comes too slowly. While nothing of the
- * answer has been sent, this is the answer. */
+/* Fails an upload that is no valid body, or is too slow. While nothing of the
+ * answer has been sent, the refusal becomes the answer. */
 static enum session_step fail(struct h1 *h1, enum reason reason,
                               enum conn_end end)
 {
@@ -45,7 +45,7 @@ static enum session_step fail(struct h1 *h1, enum reason reason,
     return SESSION_STAYS;
 }
 
-/* The rest is of nobody's interest; the answer goes on. */
+/* Nobody wants the rest of the upload; its answer goes on. */
 static void give_up(struct h1 *h1)
 {
     struct exchange *exchange = h1->current;
@@ -54,7 +54,7 @@ static void give_up(struct h1 *h1)
     h1->current = NULL;
     h1->client_closes = false;
     h1_expect_last(h1, exchange, CONN_END_ERROR);
-    h1_set_beside(h1); /* what still comes is read when all is sent */
+    h1_set_beside(h1); /* the rest is read when all is sent */
 }
 
 static void finish(struct h1 *h1)
@@ -100,9 +100,9 @@ enum session_step h1_take_wide(struct h1 *h1, struct bytes data)
     return go_on(h1, h1_take_plain(h1, data));
 }
 
-/* A read of a few kilobytes costs about as much as one of many: system calls,
- * acknowledgements and the other end that is woken. A chunked body has to be
- * taken apart, and comes by the input. */
+/* Reading a few kilobytes costs about as much as reading many: system calls,
+ * acknowledgements, and waking the other end. A chunked body has to be taken
+ * apart, and so comes by the input. */
 size_t h1_wide_bytes(const struct h1 *h1)
 {
     const struct input *input = h1->input;
@@ -131,15 +131,14 @@ enum session_step h1_meet_upload_end(struct h1 *h1)
 
 uint64_t h1_limit_upload(const struct h1 *h1)
 {
-    /* How long a tunnel may be silent is up to whoever has made it, and how
-     * long a full sink may be to whoever is slow. */
+    /* How long a tunnel may be silent is its maker's choice, and how long a
+     * sink may be full depends on who empties it. */
     return h1->session.beside == SESSION_TAKES && !h1_first(h1)->is_tunnel
                ? h1_limit_body(h1)
                : h1_now_ms(h1) + SESSION_LOOK_MS;
 }
 
-/* Meets the end of what the client sends. What it has sent last may still wait
- * to be passed on. */
+/* The client sends no more. Its last bytes may still have to be passed on. */
 static enum session_step meet_far_end(struct h1 *h1)
 {
     struct sink *sink;
@@ -163,7 +162,7 @@ enum session_step h1_expire_upload(struct h1 *h1)
     case TRANSPORT_PEER_SILENT:
     case TRANSPORT_PEER_SPEAKS:
         break;
-    case TRANSPORT_PEER_CLOSED: /* one way maybe by us */
+    case TRANSPORT_PEER_CLOSED: /* perhaps one half was shut by us */
         if (exchange->is_tunnel && !h1->is_uploading &&
             !exchange->is_half_closed)
             return session_close(session, CONN_END_ERROR);

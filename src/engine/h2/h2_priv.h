@@ -32,53 +32,53 @@
 
 enum {
     H2_STREAMS_MAX = 100, /* open at a time (RFC 9113 6.5.2) */
-    /* Of these, how many have an exchange. The heads of the others are kept and
+    /* How many of these have an exchange. The heads of the others are kept and
      * wait, so that a hundred streams cost no more than 256 KiB. */
     H2_LIVE_MAX = 40,
-    H2_LIVE_BYTES_MAX = 163840, /* of them and all heads: fewer, if those are
-                                   long */
-    /* Of all streams, while the client has had no answer; of which one that is
-     * proxied has so many beside its exchange, roughly. */
+    H2_LIVE_BYTES_MAX = 163840, /* of these exchanges and all heads: long ones
+                                   make them fewer */
+    /* Memory of all streams while the client has had no answer. A stream that
+     * is proxied counts H2_PROXIED_BYTES beside its exchange, roughly. */
     H2_BYTES_MAX = 229376,
     H2_PROXIED_BYTES = 960,
-    /* Beyond that all connections of a worker have so many, where those that
-     * have an exchange only wait for an upstream server: else what never ends
-     * would have all places. Each is of some 2 KiB, what waits included, as
-     * these rest (h2_rest.c). */
+    /* So many more exchanges may all connections of a worker have, where those
+     * that they have only wait for an upstream server: else answers without an
+     * end would take all places. Each is of some 2 KiB with what it waits for,
+     * as those rest (h2_rest.c). */
     H2_EXTRA_MAX = 4096,
-    H2_TEXT_BYTES_MAX = 98304, /* of heads, in all */
-    /* Beyond that all connections of a worker have so many, where their clients
-     * have had an answer: long cookies come with every request. */
+    H2_TEXT_BYTES_MAX = 98304, /* of the heads of a connection */
+    /* So many more bytes of heads may all connections of a worker have whose
+     * clients have had an answer: long cookies come with every request. */
     H2_EXTRA_TEXT_BYTES_MAX = 8388608,
-    /* Texts of heads lie in blocks of so many bytes, times 1 to H2_TEXT_POOLS,
-     * less the word that malloc() has beside a block; longer ones in their own.
-     */
+    /* Texts of heads lie in blocks of 1 to H2_TEXT_POOLS times so many bytes,
+     * less malloc()'s word beside a block; longer ones in blocks of their
+     * own. */
     H2_TEXT_STEP = 64,
     H2_TEXT_POOLS = 8,
-    H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* for bodies of requests */
-    H2_CONN_WINDOW = 196607, /* and all that bodies have in memory with it */
-    H2_STREAM_WINDOW_MAX = 1048576, /* where it grows: h2_windows.c */
-    H2_GROWN_BYTES_MAX = 33554432,  /* by which all of a worker may */
-    H2_BLOCK_BYTES_MAX = 32768,     /* of a head in pieces, as encoded, */
-    H2_BLOCK_PIECES_MAX = 8,        /* and how many */
+    H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* of bodies of requests */
+    H2_CONN_WINDOW = 196607,        /* and so of the memory of all bodies */
+    H2_STREAM_WINDOW_MAX = 1048576, /* the most it grows to: h2_windows.c */
+    H2_GROWN_BYTES_MAX = 33554432,  /* all growth of a worker's windows */
+    H2_BLOCK_BYTES_MAX = 32768,     /* of a head in several frames, encoded */
+    H2_BLOCK_PIECES_MAX = 8,        /* how many frames it may have */
     H2_CONTROL_BYTES_MAX = 65536,
-    H2_CONTROL_BYTES_REST = 32768, /* more: nothing is read for now */
-    /* What is framed in one go. What a single head needs at most, which is the
-     * longest text that is encoded, goes beyond it. */
+    H2_CONTROL_BYTES_REST = 32768, /* with more, nothing is read for now */
+    /* How much is framed in one go. A single head, which is the longest text to
+     * be encoded, may go beyond it. */
     H2_PLAN_BYTES = 131072,
     H2_PLAN_TEXT = 2 * H2_PLAN_BYTES + 4096,
     H2_SEGMENTS_MAX = 256,
-    H2_FRAME_MIN = 1024,  /* unless there is no more, or a window is smaller */
-    H2_UPDATES_KEPT = 16, /* of priorities of streams still to come */
+    H2_FRAME_MIN = 1024,  /* or all there is, or a smaller window's worth */
+    H2_UPDATES_KEPT = 16, /* priorities of streams still to come */
     /* Frames for a stream that was reset may still be under way. Of the last so
      * many streams it is known whether they were reset. */
     H2_RESETS_KEPT = 1024,
     H2_GOODBYE_MS = 1000,   /* at most, between the two GOAWAY */
-    H2_PAGE_FILE = 262144,  /* what is more is no file of a page */
-    H2_PAGE_FILES = 128,    /* more are another page */
-    H2_PAGE_BID_MIN = 8192, /* what is less goes before files of any page */
-    H2_PAGE_TIMES = 4,      /* what its files have left, on average: most */
-    H2_UNSENT_MAX = 65536   /* that wait in the kernel for their first leave */
+    H2_PAGE_FILE = 262144,  /* a larger answer is no file of a page */
+    H2_PAGE_FILES = 128,    /* more files are another page */
+    H2_PAGE_BID_MIN = 8192, /* smaller bids go before any page */
+    H2_PAGE_TIMES = 4,      /* a bid counts so many means of its page at most */
+    H2_UNSENT_MAX = 65536   /* unsent bytes in the kernel, at most */
 };
 
 struct h2;
@@ -88,70 +88,70 @@ struct h2_stream {
     struct list wait_node;  /* in h2->parked, or h2->shut, or none */
     struct heap_node ready; /* in h2->ready */
     struct sched_item place;
-    uint64_t turn;  /* when it last sent a frame, came, or had had its turn:
-                      orders its equals */
+    uint64_t turn;  /* of its last frame, arrival or end of turn: orders
+                       equals */
     uint64_t had;   /* bytes of its body in this turn */
-    uint64_t bid;   /* bytes: h2_bid.c */
-    uint64_t order; /* by requests: h2_stream.c */
+    uint64_t bid;   /* in bytes, for its connection: h2_bid.c */
+    uint64_t order; /* place by requests: h2_stream.c */
     struct h2 *h2;
-    struct exchange *exchange;  /* NULL: it waits for one, or is done */
-    struct exchange_room *room; /* lent to the exchange; NULL: that rests */
-    char *text;                 /* the head; http/http2/http2_request.h */
-    char *held;                 /* of the body, while its sink is full */
+    struct exchange *exchange;  /* NULL: it waits for one, or has ended */
+    struct exchange_room *room; /* lent to exchange; NULL: that rests */
+    char *text;                 /* its head; http/http2/http2_request.h */
+    char *held;                 /* body bytes, while the sink is full */
     uint32_t held_at;
     uint32_t held_len;
     uint32_t text_len;
     uint32_t id;
-    int32_t window;         /* for what is sent */
-    int32_t receive_window; /* for what comes */
-    uint32_t receive_size;  /* of the latter when it is wide open */
-    uint32_t credit;        /* that is to be given back of it */
-    uint32_t unsent;        /* bytes that are framed, and not sent */
+    int32_t window;         /* of its answer */
+    int32_t receive_window; /* of its request's body */
+    uint32_t receive_size;  /* receive_window when it is wide open */
+    uint32_t credit;        /* still to be given back to the client */
+    uint32_t unsent;        /* bytes framed, but not sent */
     uint64_t content_length;
-    uint64_t received;   /* of the body */
-    uint64_t bytes_in;   /* of its frames, as they were read */
-    uint64_t read_ns;    /* its head was read */
+    uint64_t received;   /* bytes of the body so far */
+    uint64_t bytes_in;   /* bytes of its frames, as read */
+    uint64_t read_ns;    /* when its head was read */
     uint64_t shut_at_ms; /* since when its window is shut; 0: it is not */
     uint64_t shut_ms;    /* how long it was shut before that */
     uint64_t body_since_ms;
     struct priority priority;
     bool has_length;
-    bool has_ended;    /* the client has said all of it */
-    bool awaits_body;  /* its handler wants the body first */
-    bool is_uploading; /* the body goes on beside the answer */
-    bool discards;     /* nobody wants what still comes */
-    bool wants_socket; /* RFC 8441 */
+    bool has_ended;    /* the client has sent all of its request */
+    bool awaits_body;  /* its handler wants the whole body first */
+    bool is_uploading; /* its body goes on beside the answer */
+    bool discards;     /* the rest of its body is thrown away */
+    bool wants_socket; /* it asks for a WebSocket (RFC 8441) */
     bool is_tunnel;
-    bool is_put;         /* the exchange has its answer, now or later */
-    bool is_waiting;     /* for its handler */
+    bool is_put;         /* it has its answer, or waits for that only */
+    bool is_waiting;     /* its answer waits for the handler */
     bool has_head;       /* HEADERS are framed */
     bool has_half_ended; /* END_STREAM is sent, though the client goes on */
-    bool is_framed;      /* all of the answer is, END_STREAM included */
-    bool has_priority;   /* its client or handler has said what */
-    bool is_gone;        /* given up: what is unsent still refers to it */
-    bool is_live;        /* it counts as one of H2_LIVE_MAX */
-    bool is_idle;        /* of these: it counts as one that waits */
-    bool is_extra;       /* of these: it counts as one of H2_EXTRA_MAX */
+    bool is_framed;      /* the whole answer, END_STREAM included */
+    bool has_priority;   /* its client or handler has said priority */
+    bool is_gone;        /* it was given up; the plan still has bytes of it */
+    bool is_live;        /* it has one of the H2_LIVE_MAX exchanges */
+    bool is_idle;        /* is_live, and it waits for its handler */
+    bool is_extra;       /* is_live, and it is one of H2_EXTRA_MAX */
     bool is_extra_text;  /* its head counts in H2_EXTRA_TEXT_BYTES_MAX */
-    bool is_of_page;     /* its bid counts as one of those: h2_bid.c */
+    bool is_of_page;     /* its bid counts in page_bytes: h2_bid.c */
 };
 
-/* Bytes of one frame that are to be sent. */
+/* Bytes to be sent that belong to one frame. */
 struct h2_segment {
-    struct h2_stream *stream; /* NULL: of the connection */
-    const char *memory;       /* NULL: of a file, or a pipe, at sending */
+    struct h2_stream *stream; /* NULL: a frame of the connection */
+    const char *memory;       /* NULL: bytes of fd, a file or a pipe */
     uint64_t offset;
     int fd;
     uint32_t len;
     uint8_t kind;   /* enum part_kind */
     bool is_text;   /* memory is the plan's */
-    bool is_answer; /* counts as sent of the response */
+    bool is_answer; /* counts in bytes_sent of the response */
 };
 
 /* Bytes of a file that were read for frames still to come. They lie where those
  * frames will, if nothing comes between: the next payload begins at text. */
 struct h2_ahead {
-    const struct h2_stream *stream; /* NULL: there are none */
+    const struct h2_stream *stream; /* whose file; NULL: none were read */
     const char *text;
     uint64_t offset;
     uint64_t len;
@@ -160,7 +160,7 @@ struct h2_ahead {
 /* What is to be sent next, in order. */
 struct h2_plan {
     struct h2_ahead ahead;
-    uint64_t bytes; /* of segments from at on */
+    uint64_t bytes; /* of all segments from at on */
     unsigned at;
     unsigned count;
     size_t text_len;
@@ -177,8 +177,8 @@ struct h2_context {
     struct pool texts[H2_TEXT_POOLS];
     struct hpack_encoder *encoder;
     struct buf block;     /* a header block that is being made */
-    uint64_t grown_bytes; /* of windows, see h2_windows.c */
-    uint32_t extra_count; /* of exchanges, see h2_answer.c */
+    uint64_t grown_bytes; /* of all windows, see h2_windows.c */
+    uint32_t extra_count; /* exchanges, see h2_answer.c */
     uint32_t extra_text_bytes;
     int64_t date_s; /* second that date is of */
     size_t date_len;
@@ -191,19 +191,19 @@ struct h2_context {
 struct h2_rest;
 
 struct h2_budget {
-    uint32_t level; /* in 1/1024 */
+    uint32_t level; /* of the bucket, in 1/1024 */
     uint32_t since_ms;
-    uint32_t count; /* of h2_spend_beside() */
+    uint32_t count; /* of frames, for h2_spend_beside() */
 };
 
-/* What was said of a stream before it came; id 0: nothing. */
+/* The priority that was said of a stream still to come; id 0: none. */
 struct h2_update {
     uint32_t id;
     struct priority priority;
 };
 
 struct h2_settings {
-    int32_t window; /* that streams begin with */
+    int32_t window; /* of new streams */
     uint32_t frame_bytes;
 };
 
@@ -213,80 +213,80 @@ struct h2 {
     struct h2_context *context;
     struct hpack_decoder *decoder;
     struct input *input;
-    struct list streams; /* all, in order of arrival */
-    struct list parked;  /* those that wait for an exchange, by wait_node */
-    struct list shut;    /* those that wait for a window, likewise */
+    struct list streams; /* all streams, in order of arrival */
+    struct list parked;  /* streams that wait for an exchange, by wait_node */
+    struct list shut;    /* streams that wait for a window, likewise */
     struct heap ready;
-    struct h2_stream *bidder; /* h2_bid.c */
-    uint64_t page_bytes;      /* bid for files of its page, not spent yet; */
-    uint32_t page_files;      /* and of so many, complete ones included */
+    struct h2_stream *bidder; /* whose bid is next: h2_bid.c */
+    uint64_t page_bytes;      /* unspent bids for files of its page */
+    uint32_t page_files;      /* files of it, complete ones included */
     struct buf control;       /* frames that go before all streams */
     struct buf block;         /* of a head that comes in pieces */
     struct h2_rest *rest;
     struct h2_settings client;
-    struct http2_frame frame; /* that is being read: DATA, or one to skip */
-    uint32_t left;            /* of its payload */
-    uint32_t padding;         /* of that */
+    struct http2_frame frame; /* as it is read: DATA, or one to skip */
+    uint32_t left;            /* bytes to come of its payload */
+    uint32_t padding;         /* of these, padding */
     uint32_t continued;       /* stream whose head is not complete; 0: none */
-    uint32_t pieces;          /* of that head */
+    uint32_t pieces;          /* frames of that head so far */
     uint8_t continued_flags;
     bool has_preface;
     bool has_settings;
-    bool is_ordered;    /* the client says priorities: h2_stream.c */
-    bool in_frame;      /* left counts */
-    bool has_block;     /* the first, which says HPACK_NO_TABLE */
+    bool is_ordered;    /* streams go in the client's order: h2_stream.c */
+    bool in_frame;      /* left says what is still to come of frame */
+    bool has_block;     /* a block was sent; the first has HPACK_NO_TABLE */
     bool is_sending;    /* the connection has been told that it SENDS */
     bool is_at_work;    /* a call of the connection is under way */
-    bool is_ready;      /* something became ready without one */
+    bool is_ready;      /* there is something to send, as of is_sending */
     bool has_room;      /* some sink has room again */
-    bool has_ended;     /* the client says no more, but may listen */
+    bool has_ended;     /* the client sends no more, but may listen */
     bool is_over;       /* nothing more is read; what is left is sent */
-    bool says_goodbye;  /* the first GOAWAY is on its way */
-    bool has_said_last; /* the second is: last_allowed counts */
-    bool is_trusted;    /* its client was, as the last stream began */
-    bool is_known;      /* its client has had an answer's head */
-    uint32_t last_id;   /* of the streams of the client */
-    uint64_t used;      /* of the ids from last_id downwards, which were */
+    bool says_goodbye;  /* the first GOAWAY was sent */
+    bool has_said_last; /* so was the second: last_allowed counts */
+    bool is_trusted;    /* trust was left when the last stream began */
+    bool is_known;      /* its client has had the head of an answer */
+    uint32_t last_id;   /* the client's latest stream */
+    uint64_t used;      /* bits of ids from last_id downwards: opened */
     uint32_t last_allowed;
     uint32_t stream_count;
     uint32_t live_count;
-    uint32_t idle_count;  /* of these, those that wait for their handlers */
+    uint32_t idle_count;  /* of live_count, those that wait for handlers */
     uint32_t text_bytes;  /* of heads that are not extra */
-    uint32_t table_bytes; /* of fields, of exchanges that do not rest */
-    int64_t window;       /* of the connection, for what is sent */
-    int64_t window_then;  /* with has_ended: at silent_ms; nobody opens it */
+    uint32_t table_bytes; /* fields of exchanges that do not rest */
+    int64_t window;       /* of the connection, for all answers */
+    int64_t window_then;  /* with has_ended: window at silent_ms */
     uint64_t silent_ms;   /* with has_ended: since when nothing could be sent */
     int32_t receive_window;
     uint32_t receive_size;
     uint32_t credit;
     uint32_t
         owed; /* bytes of bodies that were taken, and are kept: no credit yet */
-    uint32_t body_window;   /* how wide streams are opened by now */
+    uint32_t body_window;   /* what new streams open with */
     uint32_t measured;      /* bytes of bodies, while is_measuring */
-    uint32_t measure_rest;  /* pieces of them until that is done again */
-    uint32_t measure_pause; /* so many there were the last time */
+    uint32_t measure_rest;  /* pieces until measuring begins again */
+    uint32_t measure_pause; /* how many pieces that was last time */
     bool is_measuring;
-    uint64_t turns;      /* that streams had */
-    uint64_t goodbye_ms; /* when the first GOAWAY was */
-    uint64_t until_ms;   /* the first request has to be there, or the next */
+    uint64_t turns;      /* how many turns streams have had */
+    uint64_t goodbye_ms; /* when the first GOAWAY was sent */
+    uint64_t until_ms;   /* until when to wait for a request */
     uint64_t
         head_until_ms; /* the rest of a frame has to be; 0: there is none */
-    uint64_t look_ms;  /* streams are looked at again; 0: not timed */
-    uint32_t limited;  /* requests, when until_ms was set last */
-    uint64_t sent;     /* since something had to be sent, for the least rate */
+    uint64_t look_ms;  /* when to look at all streams; 0: not timed */
+    uint32_t limited;  /* requests seen when until_ms was set */
+    uint64_t sent;     /* since output began, for the least rate */
     uint64_t bytes_in;
-    uint64_t bytes_out;                   /* of control */
-    uint64_t payload;                     /* of both ways */
-    uint32_t answers;                     /* that were sent to their end */
+    uint64_t bytes_out;                   /* of control frames */
+    uint64_t payload;                     /* of frames, in and out */
+    uint32_t answers;                     /* sent to their end */
     uint32_t late_resets;                 /* of streams that are no more */
-    uint32_t resets[H2_RESETS_KEPT / 32]; /* a bit each, by id / 2 */
-    uint32_t old_reset; /* the last one of a stream before those */
+    uint32_t resets[H2_RESETS_KEPT / 32]; /* a bit for each stream, at id / 2 */
+    uint32_t old_reset;                   /* the latest reset before those */
     uint32_t update_at;
     struct h2_update updates[H2_UPDATES_KEPT];
-    uint32_t work;    /* done since something was read last: h2_abuse.c */
-    uint32_t charged; /* of that, what was counted as an abuse */
-    uint32_t trust;   /* streams that may begin without being counted as work */
-    uint64_t costly_until_ms; /* its client has used up much of one */
+    uint32_t work;    /* since the last read: h2_abuse.c */
+    uint32_t charged; /* of work: that of abuses */
+    uint32_t trust;   /* streams that may begin without counting as work */
+    uint64_t costly_until_ms; /* until when its client counts as costly */
     struct h2_budget budgets[STATS_HTTP2_ABUSE_COUNT];
 };
 
@@ -300,7 +300,7 @@ static inline struct h2 *h2_of(const struct session *session)
     return OWNER_OF(session, struct h2_session, session)->h2;
 }
 
-/* Of a stream that has an exchange. */
+/* Counts a live stream as one that waits, or not. */
 static inline void h2_stream_set_idle(struct h2_stream *stream, bool is_idle)
 {
     stream->h2->idle_count += is_idle;
@@ -315,41 +315,41 @@ static inline uint64_t h2_now_ms(const struct h2 *h2)
 
 /* --- h2_abuse.c ---------------------------------------------------------- */
 
-/* Counts one more of that kind. False: it was one too many, and the
- * connection is over. */
+/* Counts one more of kind. False: that is too many, and the connection is
+ * over. */
 MUST_USE bool h2_spend(struct h2 *h2, enum stats_http2_abuse kind);
 
-/* The same of a kind that comes with what goes to and fro: as many are free as
- * there is payload for. */
+/* Counts one more of a kind that accompanies payload, and is free in proportion
+ * to that. False: as for h2_spend(). */
 MUST_USE bool h2_spend_beside(struct h2 *h2, enum stats_http2_abuse kind);
 
-/* Whether what went to and fro carried enough. False: as above. */
+/* Whether enough payload went to and fro. False: the connection is over. */
 MUST_USE bool h2_is_worth_it(struct h2 *h2);
 
-/* Whether so much was done of what has been read that others have their turn
- * now; and whether much of it cost more than it brought. */
+/* Whether so much was done for what was read that others have their turn;
+ * h2_was_charged(): whether much of it cost more than it brought. */
 bool h2_has_had_turn(const struct h2 *h2);
 bool h2_was_charged(const struct h2 *h2);
 
-/* A stream begins. A client that has had answers is trusted to want more: what
- * it asks for is taken as it comes. */
+/* Notes that a stream begins. A client that has had answers is trusted to want
+ * more: its next requests do not count as work. */
 void h2_note_stream(struct h2 *h2);
 
-/* Its answer comes later, from somebody else. */
+/* Notes that the stream's answer comes later, from somebody else. */
 void h2_note_pending(struct h2 *h2);
 
-/* A list of fields of so many bytes was decoded. */
+/* Notes that a list of fields of so many bytes was decoded. */
 void h2_note_list(struct h2 *h2, uint64_t bytes);
 
-/* A frame has come that may be worth little, and is counted as no abuse. */
+/* Notes a frame that may be worth little, and is counted as no abuse. */
 void h2_note_small(struct h2 *h2);
 
-/* A stream that is no more is reset. Whether it can be one that was answered,
- * which is no abuse: many clients do so where the answer came before the end of
- * their body. Only that it is not trusted for that answer. */
+/* A stream that is no more is reset. Whether it may be one that was answered:
+ * that is no abuse, as many clients reset streams whose answer came before the
+ * end of their body. But that answer earns no trust. */
 MUST_USE bool h2_is_late_reset(struct h2 *h2);
 
-/* An answer has been sent to its end. */
+/* Notes that an answer has been sent to its end. */
 void h2_note_answer(struct h2 *h2, const struct response *response);
 
 /* --- h2_control.c -------------------------------------------------------- */
@@ -360,40 +360,40 @@ void h2_put_settings(struct h2 *h2);
 void h2_put_window(struct h2 *h2, uint32_t stream, uint32_t credit);
 void h2_put_reset(struct h2 *h2, uint32_t stream, enum http2_error error);
 
-/* The connection is to send though it was not asked what follows: as if
- * advance() had said so. */
+/* Lets the connection send though it was not asked for a step, as if advance()
+ * had returned SENDS. */
 void h2_make_ready(struct h2 *h2);
 
-/* A stream begins, and those before it can no more: none of them was reset. */
+/* Clears the reset bits behind last_id up to stream, which begins. */
 void h2_forget_resets(struct h2 *h2, uint32_t stream);
 
-/* Whether nobody can have opened a stream of that id: none does the server open
+/* Whether nobody can have opened a stream of that id: the server opens none
  * (RFC 9113 5.1). */
 bool h2_is_unheard_of(const struct h2 *h2, uint32_t stream);
 
-/* Whether the client may still send for a stream that is no more, and be right:
- * it was reset a short while ago, or is not answered as the connection ends. */
+/* Whether the client may still send for a stream that is no more without being
+ * wrong: it was reset lately, or is not answered as the connection ends. */
 bool h2_may_be_under_way(struct h2 *h2, uint32_t stream);
 
-/* The connection is over because of an error of the client's, or of ours. */
+/* Ends the connection because of an error, the client's or ours. */
 void h2_fail(struct h2 *h2, enum http2_error error);
 void h2_lose_calm(struct h2 *h2, enum stats_http2_abuse kind);
 
-/* It ends when what has begun is answered: GOAWAY, and again a round trip
- * later. */
+/* Ends the connection when all that has begun is answered: sends GOAWAY, and
+ * again a round trip later. */
 void h2_say_goodbye(struct h2 *h2);
 void h2_say_last(struct h2 *h2);
 
 /* --- h2_stream.c --------------------------------------------------------- */
 
-/* NULL: no memory. */
+/* Opens a stream. NULL: no memory. */
 struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id);
 
-/* Nobody wants what is held of its body: the connection has room for as much
- * again. */
+/* Throws away what is held of the stream's body, which opens the connection's
+ * window again. */
 void h2_stream_drop_held(struct h2_stream *stream);
 
-/* Nobody wants what still comes of its body, either. */
+/* Throws away all that still comes of the stream's body. */
 void h2_stream_discard(struct h2_stream *stream);
 
 /* Frees a stream and the text of its head, in whatever state it is. */
@@ -401,10 +401,10 @@ void h2_stream_free(struct h2_stream *stream);
 
 struct h2_stream *h2_stream_find(const struct h2 *h2, uint32_t id);
 
-/* So many bytes of its body were framed; perhaps its turn is over. */
+/* Notes that so many bytes of the body were framed; the turn may be over. */
 void h2_stream_note_turn(struct h2_stream *stream, uint32_t bytes);
 
-/* Puts the stream into ready, or where its window is shut into shut. */
+/* Puts the stream into ready, or into shut when its window is shut. */
 void h2_stream_ready(struct h2_stream *stream);
 
 /* Takes the stream out of ready and shut. */
@@ -416,31 +416,30 @@ struct candidate h2_stream_candidate(const struct h2_stream *stream);
 /* The first in ready that can send, or NULL. */
 struct h2_stream *h2_stream_first(const struct h2 *h2);
 
-/* Whether the next bytes of the stream are subject to a window that is shut. */
+/* Whether the stream's next bytes need a window that is shut. */
 bool h2_stream_is_shut(const struct h2_stream *stream);
 
-/* The windows have opened: the connection's, or one. */
+/* Puts streams back into ready after a window has opened. */
 void h2_stream_reopen_all(struct h2 *h2);
 
 /* --- h2_rest.c ----------------------------------------------------------- */
 
-/* For the text of a head. NULL: no memory. */
+/* Takes memory for the text of a head. NULL: no memory. */
 char *h2_take_text(struct h2_context *context, size_t len);
 void h2_give_text(struct h2_context *context, char *text, size_t len);
 
-/* Gives the stream an exchange, all but what its request is read into. False: no
- * memory. */
+/* Gives the stream an exchange with all but its request. False: no memory. */
 MUST_USE bool h2_take_exchange(struct h2_stream *stream);
 void h2_give_exchange(struct h2_stream *stream);
 
-/* The exchange of the stream begins to wait for its handler. It rests from now
- * on where so many do, and with it those that have waited already. */
+/* The stream's exchange begins to wait for its handler: it rests from now on if
+ * many wait, and those that wait already rest with it. */
 void h2_save_room(struct h2_stream *stream);
 
-/* All that wait rest, as there is no room for others. */
+/* Lets all exchanges that wait rest, as others need the memory. */
 void h2_save_all_rooms(struct h2 *h2);
 
-/* on_rouse of exchanges. */
+/* The on_rouse of exchanges. */
 bool h2_rouse(struct exchange *exchange);
 
 /* --- h2_bid.c ------------------------------------------------------------ */
@@ -448,77 +447,77 @@ bool h2_rouse(struct exchange *exchange);
 /* The client has said a priority: from now on its streams go in its order. */
 void h2_heed_client(struct h2 *h2);
 
-/* An answer has come, of so many bytes as it is known to have. */
+/* The stream has an answer: begins its bid, if the length is known. */
 void h2_bid_begin(struct h2_stream *stream);
 
-/* What the connection is ordered by, while there is a bidder. */
+/* The bytes by which the connection is ordered while it has a bidder. */
 uint64_t h2_bid_bytes(const struct h2 *h2);
 
-/* So many bytes of an answer of known length were framed. */
+/* Spends so many bytes of bids, framed of an answer of known length. */
 void h2_bid_spend(struct h2 *h2, uint64_t bytes);
 
-/* The stream is given up. */
+/* Drops the bid of a stream that is given up. */
 void h2_bid_drop(struct h2_stream *stream);
 
-/* The stream is complete. */
+/* Passes on what a stream has left of its bid when complete. */
 void h2_bid_pass_on(struct h2_stream *stream);
 
 /* --- h2_answer.c --------------------------------------------------------- */
 
-/* The head of a stream has come: asks the handler, or has the stream wait for
- * an exchange. reason: why it is refused instead. */
+/* Meets the head of a stream: asks the handler, or lets the stream wait for an
+ * exchange. reason: why it is refused instead. */
 void h2_begin(struct h2_stream *stream, enum reason reason);
 
 /* Begins streams that wait for an exchange, as many as there are exchanges. */
 void h2_begin_parked(struct h2 *h2);
 
-/* Asks the handler of a stream that wanted the body first: that has come, or
- * nobody wants the rest of it. */
+/* Asks the handler of a stream that wanted the whole body first: it is there,
+ * or nobody wants the rest of it. */
 void h2_ask(struct h2_stream *stream);
 
-/* The stream has its answer, or will have it without being asked again. */
+/* Notes that the stream has its answer, or gets it without asking again. */
 void h2_put(struct h2_stream *stream);
 
 /* Makes a refusal the stream's answer. False: another answer has begun. */
 MUST_USE bool h2_refuse(struct h2_stream *stream, enum reason reason);
 
-/* All of the answer has been sent: logs and counts it, and frees the stream. */
+/* Logs and counts a stream whose whole answer was sent, and frees it. */
 void h2_finish(struct h2_stream *stream);
 
-/* The stream ends without an answer, or with half of one. */
+/* Ends the stream without an answer, or with half of one. */
 void h2_give_up(struct h2_stream *stream);
 
-/* The same, and the client is told by RST_STREAM. */
+/* Does so, and tells the client by RST_STREAM. */
 void h2_reset(struct h2_stream *stream, enum http2_error error);
 
-/* The same for a stream that is perhaps gone, by its number: the client has
- * done something wrong there. */
+/* Does so for a stream that may be gone already, by its id: the client has done
+ * something wrong with it. */
 void h2_punish(struct h2 *h2, uint32_t id, enum http2_error error);
 
-/* Those of which the client has not said all, and never will. */
+/* Gives up the streams of which the client will never send the rest. */
 void h2_drop_unfinished(struct h2 *h2);
 
-/* All of them. True: there were some. */
+/* Gives up all streams. True: there were some. */
 bool h2_give_up_all(struct h2 *h2);
 
 /* --- h2_frame.c ---------------------------------------------------------- */
 
-/* Bytes that stand behind the plan's text already. */
+/* Adds len bytes to the plan that stand behind its text already. */
 void h2_add_text(struct h2_plan *plan, struct h2_stream *stream, size_t len,
                  bool is_answer);
 
-/* The head of the answer. False: the stream is gone, or its answer is another
- * one now. */
+/* Frames the head of the answer. False: the stream is gone, or has another
+ * answer now. */
 bool h2_frame_head(struct h2_stream *stream);
 void h2_frame_interim(struct h2_stream *stream, const struct answer *answer);
 
-/* One frame of the body. False: the stream, or the connection, is gone. */
+/* Frames some of the body. False: the stream, or the connection, is gone. */
 bool h2_frame_body(struct h2_stream *stream, uint64_t room);
 
-/* The end of this way, without more. */
+/* Frames an empty DATA that ends the server's half. */
 void h2_frame_empty(struct h2_stream *stream);
 
-/* The end of the answer. The stream may be gone behind it. */
+/* Frames the end of the answer. The stream may be gone afterwards. */
 void h2_frame_end(struct h2_stream *stream);
 
 /* Whether the file that is sent is still the one that the head announced. */
@@ -536,7 +535,7 @@ struct candidate h2_candidate(const struct session *session);
 enum sender_result h2_send(struct session *session, uint64_t budget,
                            uint64_t *sent_out);
 
-/* Nothing more of what has been framed is sent. */
+/* Drops all that has been framed and not sent. */
 void h2_drop_rest(struct h2 *h2);
 
 /* Whether there is anything to be handed over now. */
@@ -555,49 +554,48 @@ void h2_take_ping(struct h2 *h2, const struct http2_frame *frame,
 
 /* --- h2_windows.c -------------------------------------------------------- */
 
-/* Somebody has taken so many bytes of the stream's body. */
+/* Notes that somebody has taken len bytes of the stream's body. */
 void h2_measure(struct h2 *h2, const struct h2_stream *stream, uint32_t len);
 
-/* The answer to a PING. False: it was not to one of these. */
+/* Takes the answer to a PING. False: it is not to one that measures. */
 bool h2_end_measure(struct h2 *h2, const char payload[8]);
 
-/* The connection ends. */
+/* Gives back the connection's part of grown_bytes, as it ends. */
 void h2_forget_windows(struct h2 *h2);
 
 /* --- h2_credit.c --------------------------------------------------------- */
 
-/* So many bytes of bodies are done with, of the stream, if there is one. */
+/* Gives len bytes of bodies back to the windows; stream may be NULL. */
 void h2_give_back(struct h2 *h2, struct h2_stream *stream, uint32_t len);
 
-/* The same; but the stream's sink has taken them, and may keep them. */
+/* Does so for bytes that the stream's sink has taken, and may keep. */
 void h2_give_taken(struct h2 *h2, struct h2_stream *stream, uint32_t len);
 
-/* Gives back what sinks have kept and keep no longer, and what was held of
- * streams that are no more. */
+/* Gives back what sinks kept and keep no longer, and what was held of streams
+ * that are no more. */
 void h2_settle_windows(struct h2 *h2);
 
 /* --- h2_data.c ----------------------------------------------------------- */
 
-/* The head of a DATA frame; its payload follows. */
+/* Begins a DATA frame, whose payload follows. */
 void h2_begin_data(struct h2 *h2, const struct http2_frame *frame);
 
-/* Its padding, and the byte that says how long that is, have been read, or will
- * be. */
+/* Gives back its padding and the byte for its length, read already or not. */
 void h2_give_padding(struct h2 *h2);
 
-/* Some of its payload. */
+/* Takes some of its payload. */
 void h2_take_data(struct h2 *h2, struct bytes data);
 
-/* The frame is complete. */
+/* Ends the DATA frame, which is complete. */
 void h2_end_data(struct h2 *h2);
 
-/* The client has said all of the body. */
+/* Ends the body, of which the client has sent all. */
 void h2_end_body(struct h2_stream *stream);
 
-/* Sinks that have room get what was held. */
+/* Gives what is held to sinks that have room. */
 void h2_feed(struct h2 *h2);
 
-/* Whether its body is waited for, and should have come. */
+/* Whether the stream's body is waited for and comes too slowly. */
 bool h2_is_body_late(const struct h2_stream *stream);
 
 /* --- h2_head.c ----------------------------------------------------------- */
@@ -611,12 +609,12 @@ void h2_take_continuation(struct h2 *h2, const struct http2_frame *frame,
 
 uint64_t h2_limit(struct session *session, enum session_wait wait);
 
-/* Streams that have waited for their clients for too long are given up. */
+/* Gives up streams that have waited too long for their clients. */
 void h2_look_at_streams(struct h2 *h2);
 
 /* --- h2_receive.c -------------------------------------------------------- */
 
-/* Takes the frames that have come. */
+/* Takes all frames that have come. */
 void h2_take_input(struct h2 *h2);
 
 #endif
