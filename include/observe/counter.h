@@ -6,8 +6,9 @@
  * number whole; two numbers need not be of the same moment. Zeroed memory is
  * a counter at 0.
  *
- * Thread: counter_read() any; the rest its one writer's. That may be a signal
- *         handler, if nothing else on its thread writes the same counter.
+ * Thread: any may call counter_read(); only the one writer the rest. The writer
+ *         may be a signal handler, if nothing else on its thread writes the
+ *         same counter.
  */
 #ifndef OBSERVE_COUNTER_H
 #define OBSERVE_COUNTER_H
@@ -34,7 +35,7 @@ static inline void counter_add(struct counter *counter, uint64_t more)
     counter_set(counter, counter_read(counter) + more);
 }
 
-/* Sets the counter when value is greater: for the greatest of all. */
+/* Sets the counter if value is greater: keeps a maximum. */
 static inline void counter_raise(struct counter *counter, uint64_t value)
 {
     if (counter_read(counter) < value)

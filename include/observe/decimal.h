@@ -1,6 +1,6 @@
 /*
- * decimal - whole numbers of small units, written as decimal fractions of a
- * larger one: exact, whatever the locale, and never "nan".
+ * decimal - writes whole numbers of a small unit as decimal fractions of a
+ * larger one: exact, independent of the locale, never "nan".
  *
  * Thread: any.
  */
@@ -9,11 +9,11 @@
 
 #include "base/buf.h"
 
-/* Appends value / 10^places without needless zeros: (1500, 3) is "1.5", and
- * (2000, 3) is "2". places: 19 at most. */
+/* Appends value / 10^places without trailing zeros: (1500, 3) is "1.5", and
+ * (2000, 3) is "2". places: at most 19. */
 void decimal_put(struct buf *buf, uint64_t value, unsigned places);
 
-/* Appends a share, 0 to 1, to a millionth. */
+/* Appends a share from 0 to 1, with six decimals at most. */
 void decimal_put_share(struct buf *buf, double share);
 
 #endif

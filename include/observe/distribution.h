@@ -1,6 +1,6 @@
 /*
- * distribution - how many times so many nanoseconds were seen: plain numbers
- * to add, subtract and ask for quantiles.
+ * distribution - counts durations in nanoseconds by buckets: plain numbers to
+ * add, subtract and ask for quantiles.
  *
  * The buckets are log-linear, after Gil Tene's HdrHistogram
  * (hdrhistogram.org): every power of two is cut into 64 equal steps, so that a
@@ -12,12 +12,12 @@
  *   step      1        2          4          ...   2^35
  *   buckets   0..127   128..191   192..255   ...   2304..2367
  *
- * 2^42 ns are 73 minutes; what takes longer falls into the last bucket, and
- * only the maximum tells how long. Zeroed memory is an empty distribution.
+ * 2^42 ns are 73 minutes; longer times fall into the last bucket, and only the
+ * maximum tells how long they were. Zeroed memory is an empty distribution.
  *
- * Invariant: count is the sum of the buckets; when it is not 0, min and max
- *            lie in or beyond the first and the last that is not empty.
- * Thread:    none of its own; values only, 19 KB: keep them off small stacks.
+ * Invariant: count is the sum of the buckets; if it is not 0, min and max lie
+ *            in or beyond the first and the last bucket that is not empty.
+ * Thread:    any; values only, of 19 KB: too large for small stacks.
  */
 #ifndef OBSERVE_DISTRIBUTION_H
 #define OBSERVE_DISTRIBUTION_H
@@ -35,8 +35,8 @@ enum {
 
 struct distribution {
     uint64_t count;
-    uint64_t sum; /* modulo 2^64: 584 years of all that was seen together */
-    uint64_t min; /* 0 when count is */
+    uint64_t sum; /* modulo 2^64, which is 584 years */
+    uint64_t min; /* 0 if count is 0 */
     uint64_t max;
     uint64_t buckets[DISTRIBUTION_BUCKETS];
 };
@@ -57,28 +57,28 @@ static inline unsigned distribution_bucket(uint64_t ns)
 uint64_t distribution_bucket_low(unsigned bucket);
 uint64_t distribution_bucket_high(unsigned bucket);
 
-/* Adds what other has seen; exact. */
+/* Adds the values of other, exactly. */
 void distribution_add(struct distribution *distribution,
                       const struct distribution *other);
 
-/* Takes away an earlier state of the same; what was seen since remains. The
- * buckets are exact. min and max are where they are new, midpoints of their
- * buckets where they were seen before. */
+/* Subtracts an earlier state of the same distribution; the values since then
+ * remain. The buckets are exact. A min or max that is older than that becomes
+ * the midpoint of its bucket. */
 void distribution_subtract(struct distribution *distribution,
                            const struct distribution *earlier);
 
-/* The value that a share q (0 to 1) of all is not above: the one of rank
- * ceil(q * count), to 0.8 %; the smallest and the largest exactly. 0 when
- * nothing was seen. */
+/* Returns the value of rank ceil(q * count), which a share q (0 to 1) of all
+ * values does not exceed, to 0.8 %; smallest and largest are exact. 0 if there
+ * is no value. */
 uint64_t distribution_quantile(const struct distribution *distribution,
                                double q);
 
-/* 0 when nothing was seen. */
+/* Returns 0 if there is no value. */
 double distribution_mean(const struct distribution *distribution);
 
-/* How many were surely not above ns: the bucket that ns lies within is left
- * out unless it ends there, so that up to 1/64 below ns may be missing, and
- * none above is counted. */
+/* Counts values that surely do not exceed ns: the bucket around ns counts only
+ * if ns is its end. So values up to 1/64 below ns may be missing, but none
+ * above is counted. */
 uint64_t distribution_count_within(const struct distribution *distribution,
                                    uint64_t ns);
 

@@ -2,18 +2,17 @@
  * histogram - a distribution in the making: one thread records, any thread
  * reads at any time, and neither waits for the other.
  *
- * Recording is three stores in the usual case, about 2 ns. The writer's order
- * does not matter, since a reader never relies on it: it takes the least and
- * the greatest value first, looks at the buckets between these only, and
- * counts what it finds there. So count is always that of the buckets, and no
- * quantile lies outside of min and max. Of a value that is just being
- * recorded the sum may be seen before the count, or the other way round; what
- * was recorded before is complete.
+ * Recording is usually three stores, about 2 ns. A reader does not rely on the
+ * writer's order: it reads min and max first, then only the buckets between
+ * them, and counts what it finds there. So count always equals the buckets, and
+ * no quantile lies outside of min and max. Of a value that is just being
+ * recorded, the sum may be seen before the count, or the other way round;
+ * earlier values are complete.
  *
- * Zeroed memory is an empty histogram. It stays untouched where nothing is
- * recorded: of its 19 KB a few lines are ever written or read.
+ * Zeroed memory is an empty histogram. Of its 19 KB, only the few cache lines
+ * with recorded values are ever written or read.
  *
- * Thread: histogram_record() one thread's; histogram_add_to() any.
+ * Thread: one may call histogram_record(), any histogram_add_to().
  */
 #ifndef OBSERVE_HISTOGRAM_H
 #define OBSERVE_HISTOGRAM_H
@@ -25,7 +24,7 @@ struct histogram {
     /* private */
     struct counter sum;
     struct counter max;
-    struct counter inverse_min; /* ~min, for the sake of zeroed memory */
+    struct counter inverse_min; /* ~min, so that zeroed memory is valid */
     struct counter buckets[DISTRIBUTION_BUCKETS];
 };
 
@@ -37,7 +36,7 @@ static inline void histogram_record(struct histogram *histogram, uint64_t ns)
     counter_raise(&histogram->inverse_min, ~ns);
 }
 
-/* Adds what was recorded so far. */
+/* Adds all values recorded so far to distribution. */
 void histogram_add_to(const struct histogram *histogram,
                       struct distribution *distribution);
 

@@ -1,13 +1,12 @@
 /*
- * history - how things went in the last five minutes: a point a second.
+ * history - the statistics of the last five minutes: one point for each second.
  *
- * A point says what happened since the point before, from the difference of
- * two snapshots: its percentiles are those of that second alone.
+ * A point is the difference of two snapshots: its percentiles are those of that
+ * second alone.
  *
- * Thread: history_note() one thread's; history_read() any. A mutex guards the
- *         points: no worker writes them, and both sides hold it only while
- *         they copy.
- * Owns:   points, and what it needs of the snapshot before.
+ * Thread: one calls history_note(), any history_read(). A mutex guards the
+ *         points, held only while they are copied; no worker writes them.
+ * Owns:   the points, and the numbers it needs of the last snapshot.
  */
 #ifndef OBSERVE_HISTORY_H
 #define OBSERVE_HISTORY_H
@@ -20,11 +19,11 @@ struct history_point {
     int64_t wall_ns;
     uint64_t requests;
     uint64_t bytes_out;
-    uint64_t total_p50_ns; /* 0, like the others: there was no request */
+    uint64_t total_p50_ns; /* this and the others: 0 without requests */
     uint64_t total_p90_ns;
     uint64_t total_p99_ns;
     uint64_t wait_p99_ns;
-    double hit_ratio;     /* of the cache; NAN: it was not asked */
+    double hit_ratio;     /* of the cache; NAN: no lookups */
     uint64_t queue_depth; /* at that moment */
     uint64_t open;        /* connections, at that moment */
 };
@@ -35,16 +34,16 @@ struct history; /* opaque */
 MUST_USE struct history *history_create(void);
 void history_destroy(struct history *history);
 
-/* Adds the point that leads from the snapshot before, or from the server's
- * start, to this one. Every HISTORY_INTERVAL_S. */
+/* Adds the point between the last snapshot (or the server's start) and this
+ * one. To be called every HISTORY_INTERVAL_S. */
 void history_note(struct history *history,
                   const struct stats_snapshot *snapshot);
 
 /* Adds the point of a time in which nothing has happened (struct stats_pulse),
- * as from a snapshot in which all is as it was. */
+ * as if from an unchanged snapshot. */
 void history_note_nothing(struct history *history, int64_t wall_ns);
 
-/* Copies the newest max points or fewer, oldest first; returns how many. */
+/* Copies the newest points, at most max, oldest first. Returns how many. */
 size_t history_read(struct history *history, struct history_point *points,
                     size_t max);
 

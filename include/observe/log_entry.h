@@ -1,9 +1,9 @@
 /*
- * log_entry - what there is to say about something that happened to a
- * connection; a log_format chooses from it.
+ * log_entry - all facts about an event of a connection; a log_format chooses
+ * from them.
  *
  * Thread: any; values only.
- * Owns:   nothing; what it refers to is borrowed for the one call.
+ * Owns:   nothing; what it refers to is borrowed for one call.
  */
 #ifndef OBSERVE_LOG_ENTRY_H
 #define OBSERVE_LOG_ENTRY_H
@@ -12,48 +12,48 @@
 
 enum log_event {
     LOG_EVENT_REQUEST, /* a request was answered, or broken off */
-    LOG_EVENT_ACCEPT,  /* a connection was taken over */
+    LOG_EVENT_ACCEPT,  /* a worker took a connection over */
     LOG_EVENT_CLOSE,   /* a connection was closed */
     LOG_EVENT_COUNT
 };
 
-/* A server that was asked for the answer; LOG_NONE stands for what it did not
- * come to. */
+/* An upstream server that was asked; LOG_NONE marks steps that it did not
+ * reach. */
 #define LOG_NONE UINT64_MAX
 
 struct log_upstream {
     struct bytes name;
     uint64_t status;
-    uint64_t connect_ns; /* each from when it was asked */
+    uint64_t connect_ns; /* this and the others: since it was asked */
     uint64_t first_ns;
     uint64_t total_ns;
 };
 
-/* What is told of a connection over TLS. */
+/* Facts about a TLS connection. */
 struct log_tls {
     struct bytes version;
     struct bytes cipher;
     struct bytes group;
     struct bytes sni;     /* the name that the client asked for */
     struct bytes resumed; /* "true" or "false" */
-    struct bytes client;  /* whom its certificate names; empty: it has none */
+    struct bytes client;  /* name in the client's certificate; empty: none */
     struct bytes client_fingerprint;
-    /* Where these two texts may lie. */
+    /* Memory for the two texts above. */
     char client_text[256];
     char client_fingerprint_text[65];
 };
 
-/* A text that is not there is empty. */
+/* Texts that do not exist are empty. */
 struct log_entry {
     enum log_event event;
-    /* These are told of every event. */
+    /* Facts for every event. */
     const struct address *peer;
-    uint64_t connection; /* its number */
-    uint64_t requests;   /* number of this one; of CLOSE: how many there were */
-    /* Of CLOSE, and of REQUEST if it was refused: one of the server's own
-     * words, of at most 40 bytes. */
+    uint64_t connection; /* number of the connection */
+    uint64_t requests;   /* number of this one; for CLOSE: how many */
+    /* For CLOSE, and for a refused REQUEST: one of the server's own words, at
+     * most 40 bytes. */
     struct bytes reason;
-    /* Of REQUEST. */
+    /* Facts for REQUEST. */
     struct bytes request_line;
     struct bytes method;
     struct bytes target;
@@ -66,9 +66,9 @@ struct log_entry {
     struct bytes request_id;
     struct bytes cache_status;           /* empty: no cache was asked */
     const struct log_upstream *upstream; /* NULL: none was asked */
-    const struct log_tls *tls;           /* NULL: it came in clear text */
-    /* The value of a field of the request, or of the response; for formats that
-     * name one. */
+    const struct log_tls *tls;           /* NULL: not over TLS */
+    /* Returns the value of a field of the request or the response; for formats
+     * that name fields. */
     struct bytes (*find)(const void *context, bool is_response,
                          struct bytes name);
     const void *context;
@@ -79,7 +79,7 @@ struct log_entry {
     uint64_t total_ns;   /* first byte read to last byte handed over */
     uint64_t queue_ns;   /* request complete to first byte handed over */
     uint64_t service_ns; /* first to last byte handed over */
-    bool keep_alive;     /* the connection goes on */
+    bool keep_alive;     /* the connection stays open */
     bool is_complete;    /* the whole response was handed over */
 };
 

@@ -1,29 +1,29 @@
 /*
- * profile - what each thread is at, and samples of it: where the processor's
+ * profile - what each thread does, and samples of it: where the processor's
  * time goes.
  *
- * A thread always knows its phase, which is one store to change; phases nest.
- * With --profile a timer of the thread's own processor time sends it a signal
- * at equal steps, and the handler counts one sample of the phase it finds. A
- * thread that waits is not disturbed. The kernel looks at such timers at its
- * tick: a step is a tick (1 to 10 ms), or STEP_NS where that is longer.
+ * Each thread keeps its current phase, which takes one store to change; phases
+ * nest. With --profile, a timer on the thread's own processor time sends it a
+ * signal at equal steps, and the handler counts one sample of the current
+ * phase. A waiting thread is not disturbed. The kernel checks such timers at
+ * its tick: a step is a tick (1 to 10 ms), or STEP_NS if that is longer.
  *
  *   accept    taking connections over, or turning them away
- *   read      recv
- *   parse     heads and bodies, and what of them is refused
+ *   read      receiving bytes
+ *   parse     heads and bodies, and refusing them
  *   lookup    handlers: routing, caches, files, pages, pieces of streams
- *   schedule  whose turn it is, what the link lets through
- *   send      send, sendmsg, sendfile; whether the file still is the same
+ *   schedule  choosing who sends, limiting by the link
+ *   send      sending, and checking that a file is unchanged
  *   log       formatting log lines, counting, giving back what was sent
  *   other     the rest: waiting for events, closing, time limits
  *
- * The signal is taken on the way out of the kernel: what that does in a system
- * call counts to the phase around the call.
+ * The signal is delivered on return from the kernel: time in a system call
+ * counts for the phase around the call.
  *
- * Sampled are workers and the acceptor. The thread that writes the log is not:
+ * Workers and the acceptor are sampled, but not the thread that writes the log:
  * shares are of the workers' time.
  *
- * Thread: each for itself, its handler included.
+ * Thread: each for itself, in its signal handler, too.
  * Owns:   the timer; and the disposition of SIGPROF, once one has started.
  */
 #ifndef OBSERVE_PROFILE_H
@@ -33,14 +33,14 @@
 
 #include "observe/stats.h"
 
-/* An enum stats_phase; private to the two functions below. It is in programs
- * only, never in a shared library: so it may lie at a fixed distance from the
- * thread's register, where a store needs no address first. */
+/* An enum stats_phase; private to the two functions below. It is part of
+ * programs only, never of a shared library, so it may lie at a fixed distance
+ * from the thread's register, where a store needs no address first. */
 extern _Thread_local volatile sig_atomic_t profile_phase
     __attribute__((tls_model("local-exec")));
 
-/* Sets the phase of this thread from now on. Returns the phase before, which
- * profile_leave() wants. */
+/* Sets the phase of this thread. Returns the previous phase, for
+ * profile_leave(). */
 MUST_USE static inline enum stats_phase profile_enter(enum stats_phase phase)
 {
     enum stats_phase before = (enum stats_phase)profile_phase;
@@ -54,11 +54,11 @@ static inline void profile_leave(enum stats_phase before)
     profile_phase = (sig_atomic_t)before;
 }
 
-/* Samples this thread into profile, until profile_stop(), which it must call
- * before it ends. 0 or -errno (-EAGAIN: it may have no more timers). */
+/* Samples this thread into profile until profile_stop(), which must be called
+ * before the thread ends. Returns 0 or -errno; -EAGAIN: no timer is left. */
 MUST_USE int profile_start(struct stats_profile *profile);
 
-/* No sample comes after it. May be called without a start. */
+/* Ends sampling; may be called without a start. */
 void profile_stop(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * report - the Server Statistic Report: the statistics as a table of plain
- * text, 80 columns wide at most, for the end of a run and for whoever asks.
+ * text, at most 80 columns wide, for the end of a run and on demand.
  *
  * Thread: any.
  */
@@ -10,10 +10,10 @@
 #include "base/buf.h"
 #include "observe/stats_snapshot.h"
 
-/* How long a report can become, for the ceiling of out. */
+/* The maximum length of a report, for out. */
 enum { REPORT_BYTES_MAX = 64 * 1024 };
 
-/* Whole lines. Parts with nothing to tell are left out. */
+/* Puts whole lines. Parts without any numbers are left out. */
 void report_put(struct buf *out, const struct stats_snapshot *snapshot);
 
 #endif

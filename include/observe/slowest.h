@@ -1,25 +1,24 @@
 /*
- * slowest - the slowest requests of the last one to two minutes, of one
- * worker.
+ * slowest - one worker's slowest requests of the last one to two minutes.
  *
- * There are two generations of SLOWEST_COUNT slots: that of the minute under
- * way and that of the minute before. A request enters when it took longer
- * than slowest_threshold_ns(), the least in the full present generation: so
- * the hot path is one comparison, and of n requests alike only about
- * SLOWEST_COUNT * ln(n) enter. Both together hold the slowest SLOWEST_COUNT of
- * all since the earlier one began, exactly.
+ * There are two generations of SLOWEST_COUNT slots: the present minute's and
+ * the last one's. A request enters if it took longer than
+ * slowest_threshold_ns(), the shortest time in a full present generation: the
+ * hot path is one comparison, and of n similar requests only about
+ * SLOWEST_COUNT * ln(n) enter. Together the generations hold exactly the
+ * SLOWEST_COUNT slowest requests since the earlier one began.
  *
- * Writing never waits. Each slot is a sequence lock: odd while it is
- * written, and a reader that finds it odd or changed tries again. The contents
- * are atomic words, stored with release and loaded with acquire instead of
- * fences between (Boehm, "Can seqlocks get along with programming language
- * memory models?", MSPC 2012): a reader that gets a word of a later writing
- * also gets its odd number. A reader gives a slot up after some tries, so
- * that a writer that lost its processor does not hold it up either.
+ * Writing never waits. Each slot is a sequence lock: its number is odd while it
+ * is written, and a reader that finds it odd or changed tries again. The
+ * contents are atomic words, stored with release and loaded with acquire
+ * instead of fences between (Boehm, "Can seqlocks get along with programming
+ * language memory models?", MSPC 2012): a reader that gets a word of a later
+ * write also gets its odd number. A reader skips a slot after some tries, so a
+ * writer that lost its processor does not delay it.
  *
  * Zeroed memory is empty.
  *
- * Thread: slowest_read() any; the rest its one writer's.
+ * Thread: any may call slowest_read(); the one writer the rest.
  * Owns:   all of it; texts are copied.
  */
 #ifndef OBSERVE_SLOWEST_H
@@ -35,7 +34,7 @@ enum {
 };
 
 struct slow_request {
-    int64_t wall_ns;   /* when it was done, since the epoch */
+    int64_t wall_ns;   /* when it ended, since the epoch */
     uint64_t total_ns; /* never 0 */
     uint64_t wait_ns;
     uint64_t body_bytes; /* of the response */
@@ -43,7 +42,7 @@ struct slow_request {
     uint16_t status;
     uint8_t method;
     uint8_t target_len;
-    char target[SLOWEST_TARGET_MAX]; /* as sent, to its query; cut at the end */
+    char target[SLOWEST_TARGET_MAX]; /* path as sent, without query; cut */
 };
 
 enum { SLOWEST_WORDS = sizeof(struct slow_request) / sizeof(uint64_t) };
@@ -59,25 +58,25 @@ struct slowest_slot {
 struct slowest {
     /* private */
     uint64_t threshold_ns;
-    uint64_t total_ns[SLOWEST_COUNT]; /* of the present generation */
+    uint64_t total_ns[SLOWEST_COUNT]; /* times of the present generation */
     uint64_t began_ms;
     unsigned present;
     struct slowest_slot slots[2][SLOWEST_COUNT];
 };
 
-/* The least time that enters: only what took longer does. */
+/* The threshold: only requests that took longer enter. */
 static inline uint64_t slowest_threshold_ns(const struct slowest *slowest)
 {
     return slowest->threshold_ns;
 }
 
-/* request->total_ns is above the threshold. */
+/* request->total_ns must be above the threshold. */
 void slowest_put(struct slowest *slowest, const struct slow_request *request);
 
-/* Begins a new generation when it is time; once a second, or less often. */
+/* Begins a new generation if it is time. To be called once a second or so. */
 void slowest_tick(struct slowest *slowest, uint64_t mono_ms);
 
-/* Copies what both generations hold, in no order; returns how many. */
+/* Copies all requests of both generations, unsorted. Returns how many. */
 unsigned slowest_read(const struct slowest *slowest,
                       struct slow_request out[2 * SLOWEST_COUNT]);
 

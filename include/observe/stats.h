@@ -1,5 +1,5 @@
 /*
- * stats - what each worker counts, and how long things took.
+ * stats - each worker's counters and times.
  *
  * A worker writes its own struct stats and no one else's, by loads and stores
  * without locks; any thread reads them at any time (stats_snapshot.h). The
@@ -26,16 +26,16 @@
  *   main       stats_set_log(), stats_store_set()  before it reads them
  *   anyone     stats_shared_drain()   the server begins to drain
  *
- * Times are nanoseconds, and what is sent is what the kernel has taken; an
- * answer that goes out at one go has no service time:
+ * Times are in nanoseconds. A byte counts as sent when the kernel has taken it;
+ * an answer that is sent in one go has no service time:
  *
  *   first byte       request          first byte      last byte     no byte
  *   read             complete         sent            sent          unsent
  *    |----------------|----- wait -----|--- service ---|--- unsent --|
  *    |--------------------- total ---------------------|
  *
- * Thread: see above; struct stats_shared is made and unmade by the main
- *         thread, while no other uses it.
+ * Thread: see above; the main thread makes and destroys struct stats_shared,
+ *         while no other uses it.
  * Owns:   its memory, which is zeroed pages: a worker that counts nothing
  *         costs address space only. Texts are borrowed.
  */
@@ -57,7 +57,7 @@ enum {
     STATS_METHODS_MAX = 16,
     STATS_STATUS_MIN = 100,
     STATS_STATUS_COUNT = 500, /* 100 to 599 */
-    STATS_SIZE_COUNT = 5      /* classes of responses' bodies */
+    STATS_SIZE_COUNT = 5      /* size classes of responses' bodies */
 };
 
 /* Why a connection ended. */
@@ -66,19 +66,19 @@ enum stats_close {
     STATS_CLOSE_IDLE,    /* no further request came in time */
     STATS_CLOSE_TIMEOUT, /* a head, a body or a full socket took too long */
     STATS_CLOSE_ERROR,   /* a bad request, a reset, no memory */
-    STATS_CLOSE_LIMIT,   /* requests per connection, or the like */
-    STATS_CLOSE_DRAIN,   /* the server is about to stop */
+    STATS_CLOSE_LIMIT,   /* requests per connection, or another limit */
+    STATS_CLOSE_DRAIN,   /* the server is draining */
     STATS_CLOSE_COUNT
 };
 
 /* Why a connection was turned away. */
 enum stats_refusal {
-    STATS_REFUSAL_DESCRIPTORS, /* there are none left */
-    STATS_REFUSAL_LIMIT,       /* as many as allowed are open */
+    STATS_REFUSAL_DESCRIPTORS, /* no descriptor is left */
+    STATS_REFUSAL_LIMIT,       /* the maximum is open */
     STATS_REFUSAL_COUNT
 };
 
-/* What a thread is at. */
+/* What a thread is doing. */
 enum stats_phase {
     STATS_PHASE_ACCEPT,
     STATS_PHASE_READ,
@@ -91,12 +91,12 @@ enum stats_phase {
     STATS_PHASE_COUNT
 };
 
-/* "client", "limit", "parse": for labels and keys. */
+/* Returns "client", "limit", "parse" and such, for labels and keys. */
 const char *stats_close_name(enum stats_close reason);
 const char *stats_refusal_name(enum stats_refusal reason);
 const char *stats_phase_name(enum stats_phase phase);
 
-/* Up to how many bytes a body is of that class; UINT64_MAX: the last. */
+/* The largest body of that size class in bytes; UINT64_MAX for the last. */
 uint64_t stats_size_bound(unsigned size);
 
 static inline unsigned stats_size(uint64_t body_bytes)
@@ -110,54 +110,54 @@ static inline unsigned stats_size(uint64_t body_bytes)
 
 /* --- What is written ------------------------------------------------------ */
 
-/* Times by size of body; those of all sizes together are their sum. */
+/* Times by size of body; the sum is that of all sizes. */
 struct stats_times {
     struct histogram wait;
     struct histogram total;
 };
 
-/* Samples are the signal handler's to write, the times its thread's. */
+/* The signal handler writes samples, the sampled thread the times. */
 struct stats_profile {
     struct counter samples[STATS_PHASE_COUNT];
     struct counter cpu_ns;
     struct counter wall_ns;
 };
 
-/* What became of the access log's lines. */
+/* Counts the access log's lines. */
 struct stats_log {
     struct counter lines;   /* handed to the log */
-    struct counter dropped; /* of these, lost */
-    struct counter errors;  /* of writing */
+    struct counter dropped; /* of these, those lost */
+    struct counter errors;  /* failed writes */
 };
 
-/* What compressors beside the workers have done. */
+/* What the compressor threads have done. */
 struct stats_compress {
-    uint64_t made;     /* variants; since the start, as the next six */
-    uint64_t hopeless; /* what did not get smaller */
+    uint64_t made;     /* variants; this and the next six: since the start */
+    uint64_t hopeless; /* files that did not get smaller */
     uint64_t failed;
-    uint64_t refused; /* orders beyond the queue */
+    uint64_t refused; /* orders, as the queue was full */
     uint64_t bytes_in;
     uint64_t bytes_out;
     uint64_t cpu_ns;
-    uint64_t queued; /* now */
+    uint64_t queued; /* orders now */
     uint64_t memory_bytes;
-    uint64_t memory_bytes_max; /* the most there ever were */
+    uint64_t memory_bytes_max; /* the maximum since the start */
 };
 
-/* Numbers of the worker's own cache as it is now; the first five since the
- * start. */
+/* Numbers of a worker's own cache; the first five since the start, the others
+ * now. */
 struct stats_cache {
     uint64_t hits;
     uint64_t misses;
     uint64_t evictions;
-    uint64_t coded;       /* answers with what was compressed here */
-    uint64_t saved_bytes; /* by these */
+    uint64_t coded;       /* answers with a variant made here */
+    uint64_t saved_bytes; /* saved by these */
     uint64_t bytes;
     uint64_t entries;
 };
 
-/* Numbers of the cache of what is proxied; the first five, of which each worker
- * has its own, and what follows bytes on disk, since the start. */
+/* Numbers of the proxy cache. The first five are each worker's own; these, and
+ * all from evictions on, since the start; the others now. */
 struct stats_kept {
     uint64_t hits;
     uint64_t stale;
@@ -166,16 +166,16 @@ struct stats_kept {
     uint64_t bypassed;
     uint64_t entries;
     uint64_t bytes;
-    uint64_t files; /* descriptors */
+    uint64_t files; /* open descriptors */
     uint64_t evictions;
-    uint64_t written; /* to the disk */
+    uint64_t written; /* to disk */
     uint64_t unwritten;
     uint64_t damaged;
 };
 
 static inline bool stats_kept_is_used(const struct stats_kept *kept)
 {
-    const uint64_t *numbers = (const uint64_t *)kept; /* nothing else */
+    const uint64_t *numbers = (const uint64_t *)kept; /* has no other members */
 
     for (size_t i = 0; i < sizeof(*kept) / sizeof(*numbers); i++)
         if (numbers[i] > 0)
@@ -183,16 +183,16 @@ static inline bool stats_kept_is_used(const struct stats_kept *kept)
     return false;
 }
 
-/* Numbers of the worker's link; from held to measured since the start. Of the
- * others, which all workers share, the greatest is reported. */
+/* Numbers of a worker's link; held to measured since the start. All workers
+ * share the others, of which the greatest is reported. */
 struct stats_link {
-    uint64_t is_engaged; /* 1, or 0 */
+    uint64_t is_engaged; /* 1 or 0 */
     uint64_t held;
     uint64_t held_bytes;
-    uint64_t measured;    /* system calls */
-    uint64_t limit_bytes; /* the budget in force */
-    uint64_t rate;        /* estimate, bytes a second */
-    uint64_t delay_us;    /* in the local queue, as estimated */
+    uint64_t measured;    /* by a system call */
+    uint64_t limit_bytes; /* budget in force */
+    uint64_t rate;        /* estimated bytes per second */
+    uint64_t delay_us;    /* estimated for the local queue */
 };
 
 enum {
@@ -203,7 +203,7 @@ enum {
     STATS_LINK_NUMBERS = sizeof(struct stats_link) / sizeof(uint64_t)
 };
 
-/* The statistics of one worker. All is private but log and profile. */
+/* The statistics of one worker; all but log and profile are private. */
 struct stats {
     _Alignas(64) struct counter methods[STATS_METHODS_MAX];
     struct counter bytes_in;
@@ -215,9 +215,9 @@ struct stats {
     struct counter queue_depth_max;
     struct counter queue_bytes;
     struct counter overtakes;
-    struct counter cache[STATS_CACHE_NUMBERS]; /* by struct stats_cache */
-    struct counter link[STATS_LINK_NUMBERS];   /* by struct stats_link */
-    struct counter kept[STATS_KEPT_NUMBERS];   /* by struct stats_kept */
+    struct counter cache[STATS_CACHE_NUMBERS]; /* as in struct stats_cache */
+    struct counter link[STATS_LINK_NUMBERS];   /* as in struct stats_link */
+    struct counter kept[STATS_KEPT_NUMBERS];   /* as in struct stats_kept */
     struct stats_log log;
     struct stats_profile profile;
     struct counter statuses[STATS_STATUS_COUNT];
@@ -229,7 +229,7 @@ struct stats {
     struct stats_tls tls;
     struct stats_http2 http2;
     struct stats_what_if_times what_if;
-    struct counter cache_if[STATS_CACHE_IF_NUMBERS]; /* by miniature_told */
+    struct counter cache_if[STATS_CACHE_IF_NUMBERS]; /* as in miniature_told */
 };
 
 struct stats_acceptor {
@@ -242,17 +242,17 @@ struct stats_acceptor {
 /* Texts are borrowed and must outlive the statistics. */
 struct stats_options {
     size_t worker_count;
-    const char *const *method_names; /* by their numbers */
-    size_t method_count;             /* STATS_METHODS_MAX at most */
+    const char *const *method_names; /* indexed by method */
+    size_t method_count;             /* at most STATS_METHODS_MAX */
     const char *version;
-    const char *schedule;                           /* "srpt" */
-    const char *cache_policy;                       /* "sieve" */
-    const char *cache_policies[MINIATURE_POLICIES]; /* all there are */
-    uint64_t cache_bytes;                           /* of each worker's */
-    const char *link_mode;                          /* "auto" */
+    const char *schedule;                           /* such as "srpt" */
+    const char *cache_policy;                       /* such as "sieve" */
+    const char *cache_policies[MINIATURE_POLICIES]; /* all policies */
+    uint64_t cache_bytes;                           /* of each worker's cache */
+    const char *link_mode;                          /* such as "auto" */
     bool is_profiled;                               /* samples are taken */
     const struct stats_store_options *stores;
-    size_t store_count; /* STATS_STORES_MAX at most */
+    size_t store_count; /* at most STATS_STORES_MAX */
 };
 
 struct stats_shared {
@@ -260,13 +260,13 @@ struct stats_shared {
     uint64_t began_mono_ms;
     int64_t began_wall_ns;
     atomic_bool is_draining;
-    struct stats_acceptor acceptor;    /* the acceptor's */
-    _Alignas(64) struct stats_log log; /* the main thread's, as are: */
+    struct stats_acceptor acceptor;    /* written by the acceptor */
+    _Alignas(64) struct stats_log log; /* this to kept: the main thread's */
     struct stats_store stores[STATS_STORES_MAX];
     struct counter kept[STATS_KEPT_NUMBERS];
-    /* The compressor's, by struct stats_compress. */
+    /* The compressor's, as in struct stats_compress. */
     struct counter compress[STATS_COMPRESS_NUMBERS];
-    struct stats workers[]; /* each its worker's, by number */
+    struct stats workers[]; /* each written by its worker */
 };
 
 /* NULL: no memory. */
@@ -274,7 +274,7 @@ MUST_USE struct stats_shared *stats_shared_create(
     const struct stats_options *options, const struct now *now);
 void stats_shared_destroy(struct stats_shared *shared);
 
-/* Says so in what is read from now on. Any thread, any number of times. */
+/* Marks all later snapshots as draining. Any thread, any number of times. */
 static inline void stats_shared_drain(struct stats_shared *shared)
 {
     atomic_store_explicit(&shared->is_draining, true, memory_order_relaxed);
@@ -282,33 +282,33 @@ static inline void stats_shared_drain(struct stats_shared *shared)
 
 /* --- Exchanges ------------------------------------------------------------ */
 
-/* What is known of an exchange when it ends. */
+/* The facts of an exchange when it ends. */
 struct stats_exchange {
-    unsigned method;     /* its number; below method_count */
-    unsigned status;     /* 0: nothing was answered */
-    uint64_t body_bytes; /* of the response, sent */
-    uint64_t bytes_in;   /* of the request, as read */
-    uint64_t bytes_out;  /* of the response, head included, sent */
+    unsigned method;     /* number, below method_count */
+    unsigned status;     /* 0: no answer */
+    uint64_t body_bytes; /* sent of the response's body */
+    uint64_t bytes_in;   /* read of the request */
+    uint64_t bytes_out;  /* sent of the response, with its head */
     uint64_t wait_ns;
     uint64_t service_ns;
     uint64_t total_ns;
-    int64_t wall_ns;     /* now */
-    struct bytes target; /* as the client sent it */
+    int64_t wall_ns;     /* the present time */
+    struct bytes target; /* as sent by the client */
     const struct address *peer;
-    /* False: given up before its last byte; times, target and peer mean
-     * nothing then and are not looked at. */
+    /* False: given up before its last byte; times, target and peer are then
+     * ignored. */
     bool is_complete;
-    /* A stream without a length that waited for events: its end comes from
-     * outside, so it is neither incomplete nor are times of it looked at. */
+    /* A stream of events without a length: since its end comes from outside, it
+     * is never incomplete, and its times are ignored. */
     bool is_endless;
 };
 
-/* Keeps the exchange among the slowest; for stats_note_exchange(). */
+/* Keeps the exchange if it is among the slowest; for stats_note_exchange(). */
 void stats_note_slow(struct stats *stats,
                      const struct stats_exchange *exchange);
 
-/* Once for every exchange that has begun, when it ends. About 12 ns; one that
- * is among the slowest, 60 ns more. */
+/* Notes the end of an exchange, once for each that has begun. It takes about 12
+ * ns, and */
 static inline void stats_note_exchange(struct stats *stats,
                                        const struct stats_exchange *exchange)
 {
@@ -336,7 +336,7 @@ static inline void stats_note_exchange(struct stats *stats,
 
 _Static_assert((int)STATS_WHAT_IF_SIZES == (int)STATS_SIZE_COUNT, "the same");
 
-/* Notes a reply of so many bytes in a sample, under an order. */
+/* Notes the time of a reply of that many bytes in a sample, under an order. */
 static inline void stats_note_what_if(struct stats *stats,
                                       enum stats_what_if order, uint64_t bytes,
                                       uint64_t ns)
@@ -344,8 +344,8 @@ static inline void stats_note_what_if(struct stats *stats,
     stats_what_if_note(&stats->what_if, order, stats_size(bytes), ns);
 }
 
-/* Notes the time from the last byte handed over until the kernel had sent them
- * all. */
+/* Notes the time from the last byte handed over until the kernel had none
+ * unsent. */
 static inline void stats_note_unsent(struct stats *stats, uint64_t ns)
 {
     histogram_record(&stats->unsent, ns);
@@ -371,7 +371,7 @@ static inline void stats_note_refused(struct stats_acceptor *acceptor,
     counter_add(&acceptor->refused[reason], 1);
 }
 
-/* depth: responses that wait for their turn; bytes: that these have left. */
+/* depth: responses waiting for their turn; bytes: what these have left. */
 static inline void stats_set_queue(struct stats *stats, uint64_t depth,
                                    uint64_t bytes)
 {
@@ -390,15 +390,16 @@ static inline void stats_note_overtake(struct stats *stats)
 void stats_set_cache(struct stats *stats, const struct stats_cache *cache);
 void stats_set_cache_if(struct stats *stats, const struct miniature_told *told);
 
-/* Sets what the compressors have counted; one thread at a time. */
+/* Sets the compressors' numbers; one thread at a time. */
 void stats_set_compress(struct counter compress[STATS_COMPRESS_NUMBERS],
                         const struct stats_compress *numbers);
 void stats_set_kept(struct counter kept[STATS_KEPT_NUMBERS],
                     const struct stats_kept *numbers);
 void stats_set_link(struct stats *stats, const struct stats_link *link);
 
-/* How much processor time the thread has used of how much that went by, both
- * since its start. Of use without --profile too: idle comes of it. */
+/* Sets the processor time used and the time that went by, both since the
+ * thread's start. Needed without --profile, too: the idle share comes from
+ * it. */
 static inline void stats_set_cpu(struct stats_profile *profile, uint64_t cpu_ns,
                                  uint64_t wall_ns)
 {
@@ -423,7 +424,7 @@ static inline void stats_note_sample(struct stats_profile *profile,
     counter_add(&profile->samples[phase], 1);
 }
 
-/* Lets the slowest requests grow old. */
+/* Lets old slowest requests expire. */
 static inline void stats_tick(struct stats *stats, uint64_t mono_ms)
 {
     slowest_tick(&stats->slowest, mono_ms);

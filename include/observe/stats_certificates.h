@@ -1,9 +1,8 @@
 /*
- * stats_certificates - how the certificates of sites stand: when they end, and
- * of those that an authority is asked for, how that goes.
+ * stats_certificates - the state of the sites' certificates: when they end, and
+ * for managed ones how their renewal goes.
  *
- * Thread: any reads; one at a time writes, the main thread's. A lock is held
- *         for one copy.
+ * Thread: any may read; the main thread writes. A lock is held for one copy.
  * Owns:   its copies; the sites' names are borrowed.
  */
 #ifndef OBSERVE_STATS_CERTIFICATES_H
@@ -16,15 +15,15 @@
 
 enum { STATS_CERTIFICATE_TEXT_MAX = 255 };
 
-/* The facts of a site's certificate; of several, of the one that ends first.
- * What is longer than a text is cut. */
+/* The facts of a site's certificate; if it has several, of the first to end.
+ * Texts that are too long are cut. */
 struct stats_certificate_facts {
-    /* Seconds since the epoch; 0: there is no certificate yet. */
+    /* Seconds since the epoch; 0: no certificate yet. */
     int64_t ends_at;
-    int64_t next_at; /* when an authority is asked, in such seconds; 0: never */
-    uint64_t failures;                           /* in a row, of asking */
+    int64_t next_at;   /* next order, in such seconds; 0: never */
+    uint64_t failures; /* consecutive failed orders */
     char names[STATS_CERTIFICATE_TEXT_MAX + 1];  /* "a.example,b.example" */
-    char issuer[STATS_CERTIFICATE_TEXT_MAX + 1]; /* "": nobody */
+    char issuer[STATS_CERTIFICATE_TEXT_MAX + 1]; /* "": nobody known */
     char error[STATS_CERTIFICATE_TEXT_MAX + 1];  /* the last; "": none */
 };
 
@@ -33,31 +32,31 @@ struct stats_certificates {
     /* private */
     pthread_mutex_t lock;
     struct {
-        const char *site; /* no two have the same */
+        const char *site; /* unique */
         struct stats_certificate_facts facts;
     } * items;
 };
 
-/* Makes room for count certificates, without facts. False: no memory, and there
- * is nothing to close. */
+/* Makes room for count certificates without facts. False: no memory, and
+ * nothing to close. */
 MUST_USE bool stats_certificates_open(struct stats_certificates *certificates,
                                       size_t count);
 void stats_certificates_close(struct stats_certificates *certificates);
 
-/* number is below count. */
+/* number must be below count. */
 void stats_certificates_name(struct stats_certificates *certificates,
                              size_t number, const char *site);
 void stats_certificates_set(struct stats_certificates *certificates,
                             size_t number,
                             const struct stats_certificate_facts *facts);
 
-/* A certificate as a report has it. The texts lie in facts. */
+/* A certificate for reports. The texts lie in facts. */
 struct stats_certificate {
     const char *site;
     const char *names;
     const char *issuer;
     const char *error;
-    uint64_t left_ms; /* until it ends; 0: it has */
+    uint64_t left_ms; /* until it ends; 0: it has ended */
     uint64_t failures;
     int64_t next_ns; /* since the epoch; 0: never */
     struct stats_certificate_facts facts;

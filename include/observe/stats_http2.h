@@ -1,6 +1,6 @@
 /*
- * stats_http2 - what clients that speak HTTP/2 do, and what they were stopped
- * from doing.
+ * stats_http2 - counts what HTTP/2 clients do, and the abuses for which they
+ * were stopped.
  *
  * Thread: as stats.h.
  * Owns:   nothing.
@@ -19,24 +19,23 @@ enum stats_http2_event {
     STATS_HTTP2_EVENT_COUNT
 };
 
-/* What a client did too much of, so that its connection, or its stream, was
- * ended. */
+/* The abuse for which a client's connection or stream was ended. */
 enum stats_http2_abuse {
-    STATS_HTTP2_HEADERS,        /* a list of fields far over the limits */
-    STATS_HTTP2_CONTINUATION,   /* heads in too many pieces */
-    STATS_HTTP2_RESETS,         /* streams given up, by either side */
+    STATS_HTTP2_HEADERS,        /* fields far beyond the limits */
+    STATS_HTTP2_CONTINUATION,   /* heads in too many frames */
+    STATS_HTTP2_RESETS,         /* streams reset by either side */
     STATS_HTTP2_SETTINGS,       /* SETTINGS frames */
     STATS_HTTP2_PINGS,          /* PING frames */
     STATS_HTTP2_PRIORITIES,     /* PRIORITY and PRIORITY_UPDATE frames */
     STATS_HTTP2_WINDOWS,        /* WINDOW_UPDATE frames */
-    STATS_HTTP2_SMALL_WINDOWS,  /* windows that take a few bytes at a time */
+    STATS_HTTP2_SMALL_WINDOWS,  /* windows for a few bytes at a time */
     STATS_HTTP2_EMPTY_FRAMES,   /* DATA without data */
-    STATS_HTTP2_UNKNOWN_FRAMES, /* of types that nobody knows */
-    STATS_HTTP2_OVERHEAD,       /* bytes that carry nothing */
-    STATS_HTTP2_UNREAD,       /* answers to such frames that it did not read */
-    STATS_HTTP2_STREAMS_OVER, /* streams beyond the limit */
-    STATS_HTTP2_MEMORY,       /* heads that wait, beyond what may be held */
-    STATS_HTTP2_SLOW,         /* streams whose window stays shut */
+    STATS_HTTP2_UNKNOWN_FRAMES, /* frames of unknown types */
+    STATS_HTTP2_OVERHEAD,       /* bytes without content */
+    STATS_HTTP2_UNREAD,         /* answers to such frames left unread */
+    STATS_HTTP2_STREAMS_OVER,   /* streams beyond the limit */
+    STATS_HTTP2_MEMORY,         /* waiting heads beyond the limit of memory */
+    STATS_HTTP2_SLOW,           /* streams whose window stays closed */
     STATS_HTTP2_ABUSE_COUNT
 };
 
@@ -45,7 +44,7 @@ struct stats_http2 {
     struct counter abuses[STATS_HTTP2_ABUSE_COUNT];
 };
 
-/* The numbers of struct stats_http2 as they were read. */
+/* The numbers of struct stats_http2 after reading. */
 struct stats_http2_sums {
     uint64_t events[STATS_HTTP2_EVENT_COUNT];
     uint64_t abuses[STATS_HTTP2_ABUSE_COUNT];
@@ -66,10 +65,10 @@ static inline void stats_http2_note_abuse(struct stats_http2 *http2,
 void stats_http2_add(struct stats_http2_sums *sums,
                      const struct stats_http2 *http2);
 
-/* Whether anybody speaks HTTP/2. */
+/* Whether any client has spoken HTTP/2. */
 bool stats_http2_is_used(const struct stats_http2_sums *sums);
 
-/* "streams", "resets": for labels and keys. NULL: there are not so many. */
+/* Returns "streams", "resets" ... for labels and keys; NULL: no such number. */
 const char *stats_http2_event_name(unsigned number);
 const char *stats_http2_abuse_name(unsigned number);
 

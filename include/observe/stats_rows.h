@@ -1,12 +1,12 @@
 /*
- * stats_rows - the statistics as a table: of each figure what it is called,
- * what it counts, and where it lies.
+ * stats_rows - the table of the statistics: for each number its name, its
+ * meaning, and its place.
  *
  * Every view goes through the table: the report, the metrics, the JSON, and
- * `sprintd top` and the dashboard, which read the JSON. A new figure is a field
- * that is counted and a row here; a view shows it when its row has a text for
- * that view. A row tells of one object: of the snapshot, or of each worker,
- * store or the like.
+ * `sprintd top` and the dashboard, which read the JSON. A new number is a field
+ * that is counted and a row here; a view shows it if its row has a text for
+ * that view. A row describes one object: the snapshot, or each worker, store
+ * and so on.
  *
  * Thread: any; constants and values only.
  */
@@ -18,7 +18,7 @@
 /* --- Rows ---------------------------------------------------------------- */
 
 enum stats_part {
-    /* Parts that are there once; their rows lie in struct stats_snapshot. */
+    /* Parts that exist once; their rows lie in struct stats_snapshot. */
     STATS_PART_SERVER,
     STATS_PART_REQUESTS,
     STATS_PART_METHODS,
@@ -36,7 +36,7 @@ enum stats_part {
     STATS_PART_LOG,
     STATS_PART_CPU,
     STATS_PART_TIMES,
-    /* Parts that are there many times. */
+    /* Parts that exist several times. */
     STATS_PART_CACHE_IF,    /* struct stats_cache_if */
     STATS_PART_SIZE,        /* struct stats_by_size */
     STATS_PART_WORKER,      /* struct stats_worker */
@@ -45,13 +45,13 @@ enum stats_part {
     STATS_PART_CERTIFICATE, /* struct stats_certificate */
     STATS_PART_COUNT,
     STATS_PART_POINT = STATS_PART_COUNT /* struct history_point, an array in the
-                                           JSON; no snapshot has it */
+                                           JSON, not in snapshots */
 };
 
 enum stats_kind {
     STATS_KIND_COUNTER,
-    STATS_KIND_GAUGE,       /* it goes up and down */
-    STATS_KIND_VECTOR,      /* several counters, each with a name */
+    STATS_KIND_GAUGE,       /* goes up and down */
+    STATS_KIND_VECTOR,      /* several counters, each with its name */
     STATS_KIND_DISTRIBUTION /* struct distribution */
 };
 
@@ -59,50 +59,50 @@ enum stats_unit {
     STATS_UNIT_NUMBER,
     STATS_UNIT_BYTES,
     STATS_UNIT_BYTES_A_SECOND,
-    STATS_UNIT_NS, /* in the JSON microseconds; 0: not known */
+    STATS_UNIT_NS, /* microseconds in the JSON; 0: unknown */
     STATS_UNIT_US,
-    STATS_UNIT_MS,     /* in the JSON seconds */
-    STATS_UNIT_MOMENT, /* nanoseconds since the epoch; in the JSON seconds */
+    STATS_UNIT_MS,     /* seconds in the JSON */
+    STATS_UNIT_MOMENT, /* nanoseconds since the epoch; seconds in the JSON */
     STATS_UNIT_BOOL,
-    STATS_UNIT_TEXT,  /* a const char *; a metric has it as a label */
-    STATS_UNIT_SHARE, /* a double from 0 to 1; NAN: not known */
-    STATS_UNIT_RATE   /* a double; NAN: not known */
+    STATS_UNIT_TEXT,  /* a const char *; a label in the metrics */
+    STATS_UNIT_SHARE, /* a double from 0 to 1; NAN: unknown */
+    STATS_UNIT_RATE   /* a double; NAN: unknown */
 };
 
 struct stats_row {
     enum stats_part part;
     enum stats_kind kind;
     enum stats_unit unit;
-    bool is_sparse; /* the report and the JSON leave out what is 0; of gauges
-                       that are known of some objects only, all views do */
-    size_t offset;  /* of its field in the object */
+    bool is_sparse; /* the report and the JSON omit 0; gauges unknown for some
+                       objects are omitted from all views */
+    size_t offset;  /* of the field in its object */
     size_t bytes;
-    const char *name;   /* of the JSON's member; NULL: none */
-    const char *label;  /* of the report's line (of a vector: what its names
-                           stand behind), or of a trend in top; NULL: none */
-    const char *metric; /* NULL: none. Rows of one metric are neighbours. */
-    const char *help;   /* explains the metric: in its first row, which every
-                           object with one of its rows has */
-    const char *key;    /* of a vector: the label that its names are values of;
-                           else what tells rows of one metric apart, or NULL */
-    struct {            /* in `sprintd top` */
+    const char *name;   /* name in the JSON; NULL: not shown there */
+    const char *label;  /* in the report (for a vector: put before its names),
+                           or of a trend in top; NULL: none */
+    const char *metric; /* or NULL; rows of one metric are neighbours */
+    const char *help;   /* of the metric, in its first row, which every object
+                           with one of its rows has */
+    const char *key;    /* for a vector: the label that has its names as values;
+                           else distinguishes a metric's rows, or NULL */
+    struct {            /* for `sprintd top` */
         const char *text;
-        unsigned position; /* in the part's line, from 1; 0: it is not there */
+        unsigned position; /* in the part's line, from 1; 0: not shown */
     } top;
 };
 
-/* The rows of a part one after the other: the first after NULL, NULL after the
+/* Returns the row of a part after row: the first for NULL, NULL after the
  * last. */
 const struct stats_row *stats_row_next(enum stats_part part,
                                        const struct stats_row *row);
 
-/* The field of the object at base; and its value, when it is a number, or a
+/* Return the field in the object at base, and its value as a number or a
  * text. */
 const void *stats_row_at(const struct stats_row *row, const void *base);
 uint64_t stats_row_number(const struct stats_row *row, const void *base);
 const char *stats_row_text(const struct stats_row *row, const void *base);
 
-/* Whether a sparse gauge has nothing to say of the object. */
+/* Whether a sparse gauge is unknown for the object. */
 bool stats_row_is_left_out(const struct stats_row *row, const void *base);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * stats_snapshot - all statistics at about one moment, as plain numbers: what
- * every report is written from.
+ * stats_snapshot - all statistics at about one moment, as plain numbers, from
+ * which every report is written.
  *
- * Taking one costs its reader about 10 us for each worker, and the workers
- * nothing but the cache lines it looks at.
+ * Taking a snapshot costs its reader about 10 us for each worker, and the
+ * workers only the cache lines that are read.
  *
- * Thread: stats_read() any, many at once; a snapshot is its owner's.
- * Owns:   its memory: room for 0.3 MB, of which it takes what is not 0. Texts
- *         are borrowed from the options of the statistics.
+ * Thread: any may call stats_read(), also at once; a snapshot is its owner's.
+ * Owns:   its memory: 0.3 MB reserved, but only pages that are not 0 are used.
+ *         Texts are borrowed from the options of the statistics.
  */
 #ifndef OBSERVE_STATS_SNAPSHOT_H
 #define OBSERVE_STATS_SNAPSHOT_H
@@ -25,9 +25,9 @@ struct stats_worker {
     uint64_t queue_bytes;
 };
 
-/* Shares of the time that workers had: idle, and each phase of the rest. They
- * add up to 1, or to idle alone when no samples were taken. The share of
- * processor time that a phase had is phases[i] / (1 - idle). */
+/* Shares of the workers' time: idle, and each phase of the rest. They add up to
+ * 1; without samples there is only idle. A phase's share of processor time is
+ * phases[i] / (1 - idle). */
 struct stats_shares {
     double idle;
     double phases[STATS_PHASE_COUNT];
@@ -40,32 +40,32 @@ struct stats_by_size {
     uint64_t what_if_ns[STATS_WHAT_IF_COUNT]; /* mean */
 };
 
-/* What the workers' caches would have hit, of another size and policy. */
+/* Hit ratios of the workers' caches for another size and policy. */
 struct stats_cache_if {
     const char *policy;
-    const char *size; /* "1/4": of what it is */
-    uint64_t bytes;   /* of each worker's */
+    const char *size; /* relative to the real size: "1/4" */
+    uint64_t bytes;   /* of each worker's cache */
     double hit_ratio;
     double byte_hit_ratio;
 };
 
 struct stats_snapshot {
     struct stats_options options;
-    int64_t wall_ns; /* when it was taken, since the epoch */
+    int64_t wall_ns; /* when it was taken: since the epoch */
     uint64_t mono_ms;
     int64_t began_wall_ns;
     uint64_t uptime_ms;
     bool is_draining;
 
     uint64_t requests;
-    double requests_a_second; /* NAN: no time has gone by */
+    double requests_a_second; /* NAN: no time has passed */
     uint64_t methods[STATS_METHODS_MAX];
-    uint64_t statuses[STATS_STATUS_COUNT]; /* from STATS_STATUS_MIN */
-    uint64_t incomplete;                   /* of requests */
+    uint64_t statuses[STATS_STATUS_COUNT]; /* index 0 is STATS_STATUS_MIN */
+    uint64_t incomplete;                   /* incomplete requests */
     uint64_t bytes_in;
     uint64_t bytes_out;
 
-    uint64_t accepted; /* by workers */
+    uint64_t accepted; /* connections taken by workers */
     uint64_t open;
     uint64_t closed[STATS_CLOSE_COUNT];
     uint64_t refused[STATS_REFUSAL_COUNT];
@@ -76,14 +76,14 @@ struct stats_snapshot {
     struct stats_cache cache;
     struct stats_compress compress;
     struct stats_kept kept;
-    double hit_ratio; /* of the cache; NAN: it was not asked */
+    double hit_ratio; /* of the cache; NAN: no lookups */
     struct miniature_told cache_told;
-    /* These have no meaning when there are no requests in cache_told. */
+    /* Meaningless if cache_told has no requests. */
     struct stats_cache_if cache_if[MINIATURE_MODELS];
     struct stats_link link;
     uint64_t queue_depth;
-    uint64_t queue_depth_max; /* sum of the workers', which need not have been
-                                 at one time */
+    uint64_t queue_depth_max; /* sum of the workers' maxima, perhaps of
+                                 different moments */
     uint64_t queue_bytes;
     uint64_t overtakes;
     uint64_t log_lines;
@@ -108,13 +108,13 @@ struct stats_snapshot {
     unsigned slowest_count;
     struct slow_request slowest[SLOWEST_COUNT]; /* slowest first */
 
-    /* Borrowed; read when they are reported. Whoever knows of them says so
-     * after each stats_read(); NULL: there are none. */
+    /* Borrowed, and read when reported. The owner sets it after each
+     * stats_read(); NULL: none. */
     const struct stats_upstreams *upstreams;
-    /* Borrowed as upstreams are; NULL: there are none. */
+    /* Borrowed, like upstreams; NULL: none. */
     const struct stats_certificates *certificates;
 
-    struct stats_worker workers[]; /* options.worker_count */
+    struct stats_worker workers[]; /* options.worker_count of them */
 };
 
 /* Makes an empty snapshot with room for the workers of shared. NULL: no memory.
@@ -123,15 +123,15 @@ MUST_USE struct stats_snapshot *stats_snapshot_create(const struct stats_shared
                                                           *shared);
 void stats_snapshot_destroy(struct stats_snapshot *snapshot);
 
-/* Makes it empty again: it takes a page of memory then. */
+/* Makes it empty again, so that it uses one page of memory. */
 void stats_snapshot_clear(struct stats_snapshot *snapshot);
 
 /* Fills a snapshot that was made for shared. */
 void stats_read(const struct stats_shared *shared, const struct now *now,
                 struct stats_snapshot *snapshot);
 
-/* What the statistics of a moment are told from, as far as they are not times.
- * Two that are the same: nothing has happened between them. */
+/* The numbers of a moment that change whenever anything happens, times
+ * excepted: if two pulses are equal, nothing has happened between them. */
 struct stats_pulse {
     uint64_t requests;
     uint64_t bytes_out;
@@ -142,7 +142,7 @@ struct stats_pulse {
     uint64_t misses;
 };
 
-/* A hundredth of what stats_read() costs. */
+/* Costs a hundredth of stats_read(). */
 void stats_read_pulse(const struct stats_shared *shared,
                       struct stats_pulse *pulse_out);
 

@@ -1,5 +1,5 @@
 /*
- * stats_tls - what became of the handshakes of clients that speak TLS.
+ * stats_tls - counts clients' TLS handshakes by their results.
  *
  * Thread: as stats.h.
  * Owns:   nothing.
@@ -16,16 +16,16 @@ enum stats_tls_handshake {
     STATS_TLS_HANDSHAKE_COUNT
 };
 
-/* Why there was no handshake. */
+/* Why a handshake failed. */
 enum stats_tls_failure {
-    STATS_TLS_VERSION,     /* there is no version that both speak */
-    STATS_TLS_CIPHER,      /* there is no cipher that both have */
-    STATS_TLS_NAME,        /* no certificate has that name */
-    STATS_TLS_CERTIFICATE, /* the client's is missing, or no good */
-    STATS_TLS_ALERT,       /* of the client's */
-    STATS_TLS_PLAIN_HTTP,  /* it did not want any */
+    STATS_TLS_VERSION,     /* no common version */
+    STATS_TLS_CIPHER,      /* no common cipher */
+    STATS_TLS_NAME,        /* no certificate for that name */
+    STATS_TLS_CERTIFICATE, /* the client's: missing or invalid */
+    STATS_TLS_ALERT,       /* the client sent an alert */
+    STATS_TLS_PLAIN_HTTP,  /* the client spoke plain HTTP */
     STATS_TLS_GONE,        /* the client has left */
-    STATS_TLS_TIMEOUT,     /* it took too long */
+    STATS_TLS_TIMEOUT,     /* the handshake took too long */
     STATS_TLS_OTHER,
     STATS_TLS_FAILURE_COUNT
 };
@@ -39,7 +39,7 @@ struct stats_tls {
     struct counter groups[STATS_TLS_GROUP_COUNT];
 };
 
-/* The numbers of struct stats_tls as they were read. */
+/* The numbers of struct stats_tls after reading. */
 struct stats_tls_sums {
     uint64_t handshakes[STATS_TLS_HANDSHAKE_COUNT];
     uint64_t failed[STATS_TLS_FAILURE_COUNT];
@@ -47,8 +47,8 @@ struct stats_tls_sums {
     uint64_t groups[STATS_TLS_GROUP_COUNT];
 };
 
-/* A handshake is done. version and group as they are called: "TLSv1.3",
- * "x25519"; empty: not known. */
+/* Notes a completed handshake. version and group are names such as "TLSv1.3",
+ * "x25519"; empty: unknown. */
 void stats_tls_note(struct stats_tls *tls, bool is_resumed,
                     struct bytes version, struct bytes group);
 
@@ -60,11 +60,11 @@ static inline void stats_tls_note_failure(struct stats_tls *tls,
 
 void stats_tls_add(struct stats_tls_sums *sums, const struct stats_tls *tls);
 
-/* Whether anybody has tried. */
+/* Whether any client has tried TLS. */
 bool stats_tls_is_used(const struct stats_tls_sums *sums);
 
-/* "resumed", "plain_http", "TLSv1.3", "x25519": for labels and keys. NULL:
- * there are not so many. */
+/* Returns "resumed", "plain_http", "TLSv1.3", "x25519" and such, for labels and
+ * keys; NULL: no such number. */
 const char *stats_tls_handshake_name(unsigned number);
 const char *stats_tls_failure_name(unsigned number);
 const char *stats_tls_version_name(unsigned number);

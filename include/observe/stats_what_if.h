@@ -1,18 +1,18 @@
 /*
- * stats_what_if - how long replies took in samples of time, and how long the
- * same ones would have taken under other orders (engine/what_if.h).
+ * stats_what_if - how long replies took in samples of time, and how long they
+ * would have taken in other orders (engine/what_if.h).
  *
- * Thread: as for all statistics: one writes, any read.
+ * Thread: as for all statistics: one writes, any may read.
  */
 #ifndef OBSERVE_STATS_WHAT_IF_H
 #define OBSERVE_STATS_WHAT_IF_H
 
 #include "observe/histogram.h"
 
-enum { STATS_WHAT_IF_SIZES = 5 /* classes, as of all times */ };
+enum { STATS_WHAT_IF_SIZES = 5 /* size classes, as for all times */ };
 
 enum stats_what_if {
-    STATS_WHAT_IF_DID, /* as it was */
+    STATS_WHAT_IF_DID, /* the real order */
     STATS_WHAT_IF_FIFO,
     STATS_WHAT_IF_FAIR,
     STATS_WHAT_IF_SRPT,
@@ -21,11 +21,11 @@ enum stats_what_if {
 
 struct stats_what_if_times {
     struct histogram all[STATS_WHAT_IF_COUNT];
-    struct counter sums[STATS_WHAT_IF_SIZES][STATS_WHAT_IF_COUNT]; /* ns */
+    struct counter sums[STATS_WHAT_IF_SIZES][STATS_WHAT_IF_COUNT]; /* in ns */
     struct counter counts[STATS_WHAT_IF_SIZES];
 };
 
-/* Notes one reply of that class of size. */
+/* Notes one reply of that size class. */
 static inline void stats_what_if_note(struct stats_what_if_times *times,
                                       enum stats_what_if order, unsigned size,
                                       uint64_t ns)

@@ -2,10 +2,10 @@
  * status_json - the statistics as JSON (RFC 8259), for programs and for the
  * dashboard.
  *
- * Times are microseconds with a fraction, shares go from 0 to 1, and a moment
- * is seconds since the epoch. What was not counted is 0. Texts that came from
- * clients are escaped. It is one line without its end, so that it fits into a
- * server-sent event as it is.
+ * Times are microseconds with a fraction, shares go from 0 to 1, and moments
+ * are seconds since the epoch. What was not counted is 0. Texts from clients
+ * are escaped. The JSON is one line without a line end, so that a server-sent
+ * event can contain it.
  *
  * Thread: any.
  */
@@ -15,16 +15,16 @@
 #include "base/buf.h"
 #include "observe/history.h"
 
-/* How long the JSON can become, for the ceiling of out: 300 points, 1,024
- * workers and 256 upstreams with no number or name short. */
+/* The maximum length of the JSON, for out: 300 points, 1,024 workers and 256
+ * upstreams, all numbers and names of full length. */
 enum { STATUS_JSON_BYTES_MAX = 2 * 1024 * 1024 };
 
-/* All of it. */
+/* Puts all statistics, with the history. */
 void status_json_put(struct buf *out, const struct stats_snapshot *snapshot,
                      struct history *history);
 
-/* Puts the same with "point", the newest of the history (null before there is
- * one), in the place of "history": for every second. */
+/* Puts the same for every second: instead of "history" there is "point", its
+ * newest (null before there is one). */
 void status_json_put_tick(struct buf *out,
                           const struct stats_snapshot *snapshot,
                           struct history *history);
