@@ -1,15 +1,15 @@
 /*
- * cache_command - what an operator may ask of the cache of proxied answers, by
- * the control socket: `sprintd cache`.
+ * cache_command - an operator's commands for the proxy cache, through the
+ * control socket: `sprintd cache`.
  *
- *   purge [soft] [tags=LIST] [ADDRESS]   takes out, or has asked about again
- *   ls [ADDRESS]                         a line for each entry
+ *   purge [soft] [tags=LIST] [ADDRESS]   removes, or marks as stale
+ *   ls [ADDRESS]                         one line for each entry
  *   stat                                 numbers
  *
- * An ADDRESS is a URL, or that without a scheme; with '*' at its end it is what
- * others begin with.
+ * An ADDRESS is a URL, with or without a scheme; with '*' at its end, it stands
+ * for all that begin with it.
  *
- * Thread: any; the caller waits while every entry is looked at.
+ * Thread: any; the call lasts while every entry is looked at.
  */
 #ifndef PROCESS_CACHE_COMMAND_H
 #define PROCESS_CACHE_COMMAND_H
@@ -17,8 +17,8 @@
 #include "base/buf.h"
 #include "cache/cache_store.h"
 
-/* Does what words say; what there is to tell goes into answer. store may be
- * NULL: nothing is kept. False: answer says why. */
+/* Does what words say, and writes results to answer. store is NULL without a
+ * cache. False: answer says why. */
 bool cache_command_run(struct cache_store *store, struct bytes words,
                        struct buf *answer);
 

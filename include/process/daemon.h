@@ -1,16 +1,16 @@
 /*
- * daemon - leaves the terminal: --daemon, the old way.
+ * daemon - detaches from the terminal for --daemon, in the traditional way.
  *
- * The command that was typed waits until the server serves, and exits with 0
- * then; a server that fails to start exits the command with its status, after
- * it has said why on the same stderr.
+ * The started command waits until the server serves, and then exits with 0; if
+ * the server fails to start, it says why on the same stderr, and the command
+ * exits with its status.
  *
  *   command -- fork --> session leader -- fork --> server
  *      |                     exits at once            |
  *      +<------------- readiness: status -------------+
  *
- * The server is no session leader, so that no terminal becomes its own. The
- * working directory and the umask stay: relative paths mean what they meant.
+ * The server is no session leader, so it can get no controlling terminal. The
+ * working directory and the umask stay: relative paths keep their meaning.
  *
  * Thread: the main thread, before there is another.
  */
@@ -19,13 +19,13 @@
 
 #include "process/readiness.h"
 
-/* Returns in the server alone; the command exits in here. 0 or -errno, in the
- * command then. */
+/* Returns only in the server; the command exits in here. Returns 0, or -errno
+ * in the command. */
 MUST_USE int daemon_leave(struct readiness *readiness);
 
-/* Lets go of the terminal: standard input and output, and standard error
- * unless it is a regular file, lead to /dev/null. To be called before
- * readiness_tell(), which ends the command. */
+/* Redirects standard input and output, and standard error unless it is a
+ * regular file, to /dev/null. To be called before readiness_tell(), which ends
+ * the command. */
 void daemon_close_standard(void);
 
 #endif

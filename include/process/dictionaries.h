@@ -1,6 +1,6 @@
 /*
- * dictionaries - a server's store of versions that clients have of its files:
- * the folder is made and opened before the server gives up its rights.
+ * dictionaries - opens the server's store of old file versions that clients may
+ * have: the folder is made and opened before the server gives up its rights.
  *
  * Thread: the main thread's.
  */
@@ -11,8 +11,8 @@
 #include "confine/identity.h"
 #include "files/dictionary_store.h"
 
-/* *store_out is NULL where there are none. EX_OK, or a status after one line on
- * stderr. */
+/* *store_out is NULL if no dictionaries are configured. EX_OK, or a status
+ * after one line on stderr. */
 MUST_USE int dictionaries_open(struct dictionary_store **store_out,
                                const struct options *options,
                                const struct identity *identity);

@@ -1,11 +1,11 @@
 /*
- * generation - one configuration in force: its options, with the roots they
- * name open, and files of passwords and tokens read.
+ * generation - one configuration in force: its options, with their roots
+ * opened, and the files of passwords and tokens read.
  *
- * Another may follow while the server runs (SIGHUP); this one stays until the
- * last answer that was begun under it has ended.
+ * A reload (SIGHUP) makes another; the old one stays until the last answer that
+ * was begun under it has ended.
  *
- * Thread: made by the main thread; held and released by any.
+ * Thread: made by the main thread; any thread may hold and release it.
  * Owns:   its options with their arena, the roots' descriptors, and tokens.
  */
 #ifndef PROCESS_GENERATION_H
@@ -20,11 +20,11 @@
 
 struct generation; /* opaque; counted */
 
-/* Takes options over (they are empty then) and opens the roots. One reference,
- * the caller's. NULL: *status_out is one of sysexits.h, after one line on
- * errors. before: the one that was in force, or NULL: what it knows of servers
- * goes on; when rights have been given up since, and tokens cannot be read
- * again, they stay as they were. */
+/* Takes options over (which are empty then) and opens the roots. Returns the
+ * caller's reference, or NULL with a status of sysexits.h in *status_out, after
+ * one line on errors. before: the generation in force, or NULL: its knowledge
+ * of servers is taken over, and so are tokens that cannot be read again since
+ * rights were given up. */
 MUST_USE struct generation *generation_create(struct options *options,
                                               const struct generation *before,
                                               FILE *errors, int *status_out);
@@ -40,14 +40,14 @@ bool generation_has_passwords(const struct generation *generation);
 const struct options *generation_options(const struct generation *generation);
 const struct proxies *generation_proxies(const struct generation *generation);
 
-/* The credentials that clients which speak TLS are shown; the main thread's. */
+/* The credentials for clients that speak TLS; the main thread's. */
 struct credentials *generation_credentials(struct generation *generation);
 
-/* Says where https-redirect leads, before workers serve the generation. */
+/* Sets the port of https-redirect, before workers serve the generation. */
 void generation_lead_to(struct generation *generation, uint16_t https_port);
 
-/* What workers are to serve. Each of them holds a reference of its own, which
- * the caller takes before for each. */
+/* Returns what workers serve. Each worker releases one reference, which the
+ * caller acquires for it before. */
 struct worker_service generation_service(struct generation *generation,
                                          const struct mime *mime,
                                          size_t connections_max,

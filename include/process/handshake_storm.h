@@ -1,12 +1,12 @@
 /*
- * handshake_storm - whether so many connections come by TLS that they are
- * better accepted a few at a time.
+ * handshake_storm - notices when so many TLS connections come that it is better
+ * to accept several at a time.
  *
- * The thread that accepts interrupts a worker for each connection, so that none
- * waits until the worker has had its slice of the CPU. A worker takes a fifth
- * of a millisecond for a handshake, and an interruption a tenth of that. In a
- * storm each connection waits for the handshakes of others anyway, and less
- * when nothing interrupts these.
+ * The accepting thread interrupts a worker for each connection, so that none
+ * waits for the end of the worker's slice of the CPU. A handshake takes a
+ * worker 0.2 ms, and an interruption a tenth of that. In a storm each
+ * connection waits for others' handshakes anyway, and waits less if these are
+ * not interrupted.
  *
  * Thread: one, the acceptor's.
  */
@@ -16,15 +16,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zeros: the weather is fair. */
+/* Zeroed: no storm. */
 struct handshake_storm {
-    double since_s; /* counted, by the loop's clock */
+    double since_s; /* start of the count, on the loop's clock */
     size_t count;
     bool blows;
 };
 
-/* Counts connections that have come by TLS, perhaps none, to so many workers.
- * True: a storm has begun, or has ended. */
+/* Counts connections that have come by TLS, perhaps none, to that many workers.
+ * True: a storm has begun or ended. */
 bool handshake_storm_note(struct handshake_storm *storm, double now_s,
                           size_t count, size_t workers);
 

@@ -1,10 +1,9 @@
 /*
- * listeners - the listening sockets that the options ask for.
+ * listeners - opens the listening sockets that the options ask for.
  *
- * Sockets that are already there are taken: those that systemd or an earlier
- * server hands over at the start, and at a reload those that this server has.
- * When systemd hands some over, and nothing says where to listen, it is these
- * that are meant.
+ * Open sockets are taken: at the start those from systemd or an earlier server,
+ * at a reload those that this server has. If systemd hands some over, and no
+ * option says where to listen, exactly these are used.
  *
  * Thread: the main thread's.
  * Owns:   the listeners in the array.
@@ -17,42 +16,40 @@
 #include "config/options.h"
 #include "process/activation.h"
 
-/* Whether all that systemd hands over is meant, rather than what the options
- * say by default. */
+/* Whether to use all sockets from systemd, instead of the options' defaults. */
 bool listeners_are_systemds(const struct options *options, bool is_activated);
 
-/* Opens or takes all listeners. 0, or a status of sysexits.h after one line on
- * stderr that names the option and the remedy; *count_out listeners are open
- * either way. */
+/* Opens or takes all listeners. Returns 0, or a status of sysexits.h after one
+ * line on stderr that names the option and the remedy. Either way, *count_out
+ * listeners are open. */
 MUST_USE int listeners_open(struct listener listeners[OPTIONS_LISTEN_MAX],
                             size_t *count_out, const struct options *options,
                             struct activation *activation);
 
-/* Whether what speaks TLS has something to show: systemd may have opened such a
- * socket without a word of the options. EX_OK, or a status after a line. */
+/* Checks that listeners with TLS have a certificate: systemd may have opened
+ * one without any option for TLS. Returns EX_OK, or a status after a line. */
 MUST_USE int listeners_check(const struct listener *listeners, size_t count,
                              bool has_certificate, FILE *errors);
 
-/* The port that https-redirect leads to: the one that is said, or else the one
- * that TLS is spoken on; 443 where there are several, or none. */
+/* Returns the port of https-redirect: the configured one, or else that of the
+ * listener with TLS; 443 if there are several such ports, or none. */
 uint16_t listeners_https_port(const struct listener *listeners, size_t count,
                               const struct options *options);
 
-/* What leads from the sockets that are open to those that other options ask
- * for. */
+/* The way from the open sockets to those that new options ask for. */
 struct listeners_change {
     struct listener next[OPTIONS_LISTEN_MAX];
-    bool is_new[OPTIONS_LISTEN_MAX]; /* else a copy of one before */
+    bool is_new[OPTIONS_LISTEN_MAX]; /* false: a copy of an open one */
     size_t count;
 };
 
-/* Opens what is not there yet. EX_OK; or a status, after a line on errors, and
- * all is as it was. */
+/* Opens the missing sockets. Returns EX_OK; or a status after a line on errors,
+ * and nothing has changed. */
 MUST_USE int listeners_prepare(struct listeners_change *change,
                                const struct listener *listeners, size_t count,
                                const struct options *options, FILE *errors);
 
-/* Makes the change, and closes what is not wanted any more; or gives it up. */
+/* Apply or give up the change; sockets that are no longer needed are closed. */
 void listeners_apply(struct listeners_change *change,
                      struct listener listeners[OPTIONS_LISTEN_MAX],
                      size_t *count_ref);

@@ -1,8 +1,8 @@
 /*
- * machine_memory - how much memory there is for this process: the machine's, or
- * less where control groups say so, as those of containers do.
+ * machine_memory - how much memory this process may use: the machine's, or less
+ * if control groups limit it, as in containers.
  *
- * Thread: the main thread's, at start: files of the kernel are read.
+ * Thread: the main thread's, at the start: it reads files of the kernel.
  * Owns:   nothing.
  */
 #ifndef PROCESS_MACHINE_MEMORY_H
@@ -12,8 +12,8 @@
 
 uint64_t machine_memory(void);
 
-/* The least limit that control groups set; UINT64_MAX: none does. groups: what
- * lists the process's (/proc/self/cgroup); mount: where they lie
+/* Returns the lowest limit of the control groups; UINT64_MAX: none. groups: the
+ * file that lists the process's groups (/proc/self/cgroup); mount: their folder
  * (/sys/fs/cgroup). */
 uint64_t machine_memory_group_limit(const char *groups, const char *mount);
 

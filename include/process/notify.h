@@ -1,13 +1,12 @@
 /*
- * notify - tells the service manager (systemd) how the server is.
+ * notify - tells the service manager (systemd) the server's state.
  *
- * The protocol of sd_notify(3): one datagram of NAME=VALUE lines to the socket
- * that NOTIFY_SOCKET names. Without a manager all of it does nothing; a
- * manager that does not listen never disturbs the server.
+ * The protocol of sd_notify(3): each message is a datagram of NAME=VALUE lines
+ * to the socket that NOTIFY_SOCKET names. Without a manager these functions do
+ * nothing; a manager that does not listen never disturbs the server.
  *
- * libsystemd would spare no more than the address and the datagram, and looks
- * for the socket anew with every message: by a variable that must be gone
- * before a child is born.
+ * libsystemd would save only a few lines, and looks up the socket for every
+ * message, in a variable that must be unset before a child is forked.
  *
  * Thread: the main thread's.
  * Owns:   its socket.
@@ -21,20 +20,19 @@
 #include "base/bytes.h"
 
 struct notify {
-    int fd;               /* -1: nobody wants to know */
-    bool is_abstract;     /* its socket has no file, but a name */
-    uint64_t watchdog_ms; /* 0: nobody watches; else feed it more often */
+    int fd;               /* -1: there is no manager */
+    bool is_abstract;     /* in the abstract namespace */
+    uint64_t watchdog_ms; /* 0: no watchdog; else its period */
 };
 
-/* Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and unsets them, so
- * that no child takes them for its own. */
+/* Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and unsets them, so that
+ * children do not use them. */
 void notify_open(struct notify *notify);
 
-/* Closes without another message, too: after an upgrade the new server
- * speaks. */
+/* Closes without a message: after an upgrade, the new server sends it. */
 void notify_close(struct notify *notify);
 
-/* The server serves (at first, or again after reloading). status: one line
+/* Tells that the server serves, at first or after a reload. status: one line
  * for people. */
 void notify_ready(const struct notify *notify, const char *status);
 void notify_reloading(const struct notify *notify);
@@ -43,7 +41,7 @@ void notify_stopping(const struct notify *notify, const char *status);
 /* Tells the service manager that all workers make progress. */
 void notify_watchdog(const struct notify *notify);
 
-/* From now on, another process is the service. */
+/* Tells that another process is the service from now on. */
 void notify_main_pid(const struct notify *notify, pid_t pid);
 
 #endif

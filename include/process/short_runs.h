@@ -1,22 +1,21 @@
 /*
- * short_runs - a thread that needs little of a CPU at a time, but soon.
+ * short_runs - gets a CPU sooner for a thread that needs it only briefly.
  *
- * On a CPU that a worker keeps busy the kernel runs another thread only when
- * the worker has had its turn, which may take some milliseconds. A thread that
- * says that its runs are short (Linux 6.12 and later) need not wait for that,
- * and has no more of the CPU than before.
+ * On a CPU that a worker keeps busy, the kernel runs another thread only after
+ * the worker's slice, which may last some milliseconds. A thread that declares
+ * its runs as short (Linux 6.12 and later) runs sooner, without getting more of
+ * the CPU.
  *
- * Thread: the one that is meant.
+ * Thread: acts on the calling thread.
  */
 #ifndef PROCESS_SHORT_RUNS_H
 #define PROCESS_SHORT_RUNS_H
 
-/* Says so of the calling thread. Kernels that know nothing of it change
- * nothing. */
+/* Declares the calling thread's runs as short. Older kernels ignore it. */
 void short_runs_ask(void);
 
-/* Takes it back: the thread lets others have their turn, and interrupts none
- * (sched(7), SCHED_BATCH), until it asks again. */
+/* Takes that back: until it asks again, the thread interrupts no other
+ * (sched(7), SCHED_BATCH). */
 void short_runs_give_up(void);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * spare_memory - whether so many connections have gone that what was theirs is
- * to be given back to the kernel.
+ * spare_memory - whether so many connections have ended that their memory
+ * should be returned to the kernel.
  *
- * A handshake of TLS that is not over has some 40 KiB. What is freed of it lies
- * among what stays, such as the memory of connections that is kept for the next
- * ones, so free(3) gives nothing back: after a flood a server would be large
- * for good. To give it back (malloc_trim(3)) takes a tenth of a millisecond for
- * each megabyte, in which a worker may wait that wants memory, so it is done
- * when most of a crowd has gone, and not for each connection.
+ * An unfinished TLS handshake has some 40 KiB. When it is freed, it lies
+ * between memory that stays in use, such as that kept for the next connections,
+ * so free(3) returns nothing to the kernel: after a flood, a server would stay
+ * large for ever. Returning it (malloc_trim(3)) takes 0.1 ms for each megabyte,
+ * during which workers may wait for memory; so it is done when most of a crowd
+ * has ended, and not for each connection.
  *
  * Thread: one.
  */
@@ -18,15 +18,15 @@
 #include <stdint.h>
 
 enum {
-    SPARE_MEMORY_CROWD = 1000, /* fewer have had 40 MiB at most */
-    SPARE_MEMORY_SHARE = 4     /* most have gone: a quarter is left */
+    SPARE_MEMORY_CROWD = 1000, /* a smaller crowd has at most 40 MiB */
+    SPARE_MEMORY_SHARE = 4     /* most have ended: a quarter is left */
 };
 
 struct spare_memory {
-    uint64_t height; /* connections, since memory was given back */
+    uint64_t height; /* most connections since the last return */
 };
 
-/* Takes note of how many connections are open. Whether it is time. */
+/* Notes how many connections are open. True: it is time to return memory. */
 bool spare_memory_note(struct spare_memory *spare, uint64_t open);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * statistics - the statistics of this server: makes them, keeps their history
- * and prints the report.
+ * statistics - makes the statistics of this server, keeps their history and
+ * prints the report.
  *
- * Thread: the main thread's, but what is shared: see stats.h and history.h.
+ * Thread: the main thread's, apart from what is shared: see stats.h and
+ *         history.h.
  * Owns:   all of it; the access log and the stores are borrowed.
  */
 #ifndef PROCESS_STATISTICS_H
@@ -16,19 +17,19 @@
 struct statistics {
     struct stats_shared *shared;
     struct history *history;
-    const struct stats_upstreams *upstreams; /* in force; borrowed, or NULL */
-    const struct cache_store *cache;         /* in force; borrowed, or NULL */
+    const struct stats_upstreams *upstreams; /* in force; borrowed; or NULL */
+    const struct cache_store *cache;         /* in force; borrowed; or NULL */
     /* private */
     struct stats_snapshot *snapshot;
-    struct stats_pulse pulse; /* of the last point */
+    struct stats_pulse pulse; /* at the last point */
     const struct access_log *access_log;
     const struct stores *stores;
     struct stats_store_options store_options[STATS_STORES_MAX];
     uint64_t due_ms;
 };
 
-/* stores need not be open yet. False: no memory; statistics_close() all the
- * same. */
+/* stores need not be open yet. False: no memory. statistics_close() is needed
+ * in any case. */
 MUST_USE bool statistics_open(struct statistics *statistics,
                               const struct options *options,
                               size_t worker_count,
@@ -36,17 +37,18 @@ MUST_USE bool statistics_open(struct statistics *statistics,
                               const struct stores *stores);
 void statistics_close(struct statistics *statistics);
 
-/* Notes the history, if it is time. In how many ms it will be. */
+/* Notes the history, if it is time. Returns the ms until the next time. */
 int statistics_tick(struct statistics *statistics);
 
-/* How many connections were open when the history was noted last. */
+/* Returns how many connections were open at the history's last point. */
 uint64_t statistics_count_open(const struct statistics *statistics);
 
-/* Puts the Server Statistic Report there, or prints it on standard error. */
+/* Puts the Server Statistic Report into text, or prints it to standard
+ * error. */
 void statistics_put_report(struct statistics *statistics, struct buf *text);
 void statistics_report(struct statistics *statistics);
 
-/* Whether a report is due at exit. */
+/* Whether a report must be printed at exit. */
 bool statistics_reports_exit(const struct options *options);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * stray_descriptors - closes the descriptors that the server's starter, such as
- * root's shell, happened to have open: they are nothing for the user that the
- * server becomes, or for whoever takes the server over.
+ * stray_descriptors - closes descriptors that the server's starter, such as
+ * root's shell, happened to have open: neither the user that the server becomes
+ * nor an attacker who takes it over may have them.
  *
- * A stray descriptor may still be named while the server starts (--config
- * /dev/fd/63, which is how shells write <(...)), so strays are noted first and
- * closed later. Descriptors that are handed on by purpose, as systemd's sockets
- * and those of the server before, are marked FD_CLOEXEC by the module that
- * takes them on (activation.h, upgrade.h), as is everything that the server
- * opens by itself. What is marked is no stray.
+ * An option may name a stray descriptor (--config /dev/fd/63, which shells make
+ * of <(...)), so strays are noted first and closed later. Descriptors that are
+ * passed on intentionally, such as sockets from systemd or an earlier server,
+ * are marked FD_CLOEXEC by the module that takes them (activation.h,
+ * upgrade.h), like all that the server itself opens. Marked descriptors are no
+ * strays.
  *
  * Thread: the main thread, while there is no other.
  * Owns:   the list.
@@ -23,11 +23,11 @@ struct stray_descriptors {
     size_t count;
 };
 
-/* Notes all descriptors but the standard three. It is called before anything is
+/* Notes all descriptors but the standard three; called before anything is
  * opened. */
 void stray_descriptors_note(struct stray_descriptors *strays);
 
-/* Closes the noted descriptors that no module has taken on. */
+/* Closes the noted descriptors that no module has taken. */
 void stray_descriptors_close(struct stray_descriptors *strays);
 
 #endif

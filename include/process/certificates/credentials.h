@@ -1,13 +1,13 @@
 /*
- * credentials - what a generation shows to clients that speak TLS: the
- * certificates of its sites, and tickets by which clients come back.
+ * credentials - what a generation uses for TLS with clients: its sites'
+ * certificates, and the keys of session tickets.
  *
  * Certificates are read when the generation is made, and again when their files
- * change; the keys of tickets are the same in all generations.
+ * change; all generations share the keys of tickets.
  *
- * Thread: the main thread's; the table, the keys of tickets and the stats are
- *         any's.
- * Owns:   all of it, but the options.
+ * Thread: the main thread's; any may use the table, the keys of tickets and the
+ *         stats.
+ * Owns:   all but the options.
  */
 #ifndef PROCESS_CERTIFICATES_CREDENTIALS_H
 #define PROCESS_CERTIFICATES_CREDENTIALS_H
@@ -19,40 +19,39 @@
 #include "observe/stats_certificates.h"
 #include "process/certificates/local_https.h"
 
-/* The number of a descriptor, of a process that takes over. */
+/* Environment variable of a successor: a descriptor with keys of tickets. */
 #define CREDENTIALS_TICKETS_VARIABLE "SPRINTD_TICKETS"
 
 struct credentials {
     const struct options *options;     /* borrowed */
-    struct local_https *https;         /* NULL: it is not used */
-    struct tls_tickets *tickets;       /* unless a file of keys is told */
-    struct certificates *certificates; /* NULL: none are told */
-    struct stats_certificates stats;   /* of what is in force */
+    struct local_https *https;         /* NULL: not used */
+    struct tls_tickets *tickets;       /* NULL: a file of keys is named */
+    struct certificates *certificates; /* NULL: none are named */
+    struct stats_certificates stats;   /* of the certificates in force */
 };
 
-/* Reads what options name, which outlive it, after it has put the file of
- * --https there, if that is wanted. What only root may read is read
- * while this process is root; else it stays as it was before (NULL: there was
- * nothing). EX_OK, or a status after lines in errors; credentials_close() all
- * the same. */
+/* Reads what options name, which must outlive it; makes the file of --https
+ * first, if needed. Files that only root may read stay as in before (NULL:
+ * none) if the process is no longer root. Returns EX_OK, or a status after
+ * lines on errors; credentials_close() is needed in any case. */
 MUST_USE int credentials_open(struct credentials *credentials,
                               struct options *options,
                               const struct credentials *before, FILE *errors);
 void credentials_close(struct credentials *credentials);
 
-/* A descriptor from which a successor reads the keys of tickets, which is the
- * caller's to close; -1: it will have keys of its own. */
+/* Returns a descriptor from which a successor reads the keys of tickets, to be
+ * closed by the caller; -1: the successor makes keys of its own. */
 MUST_USE int credentials_hand_on(const struct credentials *credentials);
 
-/* Reads again what sprintd-acme tells (config/certificates/managed_told.h), for
+/* Reads sprintd-acme's files again (config/certificates/managed_told.h), for
  * the statistics. */
 void credentials_note(struct credentials *credentials);
 
-/* What workers make their contexts of; NULL: nothing is shown. */
+/* Returns the table for workers' contexts; NULL: no certificates. */
 struct tls_table *credentials_table(const struct credentials *credentials);
 
-/* Reads the files again, for credentials_replace(), which takes certificates
- * over and gives those back that were in force. The same statuses. */
+/* Reads the files again for credentials_replace(), which puts certificates in
+ * force and returns those replaced. The same statuses. */
 MUST_USE int credentials_read(const struct credentials *credentials,
                               struct certificates **certificates_out,
                               FILE *errors);

@@ -1,16 +1,16 @@
 /*
- * local_authority - HTTPS on this machine without any preparation: an authority
- * that is made once, and a certificate for the names of this machine, which it
- * signs and renews.
+ * local_authority - HTTPS on this machine without preparation: makes an
+ * authority once, which signs and renews a certificate for the names of this
+ * machine.
  *
  *   FOLDER/authority.pem   the authority: certificate and key; never replaced
  *   FOLDER/authority.crt   its certificate alone, to be handed to browsers
- *   FOLDER/localhost.pem   what clients are shown: certificate and key
+ *   FOLDER/localhost.pem   for clients: certificate and key
  *
- * The folder is its owner's alone, and a file in it comes to its name when it
- * is whole. Of two servers that start at once, one makes the authority, and
- * both use it. What is damaged is told and left as it is: who has trusted an
- * authority shall not find another in its place.
+ * Only its owner can use the folder; a file gets its name when it is whole. If
+ * two servers start at once, one makes the authority, and both use it. A
+ * damaged file is reported and not replaced: a trusted authority must not
+ * change unnoticed.
  *
  * Thread: any; waits for the file system.
  * Owns:   nothing but the files.
@@ -23,45 +23,45 @@
 
 #include "io/tls/tls_authority.h"
 
-/* The file of the leaf, in its folder. */
+/* Name of the certificate's file in the folder. */
 #define LOCAL_AUTHORITY_LEAF "localhost.pem"
 
 enum { LOCAL_AUTHORITY_FAULT_MAX = PATH_MAX + 256 };
 
-/* What is wrong, and with what, to be put behind "sprintd: --https: ". */
+/* What is wrong with which file, to be put behind "sprintd: --https: ". */
 struct local_authority_fault {
     char text[LOCAL_AUTHORITY_FAULT_MAX];
 };
 
-/* `tls` below the state directory that systemd has made, else below
- * $XDG_DATA_HOME/sprintd, else ~/.local/share/sprintd; that of the user as whom
- * files are used. 0 or -errno. */
+/* Finds `tls` below systemd's state directory, else below
+ * $XDG_DATA_HOME/sprintd, else ~/.local/share/sprintd of the user whose rights
+ * to files are used. Returns 0 or -errno. */
 MUST_USE int local_authority_find_folder(char folder[PATH_MAX],
                                          struct local_authority_fault *fault);
 
-/* Makes the folder and the way to it, unless they are there. 0; -EPERM: others
- * could lead root elsewhere; or another -errno. */
+/* Makes the folder and those above it, if missing. Returns 0; -EPERM: others
+ * could redirect root; or another -errno. */
 MUST_USE int local_authority_make_folder(const char *folder,
                                          struct local_authority_fault *fault);
 
-/* A certificate for names, with its key, in one text: that which is there, or a
- * new one, by an authority that is there, or a new one. It is in the folder
- * then, too. owner: as whom files are used. A server that has confined itself
- * may ask for it. 0 or -errno. */
+/* Returns a certificate for names with its key, in one text: the existing one
+ * or a new one, signed by the existing authority or a new one, and saved in the
+ * folder. owner: whose rights to files are used. Works in the sandbox, too.
+ * Returns 0 or -errno. */
 MUST_USE int local_authority_leaf(const char *folder, uid_t owner,
                                   const struct tls_names *names, int64_t now_s,
                                   struct tls_pem *leaf_out,
                                   struct local_authority_fault *fault);
 
-/* The certificate of the authority in a folder, whoever owns it; facts_out may
- * be NULL. 0; -ENOENT: there is none; -EACCES: others than the folder's owner
- * can write it; or another -errno. */
+/* Reads the certificate of the authority in a folder, whoever owns it;
+ * facts_out may be NULL. 0; -ENOENT: there is none; -EACCES: others than the
+ * folder's owner can write it; or another -errno. */
 MUST_USE int local_authority_read(const char *folder,
                                   struct tls_authority_facts *facts_out,
                                   struct tls_pem *certificate_out,
                                   struct local_authority_fault *fault);
 
-/* Reads it in a folder that is open, whose name is for what is said of it. */
+/* The same in the open folder fd, whose name is for messages. */
 MUST_USE int local_authority_read_at(int fd, const char *folder,
                                      struct tls_authority_facts *facts_out,
                                      struct tls_pem *certificate_out,

@@ -1,8 +1,8 @@
 /*
- * local_names - by which names and addresses this machine is reached.
+ * local_names - finds the names and addresses by which this machine is reached.
  *
- * Nobody is asked for them by the network: a name server that does not answer
- * would hold up the start.
+ * The network is not asked: a name server that does not answer would delay the
+ * start.
  *
  * Thread: any; may wait for the file system.
  */
@@ -11,12 +11,12 @@
 
 #include "io/tls/tls_names.h"
 
-/* localhost and its addresses, the machine's own name, what /etc/hosts makes of
- * it, and the addresses of its interfaces, as far as this process may ask for
+/* Finds localhost and its addresses, the machine's name with its forms in
+ * /etc/hosts, and the addresses of its interfaces, if this process may ask for
  * them. */
 void local_names_find(struct tls_names *names);
 
-/* Adds the names in a text like /etc/hosts that begin with host and a dot. */
+/* Adds those names in a text like /etc/hosts that begin with host and a dot. */
 void local_names_add_hosts(struct tls_names *names, struct bytes host,
                            struct bytes text);
 

@@ -1,8 +1,8 @@
 /*
- * machine_trust - whether the programs of this machine trust an authority of
- * ours, as Debian keeps what they trust: a file for each authority that the
- * machine's owner has added, and a bundle of all, which programs read. The
- * bundle is made anew when update-ca-certificates is run, and may be behind.
+ * machine_trust - whether the programs of this machine trust our authority.
+ * Debian keeps a file for each authority that the machine's owner has added,
+ * and a bundle of all, which programs read. update-ca-certificates makes the
+ * bundle, which may be out of date.
  *
  * Thread: any; waits for the file system.
  */
@@ -11,18 +11,17 @@
 
 #include "io/tls/tls_authority.h"
 
-/* Debian's programs find here what the machine's owner trusts besides. */
+/* Here Debian keeps authorities that the machine's owner has added. */
 #define MACHINE_TRUST_ADDED_PATH \
     "/usr/local/share/ca-certificates/sprintd-local.crt"
 
-/* The file that Debian makes of that one and all others, and that programs
- * read. */
+/* Debian's bundle of all authorities, which programs read. */
 #define MACHINE_TRUST_BUNDLE_PATH "/etc/ssl/certs/ca-certificates.crt"
 
-/* Whether the certificate has been added, for programs to trust it. */
+/* Whether the certificate was added to the machine's authorities. */
 bool machine_trust_has_added(const struct tls_pem *certificate);
 
-/* Whether programs find the certificate in the file that they read. */
+/* Whether the certificate is in the bundle that programs read. */
 bool machine_trust_has_in_bundle(const struct tls_pem *certificate);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * companion - what small processes beside the server have in common: they are
- * forked by it, hear of it through one socket, and do not outlive it.
+ * companion - the common part of small processes beside the server: they are
+ * forked by it, speak with it through one socket, and do not outlive it.
  *
  * Thread: the child's only one.
  */
@@ -9,12 +9,13 @@
 
 #include <sys/types.h>
 
-/* Settles in: is called name, heeds no signal but SIGKILL, which comes when
- * server dies, and has nothing open but fd and other, -1 for none. Ends the
- * process when server has died already. */
+/* Sets up the process: its name; no signal has an effect but SIGKILL, which
+ * comes when server dies; no descriptor stays open but fd and other (-1: none).
+ * Ends the process if server has died already. */
 void companion_settle(int fd, int other, const char *name, pid_t server);
 
-/* Signals that the server takes or ignores get that handler, unblocked. */
+/* Gives that handler, unblocked, to all signals the server handles or
+ * ignores. */
 void companion_set_signals(void (*handler)(int number));
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * printer - a small process that writes to root's terminal what a server says
- * that is root no longer.
+ * printer - a small process that writes the output of a server that is no
+ * longer root to root's terminal.
  *
- * Such a server may be taken over, and a terminal takes orders from what is
- * written to it. So the server has a pipe for its output and its errors, and no
- * way round it; what comes through is text when it leaves:
+ * Such a server may be taken over by an attacker, and a terminal obeys control
+ * sequences written to it. So the server writes its output and errors to a
+ * pipe, and has no other way; the printer lets only text through:
  *
  *   server, successors -- pipe -->  printer, as the server's user  --> terminal
  *
- * The printer ends when nobody has the pipe any more.
+ * The printer ends when the pipe's last writer has ended.
  *
  * Thread: the main thread's, as root, while there is no other.
  */
@@ -17,14 +17,13 @@
 
 #include "confine/identity.h"
 
-/* For standard output and error, where these are terminals. 0 or -errno. */
+/* Starts it for standard output and error, if terminals. 0 or -errno. */
 MUST_USE int printer_open(const struct identity *identity);
 
-/* Whether this process's errors are printed so. */
+/* Whether this process's errors go through a printer. */
 bool printer_has_errors(void);
 
-/* The process's life: from input to output, which both are its own. Public for
- * tests. */
+/* Runs the printer, from input to output, which it owns. Public for tests. */
 void printer_run(int input, int output);
 
 #endif

@@ -1,13 +1,14 @@
 /*
- * program_log - what a program beside the server says on its standard error,
- * line by line, in the server's log.
+ * program_log - copies the standard error of a program beside the server into
+ * the server's log, line by line.
  *
- * The program runs as the server's user, and others of that user can take it
- * over. So it has a pipe: where the server's own messages go, to root's
- * terminal perhaps, nothing comes that the log would not have written.
+ * The program runs as the server's user, and other processes of that user can
+ * take it over. So it writes to a pipe: nothing reaches the place of the
+ * server's messages, perhaps root's terminal, that the log would not have
+ * written.
  *
- * Invariant: a line is no longer than PROGRAM_LOG_LINE_MAX; what is beyond that
- *            is dropped, and so are lines that come in floods.
+ * Invariant: a line is no longer than PROGRAM_LOG_LINE_MAX; the rest of it is
+ *            dropped, and so are floods of lines.
  * Thread:    one.
  * Owns:      both ends of the pipe.
  */
@@ -20,20 +21,20 @@
 enum { PROGRAM_LOG_LINE_MAX = 800 };
 
 struct program_log {
-    int fd;    /* to be read when there is something */
-    int given; /* for the program */
+    int fd;    /* watched for reading */
+    int given; /* the program's end */
     struct log_limit limit;
     size_t len;
-    char line[PROGRAM_LOG_LINE_MAX]; /* that has not ended */
+    char line[PROGRAM_LOG_LINE_MAX]; /* an incomplete line */
 };
 
 /* 0 or -errno. */
 MUST_USE int program_log_open(struct program_log *log);
 
-/* Passes on the lines that are there, and waits for none. */
+/* Logs all lines that have come; does not wait for more. */
 void program_log_pass(struct program_log *log);
 
-/* Passes on all lines, when the program has ended, and so its last line. */
+/* Logs all lines after the program has ended, with the last, incomplete one. */
 void program_log_pass_last(struct program_log *log);
 
 void program_log_close(struct program_log *log);

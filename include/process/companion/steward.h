@@ -1,14 +1,14 @@
 /*
  * steward - a small process beside the server that keeps sprintd-acme running,
- * the program that gets certificates from authorities: starts it, starts it
- * again when it has died or the configuration is another, and ends with the
- * server.
+ * the program that obtains certificates: it starts the program, again when it
+ * has died or the configuration has changed, and ends with the server.
  *
- * The program is that of the server's own folder, with the server's arguments:
- * it reads the configuration itself. It says when there is another certificate.
+ * The program lies in the server's own folder, and gets the server's arguments:
+ * it reads the configuration itself. It tells the server when there is a new
+ * certificate.
  *
  *   server -- r: read the configuration again --> steward -- starts --> program
- *      | <--------------- c: there is another certificate ----------------- |
+ *      | <--------------- c: there is a new certificate ------------------- |
  *
  * Thread: the main thread's; opened while there is no other.
  * Owns:   the process, and that of the program.
@@ -24,26 +24,25 @@
 #define STEWARD_PROGRAM "sprintd-acme"
 
 struct steward {
-    int fd; /* -1: there is none */
+    int fd; /* -1: no steward */
     pid_t pid;
 };
 
-/* Finds the program, which lies beside this one. 0 or -errno. */
+/* Finds the program, which lies beside this one. Returns 0 or -errno. */
 MUST_USE int steward_find_program(char path[PATH_MAX]);
 
-/* arguments: the server's, ended by NULL. To be done after rights are given up,
- * and before the sandbox is entered. 0; -ENOENT: there is no such program; or
- * another -errno. */
+/* arguments: the server's, ended by NULL. To be called after rights were given
+ * up, and before the sandbox is entered. Returns 0; -ENOENT: there is no such
+ * program; or another -errno. */
 MUST_USE int steward_open(struct steward *steward, char *const *arguments);
 
 /* Has the program read the configuration again. */
 void steward_reload(const struct steward *steward);
 
-/* Whether the program has said that there is another certificate, since it was
- * asked last. */
+/* Whether the program has reported a new certificate since the last call. */
 MUST_USE bool steward_has_news(struct steward *steward);
 
-/* Ends the steward and its program. A zeroed struct has none. */
+/* Ends the steward and its program. A zeroed struct has neither. */
 void steward_close(struct steward *steward);
 
 #endif
