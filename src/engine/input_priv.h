@@ -1,7 +1,6 @@
 /*
- * input_priv - what has been read of a connection and is not done with; from
- * a pool of its context. HTTP/1 hands it on to HTTP/2 where a client speaks
- * that.
+ * input_priv - bytes read from a connection that are still needed; from a pool
+ * of its context. HTTP/1 hands it on to HTTP/2 where a client speaks that.
  *
  * Views of a request point into it until that is answered, which lasts as long
  * as a client that reads slowly likes. So HTTP/1 begins with a small one, which
@@ -18,21 +17,21 @@
 
 enum {
     /* A whole head behind some empty lines, and always room for a body; or a
-     * whole frame. */
+     * whole frame of HTTP/2. */
     INPUT_BYTES = HTTP1_HEAD_BYTES_MAX + 4096,
     INPUT_SMALL_BYTES = 4096
 };
 
 struct input {
-    size_t begin;      /* of what is not parsed yet */
-    size_t end;        /* of what has been read */
+    size_t begin;      /* where what is not parsed yet begins */
+    size_t end;        /* where what has been read ends */
     uint64_t first_ns; /* when the byte at begin was read */
-    uint64_t last_ns;  /* when the last was */
-    /* The reader of the body that HTTP/1 is reading, which keeps the buffer: */
+    uint64_t last_ns;  /* when the last byte was read */
+    /* The reader of the body that HTTP/1 reads, which needs the buffer: */
     struct body_reader body;
     uint64_t body_since_ms;
-    uint32_t body_at; /* where in the buffer it comes in */
-    uint32_t room; /* INPUT_BYTES, or INPUT_SMALL_BYTES: which pool's it is */
+    uint32_t body_at; /* where in data the body is read to */
+    uint32_t room;    /* INPUT_BYTES or INPUT_SMALL_BYTES, by its pool */
     char data[];
 };
 

@@ -5,8 +5,8 @@
 #include "observe/profile.h"
 
 enum {
-    SESSIONS_KEPT = 64, /* free ones beyond that go back to the system */
-    STREAMS_KEPT = 256  /* and as many of what belongs to them */
+    SESSIONS_KEPT = 64, /* more free ones go back to the system */
+    STREAMS_KEPT = 256  /* as many of what belongs to streams */
 };
 
 /* --- What a worker has of it --------------------------------------------- */
@@ -106,7 +106,7 @@ static void open_session(struct session *session)
     stats_http2_note(&session->context->stats->http2, STATS_HTTP2_CONNECTIONS);
     h2_put_settings(h2);
     h2_put_window(h2, 0, H2_CONN_WINDOW - HTTP2_WINDOW_DEFAULT);
-    /* What lies in the socket cannot be overtaken by another stream. */
+    /* Bytes that lie in the socket can be overtaken by no other stream. */
     transport_limit_unsent(&session->transport, H2_UNSENT_MAX);
 }
 
@@ -137,8 +137,8 @@ static bool take_room(struct h2 *h2)
     return h2->input;
 }
 
-/* Few bytes may ask for much: so many of heads are read before others have
- * their turn. What is left of a frame's payload comes with them. */
+/* A few bytes may ask for much, so only so many bytes of heads are read before
+ * others have their turn, with what is left of a frame's payload. */
 static size_t count_room(const struct h2 *h2)
 {
     enum { HEADS_BYTES = 4096 };
@@ -183,8 +183,8 @@ static void parse(struct h2 *h2)
         h2->session->beside = SESSION_RESTS;
 }
 
-/* The connection is told what follows; while it sends, only that there may be
- * something else to be sent now. */
+/* Returns the connection's next step; while it sends, only tells it when there
+ * may be something else to send now. */
 static enum session_step go_on(struct h2 *h2)
 {
     if (!h2->is_sending)
@@ -202,7 +202,7 @@ static void give_empty_input(struct h2 *h2)
     h2->input = NULL;
 }
 
-/* A client that says no more may listen on to what it has asked for. */
+/* A client that sends no more may still listen to what it has asked for. */
 static enum session_step meet_end(struct h2 *h2)
 {
     struct session *session = h2->session;
@@ -218,7 +218,7 @@ static enum session_step meet_end(struct h2 *h2)
     h2->silent_ms = h2_now_ms(h2);
     h2->window_then = h2->window;
     session->beside = SESSION_RESTS;
-    h2_make_ready(h2); /* what waits for a window is given up */
+    h2_make_ready(h2); /* gives up what waits for a window */
     return SESSION_STAYS;
 }
 
@@ -235,7 +235,7 @@ static enum session_step receive(struct session *session)
     }
     switch (fill_input(h2)) {
     case IO_DONE:
-        if (h2->is_over) { /* nobody looks at it */
+        if (h2->is_over) { /* nobody looks at it any more */
             h2->input->begin = h2->input->end;
             give_empty_input(h2);
             return go_on(h2);
@@ -280,7 +280,7 @@ static enum session_step expire_reading(struct h2 *h2)
 {
     struct session *session = h2->session;
 
-    if (h2->says_goodbye) { /* nobody has answered the PING */
+    if (h2->says_goodbye) { /* the PING was not answered */
         h2_say_last(h2);
         return SESSION_GOES_ON;
     }
@@ -293,7 +293,7 @@ static enum session_step expire_reading(struct h2 *h2)
     return SESSION_GOES_ON;
 }
 
-/* Nothing is read any more that would tell. */
+/* Asks the socket: nothing is read any more that would tell. */
 static bool is_client_gone(const struct session *session)
 {
     enum transport_peer peer = transport_look(&session->transport);
@@ -301,9 +301,9 @@ static bool is_client_gone(const struct session *session)
     return peer == TRANSPORT_PEER_BROKEN || peer == TRANSPORT_PEER_CLOSED;
 }
 
-/* A client that only listens, and for a second there was nothing to hear, as
- * over HTTP/1.1: what it waits for is not there, or its windows are shut. Of a
- * client that has closed its socket no more than this is seen. */
+/* Whether a client that only listens had nothing to hear for a second, as over
+ * HTTP/1.1: its answer is not there, or its windows are shut. A client that has
+ * closed its socket looks no different. */
 static bool listens_in_vain(struct h2 *h2)
 {
     if (h2->window_then != h2->window || h2_has_output(h2)) {
@@ -342,7 +342,7 @@ static bool is_idle(const struct session *session)
                    !h2->says_goodbye);
 }
 
-/* A client that has not said anything yet is not told. */
+/* A client that has not sent anything yet is told nothing. */
 static void leave(struct session *session)
 {
     struct h2 *h2 = h2_of(session);
@@ -353,7 +353,7 @@ static void leave(struct session *session)
     h2_make_ready(h2);
 }
 
-/* Else a client that asks just now cannot know whether that was taken. */
+/* Otherwise a client that asks just now could not know whether it was heard. */
 static void farewell(struct session *session)
 {
     struct h2 *h2 = h2_of(session);

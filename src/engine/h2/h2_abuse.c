@@ -8,19 +8,19 @@
  */
 enum {
     UNIT = 1024,
-    /* Whoever has used up such a part of a budget is read more slowly, where
-     * others want something, too. */
+    /* A client that has used up this part of a budget is read more slowly while
+     * others want something. */
     COSTLY_PART = 8,
-    /* In half microseconds, roughly: what is done of a connection in one go
-     * before others have their turn; what a stream takes to begin; and what it
-     * takes besides to ask an upstream server, perhaps by a new connection. */
+    /* In half microseconds, roughly: what is done of a connection before others
+     * have their turn; what it takes to begin a stream; and what it takes
+     * besides to ask an upstream server, perhaps over a new connection. */
     WORK_MAX = 64,
     WORK_OF_STREAM = 4,
     WORK_OF_PENDING = 24,
     WORK_OF_SMALL = 1,
     LIST_BYTES_OF_WORK = 4096,
-    /* Streams that may begin without being counted as work: so many for each
-     * that was answered to its end, and in all. */
+    /* How many streams may begin without counting as work: for each stream that
+     * was answered to its end, and in all. */
     TRUST_OF_ANSWER = 2,
     TRUST_MAX = 2 * H2_STREAMS_MAX
 };
@@ -29,19 +29,18 @@ static const struct {
     uint32_t burst;
     uint32_t per_second;
     uint32_t work;
-    uint32_t payload; /* for so many bytes of it one is free; 0: none is */
+    uint32_t payload; /* one is free for so many bytes; 0: none is */
 } rules[STATS_HTTP2_ABUSE_COUNT] = {
     /* Streams that are given up by the client ("rapid reset", CVE-2023-44487),
      * or by us because of something that the client did (CVE-2025-8671). */
     [STATS_HTTP2_RESETS] = {400, 40, 4},
     [STATS_HTTP2_SETTINGS] = {32, 2, 8},
-    /* Some clients measure by them what a path holds, as the server does: one a
-     * round trip, for as long as something comes. */
+    /* Some clients measure by PING what a path holds, as the server does: once
+     * a round trip, while something comes. */
     [STATS_HTTP2_PINGS] = {100, 10, 2, 256},
     [STATS_HTTP2_PRIORITIES] = {1000, 200, 2},
-    /* A fast client with small windows sends many of the first; and who opens a
-     * window by what has come, again and again, has its odd bytes in a frame of
-     * their own each time. */
+    /* A fast client with small windows sends many window updates; one that
+     * opens its window by what has come has odd bytes in small updates. */
     [STATS_HTTP2_WINDOWS] = {2000, 200, 2, 256},
     [STATS_HTTP2_SMALL_WINDOWS] = {500, 50, 4, 4096},
     [STATS_HTTP2_EMPTY_FRAMES] = {64, 8, 2},
@@ -56,7 +55,7 @@ enum {
     OVERHEAD_SHARE = 8
 };
 
-/* The connection is costly until the bucket has leaked to its free part. */
+/* Notes that the connection is costly until the bucket has leaked enough. */
 static void note_cost(struct h2 *h2, enum stats_http2_abuse kind)
 {
     uint32_t level = h2->budgets[kind].level;

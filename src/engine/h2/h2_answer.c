@@ -6,7 +6,7 @@
 #include "handler/bad_request.h"
 #include "observe/profile.h"
 
-enum { UNWANTED_BYTES_MAX = 65536 }; /* of a body, as in HTTP/1 */
+enum { UNWANTED_BYTES_MAX = 65536 }; /* of a body that is read, as in HTTP/1 */
 
 /* --- The heap, and whoever may be asleep --------------------------------- */
 
@@ -29,7 +29,7 @@ static void on_wake(struct exchange *exchange)
         h2_make_ready(h2);
 }
 
-/* The answer begins to wait for its turn. */
+/* Lets the answer begin to wait for its turn. */
 static void arrive(struct h2_stream *stream)
 {
     struct session *session = stream->h2->session;
@@ -40,7 +40,7 @@ static void arrive(struct h2_stream *stream)
     h2_bid_begin(stream);
 }
 
-/* What the place says overrules the client, from before the first byte on. */
+/* Lets the priority that the place gives overrule the client's. */
 static void heed_place(struct h2_stream *stream)
 {
     struct priority_said said = stream->exchange->priority;
@@ -120,7 +120,7 @@ static void offer_body(struct h2_stream *stream)
     profile_leave(before);
 }
 
-/* RFC 9110 10.1.1. */
+/* Sends 100 Continue (RFC 9110 10.1.1). */
 static void send_continue(struct h2_stream *stream)
 {
     static const char block[] = {0x08, 0x03, '1', '0', '0'};
@@ -139,7 +139,7 @@ static void send_continue(struct h2_stream *stream)
 }
 
 /* A handler that reads the body while it answers is asked for its answer at
- * once. One that stands before it may refuse, and has dropped the sink then. */
+ * once. A guard in front of it may refuse, and has dropped the sink then. */
 static void begin_upload(struct h2_stream *stream)
 {
     call_handler(stream);
@@ -158,8 +158,8 @@ static bool is_body_of_use(const struct exchange *exchange)
            exchange->refuses_body;
 }
 
-/* As h1_body.c has it; only that whoever does not want a body does not have to
- * read it. */
+/* Decides about the body as h1_body.c does; but a body that nobody wants need
+ * not be read. */
 static void begin_body(struct h2_stream *stream)
 {
     struct exchange *exchange = stream->exchange;
@@ -212,7 +212,7 @@ static void init_exchange(struct h2_stream *stream)
     exchange->response.is_head = exchange->request.method == METHOD_HEAD;
 }
 
-/* All of it may have come while the stream waited for its exchange. */
+/* The whole body may have come while the stream waited for its exchange. */
 static bool has_body(const struct h2_stream *stream)
 {
     return !stream->has_ended || stream->held;
@@ -248,8 +248,8 @@ static void begin(struct h2_stream *stream, enum reason reason, bool is_extra)
         begin_body(stream);
 }
 
-/* Whether one more stream may have an exchange beside so many, whose tables of
- * fields take so many bytes. */
+/* Whether one more stream may have an exchange beside count others, whose
+ * tables of fields take table_bytes. */
 static bool has_place_beside(const struct h2 *h2, uint32_t count,
                              uint32_t table_bytes)
 {
@@ -258,8 +258,8 @@ static bool has_place_beside(const struct h2 *h2, uint32_t count,
                H2_LIVE_BYTES_MAX;
 }
 
-/* Whether one more may that waits for others, of a client that nobody knows:
- * rooms are not counted, as those that wait rest when it comes to that. */
+/* Whether another one that waits for others may, of a client without an answer
+ * so far: rooms do not count, as those that wait rest when need be. */
 static bool has_bytes_left(const struct h2 *h2)
 {
     return h2->is_known ||
@@ -271,9 +271,9 @@ static bool has_bytes_left(const struct h2 *h2)
 
 enum place { PLACE_NONE, PLACE_OWN, PLACE_EXTRA };
 
-/* Forty that wait for an upstream server for hours would have all others wait,
- * too. They are passed over as long as there are not too many of them on all
- * connections. */
+/* Forty exchanges that wait for hours for an upstream server would make all
+ * others wait. So they do not count, as long as there are not too many of them
+ * on all connections. */
 static enum place find_place(const struct h2 *h2)
 {
     if (has_place_beside(h2, h2->live_count, h2->table_bytes))
@@ -291,7 +291,7 @@ void h2_begin(struct h2_stream *stream, enum reason reason)
 
     h2->session->requests++;
     stats_http2_note(&h2->session->context->stats->http2, STATS_HTTP2_STREAMS);
-    /* What is refused is told at once, and needs no memory of a handler's. */
+    /* A refused request is answered at once, without a handler's memory. */
     if (reason == REASON_NONE)
         place = find_place(h2);
     if (place != PLACE_NONE) {
@@ -303,7 +303,7 @@ void h2_begin(struct h2_stream *stream, enum reason reason)
     list_put_last(&h2->parked, &stream->wait_node);
 }
 
-/* The most urgent of those that came first. */
+/* The most urgent parked stream; of equals the one that came first. */
 static struct h2_stream *choose_parked(const struct h2 *h2)
 {
     struct h2_stream *best = NULL;
@@ -374,8 +374,8 @@ void h2_finish(struct h2_stream *stream)
     struct session *session = stream->h2->session;
     enum stats_phase before = profile_enter(STATS_PHASE_LOG);
 
-    /* Nobody wants the rest of the body, and the client is told that the answer
-     * is complete even so (RFC 9113 8.1). */
+    /* Nobody wants the rest of the body; the client is told that the answer is
+     * complete all the same (RFC 9113 8.1). */
     if (!stream->has_ended)
         h2_put_reset(stream->h2, stream->id, HTTP2_NO_ERROR);
     session->context->hooks->on_answered(session,
@@ -400,7 +400,7 @@ void h2_give_up(struct h2_stream *stream)
     h2_stream_rest(stream);
     list_drop(&stream->wait_node);
     if (stream->unsent == 0)
-        remove_stream(stream); /* else with the last byte that was framed */
+        remove_stream(stream); /* else it goes with its last framed byte */
     profile_leave(before);
 }
 

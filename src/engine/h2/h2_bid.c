@@ -1,13 +1,13 @@
 #include "engine/h2/h2_priv.h"
 
 /*
- * What a connection bids for its turn among others, when its client has said an
- * order for its own streams (h2_stream.c).
+ * What a connection bids for its turn among others when its client has given
+ * its streams an order (h2_stream.c).
  *
- * Were it the bytes that the first of them has left, a page whose large picture
- * comes first would wait with all its small files until nobody else has anything
- * to send. Were it the shortest of them, whatever is sent, one small file that is
- * never sent would carry a download past everybody.
+ * If it bid the bytes that its first stream has left, a page whose large
+ * picture comes first would wait with all its small files until nobody else has
+ * anything to send. If it bid those of its shortest stream, whatever is sent,
+ * one small file that is never sent would carry a download past everybody.
  *
  * So the streams have two orders. Each brings its bytes to the connection as a
  * bid; bids are spent shortest first, as if each stream had a connection of its
@@ -18,24 +18,25 @@
  * Claim: a connection is sent no more, and no sooner, than if its streams went
  * shortest first. Proof: a bid is spent once, by as many bytes as are sent, and
  * what is spent next is the least that is left, which is what the connection is
- * ordered by; so for all others it is a connection whose streams go in the order
- * of the bids. Bids that are passed on are put together, never divided: what is
- * put together is longer, and goes later.
+ * ordered by; so for all others it is a connection whose streams go in the
+ * order of the bids. Bids that are passed on are put together, never divided:
+ * what is put together is longer, and goes later.
  *
- * Who resets a stream takes its bid away, as far as it has not been spent. What
- * was spent of it is gone, as it would have been sent.
+ * A stream that is reset takes with it what is left of its bid. What was spent
+ * of the bid is gone, as it would have been sent.
  *
  * A page. What is asked for together is of use when all of it is there. As one
- * job of weight n, as many as its files, it would be sent when what it has left,
- * over n, is less than what others have left (Smith, "Various optimizers for
- * single-stage production", 1956: the least sum of weighted times). All its files
- * would then wait for the last of these; so each goes by its own bid as long as
- * that is less, and by some times that share if not, as others wait behind it: the
- * first of a page go as they would have, and its last ones the sooner, the less
- * is missing. What is larger than files of pages are has no part in it, nor in
- * n; and who goes on asking begins another page. So a connection is sent somewhat
- * sooner than the claim says: by no more than the bytes of the page that it has
- * begun, and never before what is small, or what is due (client_share.h).
+ * job of weight n, as many as its files, it would be sent when what it has
+ * left, over n, is less than what others have left (Smith, "Various optimizers
+ * for single-stage production", 1956: the least sum of weighted times). All its
+ * files would then wait for the last of these; so each goes by its own bid as
+ * long as that is less, and by some times that share if not, as others wait
+ * behind it: the first of a page go as they would have, and its last ones the
+ * sooner, the less is missing. An answer larger than a page's files has no part
+ * in it, nor in n; and a client that goes on asking begins another page. So a
+ * connection is sent somewhat sooner than the claim says: by no more than the
+ * bytes of the page that it has begun, and never before what is small, or what
+ * is due (client_share.h).
  *
  * Invariant: bidder is the stream with the least bid above 0, or NULL when all
  *            are 0; page_bytes is the sum of the bids of files of the page.
@@ -49,7 +50,7 @@ static uint64_t key_of(const struct h2_stream *stream)
                                            stream->bid);
 }
 
-/* The least, and of equals the first that came. */
+/* Chooses the least bid as the bidder, and of equals the first that came. */
 static void choose(struct h2 *h2)
 {
     uint64_t least = UINT64_MAX;
@@ -77,7 +78,7 @@ static void set_bid(struct h2_stream *stream, uint64_t bid)
     stream->bid = bid;
 }
 
-/* What of the page is not complete. */
+/* How many files of the page are not complete. */
 static uint32_t count_files(const struct h2 *h2)
 {
     uint32_t files = 0;
@@ -102,10 +103,10 @@ static void join_page(struct h2_stream *stream)
         h2->page_files = count_files(h2);
     h2->page_files++;
     stream->is_of_page = true;
-    h2->page_bytes += stream->bid; /* of an answer that this one replaces */
+    h2->page_bytes += stream->bid; /* of an answer now replaced */
 }
 
-/* Who gives up what he has asked for has no less of his page left for that. */
+/* A file that is given up counts no more; the others have no less left. */
 static void leave_page(const struct h2_stream *stream)
 {
     struct h2 *h2 = stream->h2;
@@ -196,7 +197,7 @@ void h2_bid_pass_on(struct h2_stream *stream)
             continue;
         heir = other;
         if (other->bid == 0)
-            break; /* the bid stays as it is */
+            break; /* the bid keeps its length */
     }
     if (heir)
         set_bid(heir, heir->bid + stream->bid);

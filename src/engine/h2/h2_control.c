@@ -100,8 +100,8 @@ bool h2_is_unheard_of(const struct h2 *h2, uint32_t stream)
     return stream % 2 == 0 || (stream > h2->last_id && !h2->has_said_last);
 }
 
-/* RFC 9113 5.1 and 6.8: of what was reset, and of what came behind the last
- * stream that is answered, the client does not know yet. */
+/* RFC 9113 5.1 and 6.8: the client does not know yet which streams were reset,
+ * or came behind the last one that is answered. */
 bool h2_may_be_under_way(struct h2 *h2, uint32_t stream)
 {
     if (h2->has_said_last && stream > h2->last_allowed)
@@ -152,7 +152,7 @@ void h2_lose_calm(struct h2 *h2, enum stats_http2_abuse kind)
     end(h2, HTTP2_ENHANCE_YOUR_CALM, CONN_END_LIMIT);
 }
 
-/* The answer to the PING says that the GOAWAY before it has come. */
+/* The answer to this PING tells that the GOAWAY before it has arrived. */
 void h2_say_goodbye(struct h2 *h2)
 {
     static const char payload[8] = "goodbye";

@@ -1,17 +1,17 @@
 #include "engine/h2/h2_priv.h"
 
 /*
- * Of a hundred bodies each may be kept by whoever takes it, until an upstream
- * is there, or for another try. So the window of the connection does not open
- * again for what is kept:
+ * Each of a hundred bodies may be kept by its sink, until an upstream is there,
+ * or for another try. So the window of the connection does not open again for
+ * bytes that are kept:
  *
  *   receive_size = receive_window + held of streams + owed + credit
  *
- * and whoever keeps most is told not to, one for each piece that comes while
- * there is no room, and all when there is next to none.
+ * and the sink that keeps most is told to keep no more, one for each piece that
+ * comes while there is no room, and all when there is next to none.
  */
 enum {
-    CREDIT_MIN = 1024, /* less is not worth a frame */
+    CREDIT_MIN = 1024, /* fewer bytes are not worth a frame */
     WINDOW_LOW = 32768
 };
 
@@ -25,7 +25,7 @@ static const struct sink *keeping_sink(const struct h2_stream *stream)
                                                               : NULL;
 }
 
-/* Of all that is owed, what nobody keeps is credit. */
+/* Turns what is owed and no longer kept into credit. */
 static void pay(struct h2 *h2)
 {
     size_t kept = 0;
@@ -77,15 +77,15 @@ static void ease(struct h2 *h2)
 
 /* --- What is given back -------------------------------------------------- */
 
-/* As much as may still come, which is half of it where nothing is kept or
- * held. */
+/* Whether the credit is as much as may still come: half of the window where
+ * nothing is kept or held. */
 static bool is_worth_it(const struct h2 *h2)
 {
     return h2->credit >= CREDIT_MIN &&
            (int64_t)h2->credit >= h2->receive_window;
 }
 
-/* By how much it has grown, too. */
+/* Opens the connection's window by the credit, and by what it has grown. */
 static void open_connection(struct h2 *h2)
 {
     uint32_t size = H2_CONN_WINDOW + (h2->body_window - H2_STREAM_WINDOW);

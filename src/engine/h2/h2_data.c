@@ -8,7 +8,7 @@ enum { SMALL_BYTES = 256 };
 
 /* --- Sinks --------------------------------------------------------------- */
 
-/* Throws away what comes of a body that nobody wants. */
+/* Throws away what still comes of a body that nobody wants. */
 static void discard(struct h2_stream *stream)
 {
     h2_stream_discard(stream);
@@ -23,8 +23,8 @@ static bool has_too_much(const struct h2_stream *stream)
            stream->received > exchange->body_max;
 }
 
-/* The sink does not take it. Without an end it has made the response, which
- * says why; else the answer under way goes on. */
+/* The sink refuses the body. One without an end has made a response that says
+ * why; otherwise the answer under way goes on. */
 static void meet_refusal(struct h2_stream *stream)
 {
     bool was_awaited = stream->awaits_body;
@@ -34,7 +34,7 @@ static void meet_refusal(struct h2_stream *stream)
         h2_ask(stream);
 }
 
-/* False: the stream takes no more, or is gone. */
+/* Gives data to the sink. False: the stream takes no more, or is gone. */
 static bool deliver(struct h2_stream *stream, struct bytes data)
 {
     struct exchange *exchange = stream->exchange;
@@ -53,7 +53,7 @@ static bool deliver(struct h2_stream *stream, struct bytes data)
     return true;
 }
 
-/* Whether what comes now can be given to whoever wants it. */
+/* Whether the sink takes what comes now. */
 static bool is_taken(const struct h2_stream *stream)
 {
     const struct exchange *exchange = stream->exchange;
@@ -63,7 +63,7 @@ static bool is_taken(const struct h2_stream *stream)
            !exchange->sink->is_full;
 }
 
-/* What is held is no more than the stream's window. False: no memory. */
+/* Holds data, within the stream's window. False: no memory. */
 static bool hold(struct h2_stream *stream, struct bytes data)
 {
     char *held = realloc(stream->held, stream->held_len + data.len);
@@ -76,7 +76,7 @@ static bool hold(struct h2_stream *stream, struct bytes data)
     return true;
 }
 
-/* Handlers that wanted the body first have it now. */
+/* The body is complete: asks the handler that wanted it, or ends the sink. */
 static void complete(struct h2_stream *stream)
 {
     struct exchange *exchange = stream->exchange;
@@ -136,7 +136,7 @@ void h2_feed(struct h2 *h2)
 
 /* --- Frames -------------------------------------------------------------- */
 
-/* RFC 9113 8.1.1: what is said of the length has to be true. */
+/* RFC 9113 8.1.1: whether the announced length is not that of the body. */
 static bool is_length_false(const struct h2_stream *stream, bool ends)
 {
     return stream->has_length &&
@@ -246,7 +246,7 @@ void h2_end_data(struct h2 *h2)
         h2_end_body(stream);
 }
 
-/* A body that somebody wants may take the longer the more of it has come. */
+/* A body that somebody wants may take longer, the more of it has come. */
 bool h2_is_body_late(const struct h2_stream *stream)
 {
     const struct conn_limits *limits = &stream->h2->session->context->limits;

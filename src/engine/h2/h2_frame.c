@@ -7,9 +7,9 @@
 #include "http/date.h"
 
 enum {
-    SMALL_WINDOW = 256, /* which takes less is counted */
-    /* Of a file: a shorter frame is dearer to send by a call of its own than to
-     * read, and to send with its head and other frames. */
+    SMALL_WINDOW = 256, /* a smaller client window is counted */
+    /* Bytes of a file: a shorter frame costs more by sendfile() than by reading
+     * it and sending it with its head and other frames. */
     SENDFILE_BYTES_MIN = 4096
 };
 
@@ -24,7 +24,7 @@ static void add_segment(struct h2_plan *plan, struct h2_segment segment)
         segment.stream->unsent += segment.len;
 }
 
-/* Bytes that stand behind the plan's text already. */
+/* Adds bytes to the plan that stand behind its text already. */
 void h2_add_text(struct h2_plan *plan, struct h2_stream *stream, size_t len,
                  bool is_answer)
 {
@@ -68,7 +68,7 @@ static struct bytes date_of(struct h2 *h2)
     return (struct bytes){context->date, context->date_len};
 }
 
-/* The first of a connection says that it uses no table. */
+/* Begins a block; the first of a connection says that it uses no table. */
 static struct buf *begin_block(struct h2 *h2)
 {
     struct buf *block = &h2->context->block;
@@ -80,7 +80,7 @@ static struct buf *begin_block(struct h2 *h2)
     return block;
 }
 
-/* A block as one frame, or as several. */
+/* Adds a block as one frame, or as several. */
 static void add_block(struct h2_stream *stream, bool ends)
 {
     struct h2_plan *plan = &stream->h2->context->plan;
@@ -108,8 +108,8 @@ static void add_block(struct h2_stream *stream, bool ends)
     } while (at < block->len);
 }
 
-/* Not all that was said of a WebSocket is for those that come over HTTP/2
- * (RFC 8441 5). */
+/* Not all fields of a WebSocket's answer are for clients over HTTP/2 (RFC 8441
+ * 5). */
 static bool translate_socket(struct h2_stream *stream)
 {
     struct response *response = &stream->exchange->response;
@@ -118,14 +118,14 @@ static bool translate_socket(struct h2_stream *stream)
         stream->exchange->is_tunnel) {
         response->status = 200;
         stream->is_tunnel = stream->is_uploading = true;
-        if (stream->held) /* other streams may have room besides */
+        if (stream->held) /* room for other streams, too */
             stream->h2->has_room = true;
         return true;
     }
     if (response->status != 101 &&
         (!stream->wants_socket || response->status / 100 != 2))
         return true;
-    /* To the client 2xx would be a tunnel. */
+    /* To the client a 2xx would mean a tunnel. */
     if (!stream->wants_socket || !h2_refuse(stream, REASON_METHOD))
         h2_reset(stream, HTTP2_INTERNAL_ERROR);
     return false;
@@ -136,7 +136,7 @@ static bool has_body(const struct response *response)
     return response->bytes_left > 0 || response_has_more(response);
 }
 
-/* What the server says of it overrules the client (RFC 9218 8). */
+/* A Priority field of the server overrules the client's (RFC 9218 8). */
 static void heed_priority(struct h2_stream *stream, struct bytes priority)
 {
     if (!priority.data)
@@ -145,7 +145,7 @@ static void heed_priority(struct h2_stream *stream, struct bytes priority)
     priority_read(&stream->priority, priority);
 }
 
-/* False: the stream is gone, or its answer is another one now. */
+/* Frames the head. False: the stream is gone, or has another answer now. */
 bool h2_frame_head(struct h2_stream *stream)
 {
     struct h2 *h2 = stream->h2;
@@ -197,7 +197,7 @@ void h2_frame_empty(struct h2_stream *stream)
               false);
 }
 
-/* False: there is none, or no memory for it. */
+/* Frames trailer fields. False: there are none, or no memory for them. */
 static bool frame_trailer(struct h2_stream *stream)
 {
     struct h2 *h2 = stream->h2;
@@ -214,7 +214,7 @@ static bool frame_trailer(struct h2_stream *stream)
     return true;
 }
 
-/* The stream may be gone behind it. */
+/* Frames the end of the answer. The stream may be gone afterwards. */
 void h2_frame_end(struct h2_stream *stream)
 {
     stream->is_framed = true;
@@ -232,7 +232,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* How long the next frame of the part may be. */
+/* How long the next frame of part may be. */
 static uint32_t frame_bytes(const struct h2_stream *stream,
                             const struct part *part, uint64_t room)
 {
@@ -241,14 +241,14 @@ static uint32_t frame_bytes(const struct h2_stream *stream,
     room = room > HTTP2_FRAME_HEAD ? room - HTTP2_FRAME_HEAD : 1;
     if (room < H2_FRAME_MIN)
         room = H2_FRAME_MIN;
-    if (part->len >= room + H2_FRAME_MIN) /* else the rest would be a crumb */
+    if (part->len >= room + H2_FRAME_MIN) /* a short rest goes along */
         bytes = least(bytes, room);
     bytes = least(bytes, (uint64_t)stream->window);
     return (uint32_t)least(bytes, (uint64_t)stream->h2->window);
 }
 
-/* How many bytes behind those of the next frame will be wanted for this plan,
- * if its stream goes on. */
+/* How many bytes of part this plan will want behind the next frame, if the
+ * stream goes on. */
 static uint64_t count_ahead(const struct h2_stream *stream,
                             const struct part *part, uint32_t len,
                             uint64_t room)
@@ -260,7 +260,7 @@ static uint64_t count_ahead(const struct h2_stream *stream,
     return len == HTTP2_FRAME_BYTES_MAX && most > len ? most - len : 0;
 }
 
-/* Reads the payload of the next frame, and ahead: each payload where its frame
+/* Reads the next frame's payload and those behind it, each to where its frame
  * will be. False: there are not so many bytes, or they cannot be read. */
 static bool read_ahead(struct h2_plan *plan, const struct h2_stream *stream,
                        const struct part *part, uint32_t len, uint64_t more)
@@ -293,7 +293,7 @@ static bool read_ahead(struct h2_plan *plan, const struct h2_stream *stream,
     return true;
 }
 
-/* Whether the payload has been read. */
+/* Whether the next payload has been read ahead, where its frame begins. */
 static bool take_ahead(struct h2_plan *plan, const struct h2_stream *stream,
                        const struct part *part, uint32_t len)
 {
@@ -306,13 +306,13 @@ static bool take_ahead(struct h2_plan *plan, const struct h2_stream *stream,
     ahead->text += len + HTTP2_FRAME_HEAD;
     ahead->offset += len;
     ahead->len -= len;
-    if (len < HTTP2_FRAME_BYTES_MAX) /* the others lie further behind */
+    if (len < HTTP2_FRAME_BYTES_MAX) /* those read for more lie further on */
         ahead->stream = NULL;
     return true;
 }
 
-/* Bytes of a file behind the frame's head, for a transport that looks at them.
- * False: there are not so many, or it cannot be read. */
+/* Adds bytes of a file behind the frame's head, for a transport that reads
+ * them. False: there are not so many, or they cannot be read. */
 static bool add_read(struct h2_plan *plan, struct h2_stream *stream,
                      const struct part *part, uint32_t len, uint64_t room)
 {
@@ -333,7 +333,7 @@ static bool add_read(struct h2_plan *plan, struct h2_stream *stream,
     return true;
 }
 
-/* Whether the kernel takes the next bytes from the file itself. */
+/* Whether the kernel takes the next bytes out of the file by itself. */
 static bool is_sent_by_kernel(const struct h2 *h2, const struct part *part,
                               uint32_t len)
 {
@@ -362,7 +362,7 @@ static bool add_part(struct h2_plan *plan, struct h2_stream *stream,
     return true;
 }
 
-/* Whether what is sent is still what the head announced. */
+/* Whether the file that is sent is still the one that the head announced. */
 bool h2_is_intact(const struct response *response)
 {
     const struct origin *origin = &response->origin;
@@ -371,8 +371,8 @@ bool h2_is_intact(const struct response *response)
            origin->is_intact(origin->object);
 }
 
-/* What the kernel takes from a file after it was looked at is looked at once
- * more, before the stream ends. What has been read by then is not. */
+/* Whether the kernel takes bytes out of the file only after it was looked at:
+ * then it is looked at again before the stream ends. */
 static bool is_looked_at_later(const struct h2 *h2,
                                const struct response *response,
                                const struct part *part, uint32_t len)
@@ -381,7 +381,7 @@ static bool is_looked_at_later(const struct h2 *h2,
            is_sent_by_kernel(h2, part, len);
 }
 
-/* Frames from there on are not sent after all. */
+/* Takes the frames from count on out of the plan again. */
 static void take_back(struct h2_plan *plan, unsigned count, size_t text_len)
 {
     while (plan->count > count) {
@@ -394,7 +394,7 @@ static void take_back(struct h2_plan *plan, unsigned count, size_t text_len)
     plan->ahead.stream = NULL; /* it may be written over */
 }
 
-/* One frame of the body. False: the stream, or the connection, is gone. */
+/* Frames one piece of the body. False: the stream or connection is gone. */
 bool h2_frame_body(struct h2_stream *stream, uint64_t room)
 {
     struct h2 *h2 = stream->h2;
@@ -433,6 +433,6 @@ bool h2_frame_body(struct h2_stream *stream, uint64_t room)
     h2->window -= len;
     h2->payload += len;
     response_advance(response, len);
-    response->bytes_sent -= len; /* counted when it goes */
+    response->bytes_sent -= len; /* counted when it is sent */
     return true;
 }

@@ -19,7 +19,7 @@ static bool on_field(void *context, struct bytes name, struct bytes value)
     return !decoding->is_excessive;
 }
 
-/* False: the connection is over. */
+/* Decodes a block. False: the connection is over. */
 static bool decode(struct h2 *h2, struct bytes block, bool is_trailer)
 {
     struct decoding decoding = {.head = &h2->context->head};
@@ -50,7 +50,7 @@ static void make_socket_key(char key[24])
 
 /* --- Streams ------------------------------------------------------------- */
 
-/* False: no memory. */
+/* Keeps the head's text. False: no memory. */
 static bool keep_head(struct h2_stream *stream, const struct http2_head *head)
 {
     struct h2 *h2 = stream->h2;
@@ -78,8 +78,8 @@ static bool keep_head(struct h2_stream *stream, const struct http2_head *head)
     return true;
 }
 
-/* Those that the client has given up are none to it, even where something of
- * them is still to be sent. */
+/* Counts the client's open streams: those it has given up are none, even while
+ * something of them is still to be sent. */
 static uint32_t count_open(const struct h2 *h2)
 {
     uint32_t count = 0;
@@ -90,7 +90,7 @@ static uint32_t count_open(const struct h2 *h2)
     return count;
 }
 
-/* For a head of so many bytes. */
+/* Whether there is room for the text of a head of len bytes. */
 static bool has_text_room(const struct h2 *h2, size_t len)
 {
     return h2->text_bytes + len <= H2_TEXT_BYTES_MAX ||
@@ -105,7 +105,7 @@ static void turn_away(struct h2 *h2, uint32_t id, enum stats_http2_abuse kind)
     (void)!h2_spend(h2, kind);
 }
 
-/* As many as may be begin, and no more of them than are answered. */
+/* The last stream that may begin makes the server say GOAWAY. */
 static void note_begun(struct h2 *h2)
 {
     uint32_t most = h2->session->context->limits.requests_max;
@@ -159,7 +159,7 @@ static void open_stream(struct h2 *h2, uint32_t id, uint64_t bytes, bool ends)
     h2_begin(stream, reason);
 }
 
-/* A second head of a stream ends its body (RFC 9113 8.1). */
+/* Takes the second head of a stream, which ends its body (RFC 9113 8.1). */
 static void take_trailer(struct h2_stream *stream, bool ends)
 {
     struct h2 *h2 = stream->h2;
@@ -188,8 +188,8 @@ static void note_used(struct h2 *h2, uint32_t id)
     h2->last_id = id;
 }
 
-/* Whether it was a stream, and not passed over (RFC 9113 5.1.1); as far back as
- * that is known. */
+/* Whether the client has opened that stream, and not passed it over (RFC 9113
+ * 5.1.1), as far back as is remembered. */
 static bool was_used(const struct h2 *h2, uint32_t id)
 {
     uint32_t steps = (h2->last_id - id) / 2;
@@ -210,7 +210,7 @@ static void take_head(struct h2 *h2, uint32_t id, uint8_t flags,
         take_trailer(stream, ends);
     } else if (is_new) {
         note_used(h2, id);
-        if (!h2->has_said_last) /* else it has been told that it was not read */
+        if (!h2->has_said_last) /* else GOAWAY says it is not read */
             open_stream(h2, id, HTTP2_FRAME_HEAD + block.len, ends);
     } else if (!h2_may_be_under_way(h2, id)) {
         h2_fail(h2,
@@ -220,7 +220,7 @@ static void take_head(struct h2 *h2, uint32_t id, uint8_t flags,
 
 /* --- Pieces -------------------------------------------------------------- */
 
-/* Takes what is no block off its front, and the padding off its end. */
+/* Takes what stands before and behind a block (fields, padding) off. */
 static enum http2_error strip(const struct http2_frame *frame,
                               struct bytes *payload)
 {

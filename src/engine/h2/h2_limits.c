@@ -6,8 +6,8 @@
 #include "base/units.h"
 #include "engine/h2/h2_priv.h"
 
-/* Nothing is under way: for the first request or the next, or the rest of a
- * frame. */
+/* Until when to wait while nothing is under way: for the first request or the
+ * next one, or for the rest of a frame. */
 static uint64_t limit_reading(struct h2 *h2)
 {
     const struct conn_limits *limits = &h2->session->context->limits;
@@ -30,7 +30,7 @@ static uint64_t limit_reading(struct h2 *h2)
     return h2->until_ms;
 }
 
-/* Full sockets may cost so much time in all, for what has been sent. */
+/* Full sockets may cost only so much time in all, by how much was sent. */
 static uint64_t limit_sending(const struct h2 *h2)
 {
     const struct conn_limits *limits = &h2->session->context->limits;
@@ -68,8 +68,8 @@ uint64_t h2_limit(struct session *session, enum session_wait wait)
     return h2->look_ms;
 }
 
-/* Its window stays shut, or opens byte by byte: it may wait as long as a full
- * socket. */
+/* Whether the stream's window stays shut, or opens byte by byte, for longer
+ * than a socket may be full. */
 static bool is_slow(const struct h2_stream *stream)
 {
     const struct h2 *h2 = stream->h2;
@@ -81,7 +81,7 @@ static bool is_slow(const struct h2_stream *stream)
         stall = h2_now_ms(h2) - stream->shut_at_ms;
     if (!stream->is_put || stall >= limits->send_ms)
         return stream->is_put;
-    if (limits->send_rate_min == 0) /* any progress will do */
+    if (limits->send_rate_min == 0) /* any progress is enough */
         return false;
     return waited + stall >=
            limits->send_ms + stream->exchange->response.bytes_sent * MS_PER_S /

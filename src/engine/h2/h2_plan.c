@@ -18,7 +18,7 @@ static void wait_for_handler(struct h2_stream *stream)
     h2_frame_empty(stream);
 }
 
-/* Whoever makes the answer is asked whether it can. */
+/* Asks the maker of the answer whether it is ready. */
 static void look_for_answer(struct h2_stream *stream)
 {
     struct exchange *exchange = stream->exchange;
@@ -36,7 +36,7 @@ static void look_for_answer(struct h2_stream *stream)
     case ANSWER_INTERIM:
         h2_frame_interim(stream, &answer);
         break;
-    case ANSWER_READY: /* its size decides when */
+    case ANSWER_READY: /* its size now decides its turn */
         if (stream->is_uploading && !exchange->sink)
             h2_stream_discard(stream);
         h2_put(stream);
@@ -44,15 +44,15 @@ static void look_for_answer(struct h2_stream *stream)
     }
 }
 
-/* Frames what the source has. False: it has nothing for now, or the plan has to
- * be sent before more can be framed. */
+/* Frames what the source has. False: the source has nothing for now, or the
+ * plan has to be sent before more can be framed. */
 static bool frame_pulled(struct h2_stream *stream)
 {
     struct response *response = &stream->exchange->response;
     enum stats_phase before;
     bool is_well;
 
-    if (stream->unsent > 0) /* what was lent last is on its way */
+    if (stream->unsent > 0) /* what the source lent last is on its way */
         return false;
     before = profile_enter(STATS_PHASE_LOOKUP);
     is_well = exchange_rouse(stream->exchange) &&
@@ -63,7 +63,7 @@ static bool frame_pulled(struct h2_stream *stream)
         return true;
     }
     if (response->bytes_left > 0) {
-        h2_stream_ready(stream); /* as far as its window goes */
+        h2_stream_ready(stream); /* it goes on as far as its window */
         return true;
     }
     if (response->has_ended)
@@ -71,11 +71,11 @@ static bool frame_pulled(struct h2_stream *stream)
     else if (response->is_waiting)
         wait_for_handler(stream);
     else
-        return false; /* nothing yet: let others go on */
+        return false; /* nothing now: others go on */
     return true;
 }
 
-/* A body of which the last frame did not say so ends. False: as above. */
+/* Ends a body whose last frame did not say END_STREAM. False: as above. */
 static bool frame_last(struct h2_stream *stream)
 {
     const struct response *response = &stream->exchange->response;
@@ -89,7 +89,7 @@ static bool frame_last(struct h2_stream *stream)
     return true;
 }
 
-/* Frames one thing of the stream that is first. False: as above. */
+/* Frames the next thing of the first stream. False: as above. */
 static bool frame_next(struct h2_stream *stream, uint64_t room)
 {
     const struct response *response = &stream->exchange->response;
@@ -151,7 +151,7 @@ void h2_plan_fill(struct h2 *h2, uint64_t budget)
 
         if (!stream)
             break;
-        if (h2_stream_is_shut(stream)) /* by what was framed of others */
+        if (h2_stream_is_shut(stream)) /* others have used the window up */
             h2_stream_ready(stream);
         else if (!frame_next(stream, most - plan->bytes))
             break;

@@ -24,8 +24,8 @@ static void take_reset(struct h2 *h2, const struct http2_frame *frame,
         (void)!h2_spend(h2, STATS_HTTP2_RESETS);
 }
 
-/* What it says is not heeded any more (RFC 9113 5.3.2), but it has to be whole,
- * and no stream depends on itself. */
+/* Checks a priority of RFC 7540, which is not heeded any more (RFC 9113 5.3.2):
+ * it has to be whole, and no stream may depend on itself. */
 static enum http2_error check_priority(const struct http2_frame *frame,
                                        struct bytes payload)
 {
@@ -48,7 +48,7 @@ static void take_priority(struct h2 *h2, const struct http2_frame *frame,
     if (!h2_spend(h2, STATS_HTTP2_PRIORITIES) || error == HTTP2_NO_ERROR)
         return;
     if (frame->stream > h2->last_id || frame->stream % 2 == 0)
-        h2_fail(h2, error); /* there is no stream that could be ended */
+        h2_fail(h2, error); /* there is no stream to end */
     else
         h2_punish(h2, frame->stream, error);
 }
@@ -95,10 +95,10 @@ static void take_frame(struct h2 *h2, const struct http2_frame *frame,
     case HTTP2_PRIORITY_UPDATE:
         h2_take_priority_update(h2, frame, payload);
         break;
-    case HTTP2_PUSH_PROMISE: /* clients do not push */
+    case HTTP2_PUSH_PROMISE: /* clients may not push */
         h2_fail(h2, HTTP2_PROTOCOL_ERROR);
         break;
-    default: /* RFC 9113 5.5 */
+    default: /* unknown frames are ignored: RFC 9113 5.5 */
         (void)!h2_spend(h2, STATS_HTTP2_UNKNOWN_FRAMES);
         break;
     }
@@ -113,7 +113,7 @@ static struct bytes fresh(const struct h2 *h2)
     return bytes_between(input->data + input->begin, input->data + input->end);
 }
 
-/* False: more of it has to come, or it is none. */
+/* Takes the preface. False: more of it has to come, or it is wrong. */
 static bool take_preface(struct h2 *h2)
 {
     struct bytes data = fresh(h2);
@@ -140,7 +140,7 @@ static bool is_in_order(const struct h2 *h2, const struct http2_frame *frame)
     return h2->continued == 0 || frame->type == HTTP2_CONTINUATION;
 }
 
-/* DATA goes to where it is wanted as it comes. */
+/* Passes the payload of DATA on as it comes. */
 static void take_payload(struct h2 *h2)
 {
     struct bytes data = fresh(h2);
@@ -165,7 +165,7 @@ static void take_payload(struct h2 *h2)
         h2_end_data(h2);
 }
 
-/* False: its first byte, which says how long the padding is, has not come. */
+/* False: the first byte, which says how long the padding is, has not come. */
 static bool begin_data(struct h2 *h2, const struct http2_frame *frame)
 {
     bool is_padded = frame->flags & HTTP2_FLAG_PADDED;
@@ -195,7 +195,7 @@ static bool begin_data(struct h2 *h2, const struct http2_frame *frame)
     return true;
 }
 
-/* False: the rest of a frame has to come. */
+/* Takes the next frame. False: the rest of it has to come. */
 static bool take_next(struct h2 *h2)
 {
     struct bytes data = fresh(h2);
@@ -227,8 +227,8 @@ static bool take_next(struct h2 *h2)
     return true;
 }
 
-/* An incomplete frame moves to the front of the buffer, an empty buffer goes
- * back to the pool. */
+/* Moves an incomplete frame to the front of the buffer, and gives an empty
+ * buffer back to the pool. */
 static void settle(struct h2 *h2)
 {
     struct input *input = h2->input;
@@ -245,13 +245,13 @@ static void settle(struct h2 *h2)
     }
 }
 
-/* Others have their turn, though more has come. */
+/* Whether others have their turn now, though more has come. */
 static bool has_had_turn(const struct h2 *h2)
 {
     return h2_has_had_turn(h2) && !h2->in_frame;
 }
 
-/* Whether the rest is read as others are, or later; and whether it is there. */
+/* Notes whether there is more to take, and whether it is put off as costly. */
 static void note_cost(struct h2 *h2)
 {
     struct session *session = h2->session;

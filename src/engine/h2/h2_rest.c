@@ -4,9 +4,10 @@
 
 /*
  * A stream that waits for an upstream server needs neither a table of its
- * request's fields, which can be made again of the text, nor room for a response.
- * Both are most of an exchange. So where many of a connection wait, they rest:
- * a hundred are to cost no more than 256 KiB. Where few do, they are quick.
+ * request's fields, which can be made again of the text, nor room for a
+ * response. Both are most of an exchange. So where many of a connection wait,
+ * they rest: a hundred are to cost no more than 256 KiB. A few that wait keep
+ * all, which is quicker.
  */
 
 /* --- Texts --------------------------------------------------------------- */
@@ -55,8 +56,8 @@ static void give_room(struct h2_stream *stream, struct exchange *exchange)
     stream->room = NULL;
 }
 
-/* Gives the exchange a room, and a table if there are too many fields for that.
- * False: no memory. */
+/* Gives the exchange a room, and a table if it has too many fields for the
+ * room. False: no memory. */
 static bool take_room(struct h2_stream *stream)
 {
     struct h2 *h2 = stream->h2;
@@ -106,7 +107,7 @@ void h2_give_exchange(struct h2_stream *stream)
 
 /* --- Rest ---------------------------------------------------------------- */
 
-/* Whether whoever is waited for needs nothing of it meanwhile. */
+/* Whether the pending or source that is waited for needs no room. */
 static bool may_rest(const struct exchange *exchange)
 {
     struct pending *pending = exchange->pending;
@@ -126,7 +127,7 @@ static void rest(struct h2_stream *stream)
         !may_rest(exchange))
         return;
     response_take_room(&exchange->response);
-    request->seen = 0; /* it seems to have none */
+    request->seen = 0; /* without fields for now */
     request->field_count = 0;
     request->fields = NULL;
     give_room(stream, exchange);

@@ -6,15 +6,15 @@
 #include "observe/profile.h"
 
 enum {
-    VECTOR_MAX = 128, /* pieces that leave in one call */
-    /* Around a response, roughly: what is not enough is sent with the next. */
+    VECTOR_MAX = 128, /* pieces that leave in one system call */
+    /* Around a response, roughly: more than this goes with the next one. */
     H2_FRAMING_BYTES = 256
 };
 
 /*
- * What the socket did not take of a plan. Text of the plan is copied, bytes of
- * responses stay where they are; those of a file that were looked at are read
- * again, as a transport that owes them does not look at them twice (io/tls).
+ * What the socket did not take of a plan. Text of the plan is copied; bytes of
+ * responses stay where they are; bytes of files that were read are read again,
+ * as a transport that owes bytes does not look at them twice (io/tls).
  */
 struct h2_rest {
     uint64_t bytes;
@@ -24,7 +24,7 @@ struct h2_rest {
     struct h2_segment segments[];
 };
 
-/* Segments that are being sent: of the plan, or of the rest. */
+/* Segments that are being sent, of the plan or of the rest. */
 struct row {
     struct h2_segment *segments;
     unsigned at;
@@ -71,7 +71,7 @@ static void note_all_sent(struct h2 *h2, struct row *row, size_t sent)
     }
 }
 
-/* Pieces that lie in memory, from where the row is on. */
+/* Gathers the row's next pieces that lie in memory. */
 static size_t gather(const struct row *row, uint64_t budget,
                      struct iovec parts[VECTOR_MAX], size_t *bytes_out,
                      bool *follows_out)
@@ -107,7 +107,7 @@ static size_t gather(const struct row *row, uint64_t budget,
     return count;
 }
 
-/* A file, or what a source has in a pipe. */
+/* Sends a file, or what a source has in a pipe. */
 static enum io_result send_kernel(const struct transport *transport,
                                   const struct row *row, uint64_t budget,
                                   size_t *len_out, size_t *sent_out)
@@ -123,7 +123,7 @@ static enum io_result send_kernel(const struct transport *transport,
                                sent_out);
 }
 
-/* One call of the transport. */
+/* Sends by one call of the transport. */
 static enum sender_result send_some(struct h2 *h2, struct row *row,
                                     uint64_t budget, uint64_t *sent_out)
 {
@@ -143,7 +143,7 @@ static enum sender_result send_some(struct h2 *h2, struct row *row,
     case IO_AGAIN_READ:
     case IO_AGAIN_WRITE:
         return SENDER_FULL;
-    case IO_EOF: /* the file has become shorter than its frame */
+    case IO_EOF: /* the file is shorter than its frame */
     case IO_FAILED:
         return SENDER_FAILED;
     }
@@ -176,7 +176,7 @@ static size_t count_text(const struct row *row)
     return bytes;
 }
 
-/* False: no memory. */
+/* Keeps what was not sent as the rest. False: no memory. */
 static bool keep_rest(struct h2 *h2, const struct row *row)
 {
     unsigned count = row->count - row->at;
@@ -213,7 +213,7 @@ void h2_drop_rest(struct h2 *h2)
     h2->rest = NULL;
 }
 
-/* Bytes of files that lay in the plan are read anew. False: they are gone. */
+/* Reads bytes of files that lay in the plan again. False: they are gone. */
 static bool read_again(struct h2 *h2)
 {
     struct h2_rest *rest = h2->rest;
@@ -262,7 +262,7 @@ bool h2_has_output(const struct h2 *h2)
     return h2->rest || h2->control.len > 0 || h2->ready.count > 0;
 }
 
-/* What goes before the streams does so in the place of the first of them. */
+/* Bytes that go before all streams take the place of the first one. */
 struct candidate h2_candidate(const struct session *session)
 {
     const struct h2 *h2 = h2_of(session);
@@ -288,7 +288,7 @@ struct candidate h2_candidate(const struct session *session)
     return candidate;
 }
 
-/* Nobody in particular was woken: whoever waits is asked. */
+/* Asks all who wait, as nobody in particular was woken. */
 static void revive(struct h2 *h2)
 {
     for (struct list *node = h2->streams.next; node != &h2->streams;
@@ -336,8 +336,8 @@ static enum sender_result step(struct h2 *h2, uint64_t budget,
     return send_plan(h2, budget, sent_out);
 }
 
-/* Nobody opens windows that are shut, or any more: those that wait for a place
- * have it now, and come to the same end. */
+/* Gives up streams whose windows are shut, as nobody opens these any more;
+ * parked streams then have their exchange, and come to the same end. */
 static void drop_shut(struct h2 *h2)
 {
     while (!list_is_empty(&h2->shut))
@@ -345,7 +345,7 @@ static void drop_shut(struct h2 *h2)
     h2_begin_parked(h2);
 }
 
-/* All that could be sent has been. */
+/* All that could be sent has been sent. */
 static enum sender_result rest(struct h2 *h2)
 {
     struct session *session = h2->session;

@@ -2,15 +2,15 @@
 
 /* --- SETTINGS ------------------------------------------------------------ */
 
-/* What a frame says of the window that streams begin with. */
+/* What a frame says of the window that new streams begin with. */
 struct window_said {
     bool is_said;
-    uint32_t last; /* which counts (RFC 9113 6.5.3) */
-    uint32_t most; /* which must not be too much, either */
+    uint32_t last; /* the one that counts (RFC 9113 6.5.3) */
+    uint32_t most; /* must be allowed, too */
 };
 
-/* RFC 9113 6.9.2: windows of open streams move by the difference. A frame has
- * room to say it 2,730 times; that is done once. */
+/* RFC 9113 6.9.2: windows of open streams move by the difference. A frame could
+ * say that 2,730 times; they are moved once. */
 static void move_windows(struct h2 *h2, struct window_said said)
 {
     int64_t most = (int64_t)said.most - h2->client.window;
@@ -26,7 +26,7 @@ static void move_windows(struct h2 *h2, struct window_said said)
             return;
         }
         stream->window = (int32_t)(stream->window + difference);
-        if (heap_has(&stream->ready)) /* it may be shut now */
+        if (heap_has(&stream->ready)) /* its window may be shut now */
             h2_stream_ready(stream);
     }
     h2_stream_reopen_all(h2);
@@ -55,7 +55,7 @@ static void apply(struct h2 *h2, unsigned setting, uint32_t value,
         if (value < HTTP2_FRAME_BYTES_MAX || value > 0xFFFFFF)
             h2_fail(h2, HTTP2_PROTOCOL_ERROR);
         break;
-    default: /* of no use to us, or unknown (6.5.2) */
+    default: /* unknown, or of no use here (6.5.2) */
         break;
     }
 }
@@ -105,7 +105,7 @@ static void open_connection(struct h2 *h2, uint32_t increment)
     h2->window += increment;
     if (h2->window > HTTP2_WINDOW_MAX)
         h2_fail(h2, HTTP2_FLOW_CONTROL_ERROR);
-    else if (was_shut) /* else those that are shut wait for their own */
+    else if (was_shut) /* others wait for a window of their own */
         h2_stream_reopen_all(h2);
 }
 
@@ -151,7 +151,7 @@ void h2_take_window(struct h2 *h2, const struct http2_frame *frame,
 
 /* --- PRIORITY_UPDATE ----------------------------------------------------- */
 
-/* RFC 9218 7.1: it may come before its stream, whose field it overrules. */
+/* RFC 9218 7.1: it may come before its stream, and overrules its Priority. */
 static void keep_update(struct h2 *h2, uint32_t id, struct bytes text)
 {
     struct h2_update *update = NULL;

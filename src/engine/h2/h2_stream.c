@@ -2,8 +2,8 @@
 
 #include "engine/h2/h2_priv.h"
 
-/* Where a request is in their order, or what comes behind it, and before the
- * next. */
+/* A request's key in the client's order, or that of what comes between it and
+ * the next. */
 static uint64_t order_of(uint32_t id, bool is_behind)
 {
     return (uint64_t)id << 1 | is_behind;
@@ -34,7 +34,7 @@ struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id)
     return stream;
 }
 
-/* The window opens by it with the next settlement: h2_credit.c. */
+/* The next settlement gives it back to the windows: h2_credit.c. */
 void h2_stream_drop_held(struct h2_stream *stream)
 {
     stream->h2->credit += stream->held_len - stream->held_at;
@@ -86,7 +86,7 @@ struct candidate h2_stream_candidate(const struct h2_stream *stream)
     struct candidate candidate = {.bytes = response->bytes_left,
                                   .place = &stream->place};
 
-    if (!stream->has_head) /* it is made anew, of few bytes */
+    if (!stream->has_head) /* its head is framed as few bytes */
         candidate.bytes -= http2_lines_bytes(response);
     if (has_more && response->has_length) {
         candidate.bytes += response->length_left;
@@ -100,15 +100,16 @@ struct candidate h2_stream_candidate(const struct h2_stream *stream)
 /*
  * The key in ready:  urgency (3 bits) | what orders its equals (61 bits)
  *
- * That is the key of the scheduler for clients that say nothing of priorities:
- * the shortest goes first. Who says them knows what he asks for, and in which
- * order he can use it: the shortest first, the picture at the top of a page would
- * come last. So then it is the order of the requests (RFC 9218 10).
+ * Equals of a client that says no priorities are ordered by the scheduler's
+ * key: the shortest goes first. A client that says some knows in which order it
+ * can use what it asks for: with the shortest first, the picture at the top of
+ * a page would come last. So its equals go in the order of requests (RFC 9218
+ * 10).
  *
- * A stream that the client wants bit by bit takes turns with others, if it is
- * longer than a quantum: it goes by what it has had, in quanta, or is put behind
- * all requests that are there when it has had one. By requests that is so, too,
- * for what is of unknown length, which could be without an end.
+ * A stream that the client wants bit by bit takes turns with others if it is
+ * longer than a quantum: it is ordered by the quanta it has had, or, by
+ * requests, put behind all that are there when it has had one. By requests,
+ * streams of unknown length do so, too, as they may have no end.
  */
 static bool takes_turns(const struct h2_stream *stream)
 {
@@ -166,7 +167,7 @@ bool h2_stream_is_shut(const struct h2_stream *stream)
            (response->bytes_left > 0 || response_has_more(response));
 }
 
-/* Behind it the stream waits for a window, in which it may wait so long. */
+/* Lets the stream wait for a window, and notes since when. */
 static void shut(struct h2_stream *stream)
 {
     if (stream->shut_at_ms == 0)
@@ -217,7 +218,7 @@ void h2_stream_reopen_all(struct h2 *h2)
 
     if (list_is_empty(&h2->shut))
         return;
-    shut = h2->shut; /* the ring, under another head */
+    shut = h2->shut; /* the same ring under another head */
     shut.next->prev = shut.prev->next = &shut;
     list_init(&h2->shut);
     while (!list_is_empty(&shut))

@@ -10,13 +10,13 @@
  * have grown by is bounded for each connection, and for all of a worker.
  */
 enum {
-    MEASURED_AT = 16384, /* bytes of a body: a short one is over too soon */
-    REST_MAX = 255       /* pieces between two PING that found nothing */
+    MEASURED_AT = 16384, /* of a body; shorter ones are over too soon */
+    REST_MAX = 255       /* pieces between PINGs without a finding */
 };
 
 static const char measure[8] = "windows";
 
-/* False: there is no room for it. */
+/* Lets windows grow to bytes. False: there is no room for it. */
 static bool grow(struct h2 *h2, uint32_t bytes)
 {
     struct h2_context *context = h2->context;
