@@ -7,7 +7,7 @@ bool proxy_preamble_apply(struct session *session,
 
     session->awaits_proxy = false;
     session->is_introduced = true;
-    /* The loopback of the proxy's machine is another one than ours. */
+    /* Loopback on the proxy's machine is not loopback here. */
     if (address_is_local(&source) && !address_is_local(&session->peer))
         source = (struct address){.family = ADDRESS_UNKNOWN};
     return proxy->is_local ||

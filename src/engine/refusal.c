@@ -3,7 +3,7 @@
 #include "io/transport.h"
 
 /* Sends the refusal. What the client has sent is read first, so that closing
- * does not reset the connection before the answer is seen. */
+ * does not reset the connection before the client sees the answer. */
 void refusal_send(int fd)
 {
     struct transport client;

@@ -5,16 +5,16 @@
 #include "base/list.h"
 
 enum {
-    /* Simulated responses per real one: those that are done here long before
-     * they would be under fair sharing. */
+    /* Simulated responses per real one: many are done here long before they
+     * would be under fair sharing. */
     SIMULATED_PER_ITEM = 8,
     /* An item that was put when its client was less far ahead of its share is
      * put anew when its turn comes, if the difference is worth it. */
     EXCESS_STEP = 65536,
     RENEWALS_MAX = 16, /* in a row */
-    /* A client's level counts for an item up to so many times what the item has
-     * left: without this the small ones would wait for long in overload, when
-     * all clients have much. */
+    /* A client's level counts in an item's key up to so many times the item's
+     * bytes: otherwise small items would wait for long in overload, when all
+     * clients have much. */
     LEVEL_TIMES = 8
 };
 
@@ -28,7 +28,7 @@ static bool has_clients(const struct sched *sched)
     return sched->clients.factor > 0;
 }
 
-/* What that many bytes more add to the key of an item. */
+/* How much so many bytes add to a key. */
 static uint64_t weigh(const struct sched *sched, uint64_t bytes)
 {
     uint64_t key;
@@ -44,14 +44,14 @@ static uint64_t add_up(uint64_t key, uint64_t more)
     return more < UINT64_MAX - key ? key + more : UINT64_MAX;
 }
 
-/* What is known to come of it, as far as levels go. */
+/* Which bytes of an item are known to come, for levels. */
 static uint64_t known_of(const struct sched_item *item)
 {
     return item->is_of_many ? 0 : item->bytes;
 }
 
-/* What a level adds to bytes. A stream has none, nor what is one of many: the
- * next of these says little of what its client waits for. */
+/* How much a level adds to bytes: nothing to a stream, nor to one of many, as
+ * the next of these says little of what its client waits for. */
 static uint64_t part_of_level(const struct sched_item *item, uint64_t level,
                               uint64_t bytes)
 {
@@ -60,9 +60,9 @@ static uint64_t part_of_level(const struct sched_item *item, uint64_t level,
     return level / LEVEL_TIMES < bytes ? level : LEVEL_TIMES * bytes;
 }
 
-/* Moves an item whose client's level has changed. All of a client's items but
- * streams and connections of many have the level in their keys, the longer ones
- * more of it: so the order of these among themselves is that of their bytes. */
+/* Moves an item whose client's level has changed. All items of a client have
+ * the level in their keys, longer ones more of it (not streams and connections
+ * of many): so among themselves they stay in the order of their bytes. */
 static void on_level(struct client_share *share, struct client_place *place,
                      uint64_t before, uint64_t after)
 {
@@ -71,10 +71,10 @@ static void on_level(struct client_share *share, struct client_place *place,
     uint64_t key;
 
     if (!heap_has(&item->node))
-        return; /* it is just being put */
+        return; /* the item is just being put */
     key = heap_key(&sched->heap, &item->node);
     if (key == UINT64_MAX)
-        return; /* behind all others, whatever its level */
+        return; /* behind all others anyway */
     key -= weigh(sched, part_of_level(item, before, item->bytes));
     heap_rekey(&sched->heap, &item->node,
                add_up(key,
@@ -224,8 +224,8 @@ void sched_put(struct sched *sched, struct sched_item *item, uint64_t bytes)
     heap_put(&sched->heap, &item->node, key, item->arrival);
 }
 
-/* Puts the first item to where it belongs by now, if its client has come to be
- * further ahead since the item was put. False: it stays first. */
+/* Moves the first item to where it belongs now, if its client has got further
+ * ahead since the item was put. False: it stays first. */
 static bool renew(struct sched *sched, const struct heap_item *first)
 {
     struct sched_item *item = item_of(first->node);
@@ -240,7 +240,7 @@ static bool renew(struct sched *sched, const struct heap_item *first)
     return true;
 }
 
-/* The next by the order of clients. */
+/* Takes the next item: that of a client which is due, or the first. */
 static struct sched_item *take_of_clients(struct sched *sched)
 {
     struct client_place *place = client_share_first_due(&sched->clients);

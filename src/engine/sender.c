@@ -9,16 +9,16 @@
 
 enum {
     GATHER_PARTS_MAX = 64,
-    PIECE_MIN = 65536 /* to find out that a socket takes more again */
+    PIECE_MIN = 65536 /* enough to see that a socket takes more */
 };
 
 struct gather {
     struct iovec parts[GATHER_PARTS_MAX];
     size_t count;
     uint64_t bytes;
-    bool more;         /* something of the pipeline follows what was gathered */
-    bool ends;         /* nothing follows, and the connection ends then */
-    bool file_follows; /* what follows is a part of a file, within the budget */
+    bool more;         /* more of the pipeline follows the gathered */
+    bool ends;         /* nothing follows, the connection ends */
+    bool file_follows; /* a file's part follows, within the budget */
 };
 
 static struct exchange *exchange_of(struct list *list_node)
@@ -26,16 +26,16 @@ static struct exchange *exchange_of(struct list *list_node)
     return OWNER_OF(list_node, struct exchange, list_node);
 }
 
-/* Whether the end of the response is that of the connection, which is shut
- * right behind it. */
+/* Whether the response's end is that of the connection, which is shut right
+ * behind it. */
 static bool is_last(const struct exchange *exchange)
 {
     return !exchange->response.persists && !exchange->is_tunnel &&
            !exchange->sink;
 }
 
-/* Collects memory parts from the head of the pipeline on, up to the first part
- * that is no memory or the budget. */
+/* Collects memory parts from the head of the pipeline, up to the first other
+ * part or the budget. */
 static void gather_parts(struct gather *gather, const struct list *exchanges,
                          uint64_t budget)
 {
@@ -74,9 +74,8 @@ static void gather_parts(struct gather *gather, const struct list *exchanges,
     gather->ends = is_last(exchange_of(exchanges->prev));
 }
 
-/* Detaches a head of which the first bytes are gone from a cached entry's,
- * which gets a new Date each second: the rest is kept as it was, in memory of
- * its own. False: there is none. */
+/* Copies the rest of a cached head of which some bytes are gone, since the
+ * entry's head gets a new Date each second. False: no memory. */
 static bool detach_head(struct response *response)
 {
     struct part *part = &response->parts[response->part_at];
@@ -91,7 +90,7 @@ static bool detach_head(struct response *response)
     buf_put(&response->head, (struct bytes){part->at.memory, (size_t)rest});
     if (response->head.failed)
         return false;
-    if (rest < part->len) { /* the body lies behind; no part may be empty */
+    if (rest < part->len) { /* the body follows; parts may not be empty */
         assert(response->part_count < RESPONSE_PARTS_INLINE);
         memmove(part + 1, part,
                 (size_t)(response->part_count - response->part_at) *
@@ -145,8 +144,8 @@ static enum sender_result send_gathered(const struct transport *transport,
                                         struct gather *gather,
                                         uint64_t *sent_out)
 {
-    /* What says that nothing more comes goes out with it: it is held back for
-     * that. */
+    /* The end of the connection goes out with these bytes, which wait for
+     * it. */
     bool more = gather->file_follows || gather->ends;
     size_t sent;
     enum io_result result = transport_send(transport, gather->parts,
@@ -163,7 +162,7 @@ static enum sender_result send_gathered(const struct transport *transport,
 }
 
 /* How many bytes the next piece has. What the socket does not take is read
- * again; so after a piece of which it took only a part, the next one is no
+ * again, so after a piece of which it took only a part, the next one is no
  * larger than twice that part. */
 static size_t piece_bytes(const struct sender *sender,
                           const struct response *response, size_t len)
@@ -189,12 +188,12 @@ static enum io_result send_read(struct sender *sender,
     ssize_t n;
 
     if (!sender->buffer && !(sender->buffer = malloc(sender->buffer_bytes)))
-        return IO_FAILED; /* as below */
+        return IO_FAILED; /* waiting will not help, either */
     n = pread(part->fd, sender->buffer, piece_bytes(sender, response, *len),
               (off_t)part->at.offset);
     if (n == 0)
         return IO_EOF;
-    if (n == -1) /* whatever it was, waiting will not help */
+    if (n == -1) /* no kind of waiting will help */
         return errno == EINTR ? IO_AGAIN_WRITE : IO_FAILED;
     *len = (size_t)n;
     piece = (struct iovec){sender->buffer, *len};
@@ -205,8 +204,8 @@ static enum io_result send_read(struct sender *sender,
     return result;
 }
 
-/* Sends a piece, of *len bytes at most, of the first part, which is not in
- * memory. *len becomes the bytes that the piece had. */
+/* Sends a piece of the first part, which is not in memory: of *len bytes at
+ * most. *len becomes the length of the piece. */
 static enum io_result send_file(struct sender *sender,
                                 const struct transport *transport,
                                 struct response *response, size_t *len,
@@ -214,7 +213,7 @@ static enum io_result send_file(struct sender *sender,
 {
     const struct part *part = &response->parts[response->part_at];
 
-    /* What does not all go now is followed by more as soon as there is room. */
+    /* What does not go now is followed by more as soon as there is room. */
     if (part->kind == PART_PIPE)
         return transport_splice(transport, part->fd, *len, *len < part->len,
                                 sent_out);
@@ -241,7 +240,7 @@ static enum sender_result send_file_part(struct sender *sender,
     response_advance(response, sent);
     if (response_is_done(response) && exchanges->next->next == exchanges)
         return SENDER_DONE;
-    /* Less than there was means a full socket, nearly always; when it was not,
+    /* Sending less than there was nearly always means a full socket; if not,
      * the next wait ends at once. */
     return sent < len ? SENDER_FULL : SENDER_MORE;
 }
@@ -254,7 +253,7 @@ static bool is_intact(const struct response *response)
            origin->is_intact(origin->object);
 }
 
-/* Whether the responses that are done now were true to the end. */
+/* Whether the files of responses that are done now are still as announced. */
 static bool done_are_intact(const struct list *exchanges)
 {
     for (struct list *list_node = exchanges->next; list_node != exchanges;
@@ -269,7 +268,7 @@ static bool done_are_intact(const struct list *exchanges)
     return true;
 }
 
-/* Whether the last piece of a file, and perhaps the first, comes next. */
+/* Whether the last piece of a file comes next, which may be the first, too. */
 static bool nears_its_end(const struct response *response, uint64_t budget)
 {
     return response->bytes_left <= budget &&
@@ -277,7 +276,7 @@ static bool nears_its_end(const struct response *response, uint64_t budget)
             response->bytes_sent > response->head_bytes);
 }
 
-/* Has its source make the next piece. False: break it off. */
+/* Has the source make the next piece. False: the response breaks off. */
 static bool pull(struct response *response)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
@@ -303,9 +302,9 @@ enum sender_result sender_step(struct sender *sender,
         if (first->bytes_left == 0 && first->is_waiting)
             return SENDER_LATER;
         if (first->bytes_left == 0 && !first->has_ended)
-            return SENDER_MORE; /* nothing yet: let others go on */
+            return SENDER_MORE; /* nothing now: others go on */
     }
-    /* The empty end of a body, or no memory was found even for a head. */
+    /* An empty end of a body, or there was no memory even for a head. */
     if (response_is_done(first))
         return exchanges->next->next == exchanges ? SENDER_DONE : SENDER_MORE;
     if (nears_its_end(first, budget) && !is_intact(first))

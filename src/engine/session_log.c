@@ -16,7 +16,7 @@ static struct bytes field_value(const struct request *request, enum field_id id)
     return field ? field->value : (struct bytes){"", 0};
 }
 
-/* Of a request that could not be parsed only the line is known. */
+/* If the request could not be parsed, only its line is known. */
 static struct bytes protocol_of(const struct request *request)
 {
     return request->method_name.len == 0     ? BYTES("")
@@ -63,7 +63,7 @@ void session_log_exchange(const struct session *session,
         .sent_bytes = response->bytes_sent,
         .read_bytes = exchange->bytes_in};
 
-    if (!entry.is_complete) /* it is broken off now */
+    if (!entry.is_complete) /* the response is broken off now */
         times.last_ns = now_read_ns();
     if (times.first_ns == 0)
         times.first_ns = times.last_ns;
@@ -81,7 +81,7 @@ void session_log_exchange(const struct session *session,
 /* --- Standard error ------------------------------------------------------ */
 
 enum {
-    /* Refusals that are told of: so many at once, then one each. */
+    /* Refusals that are logged: so many at once, then one each interval. */
     TOLD_AT_ONCE = 20,
     TOLD_EVERY_MS = 50,
     TOLD_LINE_BYTES_MAX = 200
@@ -128,13 +128,13 @@ void session_count_exchange(const struct session *session,
         .target = request->target,
         .peer = exchange->peer,
         .is_complete = times->last_ns != 0,
-        /* What waited for its next piece took as long as it wanted to, and
-         * ends when the client or the server has enough of it; unless it was
-         * known from the beginning when that is. */
+        /* A response that waited for its next piece took as long as it liked,
+         * and ends when client or server has enough of it; unless its length
+         * was known from the beginning. */
         .is_endless = response->bytes_before > 0 && !response->has_length};
 
     _Static_assert(METHOD_COUNT <= (int)STATS_METHODS_MAX, "room for each");
-    if (request->method_name.len == 0) { /* that was no request */
+    if (request->method_name.len == 0) { /* there was no request */
         sum.method = METHOD_OTHER;
         sum.target = BYTES("");
     }

@@ -7,7 +7,7 @@
 
 enum { STEP_NS = 1000000, STEP_SHARE = 8 };
 
-/* Looks, and comes back later if that is not the end of it. */
+/* Looks at the socket, and again later if it has unsent bytes. */
 static void look(struct unsent_time *unsent_time)
 {
     uint64_t passed_ns = now_read_ns() - unsent_time->handed_ns;

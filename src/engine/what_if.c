@@ -113,8 +113,8 @@ static uint32_t first_of(const struct what_if *what_if)
                       what_if->jobs);
 }
 
-/* Level: what each that is there has had since ever. Who comes at level L with
- * work w is done at L + w, whoever else comes. */
+/* Level: how much each job that is present has had so far. A job that comes at
+ * level L with work w is done at level L + w, whichever others come. */
 static void model_fair(struct what_if *what_if, uint64_t rate,
                        uint64_t *done_ns)
 {

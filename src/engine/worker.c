@@ -17,7 +17,7 @@
 enum {
     MAILBOX_CAPACITY = 1024,
     STACK_BYTES = 512 * 1024,
-    TICK_S = 1 /* how often what was logged and counted is handed over */
+    TICK_S = 1 /* how often logs and counts are handed over */
 };
 
 _Static_assert((int)WORKER_STORES_MAX <= (int)STATS_STORES_MAX,
@@ -83,7 +83,7 @@ static void tell_cpu(const struct worker *worker)
                       now_read_ns() - worker->started_ns);
 }
 
-/* How long a large reply may stand still goes by what the link carries. */
+/* The link's rate says how long a large reply may stand still. */
 static void note_rate(struct worker *worker)
 {
     struct conn_shared *shared = &worker->conns.shared;
@@ -93,7 +93,7 @@ static void note_rate(struct worker *worker)
     client_share_set_rate(&shared->sched.clients, state.rate);
 }
 
-/* Tells what is not told as it happens. */
+/* Brings those statistics up to date that are not counted as it happens. */
 static void tell(const struct worker *worker)
 {
     stats_tick(worker->options.stats, worker->now.mono_ms);
@@ -127,8 +127,8 @@ static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
                              (int64_t)(worker->now.mono_ms / MS_PER_S));
 }
 
-/* Reads the link's timer, which fires on until then, and looks at what the link
- * holds back. */
+/* Reads the link's timer, which fires until it is read, and looks again at what
+ * the link holds back. */
 static void on_link_timer(struct ev_loop *loop, ev_io *timer, int events)
 {
     struct worker *worker = timer->data;
@@ -145,8 +145,8 @@ static void on_link_timer(struct ev_loop *loop, ev_io *timer, int events)
     profile_leave(before);
 }
 
-/* Starts the timer by which what the link holds back is looked at again soon.
- */
+/* Starts the timer, by which what the link holds back is soon looked at
+ * again. */
 static void start_link_timer(struct worker *worker)
 {
     struct itimerspec soon = {.it_value = {.tv_nsec = LINK_TICK_NS}};
@@ -165,7 +165,7 @@ static void on_mail(void *context, const struct mail *mail)
     conn_set_open(&worker->conns, mail);
 }
 
-/* Ends what would never end by itself. */
+/* Ends streams, which would never end by themselves. */
 static void drain_streams(struct worker *worker)
 {
     if (worker->status)
@@ -176,7 +176,7 @@ static void drain_streams(struct worker *worker)
 
 static void take_change(struct worker *worker)
 {
-    (void)worker_take_change(worker); /* it has said what is wrong */
+    (void)worker_take_change(worker); /* it logs what is wrong */
     if (worker->options.on_changed)
         worker->options.on_changed(worker->options.context);
 }
@@ -217,7 +217,7 @@ static void let_others_finish(void)
     (void)sched_setscheduler(0, SCHED_BATCH, &none);
 }
 
-/* Has all be written that this turn's requests have brought. */
+/* Has everything written that this turn's requests have put into stores. */
 static inline void flush_stores(const struct worker *worker)
 {
     for (size_t i = 0; i < worker->options.store_count; i++)
@@ -266,7 +266,7 @@ static int set_up_loop(struct worker *worker)
     worker->loop = loop_create();
     if (!worker->loop)
         return -ENOMEM;
-    /* Before all other watchers of the turn, so that they see its time. */
+    /* It comes before all other watchers of the turn, which see its time. */
     ev_check_init(&worker->check, on_woken);
     ev_set_priority(&worker->check, EV_MAXPRI);
     worker->check.data = worker;

@@ -7,10 +7,10 @@
 struct worker_change {
     struct worker_service service;
     struct sites *sites;
-    struct worker_proxies *proxies; /* of sites; NULL: there are none */
+    struct worker_proxies *proxies; /* the sites' own; NULL: there are none */
     struct status *status;
-    struct tls_context *tls; /* of this worker alone; NULL: nobody needs it */
-    uint64_t number; /* of those applied to its worker; 0: what it began with */
+    struct tls_context *tls; /* this worker's; NULL: nothing comes over TLS */
+    uint64_t number; /* counts the worker's changes; 0: its first state */
 };
 
 void worker_discard(struct worker_change *change)
@@ -19,7 +19,7 @@ void worker_discard(struct worker_change *change)
         return;
     if (!change->sites)
         worker_proxies_destroy(change->proxies);
-    sites_release(&change->sites); /* which ends them, too */
+    sites_release(&change->sites); /* which ends proxies, too */
     tls_context_destroy(change->tls);
     free(change);
 }
@@ -46,8 +46,8 @@ static void add_mounts(const struct worker *worker,
                                         .handler = sites->status});
 }
 
-/* Makes what the worker keeps from then on, whatever it serves. False: no
- * memory. */
+/* Makes what the worker keeps from the first need on, whatever it serves.
+ * False: no memory. */
 static bool init_handlers(struct worker *worker,
                           const struct worker_service *service)
 {
@@ -72,7 +72,7 @@ static void wake_conns(void *context)
     conn_set_wake(&worker->conns);
 }
 
-/* Certificates and keys as this worker shows them. False: it says why. */
+/* Makes this worker's certificates and keys. False: the reason is logged. */
 static bool make_tls(struct worker_change *change)
 {
     struct tls_table *table = change->service.tls;
@@ -119,7 +119,7 @@ struct worker_change *worker_prepare(struct worker *worker,
 
 /* --- Taking it over ------------------------------------------------------ */
 
-/* Keeps the counts of sites that go. */
+/* Adds the counts of sites that go to those kept. */
 static void add_counts(struct worker *worker)
 {
     struct file_cache_counts counts = sites_count_files(worker->sites);
@@ -131,7 +131,7 @@ static void add_counts(struct worker *worker)
     worker->earlier.saved_bytes += counts.saved_bytes;
 }
 
-/* The sites, and the proxies with them. */
+/* Takes over the sites, and the proxies with them. */
 static void take_sites(struct worker *worker, struct worker_change *change)
 {
     if (worker->sites)
@@ -170,7 +170,7 @@ bool worker_has_changed(const struct worker *worker)
     return atomic_load(&worker->taken) == worker->applied;
 }
 
-/* What is told at the top goes for what every site has. */
+/* How answers of mounts are encoded: as the top of the configuration says. */
 static struct encode encode_of(struct worker *worker,
                                const struct worker_service *service)
 {
@@ -190,7 +190,7 @@ static void admit_to_store(struct worker *worker,
     kv_encode(worker->kvs[number].kv, &encode);
 }
 
-/* Takes a change on. 0, or -errno: nothing has changed. */
+/* Takes a change over. 0, or -errno: nothing has changed. */
 static int take(struct worker *worker, struct worker_change *change)
 {
     struct conn_set *conns = &worker->conns;
@@ -207,13 +207,13 @@ static int take(struct worker *worker, struct worker_change *change)
         admit_to_store(worker, service, i);
     take_sites(worker, change);
     conns->shared.context.defaults = service->sites.cache.defaults;
-    /* Room is set aside for as many as there might be from the start. */
+    /* Room for as many as there may be was set aside at the start. */
     conns->shared.context.limits = service->limits;
     conns->shared.context.limits.connections_max = connections_max;
     conns->proxies = service->proxies;
     conns->proxies_introduce = service->proxies_introduce;
     tls_context_destroy(conns->shared
-                            .tls); /* connections keep what they need */
+                            .tls); /* connections hold what they need */
     conns->shared.tls = change->tls;
     change->tls = NULL;
     worker->status = change->status;
@@ -234,7 +234,7 @@ int worker_take_change(struct worker *worker)
     uint64_t number;
     int err;
 
-    if (!change) /* two were made, and the second was taken */
+    if (!change) /* a later one was taken instead */
         return 0;
     number = change->number;
     err = take(worker, change);

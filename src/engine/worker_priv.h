@@ -11,7 +11,7 @@
 
 #include "engine/worker.h"
 
-/* A store as this worker asks it. */
+/* One worker's way to a store. */
 struct worker_kv {
     struct kv_client *client;
     struct kv *kv;
@@ -23,13 +23,13 @@ struct worker_proxies {
     size_t count;
     struct proxy *items[WORKER_PROXIES_MAX];
     struct cached *cached[WORKER_PROXIES_MAX];  /* NULL: a proxy has no cache */
-    struct proxied proxied[WORKER_PROXIES_MAX]; /* for the sites */
+    struct proxied proxied[WORKER_PROXIES_MAX]; /* as the sites know them */
     /* The probes of the first worker only, until another service follows. */
     struct upstream_probe *probes[WORKER_PROXIES_MAX];
     bool needs_resolver;
     struct tls_connector *tls; /* NULL: no server is asked over TLS */
-    /* The service's sites are gone, and other workers still read what its
-     * caches fetch: it is in the list of those that leave. */
+    /* The service's sites are gone, but other workers still read what the
+     * caches fetch: these proxies are in leaving. */
     bool is_leaving;
     struct worker_proxies *next_leaving;
     struct worker *worker;
@@ -38,7 +38,7 @@ struct worker_proxies {
     void *context;
 };
 
-/* How things were when a sample of what_if began. */
+/* How things stood when a sample of what_if began. */
 struct worker_sample {
     uint64_t held;
     uint64_t sent;
@@ -56,24 +56,24 @@ struct worker {
     bool link_timer_runs;
     struct mailbox *mailbox;
     struct sites *sites;
-    struct encoder encoder;           /* of all that is compressed on its way */
-    struct file_cache_counts earlier; /* of the caches of earlier sites */
-    struct status *status;            /* NULL: it is not asked for */
+    struct encoder encoder;           /* compresses answers on their way */
+    struct file_cache_counts earlier; /* counts of earlier sites' caches */
+    struct status *status;            /* NULL: no site has a status page */
     struct worker_kv kvs[WORKER_STORES_MAX];
     struct server_defaults kv_defaults;
     struct cache_port cache_port;
     struct password_client *client; /* NULL: nobody needed it so far */
-    /* As the main thread knows it; NULL: nobody needed it so far. */
+    /* The main thread's view of status; NULL: not needed so far. */
     struct status *made;
     struct resolver *resolver;        /* NULL: no proxy needed it so far */
     struct tls_buffers *upstream_tls; /* NULL: no proxy needed it so far */
     struct pipes pipes;               /* of all proxies there ever are */
     struct proxy_held held;           /* of all proxies there ever are */
-    struct worker_proxies *proxies;   /* of sites, which end them, or NULL */
-    struct worker_proxies *leaving;   /* of sites that are gone */
+    struct worker_proxies *proxies;   /* the sites', which end them; or NULL */
+    struct worker_proxies *leaving;   /* those of sites that are gone */
     _Atomic(struct worker_change *) change; /* made and not taken, or NULL */
-    uint64_t applied;    /* how many changes were: the main thread's */
-    atomic_ullong taken; /* the latest of them that was, refused ones too */
+    uint64_t applied;    /* changes applied so far; the main thread's */
+    atomic_ullong taken; /* the latest one taken; or refused */
     struct access_log_buffer access_log;
     pthread_t thread;
     uint64_t started_ns;
@@ -84,12 +84,12 @@ struct worker {
 /* Takes samples, each second, and tells what they say. */
 void worker_tick_what_if(struct worker *worker);
 
-/* Serves what was applied last, from now on: the worker's. What was begun keeps
- * the earlier sites. 0; -errno: nothing has changed. */
+/* Takes the change that was applied last; what has begun keeps the earlier
+ * sites. Worker's thread. 0; -errno: nothing has changed. */
 int worker_take_change(struct worker *worker);
 
-/* Makes those of service, whose sites get them and will end them.
- * NULL: no memory, or there are none. */
+/* Makes the proxies of service, whose sites get them and will end them. NULL:
+ * no memory, or there are none. */
 MUST_USE struct worker_proxies *worker_proxies_create(
     struct worker *worker, struct worker_service *service);
 
@@ -97,16 +97,16 @@ MUST_USE struct worker_proxies *worker_proxies_create(
 MUST_USE int worker_proxies_start(struct worker *worker,
                                   struct worker_proxies *proxies);
 
-/* Ends what only those in force do. NULL is accepted, and below. */
+/* Ends what only proxies in force do. NULL is accepted, and below. */
 void worker_proxies_retire(struct worker_proxies *proxies);
 
 /* Each second: ends what of them, and of those that leave, nobody waits for. */
 void worker_proxies_tick(const struct worker *worker);
 
-/* Whether any of them, or of those that leave, fetches what others want. */
+/* Whether the proxies, or those in leaving, fetch what others want. */
 bool worker_proxies_are_needed(const struct worker *worker);
 
-/* Ends those that leave, whatever they fetch. */
+/* Ends the proxies in leaving, whatever they fetch. */
 void worker_proxies_end_leaving(struct worker *worker);
 
 /* Destroys proxies that sites have never had. */

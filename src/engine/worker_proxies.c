@@ -76,8 +76,8 @@ void worker_proxies_end_leaving(struct worker *worker)
     }
 }
 
-/* Lets proxies that leave go when a fetch has ended, if it was the last that is
- * wanted. */
+/* Destroys proxies that leave when a fetch has ended, if it was the last that
+ * others wanted. */
 static void on_fetch_over(void *context)
 {
     struct worker_proxies *proxies = context;
@@ -91,7 +91,7 @@ static void on_fetch_over(void *context)
     end(proxies);
 }
 
-/* The last exchange of their sites has ended. */
+/* Called when the last exchange of the proxies' sites has ended. */
 static void on_gone(void *context)
 {
     struct worker_proxies *proxies = context;
@@ -111,7 +111,7 @@ static void hear(void *context, const struct exchange *exchange,
     cached_note_reply(context, exchange, reply, relay);
 }
 
-/* Adds what stands before a proxy whose answers are kept. */
+/* Puts a cache before a proxy whose answers are kept. */
 static bool add_cached(struct worker_proxies *proxies, struct worker *worker,
                        const struct worker_proxy *wanted, size_t at)
 {
@@ -164,7 +164,7 @@ static bool add(struct worker_proxies *proxies, struct worker *worker,
 }
 
 /* Makes the TLS of all proxies of one configuration, which trust alike. False:
- * why is in the log. */
+ * the reason is in the log. */
 static bool make_tls(struct worker_proxies *proxies,
                      const struct worker_service *service)
 {

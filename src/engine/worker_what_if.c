@@ -1,7 +1,7 @@
 #include "engine/worker_priv.h"
 
-/* Notes all that waits as a sample begins, as it is in the way of what comes.
- */
+/* Notes all that waits when a sample begins, since what comes has to wait
+ * behind it. */
 static void note_waiting(struct conn_shared *shared, uint64_t now_ns)
 {
     const struct heap *heap = &shared->sched.heap;
@@ -15,8 +15,8 @@ static void note_waiting(struct conn_shared *shared, uint64_t now_ns)
     }
 }
 
-/* The rate of this worker's part of the link in the sample; 0: nothing was held
- * back. */
+/* The rate of this worker's part of the link during the sample; 0: nothing was
+ * held back. */
 static uint64_t rate_of(const struct worker *worker)
 {
     const struct conn_shared *shared = &worker->conns.shared;

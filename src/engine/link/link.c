@@ -9,7 +9,7 @@
 
 enum {
     FD_MAX = (1 << 30) - 1,
-    LATE_UP = 8, /* shares of what a tick was later or less late than others */
+    LATE_UP = 8, /* shares of a change in how late ticks are */
     LATE_DOWN = 64
 };
 
@@ -50,7 +50,7 @@ static uint32_t hash_path(const struct address *peer)
 /* --- Is it fast?
  * ----------------------------------------------------------- */
 
-/* Whether what was handed over takes longer to be acknowledged than it
+/* Looks whether bytes of flow take longer to be acknowledged than they
  * might. */
 static void look_for_delay(struct link *link, const struct link_flow *flow,
                            uint64_t now_ms)
@@ -60,10 +60,10 @@ static void look_for_delay(struct link *link, const struct link_flow *flow,
         link->probe_bytes = LINK_PROBE_BYTES;
 }
 
-/* Looks once in a while at a flow: for a delay, and whether what was handed over
- * is still here a little later. The less is found, the rarer that is; but on a
- * narrow link many bytes take a long time, and all who come meanwhile wait
- * behind them: there delays are looked for by the clock. */
+/* Looks at a flow once in a while: for a delay, and whether what was handed
+ * over is still here a little later. It looks less often the less is found. But
+ * a narrow link takes long for the bytes in between, and all who come meanwhile
+ * wait behind them: so delays are looked for by the clock, too. */
 static void probe(struct link *link, struct link_flow *flow, uint64_t bytes,
                   uint64_t now_ms)
 {
@@ -205,7 +205,7 @@ void link_await(struct link *link)
     link->due_ns = now_read_ns() + LINK_TICK_NS;
 }
 
-/* A worker that is often late counts on it; one that was late once does not. */
+/* A worker that is often late counts on that; once late changes little. */
 static void note_late(struct link *link, uint64_t now_ns)
 {
     uint64_t late_ns = 0;
@@ -230,7 +230,7 @@ void link_tick(struct link *link)
     note_late(link, now_ns);
     link->unheld = 0;
     if (link->shared->mode != LINK_AUTO)
-        return; /* a known rate stays what it is */
+        return; /* a known rate does not change */
     if (link->was_windowed)
         link_delay_window_adapt(link, now_ns);
     if (link->is_local && (link->was_held || link->was_paced))

@@ -31,32 +31,32 @@
 
 enum {
     STALE_MS = 100,      /* nothing sent, nothing acknowledged */
-    TARGET_BYTES = 6144, /* of the standing queue; or, if that is more, what
-                            passes in a tick; and a share of the path */
+    TARGET_BYTES = 6144, /* aimed-at queue; or what passes in a tick, if that is
+                            more, and a share of the path */
     TARGET_SHARE = 32,
-    LONG_BYTES = 24576, /* of one that is much too long; and a share */
+    LONG_BYTES = 24576, /* a queue that is much too long; and a share */
     LONG_SHARE = 4,
-    SPAN_BYTES = 14336, /* at least, on a path of no length */
-    SPAN_US = 10000,    /* of a path that is not known yet */
+    SPAN_BYTES = 14336, /* least span, on a path of no length */
+    SPAN_US = 10000,    /* span of a path not known yet */
     SMOOTH = 16,
     GROW = 32,
     WINDOW_MIN = 51200, /* bytes a second */
     WINDOW_START = 104857600,
-    RUN_EMPTY = 8,     /* a path, when no more than that share is under way */
-    LOOK_NS = 1000000, /* at most so often, */
-    MOVE_NS = 2000000, /* and moves it */
+    RUN_EMPTY = 8,     /* a path is empty with that share or less */
+    LOOK_NS = 1000000, /* looks at most so often, */
+    MOVE_NS = 2000000, /* and moves the window */
     LONG_NS = 50000000,
-    PERIOD_S = 60,    /* of a least round trip */
-    SEGMENTS_MIN = 4, /* of one that is not delayed by its client's
-                                 waiting for more to acknowledge */
-    DELAY_US = 4000,  /* that is worth anything */
-    DELAYED_MIN = 2   /* flows in a row */
+    PERIOD_S = 60,    /* how long a least round trip counts */
+    SEGMENTS_MIN = 4, /* in flight: fewer may only wait for their client to
+                         acknowledge more */
+    DELAY_US = 4000,  /* a smaller delay does not count */
+    DELAYED_MIN = 2   /* such flows in a row */
 };
 
-/* What held something back. */
+/* What has held something back. */
 enum { BY_PACER = 1, BY_WINDOW = 2 };
 
-/* Bytes a second: no place is so narrow. */
+/* Bytes a second; no link is so wide. */
 #define WINDOW_MAX (UINT64_C(6) << 30)
 
 /* A window that has held nothing back for so long is taken down. */
@@ -93,13 +93,13 @@ static uint32_t note_path(struct link *link, const struct link_flow *flow,
 
 static uint32_t count_flight(const struct socket_path *info)
 {
-    /* A client that does not answer: nobody waits behind its bytes. */
+    /* Nobody waits behind the bytes of a client that does not answer. */
     if (info->acked_ms > STALE_MS && info->sent_ms > STALE_MS)
         return 0;
     return info->under_way * info->segment_bytes;
 }
 
-/* What is in flight that was measured, in bytes, and in bytes a second of its
+/* The flights that were measured: in bytes, and as bytes a second over their
  * paths without a queue; and the shortest of these paths. */
 struct measured {
     uint64_t flight;
@@ -158,8 +158,8 @@ static void look(struct link *link, uint64_t now_ns)
     link_store(&link->shared->trip_us, (uint64_t)link->trip_us);
 }
 
-/* Bytes in flight of those before or equal to key. Of all that was there when
- * it was looked the same share is taken to be acknowledged. */
+/* Bytes in flight of flows before or equal to key. The same share of each flow
+ * is taken to be acknowledged since it was looked at. */
 static uint64_t count_ahead(const struct link *link, uint64_t key)
 {
     uint64_t ahead = 0;
@@ -176,7 +176,7 @@ static uint64_t count_ahead(const struct link *link, uint64_t key)
     return ahead * link_count_flight(link, now_read_ns()) / link->flight;
 }
 
-/* For how long the queue that is aimed at lasts, on a path of such a window. */
+/* How long the aimed-at queue takes, at the rate of such a window. */
 static uint64_t target_us(const struct link *link, uint64_t window)
 {
     uint64_t tick_us = (LINK_TICK_NS + link->late_ns) / NS_PER_US;
@@ -186,7 +186,7 @@ static uint64_t target_us(const struct link *link, uint64_t window)
            link->least_us / TARGET_SHARE;
 }
 
-/* The same in bytes. */
+/* The aimed-at queue in bytes. */
 static uint64_t target_of(const struct link *link, uint64_t window)
 {
     return window * target_us(link, window) / US_PER_S;
@@ -214,7 +214,7 @@ uint64_t link_delay_window_allow(struct link *link, uint64_t key, uint64_t want)
     struct link_others others;
     uint64_t bytes, room;
 
-    if (window == 0) /* taken down meanwhile */
+    if (window == 0) /* the window was taken down */
         return want;
     link->span_us = span_us(link, window);
     bytes = window * link->span_us / US_PER_S;
@@ -236,8 +236,8 @@ uint64_t link_delay_window_allow(struct link *link, uint64_t key, uint64_t want)
 }
 
 /* Whether the queue is much too long, and has been for a while: a client that
- * was off its CPU for a moment makes none. Then for another while it is not, as
- * the same queue takes some time to go. */
+ * was off its CPU for a moment does not make it so. Once found it is not for
+ * another while, as the same queue takes some time to go. */
 static bool is_long(const struct link *link, uint64_t passing,
                     uint64_t standing, uint64_t now_ns)
 {
@@ -255,11 +255,11 @@ static bool is_long(const struct link *link, uint64_t passing,
 
 /* What all workers have in flight. */
 struct filling {
-    uint64_t flight;   /* of the window */
+    uint64_t flight;   /* in flight, as bytes a second */
     uint64_t passing;  /* bytes a second that come through */
     uint64_t standing; /* bytes in the queue */
-    bool was_held;     /* something was, */
-    bool was_full;     /* by the window and not only by its pace */
+    bool was_held;     /* something was held back, */
+    bool was_full;     /* and by the window itself, not its pace */
     bool is_long;
 };
 
@@ -279,8 +279,8 @@ static struct filling count_filling(struct link *link, uint64_t window,
     return all;
 }
 
-/* The next window: as much as comes through now, if the path is full. When
- * hardly a queue is left it may be more, and all the more when the path ran empty
+/* The next window: as much as comes through now, if the path is full. It may be
+ * more when hardly a queue is left, and still more when the path ran empty
  * while something was held back. */
 static uint64_t move(uint64_t window, uint64_t target,
                      const struct filling *all)

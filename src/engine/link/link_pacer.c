@@ -33,22 +33,22 @@
 #include "io/socket_state.h"
 
 enum {
-    WINDOW_NS = 20 * NS_PER_MS, /* over so long the pace is judged */
-    /* The longest that the pace is judged over, to tell a rate. */
+    WINDOW_NS = 20 * NS_PER_MS, /* how long the pace is judged */
+    /* The longest that the pace is judged, if a rate is to be told. */
     WINDOW_NS_MAX = 200 * NS_PER_MS,
-    WINDOW_BYTES = 24576,     /* so many */
-    COUNT_NS = 2 * NS_PER_MS, /* between two looks into sockets */
-    GAP_NS = 5 * NS_PER_MS,   /* without anything held: begin anew */
-    WINDOWS_FIRST = 4,        /* seen before a pace is kept, the last */
-    WINDOWS_LATEST = 4 * WINDOWS_FIRST, /* full, if not so many were */
+    WINDOW_BYTES = 24576,               /* with fewer bytes, for longer */
+    COUNT_NS = 2 * NS_PER_MS,           /* between two looks into sockets */
+    GAP_NS = 5 * NS_PER_MS,             /* without anything held: begin anew */
+    WINDOWS_FIRST = 4,                  /* before a pace is kept; the last, */
+    WINDOWS_LATEST = 4 * WINDOWS_FIRST, /* with a queue; or else so many */
     STANDING_BYTES = 6144, /* two segments, as the kernel counts them */
     PACER_MIN = 4096,
-    SMOOTH_BYTES = 98304, /* of bytes that leave: some packets more or fewer */
+    SMOOTH_BYTES = 98304, /* a rate is averaged over so many bytes */
     UP_SHARE = 512,       /* what is added to the pace in a window */
     UP_SHARE_FAR = 16,    /* what is added far below the rate or the crest */
     CREST_SHARE = 16,     /* the crest is so much below where the queue stood */
     DOWN_SHARE = 32,
-    FAR_SHARE = 4,  /* a pace so far above what leaves goes down at once */
+    FAR_SHARE = 4,  /* down at once from so far above what leaves */
     FALL_SHARE = 8, /* what a known rate falls by in a window, at most */
     /* After so many rises in a row the pace rises quicker. */
     STEADY_WINDOWS = 64,
@@ -74,7 +74,7 @@ uint64_t link_bucket_room(const struct link *link, struct link_bucket bucket,
 
     if (busy_ns > now_ns)
         owed = (busy_ns - now_ns) * bucket.pacer / NS_PER_S;
-    /* Somebody else's turn, unless the link would run dry. */
+    /* Others go first, unless the link would run dry. */
     return owed > bucket.burst / 4 &&
                    !link_ask_others(link, key, now_ns).is_after
                ? 0
@@ -117,9 +117,9 @@ void link_pacer_pay(struct link *link, uint64_t wire_bytes)
         link_bucket_pay(link->shared, pacer, wire_bytes);
 }
 
-/* The next pace after one that leaves a queue all the time. The link was busy,
- * so what has left is its rate: below that the queue gets shorter, and there is
- * no use in going further down meanwhile. */
+/* The next pace after one with a queue all the time. The link was busy, so its
+ * rate is what has left: below that the queue gets shorter, and there is no use
+ * in going further down meanwhile. */
 static uint64_t move_down(uint64_t pacer, uint64_t rate)
 {
     uint64_t enough = rate - rate / DOWN_SHARE;
@@ -138,7 +138,7 @@ static void note_crest(struct link_shared *shared, uint64_t pacer)
     link_store(&shared->crest, pacer - pacer / CREST_SHARE);
 }
 
-/* The next pace after one that leaves no queue. */
+/* The next pace after one without a queue. */
 static uint64_t move_up(uint64_t pacer, uint64_t known, uint64_t rises)
 {
     uint64_t up = pacer / UP_SHARE;
@@ -153,16 +153,16 @@ static uint64_t move_up(uint64_t pacer, uint64_t known, uint64_t rises)
     return pacer + up;
 }
 
-/* What has left in a window. */
+/* How much left in a window of time. */
 struct window {
     uint64_t bytes;
     uint64_t seen; /* bytes a second */
 };
 
 /* The least that the rate becomes after a window in which less left. While no
- * pace is kept the best of the first windows counts: in the last of these somebody
- * may have had no CPU, and a pace so low would be so for more than a second. (Of
- * some packets more or fewer an average is better.) */
+ * pace is kept, the best of the first windows counts: in the last of them
+ * somebody may have had no CPU, and the pace would be too low for more than a
+ * second. (A few packets more or fewer are averaged instead.) */
 static uint64_t least_rate(const struct link_shared *shared,
                            const struct window *window, uint64_t rate)
 {
@@ -171,8 +171,8 @@ static uint64_t least_rate(const struct link_shared *shared,
     return window->bytes < SMOOTH_BYTES ? 0 : rate;
 }
 
-/* The rate of the link, as far as it is known after a window in which the link
- * was busy all the time or not. While a pace is kept it is known. */
+/* The link's rate, as known after a window in which the link was busy all the
+ * time or not. While a pace is kept, a rate is known. */
 static uint64_t learn(struct link_shared *shared, const struct window *window,
                       bool was_busy)
 {
@@ -191,7 +191,7 @@ static uint64_t learn(struct link_shared *shared, const struct window *window,
     return rate;
 }
 
-/* The next pace, after such a window. */
+/* The next pace, after a window. */
 static uint64_t move(struct link_shared *shared, uint64_t pacer,
                      const struct window *window)
 {
@@ -213,8 +213,8 @@ static uint64_t move(struct link_shared *shared, uint64_t pacer,
         link_store(&shared->rises, 0);
         return move_down(pacer, rate);
     }
-    /* Something else kept the queue short, or others had the CPU; and what no
-     * queue was seen of is no reason to go far beyond what leaves. */
+    /* Something else kept the queue short, or others had the CPU; and without a
+     * queue there is no reason to go far beyond what leaves. */
     if (!link_load(&shared->paced) || window->seen < pacer - pacer / FAR_SHARE)
         return pacer;
     link_store(&shared->rises, rises);
@@ -222,9 +222,9 @@ static uint64_t move(struct link_shared *shared, uint64_t pacer,
     return move_up(pacer, crest > rate ? crest : rate, rises);
 }
 
-/* Counts what still lies in sockets, of all that has been handed over. Flows
- * that were handed nothing since the last count are let go of when they have
- * nothing in the queue: their clients may have stopped reading. */
+/* Counts how much of what was handed over still lies in sockets. A flow that
+ * was handed nothing since the last count is dropped when it has nothing in the
+ * queue, as its client may have stopped reading. */
 static void count_unsent(struct link *link, uint64_t now_ns)
 {
     link->counted_ns = now_ns;
@@ -241,7 +241,7 @@ static void count_unsent(struct link *link, uint64_t now_ns)
     }
 }
 
-/* Begins a window, when so many bytes have left in all. */
+/* Begins a window; left: bytes that have left so far. */
 static void begin_window(struct link_shared *shared, uint64_t left)
 {
     link_store(&shared->left, left);
@@ -249,7 +249,7 @@ static void begin_window(struct link_shared *shared, uint64_t left)
     link_store(&shared->paced, false);
 }
 
-/* Whether a window has been long enough for what it is to tell. */
+/* Whether a window has been long enough for what it tells. */
 static bool is_long_enough(const struct link_shared *shared, uint64_t more,
                            uint64_t ns)
 {

@@ -16,15 +16,15 @@
 #include "base/now.h"
 #include "engine/link/link.h"
 
-/* After so long, what a worker has told of its queue, or of what is not
- * acknowledged, says nothing any more. */
+/* How long it counts what a worker has published of its queue, or of what is
+ * not acknowledged. */
 enum {
     LINK_FRESH_NS = 2 * LINK_TICK_NS,
     LINK_QUEUED_FRESH_NS = 8 * LINK_TICK_NS,
     LINK_FLIGHT_FRESH_NS = 200 * LINK_TICK_NS
 };
 
-/* Leaves the line shared when nothing is new. */
+/* Writes only a new value, so that the cache line stays shared otherwise. */
 static inline void link_store(_Atomic uint64_t *number, uint64_t value)
 {
     if (link_load(number) != value)
@@ -39,9 +39,9 @@ static inline bool link_has_passed(uint64_t now_ns, uint64_t then_ns,
     return (int64_t)(now_ns - then_ns) >= (int64_t)span_ns;
 }
 
-/* Bytes a second of the narrowest place that is known, here or further away: who
- * waits for a CPU acknowledges late, which may put a wide window up behind a
- * narrow link here. 0: none is known. */
+/* Bytes a second of the narrowest place that is known, here or further away; 0:
+ * none is. A wide window may be up behind a narrow link here, when a client
+ * without a CPU acknowledges late. */
 static inline uint64_t link_narrowest(const struct link *link)
 {
     uint64_t pacer = link_load(&link->shared->pacer);
@@ -58,36 +58,36 @@ struct link_others {
     uint64_t flight;
     uint64_t passing;
     uint64_t standing;
-    uint64_t left; /* since ever, when each looked last */
-    bool is_after; /* none of them has anything waiting that comes before */
+    uint64_t left; /* since the start, as each last saw */
+    bool is_after; /* nothing of theirs that waits goes first */
 };
 
-/* What the others have, and whether what stands at key goes before it. */
+/* What the other workers have, and whether theirs all goes after key. */
 struct link_others link_ask_others(const struct link *link, uint64_t key,
                                    uint64_t now_ns);
 
-/* What all have in the queue, when this worker has just looked at its own; or
- * as much of it as is enough. */
+/* What all workers have in the queue, once this one has looked at its own part;
+ * or at least enough. */
 uint64_t link_count_queued(struct link *link, uint64_t enough, uint64_t now_ns);
 
-/* Room below the limit for one that has ahead bytes before it. */
+/* The part of want that fits below limit, behind ahead bytes. */
 uint64_t link_room(uint64_t limit, uint64_t ahead, uint64_t want);
 
 /* Forgets a flow with nothing under way. */
 void link_drop_idle(struct link *link, struct link_flow *flow);
 
-/* Bytes in flight by now, when as many were acknowledged since it was looked as
- * fit the time. */
+/* Bytes in flight by now, if as many as fit the time were acknowledged since
+ * they were looked at. */
 uint64_t link_count_flight(const struct link *link, uint64_t now_ns);
 
-/* What of it comes through, in bytes a second, but for what stands. */
+/* How much of the flight comes through, in bytes a second. */
 uint64_t link_count_passing(const struct link *link);
 
 /* Drops all flows when they need not be tracked any more. */
 void link_forget(struct link *link);
 
-/* Whether it is this worker's turn to move what all share: only one does, in
- * any interval_ns. */
+/* Whether this worker moves what all share now: only one does in each
+ * interval_ns. */
 bool link_may_move(_Atomic uint64_t *moved_ns, uint64_t now_ns,
                    uint64_t interval_ns);
 
@@ -99,17 +99,17 @@ static inline uint64_t link_wire_bytes(uint64_t bytes)
                        LINK_HEADER_BYTES;
 }
 
-/* What may leave ahead of the pace: enough for two ticks, or for one as late as
- * they have come lately. */
+/* How much may leave ahead of the pace: enough for two ticks, or for one tick
+ * as late as they have been lately. */
 uint64_t link_pacer_burst(const struct link *link, uint64_t pacer);
 
-/* The bucket lets so many bytes a second go, and so many ahead of that. */
+/* A bucket that lets so many bytes a second go, and so many ahead of that. */
 struct link_bucket {
     uint64_t pacer;
     uint64_t burst;
 };
 
-/* Room in the bucket for what stands at key. */
+/* The part of want that the bucket lets go for key. */
 uint64_t link_bucket_room(const struct link *link, struct link_bucket bucket,
                           uint64_t key, uint64_t want);
 void link_bucket_pay(struct link_shared *shared, uint64_t pacer,
@@ -118,24 +118,24 @@ void link_bucket_pay(struct link_shared *shared, uint64_t pacer,
 uint64_t link_pacer_allow(struct link *link, uint64_t key, uint64_t want);
 void link_pacer_pay(struct link *link, uint64_t wire_bytes);
 
-/* Estimates the link's rate anew, and moves the pace: so many bytes were found
+/* Estimates the link's rate again, and moves the pace: queued bytes were found
  * in the local queue while some are held back. */
 void link_pacer_adapt(struct link *link, uint64_t queued, uint64_t now_ns);
 
 /* --- link_window_pacer.c -------------------------------------------------- */
 
-/* What of want may leave now for a window of so many bytes. */
+/* The part of want that may leave now for a window of so many bytes. */
 uint64_t link_window_pacer_allow(struct link *link, uint64_t bytes,
                                  uint64_t key, uint64_t want);
 void link_window_pacer_pay(struct link *link, uint64_t bytes);
 
-/* Notes the shortest path that was seen; a shorter one is remembered for some
+/* Notes the shortest path seen; a shorter one is remembered for some
  * seconds. */
 void link_window_pacer_note(struct link_shared *shared, uint64_t least_us);
 
 /* --- link_queue_limit.c -------------------------------------------------- */
 
-/* The bytes that flow has in the local queue. */
+/* Asks how many bytes flow has in the local queue. */
 uint32_t link_queue_limit_measure(struct link *link,
                                   const struct link_flow *flow);
 
@@ -147,12 +147,12 @@ uint64_t link_queue_limit_allow(struct link *link, uint64_t key, uint64_t want);
 /* Looks at the local queue, and moves the limit. */
 void link_queue_limit_adapt(struct link *link, uint64_t now_ns);
 
-/* Loosens the limit when much was sent, nothing of it was held, no pace is
- * known, and there is hardly a queue: the limit need not be so low then, and in
- * the end there need be none. */
+/* Loosens the limit when much was sent, none of it held, no pace is known, and
+ * there is hardly a queue: the limit need not be so low then, or there need be
+ * none. */
 void link_queue_limit_loosen(struct link *link);
 
-/* A queue was found where none was expected. */
+/* Keeps the local queue short from now on: one was found unexpectedly. */
 void link_queue_limit_engage(struct link *link);
 
 /* --- link_delay_window.c ------------------------------------------------- */
@@ -160,10 +160,10 @@ void link_queue_limit_engage(struct link *link);
 uint64_t link_delay_window_allow(struct link *link, uint64_t key,
                                  uint64_t want);
 
-/* Looks, if it is time, and moves the window. */
+/* Looks at the flights, if it is time, and moves the window. */
 void link_delay_window_adapt(struct link *link, uint64_t now_ns);
 
-/* Looks whether one flow of a link that is not held back is delayed. When
+/* Looks whether one flow is delayed while the link holds nothing back. When
  * several flows in a row are, the window is put up. */
 bool link_delay_window_probe(struct link *link, const struct link_flow *flow,
                              uint64_t now_ns);

@@ -5,9 +5,9 @@ enum {
     MEASURE_NS = 100000 /* looking more often tells nothing new */
 };
 
-/* What flow has between socket and wire. Bytes not sent for want of room
- * there count too; those that wait for acknowledgements do not: they wait for
- * their own client, and nobody else waits for them. */
+/* How much flow has between socket and wire. Bytes not sent for want of room
+ * there count, too; bytes that wait for acknowledgements do not, as nobody else
+ * waits for those. */
 uint32_t link_queue_limit_measure(struct link *link,
                                   const struct link_flow *flow)
 {
@@ -46,7 +46,7 @@ static void look(struct link *link, uint64_t now_ns)
     link->seen_ns = now_ns;
 }
 
-/* Bytes of the flows before or equal to key, its own among them. */
+/* Bytes of the flows before or equal to key, the key's own included. */
 static uint64_t count_ahead(const struct link *link, uint64_t key)
 {
     uint64_t ahead = 0;
@@ -101,8 +101,8 @@ static void disengage(struct link *link)
     link->is_local = false;
     link->unprobed = 0;
     link->probe_bytes = LINK_PROBE_BYTES;
-    /* What the probe saw was only on its way: not to be disturbed by that
-     * again soon. */
+    /* What the probe saw was only passing: it does not engage the limit again
+     * soon. */
     if (!link->was_found) {
         link->probe_bytes = link->probe_bytes_max;
         if (link->probe_bytes_max < LINK_PROBE_BYTES_REST)
@@ -125,11 +125,11 @@ void link_queue_limit_engage(struct link *link)
     link_store(&link->shared->rate, 0);
 }
 
-/* The next limit, after the queue was so long at its shortest. */
+/* The next limit, when the queue was at least queued long. */
 static uint64_t move(uint64_t limit, uint64_t queued)
 {
     if (queued == 0)
-        limit += limit / 4; /* it has stood idle */
+        limit += limit / 4; /* the link has stood idle */
     else if (queued < limit / 8)
         limit += limit / 12;
     else if (queued > limit / 2)

@@ -95,11 +95,11 @@ static uint64_t look_at_flow(struct link *link, uint64_t fd)
     return socket_count_queued((int)fd);
 }
 
-/* What the line's worker has in the queue. It says how much it found when it
+/* How much the line's worker has in the queue. It tells what it found when it
  * looked, and has handed over since; but it may not look again for a while,
- * without a CPU or with nothing that is held. So its flows are looked at, the
- * one that was handed something last, and the one that had most: once they have
- * left, so has the rest, of a queue in the order of arrival or in turns. */
+ * without a CPU or with nothing held. So two of its flows are looked at, the
+ * one last handed something, and the one that had most: once they have left, so
+ * has the rest of a queue in order of arrival or in turns. */
 static uint64_t look_at(struct link *link, struct link_line *line,
                         uint64_t now_ns)
 {
@@ -189,7 +189,7 @@ uint32_t link_count_elsewhere(const void *of_link, uint32_t mark)
     uint32_t count = 0;
 
     if (shared->mode == LINK_AUTO && !link_tracks(link))
-        return 0; /* of a fast link there is enough for all */
+        return 0; /* a fast link has enough for all */
     for (size_t i = 0; i < shared->worker_count; i++) {
         const struct link_line *line = &shared->lines[i];
 
@@ -243,7 +243,7 @@ uint64_t link_room(uint64_t limit, uint64_t ahead, uint64_t want)
         return 0;
     room = limit - ahead;
     if (room < LINK_SEGMENT_BYTES)
-        room = LINK_SEGMENT_BYTES; /* half a segment is of no use */
+        room = LINK_SEGMENT_BYTES; /* less is of no use */
     return want < room ? want : room;
 }
 
@@ -273,7 +273,7 @@ void link_drop_idle(struct link *link, struct link_flow *flow)
         link_drop(link, flow);
 }
 
-/* In a round trip all that was in flight is acknowledged. */
+/* All that was in flight is acknowledged within a round trip. */
 uint64_t link_count_flight(const struct link *link, uint64_t now_ns)
 {
     uint64_t trip_ns = (uint64_t)link->trip_us * NS_PER_US;

@@ -1,23 +1,24 @@
 /*
  * The pace at which bytes leave for a window.
  *
- * When a path has been idle, all that the window lets be under way would leave at
- * once, and stand at the narrow place until it has gone through; whoever asks for
- * something short meanwhile waits behind that, twice with a new connection. So it
- * leaves through the bucket, at a pace at which it is under way within a round
- * trip: a little more than the window, which so remains what decides.
+ * When a path has been idle, all that the window lets be under way would leave
+ * at once, and stand at the narrow place until it has gone through; whoever
+ * asks for something short meanwhile waits behind that, twice with a new
+ * connection. So it leaves through the bucket, at a pace at which it is under
+ * way within a round trip: a little more than the window, which so remains what
+ * decides.
  *
  * If paths differ, it is the round trip of the shortest. While far clients take
- * turns with near ones, what is under way is never what it should be, and a queue
- * has to make up for that.
+ * turns with near ones, what is under way is never what it should be, and a
+ * queue has to make up for that.
  */
 #include "base/units.h"
 #include "engine/link/link_priv.h"
 
 enum {
-    PACER_SHARE = 16, /* that the pace is more than the window */
-    NEAR_SHARE = 512, /* that a path not seen is called longer at each look */
-    LATE_TIMES = 2    /* the lateness of ticks that the bucket is deeper by */
+    PACER_SHARE = 16, /* the pace is so much above the window */
+    NEAR_SHARE = 512, /* a path not seen grows so much at each look */
+    LATE_TIMES = 2    /* so many latenesses deepen the bucket */
 };
 
 void link_window_pacer_note(struct link_shared *shared, uint64_t least_us)
@@ -28,8 +29,8 @@ void link_window_pacer_note(struct link_shared *shared, uint64_t least_us)
     link_store(&shared->near_us, near_us < least_us ? near_us : least_us);
 }
 
-/* The pace for so many bytes that the window lets be under way. Where one is kept
- * for the local queue, that is enough. */
+/* The pace for so many bytes that the window lets be under way; 0: none is
+ * needed, as one is kept for the local queue. */
 static uint64_t pacer_of(const struct link_shared *shared, uint64_t bytes)
 {
     uint64_t near_us = link_load(&shared->near_us);
