@@ -7,19 +7,18 @@
 
 enum {
     CACHE_LINE = 64,
-    SLOTS_LOG = 12, /* 32 KiB of versions: a group of writes seldom has more
+    SLOTS_LOG = 12, /* 32 KiB of versions: writes of one commit rarely have more
                        keys than a quarter of that */
     SLOTS = 1 << SLOTS_LOG,
-    MALLOC_BYTES = 16, /* what an allocation costs besides */
+    MALLOC_BYTES = 16, /* overhead of an allocation */
     KEY_BYTES_LEAST = 8,
     BUCKETS_MIN = 8
 };
 
 struct cached_value {
     struct evict_node node;
-    uint64_t hash; /* of the key */
-    struct cached_value
-        *next; /* in its bucket; outside, among those to be freed */
+    uint64_t hash;             /* hash of the key */
+    struct cached_value *next; /* next in its bucket; or of those to be freed */
     struct kv_value *value;
     size_t key_len;
     char key[];
@@ -27,7 +26,7 @@ struct cached_value {
 
 struct group {
     _Alignas(CACHE_LINE) pthread_mutex_t mutex; /* guards all below, and the
-                                                   slots of the group */
+                                                   group's slots */
     struct evict *evict;
     struct cached_value **buckets;
     size_t mask;
@@ -38,13 +37,12 @@ struct group {
 };
 
 struct kv_cache {
-    struct siphash_key secret; /* of the hash: keys come from clients */
+    struct siphash_key secret; /* hash key: clients choose the keys */
     uint64_t entry_bytes_max;
     unsigned group_count;
     struct group *groups;
-    uint32_t versions[SLOTS]; /* those of one group lie together */
-    /* Slots whose sequence the writer has made odd: it changes them just now.
-     */
+    uint32_t versions[SLOTS]; /* those of a group are neighbours */
+    /* Slots whose version is odd, since the writer changes them now. */
     uint16_t begun[SLOTS];
     unsigned begun_count;
 };
@@ -53,7 +51,7 @@ _Static_assert((int)KV_CACHE_GROUPS_MAX <= (int)SLOTS, "a slot for each group");
 
 /* --- Where a key is ------------------------------------------------------- */
 
-/* One word of the hash says which slot, the other one where in the group. */
+/* One word of the hash gives the slot, the other the place in the group. */
 static unsigned slot_of(const struct siphash *hash)
 {
     return (unsigned)(hash->words[1] & (SLOTS - 1));
@@ -64,7 +62,7 @@ static struct group *group_of(const struct kv_cache *cache, unsigned slot)
     return &cache->groups[slot * cache->group_count >> SLOTS_LOG];
 }
 
-/* The link that leads to the key's entry, or to NULL. */
+/* Returns the link that points to the key's entry, or to NULL. */
 static struct cached_value **find(const struct group *group, uint64_t hash,
                                   struct bytes key)
 {
@@ -101,7 +99,7 @@ static struct cached_value *create_entry(struct bytes key, uint64_t hash,
     return entry;
 }
 
-/* Frees entries, without the lock, as that takes its time. */
+/* Frees entries; called without the lock, since it takes time. */
 static void destroy_entries(struct cached_value *entry)
 {
     while (entry) {
@@ -113,7 +111,8 @@ static void destroy_entries(struct cached_value *entry)
     }
 }
 
-/* Takes what link leads to out of the index, and puts it before others. */
+/* Takes the entry behind list_node out of the index, and puts it before
+ * others. */
 static struct cached_value *unlink_entry(struct cached_value **list_node,
                                          struct cached_value *others)
 {
@@ -167,14 +166,14 @@ struct kv_value *kv_cache_acquire(struct kv_cache *cache, struct bytes key,
     return value;
 }
 
-/* Returns what is to be freed: who had to go, or entry itself. */
+/* Returns what must be freed: evicted entries, or entry itself. */
 static struct cached_value *insert(struct group *group,
                                    struct cached_value *entry)
 {
     struct cached_value **list_node =
         find(group, entry->hash, (struct bytes){entry->key, entry->key_len});
 
-    /* Somebody else may have read it at the same time. */
+    /* Another reader may have filled it at the same time. */
     if (*list_node || !evict_insert(group->evict, &entry->node))
         return entry;
     *list_node = entry;
@@ -292,8 +291,8 @@ struct kv_cache_counts kv_cache_count(struct kv_cache *cache)
 
 /* --- Coming and going ----------------------------------------------------- */
 
-/* A bucket for two of the smallest entries; most are larger, so that chains
- * are short, and pages of buckets that nobody uses are never touched. */
+/* A bucket for two of the smallest entries. Most entries are larger, so chains
+ * are short; pages of unused buckets are never touched. */
 static int init_group(struct group *group, enum evict_policy policy,
                       uint64_t bytes_max)
 {

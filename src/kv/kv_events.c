@@ -6,13 +6,13 @@
 #include "base/buf.h"
 
 enum {
-    LOOKS_MAX = 4096,          /* events that one call passes over */
-    DRAFT_KEPT_BYTES = 1 << 16 /* of a large one no more is kept */
+    LOOKS_MAX = 4096,          /* events that one call may skip */
+    DRAFT_KEPT_BYTES = 1 << 16 /* a larger draft's memory is not kept */
 };
 
-/* What stands before the key and the type of an event. */
+/* Stands before the key and the type of an event. */
 struct head {
-    uint32_t bytes; /* of all of it */
+    uint32_t bytes; /* of the whole event */
     uint16_t key_bytes;
     uint8_t type_bytes;
     uint8_t kind;
@@ -24,13 +24,13 @@ struct head {
 struct kv_events {
     pthread_mutex_t mutex; /* guards the ring */
     bool are_resumable;
-    /* Offsets count all bytes there ever were. */
+    /* Offsets count all bytes ever written. */
     uint64_t size;
     uint64_t begin;
     uint64_t end;
-    uint64_t floor; /* the number of the last event before begin */
+    uint64_t floor; /* number of the last event before begin */
     _Atomic uint64_t last;
-    struct buf draft; /* the writer's */
+    struct buf draft; /* used by the writer only */
     char ring[];
 };
 
@@ -65,7 +65,7 @@ static void drop_oldest(struct kv_events *events)
     events->floor = head.number;
 }
 
-/* Empties the ring: no place that a watcher has is in it any more. */
+/* Empties the ring, so that all watchers' positions are out of it. */
 static void empty_ring(struct kv_events *events, uint64_t last)
 {
     events->begin = ++events->end;
@@ -256,7 +256,7 @@ struct kv_events *kv_events_create(size_t bytes_max, bool are_resumable)
 
     if (!events)
         return NULL;
-    /* The ring's pages are not touched before they are needed. */
+    /* The kernel provides the ring's pages only when they are used. */
     *events = (struct kv_events){.are_resumable = are_resumable,
                                  .size = bytes_max};
     pthread_mutex_init(&events->mutex, NULL);

@@ -2,11 +2,12 @@
 
 enum { SKIPS_MAX = 16 };
 
-/* A disk that was stuck for longer tells nothing about its next commit. */
+/* A longer commit, on a disk that was stuck, says nothing about the next
+ * one. */
 #define PATIENCE_NS_MAX UINT64_C(20000000)
 
-/* How long the writer waits: three quarters of what a commit took. By then 64
- * connections are back, mostly; after half of it one in four is not. */
+/* Returns how long the writer waits: three quarters of a commit. By then, 64
+ * connections are back, mostly; after half of it, one in four is not. */
 static uint64_t patience_ns(uint64_t commit_ns)
 {
     uint64_t patience = commit_ns - commit_ns / 4;

@@ -24,7 +24,7 @@ static int open_to_read(struct kv_env *env, const char *path)
 
 /* --- Backup --------------------------------------------------------------- */
 
-/* Nothing that is there is written into: the name may be another file's too. */
+/* Never writes into an existing file, which may have other names, too. */
 static int make_copy(struct kv_backup *backup)
 {
     if (unlinkat(backup->folder, new_name, 0) == -1 && errno != ENOENT)
@@ -81,8 +81,8 @@ int kv_offline_copy(const char *path, int fd)
     return rc > 0 ? -rc : rc < 0 ? -EPROTO : 0;
 }
 
-/* Whether the copy is still what has its name: another backup into the same
- * folder may have begun. */
+/* Whether the copy still has its name: another backup into the same folder may
+ * have begun. */
 static bool is_in_place(const struct kv_backup *backup)
 {
     struct stat ours, there;
@@ -93,8 +93,8 @@ static bool is_in_place(const struct kv_backup *backup)
            ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-/* Links the backup to its name: renameat() would put it over a file that came
- * meanwhile. */
+/* Gives the backup its name by link(), since renameat() would replace a file
+ * that came meanwhile. */
 static int keep(struct kv_backup *backup)
 {
     if (fsync(backup->fd) == -1)
@@ -103,7 +103,7 @@ static int keep(struct kv_backup *backup)
         return -EBUSY;
     if (linkat(backup->folder, new_name, backup->folder, data_name, 0) == -1)
         return -errno;
-    backup->is_made = false; /* it stays */
+    backup->is_made = false; /* the folder stays */
     return kv_env_sync_names(backup->folder);
 }
 

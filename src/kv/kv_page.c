@@ -1,12 +1,13 @@
 #include "kv/kv_page.h"
 
 enum {
-    /* What a cursor begins with; then comes what the page ended with. */
+    /* The first byte of a cursor; the key or prefix that ended the page
+     * follows. */
     BEHIND_KEY = 'k',
     BEHIND_PREFIX = 'p'
 };
 
-/* Whether after is a cursor; a client may send anything as one. */
+/* Whether after is a valid cursor; clients may send anything. */
 static bool is_cursor(struct bytes after)
 {
     return after.len == 0 ||

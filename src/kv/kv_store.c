@@ -34,15 +34,14 @@ void kv_value_release(struct kv_value **value_ref)
     struct kv_value *value = *value_ref;
 
     *value_ref = NULL;
-    /* acq_rel: the thread that frees the value sees that all others have read
-     * it. */
+    /* acq_rel: all reads by other threads come before the value is freed. */
     if (value &&
         atomic_fetch_sub_explicit(&value->refs, 1, memory_order_acq_rel) == 1)
         free(value);
 }
 
-/* Wrong lengths are bugs of ours, not a client's: handlers have said 400 and
- * 413. */
+/* Wrong lengths are our own bugs: handlers have answered 400 or 413 to
+ * clients. */
 size_t kv_write_weigh(const struct kv_write *write)
 {
     size_t bytes = 0;

@@ -12,9 +12,9 @@ enum {
     QUEUE_WRITES = 1 << 16,
     QUEUE_BYTES = 1 << 28,
     CLIENTS_MAX = 126,
-    SPARE_READERS = 16, /* for counting, and for LMDB's tools */
+    SPARE_READERS = 16, /* for counting, and LMDB's own tools */
     DEFAULT_MS = 1000,
-    EVENTS_BYTES = 4 << 20 /* of the last 60,000 changes or so */
+    EVENTS_BYTES = 4 << 20 /* about the last 60,000 changes */
 };
 
 static void fill_in(struct kv_lmdb_options *options)
@@ -65,14 +65,15 @@ static int read_revision(struct kv_lmdb *store)
     return rc == 0 ? 0 : -EPROTO;
 }
 
-/* What happened while another process wrote, nobody here can tell. */
+/* Another process has written, with changes unknown here: watchers are
+ * reset. */
 static int start_writer(struct kv_lmdb *store)
 {
     int err = read_revision(store);
 
     if (err == 0 && store->revision != kv_events_last(store->events))
         kv_events_restart(store->events, store->revision);
-    store->has_expiring = true; /* until the first sweep has looked */
+    store->has_expiring = true; /* until the first sweep has checked */
     if (err == 0)
         err = -pthread_create(&store->thread, NULL, kv_lmdb_run_writer, store);
     store->is_running = err == 0;
@@ -190,7 +191,7 @@ void kv_lmdb_count(struct kv_lmdb *store, struct kv_lmdb_counts *counts)
     MDB_envinfo info = {0};
     MDB_stat page = {0};
 
-    /* The mutex keeps the map from being moved under the transaction. */
+    /* The mutex keeps the map in its place during the transaction. */
     pthread_mutex_lock(&store->clients_mutex);
     if (mdb_txn_begin(store->env.env, NULL, MDB_RDONLY, &txn) == 0) {
         (void)mdb_stat(txn, store->env.values, &stat);

@@ -6,7 +6,7 @@ static const char revision_key[] = "revision";
 
 /* --- Writes --------------------------------------------------------------- */
 
-/* Applies all operations, or those up to the first that is refused. */
+/* Applies all operations up to the first one that is refused. */
 static int apply_ops(struct kv_change *change, struct kv_write *write)
 {
     write->is_done = true;
@@ -26,21 +26,21 @@ static void mark_undone(struct kv_write *write)
         struct kv_op *op = &write->ops[i];
 
         if (kv_is_refused(op->outcome))
-            break; /* those behind it are undone as it is */
+            break; /* the later ones are KV_UNDONE already */
         op->outcome = KV_UNDONE;
         op->meta = (struct kv_meta){0};
     }
 }
 
-/* Several operations have a transaction of their own in ours, so that what was
- * done can be undone. A single one that fails has done nothing. */
+/* Several operations run in a nested transaction, so that all can be undone. A
+ * single one that fails has changed nothing. */
 int kv_change_apply(struct kv_change *change, struct kv_write *write)
 {
     size_t draft = kv_events_draft(change->events);
     struct kv_change inner = *change;
     int rc;
 
-    kv_write_set_outcomes(write, KV_UNDONE); /* it may be tried again */
+    kv_write_set_outcomes(write, KV_UNDONE); /* for another try */
     if (write->count == 1)
         return apply_ops(change, write);
     rc = mdb_txn_begin(change->env->env, change->txn, 0, &inner.txn);

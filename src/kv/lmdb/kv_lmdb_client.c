@@ -7,7 +7,7 @@
 #include "kv/lmdb/kv_lmdb_priv.h"
 
 enum {
-    /* Records a page looks at, most of which it may not tell: expired ones. */
+    /* Records that one page looks at; most of them may be expired. */
     PAGE_LOOKS_MAX = 4 * KV_PAGE_ENTRIES_MAX,
     NS_PER_MS = 1000000
 };
@@ -116,17 +116,17 @@ static bool answer_get(struct kv_client *base, struct kv_get *get)
 
 /* --- List ----------------------------------------------------------------- */
 
-/* A walk over the keys of one page. */
+/* A walk over the keys for one page. */
 struct kv_walk {
     struct kv_lmdb_client *client;
     struct kv_page *page;
     MDB_cursor *cursor;
-    struct bytes last; /* looked at; in the map */
+    struct bytes last; /* last key looked at; in the map */
     bool is_last_prefix;
-    char seek[KV_KEY_BYTES_MAX]; /* where to go, when not to the next key */
+    char seek[KV_KEY_BYTES_MAX]; /* go there instead of to the next key */
 };
 
-/* Goes to the first key behind all that begin with prefix. */
+/* Goes to the first key behind all keys that begin with prefix. */
 static int seek_behind(struct kv_walk *walk, struct bytes prefix, MDB_val *key,
                        MDB_val *data)
 {
@@ -140,8 +140,8 @@ static int seek_behind(struct kv_walk *walk, struct bytes prefix, MDB_val *key,
     return mdb_cursor_get(walk->cursor, key, data, MDB_SET_RANGE);
 }
 
-/* Goes to where the page begins: behind what the one before ended with, and not
- * before the prefix. A cursor may be of another listing, or made up. */
+/* Goes to the begin of the page: behind the end of the page before, and not
+ * before prefix. The cursor may be from another listing, or forged. */
 static int seek_first(struct kv_walk *walk, MDB_val *key, MDB_val *data)
 {
     const struct kv_page *page = walk->page;
@@ -181,7 +181,7 @@ static bool tell(struct kv_page *page, struct bytes key,
     return kv_page_add(page, &entry);
 }
 
-/* One key, told or passed over; then the cursor is at the next. */
+/* Lists or skips one key, and moves the cursor to the next. */
 static int step(struct kv_walk *walk, MDB_val *key, MDB_val *data)
 {
     struct kv_page *page = walk->page;

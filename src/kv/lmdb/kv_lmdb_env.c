@@ -15,7 +15,7 @@
 
 enum { DATABASES = 3, FOLDER_MODE = 0700, FILE_MODE = 0600 };
 
-/* The map doubles up to here, and then grows by as much. */
+/* The map doubles up to this size, and then grows by as much each time. */
 #define GROWTH_BYTES_MAX ((uint64_t)1 << 30)
 #define MAP_BYTES_MIN ((uint64_t)1 << 18)
 
@@ -24,7 +24,7 @@ const char *const kv_lmdb_files[] = {"data.mdb", "lock.mdb", lock_name, NULL};
 static const char version_key[] = "version";
 static const char version[] = "1";
 
-/* Makes an errno of LMDB's own numbers, which have no place among those. */
+/* Makes an errno of LMDB's own codes, which are no errno. */
 static int to_errno(int rc)
 {
     switch (rc) {
@@ -44,8 +44,8 @@ static int to_errno(int rc)
 
 /* --- The folder ----------------------------------------------------------- */
 
-/* LMDB would let two processes write, each in turn; but revisions, the sweep
- * and the size of the map are kept in memory by one. */
+/* LMDB would let two processes write in turn; but only one process may keep
+ * revisions, the sweep and the map's size in memory. */
 static int lock_folder(struct kv_env *env, const char *path)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -84,7 +84,7 @@ static int make_folder(const char *path)
 
 static int sync_folder(int folder)
 {
-    /* Some file systems have nothing of a folder to be synced. */
+    /* Some file systems cannot sync folders. */
     return fsync(folder) == -1 && errno != EINVAL ? -errno : 0;
 }
 
@@ -115,7 +115,7 @@ static int sync_names(const char *path)
 
 /* --- The databases -------------------------------------------------------- */
 
-/* A store of another version is not touched; an empty one becomes ours. */
+/* Refuses a store of another version; makes an empty one ours. */
 static int check_version(struct kv_env *env, MDB_txn *txn, bool may_write)
 {
     MDB_val key = {sizeof(version_key) - 1, (void *)(uintptr_t)version_key};
@@ -155,7 +155,7 @@ static int open_databases(struct kv_env *env, bool may_write)
     if (rc == 0)
         rc = check_version(env, txn, may_write);
     if (rc == MDB_NOTFOUND || rc == MDB_INCOMPATIBLE)
-        rc = MDB_VERSION_MISMATCH; /* not a store of ours */
+        rc = MDB_VERSION_MISMATCH; /* not one of our stores */
     if (rc != 0) {
         mdb_txn_abort(txn);
         return rc;
@@ -170,7 +170,7 @@ bool kv_env_clear_readers(struct kv_env *env)
     return mdb_reader_check(env->env, &dead) == 0 && dead > 0;
 }
 
-/* LMDB ends the process then: it has found what cannot be. */
+/* LMDB calls this for a damaged store, before it aborts the process. */
 static void tell_damage(MDB_env *env, const char *what)
 {
     log_error("the key-value store '%s' is damaged: %s",
@@ -208,7 +208,7 @@ static int open_environment(struct kv_env *env,
         rc = mdb_env_info(env->env, &info);
     if (rc != 0)
         return rc;
-    env->map_bytes = info.me_mapsize; /* larger, if there was more in it */
+    env->map_bytes = info.me_mapsize; /* larger, if the store was */
     rc = kv_env_check_length(env, options->path);
     if (rc != 0)
         return rc;
@@ -274,7 +274,7 @@ int kv_env_lock(struct kv_env *env, const char *path)
 
 /* --- The map -------------------------------------------------------------- */
 
-/* LMDB unmaps before it maps, and cannot be read any more when that fails. */
+/* LMDB unmaps before it maps; if that failed, nothing could be read. */
 static bool has_room_for(uint64_t bytes)
 {
     void *room = mmap(NULL, bytes, PROT_READ,
@@ -302,7 +302,7 @@ static bool set_size(struct kv_env *env, uint64_t bytes)
     return true;
 }
 
-/* A 32nd, and enough for the pages from leaf to root in a small one. */
+/* A 32nd of the map, and in a small one enough pages for a path to a leaf. */
 static uint64_t spare_bytes(const struct kv_env *env)
 {
     uint64_t share = env->bytes_max / 32;
@@ -338,9 +338,9 @@ bool kv_env_grow(struct kv_env *env, bool beyond_max)
            env->map_bytes > before;
 }
 
-/* LMDB keeps lists of free pages in a database of its own, by the transaction
- * that left them: how many, then their numbers. Those of the last one are still
- * read by who has seen the one before. */
+/* LMDB keeps lists of free pages in a database of its own: the key is the
+ * transaction that freed them, the value their count and numbers. Readers of
+ * the state before may still use those of the last transaction. */
 static uint64_t count_listed(MDB_txn *txn)
 {
     enum { FREE_PAGES = 0 };
@@ -392,7 +392,7 @@ size_t kv_env_page_bytes(const struct kv_env *env)
 
 void kv_env_trim(struct kv_env *env)
 {
-    /* LMDB takes no less than what is in use. */
+    /* LMDB never shrinks the map below what is used. */
     if (env->is_beyond_max)
         (void)set_size(env, env->bytes_max);
     env->is_beyond_max = false;

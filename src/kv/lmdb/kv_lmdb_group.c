@@ -13,14 +13,14 @@
 enum {
     LOG_INTERVAL_MS = 10000,
     CRAMPED_LOOK_MS = 1000,
-    /* What a write needs beside its bytes: copies of the pages from leaf to root,
-     * in each of the trees. Of a whole group many are the same. */
+    /* Pages that a write needs besides its bytes: copies of those from root to
+     * leaf, in each tree. The writes of a group share many of them. */
     WRITE_PAGES = 4,
-    /* So many free pages are left for deletes. */
+    /* Free pages that are reserved for deletes. */
     RESERVED_PAGES = 32
 };
 
-/* Less than this free: full. */
+/* A disk with less free space than this is full. */
 #define DISK_FULL_BYTES ((uint64_t)1 << 20)
 
 /* --- Failures ------------------------------------------------------------- */
@@ -33,9 +33,9 @@ static bool is_disk_full(const struct kv_lmdb *store)
            (uint64_t)fs.f_bavail * fs.f_frsize < DISK_FULL_BYTES;
 }
 
-/* A quota of the user or a limit on the size of files shows in nothing but that
- * there is no room. The lock's file, which has no bytes, is as long as the data
- * for a moment: whatever forbids these to grow forbids that. */
+/* A user's quota, or a limit on file sizes, shows only when growing fails. So
+ * the empty lock file grows to the data's size for a moment: whatever forbids
+ * the data to grow forbids that, too. */
 static bool is_growth_forbidden(const struct kv_lmdb *store, uint64_t bytes)
 {
     int lock_fd = store->env.lock_fd;
@@ -54,7 +54,7 @@ static bool is_growth_forbidden(const struct kv_lmdb *store, uint64_t bytes)
     return is_forbidden;
 }
 
-/* The file cannot grow: what it has must do. */
+/* Notes that the file cannot grow: its free pages must do. */
 static enum kv_outcome note_cramped(struct kv_lmdb *store)
 {
     if (!store->is_cramped)
@@ -72,13 +72,13 @@ static enum kv_outcome judge(struct kv_lmdb *store, int rc)
     case EDQUOT:
     case EFBIG:
         return note_cramped(store);
-    case ENOMEM: /* nothing is done; memory may be there again later */
+    case ENOMEM: /* nothing was done; memory may come back */
         return KV_BUSY;
     case MDB_TXN_FULL:
         return KV_ERROR;
     case EIO:
-        /* So LMDB says of a write that was cut short, too, which is what the
-         * first one is that finds no room. */
+        /* LMDB reports this also for a short write, which is the first sign of
+         * a full disk. */
         if (is_disk_full(store) || is_growth_forbidden(store, DISK_FULL_BYTES))
             return note_cramped(store);
         break;
@@ -86,7 +86,7 @@ static enum kv_outcome judge(struct kv_lmdb *store, int rc)
         break;
     }
     /* After a failed sync nobody knows what is on disk: the kernel may have
-     * dropped what it could not write, and says so only once. */
+     * dropped pages that it could not write, and reports that only once. */
     store->is_broken = true;
     log_error("the key-value store '%s' takes no more writes until the next "
               "start: %s",
@@ -137,7 +137,7 @@ int kv_lmdb_begin(struct kv_lmdb *store, struct kv_change *change)
 
 /* --- Groups --------------------------------------------------------------- */
 
-/* Writes up to end, which is not among them, in one transaction. */
+/* Does the writes up to, but without, end in one transaction. */
 static int try_group(struct kv_lmdb *store, struct kv_write *first,
                      const struct kv_write *end)
 {
@@ -167,7 +167,7 @@ static bool only_deletes(const struct kv_write *write)
     return true;
 }
 
-/* Whether the file may still not grow; that is asked now and then. */
+/* Whether the file still cannot grow, which is checked from time to time. */
 static bool is_cramped(struct kv_lmdb *store)
 {
     uint64_t now_ms = store->is_cramped ? now_read_ns() / NS_PER_MS : 0;
@@ -180,9 +180,9 @@ static bool is_cramped(struct kv_lmdb *store)
     return store->is_cramped;
 }
 
-/* Whether there is room for writes in a file that cannot grow, or not by as much
- * as was tried. A delete needs pages, too, before it gives any back: the last
- * ones are for deletes. */
+/* Whether the writes fit into a file that cannot grow, or not that much.
+ * Deletes need pages, too, before they free any: the last pages are reserved
+ * for them. */
 static bool has_room(struct kv_lmdb *store, const struct kv_write *first,
                      const struct kv_write *end)
 {

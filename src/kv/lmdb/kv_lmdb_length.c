@@ -8,27 +8,27 @@
 #include "kv/lmdb/kv_lmdb_priv.h"
 
 /*
- * LMDB's own functions read the map, where a page that the file does not have
- * is SIGBUS, and one that was filled with zeros instead may be an assertion of
- * LMDB: both end the server. So the list of free pages is read out of the file
- * here, as LMDB 0.9 lays it out on machines of 64 bits:
+ * LMDB's own functions read the map: a page that the file lacks is SIGBUS
+ * there, and a zeroed page may fail an assertion of LMDB. Both would end the
+ * server. So the list of free pages is read from the file here, in LMDB 0.9's
+ * layout for 64-bit machines:
  *
- *   page   number (8 bytes), pad, flags, lower, upper (2 each), nodes' places
+ *   page   number (8 bytes), pad, flags, lower, upper (2 each), node offsets
  *   node   low, high, flags, bytes of the key (2 each), key, data
- *   branch its data's place is the number of the page below: low, high, flags
+ *   branch instead of data, the number of the page below: low, high, flags
  *   leaf   low and high are the bytes of data; a flag says that they lie in
  *          pages of their own, behind a head of 16 bytes
  *   meta   behind such a head; see struct meta
  *
- * The list is a tree, whose data are lists: how many, then the numbers. A list
- * may have room for more, in which anything may stand.
+ * The list is a tree, whose values are lists: a count, then the numbers. A list
+ * may end with unused space, which may contain anything.
  */
 enum {
     HEAD_BYTES = 16,
     METAS = 2,
-    DEPTH_MAX = 32, /* LMDB's own */
+    DEPTH_MAX = 32, /* LMDB's own limit */
     PAGE_BYTES_MAX = 32768,
-    NUMBERS = 512, /* read at a time */
+    NUMBERS = 512, /* numbers read at a time */
     BRANCH = 1,
     LEAF = 2,
     IN_PAGES = 1,
@@ -49,7 +49,7 @@ struct meta {
         uint16_t depth;
         uint64_t counts[4];
         uint64_t root;
-    } trees[2]; /* of free pages, and of all else */
+    } trees[2]; /* the tree of free pages, and all others */
     uint64_t last_page;
     uint64_t txnid;
 };
@@ -73,13 +73,13 @@ struct node {
 struct free_walk {
     int fd;
     size_t page_bytes;
-    uint64_t first; /* of the pages that are looked for */
+    uint64_t first; /* the first page to be counted */
     uint64_t last;
     uint64_t found;
-    uint64_t looks_left; /* a damaged tree may have no end */
+    uint64_t looks_left; /* since a damaged tree may have no end */
 };
 
-/* Counts those of a list's pages that are looked for. */
+/* Counts the pages of a list from `first` on. */
 static bool walk_list(struct free_walk *walk, uint64_t at, uint64_t bytes)
 {
     uint64_t numbers[NUMBERS];
@@ -103,7 +103,7 @@ static bool walk_list(struct free_walk *walk, uint64_t at, uint64_t bytes)
     return true;
 }
 
-/* Where a node's data lie in the file. False: not in it. */
+/* Finds the file offset of a node's data. False: outside of the file. */
 static bool find_data(const struct free_walk *walk, const char *page,
                       uint64_t number, size_t place, const struct node *node,
                       uint64_t *at_out)
@@ -122,7 +122,7 @@ static bool find_data(const struct free_walk *walk, const char *page,
     return other <= walk->last;
 }
 
-/* Reads a page of the tree. False: it is none. */
+/* Reads a page of the tree. False: it is not a valid one. */
 static bool read_page(struct free_walk *walk, uint64_t number, char *page,
                       struct page_head *head)
 {
@@ -135,7 +135,7 @@ static bool read_page(struct free_walk *walk, uint64_t number, char *page,
            head->lower >= HEAD_BYTES && head->lower <= walk->page_bytes;
 }
 
-/* Goes through a page of the tree, and those below it. */
+/* Walks a page of the tree, and all below it. */
 static bool walk_tree(struct free_walk *walk, uint64_t number, unsigned depth)
 {
     char page[PAGE_BYTES_MAX];
@@ -163,7 +163,7 @@ static bool walk_tree(struct free_walk *walk, uint64_t number, unsigned depth)
     return is_right;
 }
 
-/* Finds what a transaction left. False: others have followed it. */
+/* Finds the meta page of a transaction. False: later ones have replaced it. */
 static bool find_meta(int fd, size_t page_bytes, uint64_t txnid,
                       struct meta *meta)
 {
@@ -175,7 +175,7 @@ static bool find_meta(int fd, size_t page_bytes, uint64_t txnid,
     return false;
 }
 
-/* Whether all pages from first on are free. */
+/* Whether all pages from `first` on are free. */
 static bool are_free(int fd, const struct meta *meta, size_t page_bytes,
                      uint64_t first)
 {
@@ -190,8 +190,8 @@ static bool are_free(int fd, const struct meta *meta, size_t page_bytes,
            walk.found == walk.last + 1 - walk.first;
 }
 
-/* Looks as a reader sees the store now, whose pages nobody changes as long as it
- * reads. EAGAIN: it has been overtaken. */
+/* Checks the state that a reader sees now; its pages stay unchanged while it
+ * reads. EAGAIN: the writer has overtaken it. */
 static int check(int fd, size_t page_bytes, MDB_txn *txn, const char *path)
 {
     struct meta meta;

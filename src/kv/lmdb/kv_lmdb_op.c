@@ -13,17 +13,17 @@ static struct bytes bytes_of_val(MDB_val val)
     return (struct bytes){val.mv_data, val.mv_size};
 }
 
-/* Tells the cache of values of a key that is about to be changed. */
+/* Tells the value cache that a key is about to be changed. */
 static void tell_cache(struct kv_change *change, struct bytes key)
 {
     if (change->cache)
         kv_cache_begin_write(change->cache, key);
 }
 
-/* --- The index of ends ---------------------------------------------------- */
+/* --- The index of expiries ------------------------------------------------ */
 
-/* The time is the record's key, and the key its data: both together would be
- * longer than a key may be. */
+/* The time is the index's key, and the store's key its data: both together
+ * would exceed the length of a key. */
 static int put_expiry(struct kv_change *change, struct bytes key,
                       int64_t expires_ms)
 {
@@ -75,14 +75,14 @@ static void tell_put(struct kv_change *change, struct bytes key,
 
 /* --- Operations ----------------------------------------------------------- */
 
-/* What there is of a key before an operation. A corrupt record is there, at no
- * revision, and can be put over or deleted; its end, if it has one in the
- * index, is the sweep's to find out. */
+/* The state of a key before an operation. A corrupt record counts as present
+ * with revision 0, and can be replaced or deleted; the sweep removes its entry
+ * in the index of expiries, if any. */
 struct present {
-    bool is_stored; /* be it expired */
+    bool is_stored; /* even if expired */
     bool is_there;
     struct kv_meta meta;
-    struct bytes type; /* in the map, until something is written */
+    struct bytes type; /* in the map, valid until a write */
     struct bytes value;
 };
 
@@ -132,7 +132,7 @@ static int64_t end_of(int64_t now_ms, uint64_t ttl_ms)
                                                    : INT64_MAX;
 }
 
-/* Puts the record, in which all but the revision and the time is set. */
+/* Puts the record, of which all but the revision and the time is set. */
 static int put_record(struct kv_change *change, struct kv_op *op,
                       struct bytes key, const struct present *present,
                       struct kv_record *record)
@@ -170,7 +170,7 @@ static int put(struct kv_change *change, struct kv_op *op, struct bytes key,
     return put_record(change, op, key, present, &record);
 }
 
-/* The type is copied: it lies on a page that is about to be written. */
+/* Copies the type, since its page is about to be written. */
 static int add(struct kv_change *change, struct kv_op *op,
                const struct present *present)
 {
@@ -211,8 +211,8 @@ static int drop(struct kv_change *change, struct bytes key,
                : mdb_del(change->txn, change->env->values, &index_key, NULL);
 }
 
-/* The revision to come is the name: nobody had it before. But for somebody who
- * chose such a name by himself: then the one after it. */
+/* Names the key by the next revision, which nobody had before. If someone has
+ * chosen such a key by hand, the revision after it is used. */
 static int put_named(struct kv_change *change, struct kv_op *op)
 {
     static const char digits[] = "0123456789abcdef";
@@ -274,8 +274,8 @@ int kv_change_do(struct kv_change *change, struct kv_op *op)
     return drop(change, op->key, &present);
 }
 
-/* The index may know of an end that is not the value's any more, if a record
- * was corrupt: the value decides. */
+/* After a corrupt record, the index may have an expiry that is not the value's:
+ * the value's decides. */
 int kv_change_expire(struct kv_change *change, struct bytes key,
                      int64_t expires_ms)
 {

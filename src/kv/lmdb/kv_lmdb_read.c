@@ -10,7 +10,7 @@ int kv_lmdb_read_begin(struct kv_lmdb_client *client)
 
     pthread_mutex_lock(&client->mutex);
     rc = mdb_txn_renew(client->txn);
-    while (rc == MDB_MAP_RESIZED) { /* by the process that writes now */
+    while (rc == MDB_MAP_RESIZED) { /* resized by the writing process */
         pthread_mutex_unlock(&client->mutex);
         rc = kv_lmdb_adopt(client->store);
         if (rc != 0)
@@ -29,8 +29,8 @@ void kv_lmdb_read_end(struct kv_lmdb_client *client)
     pthread_mutex_unlock(&client->mutex);
 }
 
-/* Lines are limited, since a client that asks for a faulty record could have
- * one written as often as it likes. */
+/* Limits the lines, since a client could cause any number of them by asking for
+ * a corrupt record. */
 static bool may_log(struct kv_lmdb_client *client)
 {
     uint64_t held_back;

@@ -5,7 +5,7 @@ static struct kv_lmdb_client *client_of(struct kv_client *client)
     return OWNER_OF(client, struct kv_lmdb_client, client);
 }
 
-/* The writer may tell again before all have been told: they see it all. */
+/* The writer may tell again before all watches know: they see all events. */
 static void on_changed(struct mailbox_note *note)
 {
     struct kv_lmdb_client *client = OWNER_OF(note, struct kv_lmdb_client,
@@ -20,8 +20,8 @@ static void on_changed(struct mailbox_note *note)
     }
 }
 
-/* A watch is counted before it looks at the events, and the writer looks at the
- * count after it has published: one of them sees the other. */
+/* A watch is counted before it reads the events, and the writer reads the count
+ * after publishing: so at least one of them sees the other. */
 void kv_lmdb_tell_watchers(struct kv_lmdb *store)
 {
     if (atomic_load(&store->watch_count) == 0)
@@ -39,7 +39,7 @@ void kv_lmdb_tell_watchers(struct kv_lmdb *store)
     pthread_mutex_unlock(&store->clients_mutex);
 }
 
-/* What a reader has seen may not be published yet, but will be. */
+/* A reader may have seen changes that are not published yet, but will be. */
 bool kv_lmdb_watch(struct kv_client *base, struct kv_watch *watch)
 {
     struct kv_lmdb_client *client = client_of(base);

@@ -11,8 +11,8 @@ enum {
     SWEEP_KEYS_MAX = 1000 /* in one transaction */
 };
 
-/* What a transaction keeps in memory until it is committed; a single write may
- * have more. */
+/* The limit of a transaction's memory before its commit; a single write may
+ * exceed it. */
 #define GROUP_BYTES_MAX ((size_t)32 << 20)
 
 #define NEVER UINT64_MAX
@@ -31,14 +31,14 @@ static void on_arrive(struct mailbox_note *note)
     write->on_done(write);
 }
 
-/* Whether enough waits for the writer to wake up. */
+/* Whether enough writes wait to wake the writer. */
 static bool has_enough(const struct kv_lmdb *store)
 {
     return store->queue_writes >= store->signal_at ||
            store->queue_bytes >= GROUP_BYTES_MAX;
 }
 
-/* Whether the queue may be full before anybody wakes the writer. */
+/* Whether the queue might be full before anybody wakes the writer. */
 static bool is_filling(const struct kv_lmdb *store)
 {
     return store->queue_writes > store->options.queue_writes_max / 2 ||
@@ -56,7 +56,7 @@ void kv_lmdb_wake_writer(struct kv_lmdb *store)
 bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
                        struct kv_write *write, bool wakes)
 {
-    enum kv_outcome refusal = KV_UNDONE; /* none */
+    enum kv_outcome refusal = KV_UNDONE; /* means: none */
     size_t bytes_max = store->options.queue_bytes_max;
 
     write->bytes = kv_write_weigh(write);
@@ -67,7 +67,7 @@ bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
     if (store->is_stopping) {
         refusal = store->is_paused ? KV_BUSY : KV_ERROR;
     } else if (store->queue_writes >= store->options.queue_writes_max ||
-               (store->queue_writes > 0 && /* alone it may be larger */
+               (store->queue_writes > 0 && /* a single one may be larger */
                 (store->queue_bytes >= bytes_max ||
                  write->bytes > bytes_max - store->queue_bytes))) {
         refusal = KV_BUSY;
@@ -86,7 +86,7 @@ bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
     return true;
 }
 
-/* Takes one write, and all behind it that one transaction shall hold. */
+/* Takes the oldest write, and all behind it that fit into one transaction. */
 static struct kv_write *take_group(struct kv_lmdb *store)
 {
     struct kv_write *first = store->queue_first;
@@ -108,8 +108,8 @@ static struct kv_write *take_group(struct kv_lmdb *store)
     return count > 0 ? first : NULL;
 }
 
-/* Sends each mailbox all that is for it at once. From the moment its note is
- * sent a write may be gone. */
+/* Sends each mailbox all of its notes at once. A write may be freed as soon as
+ * its note was sent. */
 static void send_notes(struct kv_write *group)
 {
     while (group) {
@@ -158,8 +158,8 @@ static void answer_group(struct kv_lmdb *store, struct kv_write *first,
 
 /* --- What comes of itself ------------------------------------------------- */
 
-/* What was answered already may be lost, be it for want of room only: nothing
- * shall be built on it. */
+/* If a sync fails, answered writes may be lost, even if the disk was only full:
+ * nothing more may be written after that. */
 static void sync_now(struct kv_lmdb *store)
 {
     int rc = mdb_env_sync(store->env.env, 1);
@@ -171,8 +171,8 @@ static void sync_now(struct kv_lmdb *store)
     }
 }
 
-/* Sweeps some keys at a time: writes that wait go between. What fails is tried
- * again after a while; nobody sees the difference. */
+/* Sweeps some keys at a time, so that waiting writes come between. A failed
+ * sweep is repeated after a while; clients notice nothing. */
 static void sweep(struct kv_lmdb *store)
 {
     struct kv_change change;
@@ -205,8 +205,7 @@ static void sweep(struct kv_lmdb *store)
         store->sweep_at_ms = 0;
 }
 
-/* When the thread has to look again, though nothing was written: for the sweep,
- * or for a sync. */
+/* When the thread must act without any write: for a sweep, or a sync. */
 static uint64_t next_duty_ms(const struct kv_lmdb *store)
 {
     uint64_t at_ms = NEVER;
@@ -245,14 +244,14 @@ static int sleep_until(struct kv_lmdb *store, uint64_t until_ns)
                                   &until);
 }
 
-/* Waits until those who were answered last are back, or long enough. */
+/* Waits until the clients that were answered last are back, or time is up. */
 static void gather(struct kv_lmdb *store)
 {
     size_t wanted = store->gather.wanted;
     int rc = 0;
 
     store->gather.wanted = 0;
-    /* Without a sync there is too little in a commit for others to share. */
+    /* A commit without a sync is too short for sharing it to pay. */
     if (wanted < 2 || store->options.sync != KV_SYNC_FULL)
         return;
     store->signal_at = wanted < GROUP_WRITES_MAX ? wanted : GROUP_WRITES_MAX;
@@ -262,7 +261,7 @@ static void gather(struct kv_lmdb *store)
     store->signal_at = 1;
 }
 
-/* Waits until something is queued, the end has come, or there is a duty. */
+/* Waits until something is queued, the end has come, or a duty is due. */
 static void wait_for_work(struct kv_lmdb *store)
 {
     uint64_t until_ms = next_duty_ms(store);

@@ -8,8 +8,7 @@ static void destroy_asking(struct kv_redis_question *question)
     free(OWNER_OF(question, struct kv_redis_asking, question));
 }
 
-/* An asking is kept for the next call: there are never more of them than calls
- * may be under way. */
+/* Askings are reused: there are never more than calls may be under way. */
 struct kv_redis_asking *kv_redis_take_asking(struct kv_redis_client *client)
 {
     struct kv_redis_asking *asking;

@@ -8,7 +8,7 @@ enum {
     COMMAND_KEPT_BYTES = 256 << 10
 };
 
-/* What Redis itself takes of one argument. */
+/* Redis's own limit for an argument. */
 #define COMMAND_BYTES_MAX ((size_t)512 << 20)
 
 /* --- The end -------------------------------------------------------------- */
@@ -52,14 +52,14 @@ static bool write_command(struct kv_redis_call *call,
     for (unsigned i = 0; i < KV_SCRIPTS; i++)
         call->scripts[i] = kv_connection_script(to, (enum kv_script)i);
     call->put(call, out);
-    buf_put(out, (struct bytes){"", 1}); /* hiredis looks at it as at a text */
+    buf_put(out, (struct bytes){"", 1}); /* hiredis needs a NUL behind it */
     out->len -= !out->failed;
     client->bytes += out->len - call->bytes; /* it may be sent again */
     call->bytes = out->len;
     return !out->failed;
 }
 
-/* Submits a call. True: it is over already, as outcome says. */
+/* Submits a call. True: it has ended already, with outcome. */
 static bool submit(struct kv_redis_call *call, struct kv_connection *connection)
 {
     struct kv_redis_client *client = call->client;
@@ -82,8 +82,8 @@ static bool submit(struct kv_redis_call *call, struct kv_connection *connection)
     return true;
 }
 
-/* Sends the call to the node where it belongs, or has it wait until that is
- * known. True: it is over. */
+/* Sends the call to the node of its partition, or lets it wait until that is
+ * known. True: it has ended. */
 static bool place(struct kv_redis_call *call)
 {
     struct kv_redis_client *client = call->client;
@@ -167,8 +167,8 @@ static bool begins(struct bytes text, const char *word)
     return text.len >= len && memcmp(text.data, word, len) == 0;
 }
 
-/* Before Redis 7, the error of a command in a script stands within the
- * script's own. */
+/* Before Redis 7, an error from a command in a script is inside of the script's
+ * error. */
 static struct bytes find_reason(struct bytes text)
 {
     const char *at = begins(text, "ERR Error running script")
@@ -188,7 +188,7 @@ static void log_fault(struct kv_redis_client *client, struct bytes text)
                   (int)(text.len < 300 ? text.len : 300), text.data);
 }
 
-/* Lets a call that was refused for now wait. */
+/* Lets a call wait that was refused for the moment. */
 static void pause_call(struct kv_redis_call *call)
 {
     struct kv_redis_client *client = call->client;
@@ -200,7 +200,7 @@ static void pause_call(struct kv_redis_call *call)
     }
     kv_redis_add(&client->store->redirected);
     call->sent_to = NULL;
-    /* Sooner than what is set, or it would come too late. */
+    /* A later deadline was set, which is replaced. */
     deadline_drop(&client->wheel, &call->deadline);
     deadline_set(&client->wheel, &call->deadline, again_ms);
 }
@@ -229,7 +229,7 @@ static void redirect(struct kv_redis_call *call, struct bytes text, bool ask)
     place_again(call);
 }
 
-/* All that is not the last word certainly has not been done. */
+/* Handles a fault. After all that are not final, nothing has been done. */
 static void take_fault(struct kv_redis_call *call, const struct kv_reply *reply)
 {
     static const char *const passing[] = {"TRYAGAIN", "LOADING", "BUSY "};
@@ -312,8 +312,8 @@ void kv_redis_on_return(struct kv_connection_request *request,
     }
 }
 
-/* One that got no answer has its connection taken down: it is the oldest there,
- * and what comes behind it would be later still. */
+/* A call without an answer has its connection closed: it is the oldest there,
+ * and answers behind it would come even later. */
 void kv_redis_on_deadline(struct kv_redis_client *client,
                           struct deadline *deadline)
 {

@@ -3,8 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-/* The functions of libev's adapter are in its header, and cast as they
- * please. */
+/* The functions of libev's adapter are in its header, with unchecked casts. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wpedantic"
@@ -30,13 +29,12 @@ static void on_connected(const redisAsyncContext *context, int status)
         return;
     }
     connection->stage = KV_CONNECTION_GREETING;
-    /* The library does not bear that its context goes here; where this fails,
-     * the timer ends it. */
+    /* The library's context must not be freed here; if this fails, the timer
+     * ends the connection. */
     (void)kv_connection_greet(connection);
 }
 
-/* Ends the connection. The calls that it had to answer have been told already.
- */
+/* Ends the connection. Its calls have been told already. */
 static void on_disconnected(const redisAsyncContext *context, int status)
 {
     struct kv_connection *connection = context->data;
@@ -84,7 +82,7 @@ static void open_connection(struct kv_connection *connection)
     context->data = connection;
     (void)fcntl(context->c.fd, F_SETFD, FD_CLOEXEC);
     (void)redisEnableKeepAlive(&context->c);
-    /* The last of these begins to wait, so all else is there before. */
+    /* This starts the timer, so all else is ready before. */
     if (!connection->target) {
         (void)redisLibevAttach(connection->options.loop, context);
     } else if (!kv_connection_encrypt(connection)) {
@@ -110,13 +108,12 @@ static void on_reply(redisAsyncContext *context, void *reply, void *about)
         kv_connection_end(connection, context->errstr);
         return;
     }
-    assert(!list_is_empty(&connection
-                               ->requests)); /* it is one answer per command */
+    assert(!list_is_empty(&connection->requests)); /* one answer per request */
     request = OWNER_OF(connection->requests.next, struct kv_connection_request,
                        list_node);
     list_drop(&request->list_node);
     connection->options.hooks.on_answer(request,
-                                        /* the connection may be freed by now */
+                                        /* may free the connection */
                                         reply);
 }
 
@@ -183,8 +180,7 @@ struct kv_connection *kv_connection_create(
     list_init(&connection->requests);
     ev_init(&connection->timer, on_timer);
     connection->timer.data = connection;
-    kv_connection_set_timer(connection,
-                            0); /* hooks are not called before this returns */
+    kv_connection_set_timer(connection, 0); /* no hook is called in here */
     return connection;
 }
 

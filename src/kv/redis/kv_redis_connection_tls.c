@@ -7,13 +7,16 @@
 
 #include "kv/redis/kv_redis_connection_priv.h"
 
-/* This function is the library's own, and not in its headers; the TLS that came
- * with the library is built on it. */
+/* This function is the library's own, but not in its headers; the library's own
+ * TLS uses it. */
 void redisProcessCallbacks(redisAsyncContext *context);
 
-enum { READ_BYTES = 16384, READS_MAX = 16 /* before answers are looked at */ };
+enum {
+    READ_BYTES = 16384,
+    READS_MAX = 16 /* reads before answers are handled */
+};
 
-/* What the library's own reading and writing would be. */
+/* Replaces the library's own reading and writing. */
 struct kv_connection_tls {
     struct ev_loop *loop;
     ev_io io;
@@ -21,9 +24,9 @@ struct kv_connection_tls {
     struct tls_buffers *buffers;
     struct tls_target *target;
     struct tls *tls; /* NULL until the socket is connected */
-    bool is_open;    /* the handshake is done */
-    int wanted;      /* what else the socket is watched for: EV_WRITE, or 0 */
-    bool *is_gone;   /* set when it is freed meanwhile; NULL: nobody asks */
+    bool is_open;    /* the handshake is complete */
+    int wanted;      /* watched for besides reading: EV_WRITE or 0 */
+    bool *is_gone;   /* set when freed meanwhile; may be NULL */
 };
 
 /* --- What the socket is watched for -------------------------------------- */
@@ -59,8 +62,8 @@ static void on_wanted(void *data)
         watch_open(tls);
 }
 
-/* Takes hiredis's wishes for events, and does nothing: the events are ours, and
- * it does not read or write itself. */
+/* Ignores hiredis's requests for events: this file watches the socket, and
+ * hiredis does not read or write itself. */
 static void on_unwanted(void *data)
 {
     (void)data;
@@ -79,7 +82,7 @@ static void on_cleanup(void *data)
 
 /* --- Bytes --------------------------------------------------------------- */
 
-/* Frees tls. */
+/* Ends the connection, and frees tls. */
 static void lose(struct kv_connection_tls *tls, const char *why)
 {
     struct kv_connection *connection = tls->context->data;
@@ -97,7 +100,7 @@ static const char *why_not(const struct kv_connection_tls *tls)
     return why ? why : "the connection was closed";
 }
 
-/* Sends what hiredis has put out. False: the connection is lost. */
+/* Sends what hiredis has buffered. False: the connection is lost. */
 static bool send_all(struct kv_connection_tls *tls)
 {
     enum io_result result = IO_DONE;
@@ -118,8 +121,8 @@ static bool send_all(struct kv_connection_tls *tls)
     return false;
 }
 
-/* Receives what has come, as far as the reader takes it at once. IO_FAILED:
- * there is no memory for it, or no connection. */
+/* Receives what has come, as much as the reader takes at once. IO_FAILED: no
+ * memory, or the connection is lost. */
 static enum io_result receive_some(struct kv_connection_tls *tls)
 {
     char data[READ_BYTES];
@@ -142,7 +145,7 @@ static void receive_all(struct kv_connection_tls *tls)
     bool is_gone = false;
 
     tls->is_gone = &is_gone;
-    redisProcessCallbacks(tls->context); /* what came before its end counts */
+    redisProcessCallbacks(tls->context); /* answers before the end count */
     if (is_gone)
         return;
     tls->is_gone = NULL;
@@ -152,7 +155,7 @@ static void receive_all(struct kv_connection_tls *tls)
     }
     if (result == IO_AGAIN_WRITE)
         tls->wanted = EV_WRITE;
-    if (result == IO_DONE) /* the socket need not have any more */
+    if (result == IO_DONE) /* the socket may have no more to signal */
         ev_feed_event(tls->loop, &tls->io, EV_READ);
     watch_open(tls);
 }
@@ -177,7 +180,7 @@ static bool begin(struct kv_connection_tls *tls)
     return tls->tls;
 }
 
-/* The library is connected when the handshake is done. */
+/* For the library, the end of the handshake is the connection's begin. */
 static void shake_hands(struct kv_connection_tls *tls)
 {
     redisAsyncContext *context = tls->context;

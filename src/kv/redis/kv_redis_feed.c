@@ -12,7 +12,7 @@ static struct kv_redis_client *client_of(struct kv_client *client)
 
 /* --- Those who watch ------------------------------------------------------ */
 
-/* Answers those who wait; those who do not are told, too, that it is over. */
+/* Ends watches that wait; with all, those that were answered before, too. */
 static void give_up(struct kv_redis_feed *feed, enum kv_outcome outcome,
                     bool all)
 {
@@ -71,7 +71,7 @@ static void on_down(void *context, const struct kv_connection *connection,
 {
     struct kv_redis_client *client = context;
 
-    (void)why; /* its other connections say that, too */
+    (void)why; /* other connections report that, too */
     client->feed.state = KV_REDIS_FEED_DEAF;
     if (kv_connection_state(connection) == KV_CONNECTION_DOWN)
         give_up(&client->feed, KV_UNREACHABLE, false);
@@ -133,7 +133,7 @@ static struct kv_connection *add_listener(struct kv_redis_client *client,
     return connection;
 }
 
-/* Whether each partition's master is listened to; makes what is missing. */
+/* Whether each partition's master is listened to; makes missing listeners. */
 static bool hears_all(struct kv_redis_client *client)
 {
     const struct kv_slot_map *map = &client->route.map;
@@ -152,7 +152,7 @@ static bool hears_all(struct kv_redis_client *client)
     return hears;
 }
 
-/* Whether there is something to wait for. */
+/* Whether a listener may still come up. */
 static bool may_hear_soon(struct kv_redis_client *client)
 {
     const struct kv_redis_feed *feed = &client->feed;
@@ -204,7 +204,7 @@ bool kv_redis_watch(struct kv_client *base, struct kv_watch *watch)
     struct kv_redis_feed *feed = &client->feed;
 
     list_put_last(&feed->watches, &watch->list_node);
-    watch->outcome = KV_UNDONE; /* not answered */
+    watch->outcome = KV_UNDONE; /* means: not answered yet */
     if (!feed->events)
         feed->events = kv_events_create(EVENTS_BYTES, false);
     if (!feed->events) {

@@ -57,7 +57,7 @@ static bool greet(struct kv_connection *connection, struct buf *command,
     struct bytes text;
     bool is_sent;
 
-    buf_put(command, (struct bytes){"", 1}); /* see kv_connection_give() */
+    buf_put(command, (struct bytes){"", 1}); /* NUL: see kv_connection_give() */
     text = (struct bytes){command->data, command->len - 1};
     is_sent = !command->failed &&
               kv_connection_give(connection, on_reply, sha_bytes, text);
@@ -92,9 +92,9 @@ static void on_heard(redisAsyncContext *context, void *reply, void *about)
         kv_connection_lose(connection, "it does not let us listen");
 }
 
-/* Whether flags (notify-keyspace-events) has Redis tell all that we need: K, by
- * key; and of deletes (g), hashes (h), ends (x) and evictions (e), or A, of
- * all. */
+/* Whether flags (notify-keyspace-events) make Redis send all events that we
+ * need: K (by key) with g (deletions), h (hashes), x (expiries) and e
+ * (evictions), or K with A (all). */
 static bool tells_enough(struct bytes flags)
 {
     static const char needed[] = "ghxe";
@@ -121,8 +121,8 @@ static bool listen_to(struct kv_connection *connection)
     return is_sent;
 }
 
-/* The answer says which of its keys' events an engine tells of; not to tell is
- * no fault, and is asked again when the engine is asked for events. */
+/* Reads which events the engine sends for keys. Not sending them is no fault;
+ * it is asked again when a watch needs events. */
 static void on_flags(redisAsyncContext *context, void *reply, void *about)
 {
     struct kv_connection *connection = context->data;
@@ -148,8 +148,8 @@ static void on_flags(redisAsyncContext *context, void *reply, void *about)
 
 /* --- All of it ------------------------------------------------------------ */
 
-/* All in one go: who we are, which database, and the scripts; or whether there
- * is anything to be heard. */
+/* Sends all at once: user, database and scripts; or, for a listener, the
+ * question whether the engine sends events. */
 bool kv_connection_greet(struct kv_connection *connection)
 {
     const struct kv_redis_url *url = connection->options.url;

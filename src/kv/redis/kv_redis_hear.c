@@ -6,22 +6,21 @@
 /*
  *   node --"hset", channel of a key--> item --HMGET--> event --> ring
  *
- * Items are told in the order they were heard, each when its answer is there:
- * so what was told last of a key is what it is, or becomes by an item behind.
- * What the engine says goes to nobody but who listens then. Whenever a listener
- * was lost, or there was too much, watchers are reset; and no watch can be
- * resumed.
+ * Items become events in the order they were heard, each when its answer has
+ * come: so a key's last event is its present state, or a later item will bring
+ * it. The engine does not keep notifications. So when a listener was lost, or
+ * too many items came, watchers are reset; and no watch can be resumed.
  */
-enum { ITEMS_MAX = 1024 /* of one client, heard and not told */ };
+enum { ITEMS_MAX = 1024 /* of a client, heard but not told */ };
 
 struct item {
     struct kv_redis_question
-        question;          /* the client's, whatever becomes of it */
+        question;          /* linked into the client while it exists */
     struct list list_node; /* in feed->items */
     struct kv_redis_call call;
     enum kv_event_kind kind;
     bool is_done;
-    bool is_void; /* nothing is to be told of it */
+    bool is_void; /* no event becomes of it */
     uint64_t value_bytes;
     struct kv_meta meta;
     size_t key_len;
@@ -112,8 +111,8 @@ static void put_question(struct kv_redis_call *call, struct buf *out)
         kv_command_put(out, (struct bytes){&fields[i], 1});
 }
 
-/* Fills the item with what Redis says of its key. If the key has gone
- * meanwhile, this item is void: a later one tells of that. */
+/* Fills the item from the reply about its key. If the key is gone, the item is
+ * void: a later one brings that event. */
 static void take_answer(struct item *item, const struct kv_reply *reply)
 {
     struct kv_redis_client *client = item->call.client;
@@ -169,7 +168,7 @@ static void add_item(struct kv_redis_client *client, enum kv_event_kind kind,
 
 /* --- What is heard -------------------------------------------------------- */
 
-/* "__keyspace@0__:NAME:{n}:k:KEY", where n is the key's own partition. */
+/* Reads "__keyspace@0__:NAME:{n}:k:KEY"; n must be the key's own partition. */
 static bool read_channel(const struct kv_redis_client *client,
                          struct bytes channel, struct bytes *key_out)
 {
@@ -208,8 +207,8 @@ static bool read_kind(struct bytes event, enum kv_event_kind *kind_out)
     return false;
 }
 
-/* Hears an event. Before all nodes are heard, or when there is too much, the
- * event is dropped: the reset that will come tells more. */
+/* Hears an event. Before all nodes are listened to, or when there are too many,
+ * it is dropped: the reset that follows makes up for it. */
 void kv_redis_feed_hear(void *context, struct bytes channel, struct bytes event)
 {
     struct kv_redis_client *client = context;

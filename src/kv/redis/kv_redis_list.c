@@ -2,7 +2,7 @@
 
 #include "kv/redis/kv_redis_listing_priv.h"
 
-enum { ROUNDS_MAX = 4 }; /* then the page is short */
+enum { ROUNDS_MAX = 4 }; /* afterwards the page ends, though short */
 
 static void destroy(struct kv_redis_question *question)
 {
@@ -15,8 +15,7 @@ static void destroy(struct kv_redis_question *question)
     free(listing);
 }
 
-/* Goes on with the page until it waits for something. True: the page is done.
- */
+/* Continues the page until it waits for calls. True: the page is done. */
 static bool run_list(struct kv_redis_listing *listing)
 {
     while (listing->waits == 0) {

@@ -1,12 +1,12 @@
 #include "kv/redis/kv_redis_listing_priv.h"
 
-enum { DROPS_MAX = 16 }; /* entries without a value that a page has dropped */
+enum { DROPS_MAX = 16 }; /* entries without a value dropped for each page */
 
-/* The value of an entry is looked at. */
+/* Looks at the value of an entry. */
 struct kv_redis_look {
     struct kv_redis_call call;
     struct kv_redis_listing *listing;
-    struct bytes key; /* of an entry; or the first of a common prefix */
+    struct bytes key; /* of an entry, or first of a common prefix */
     bool is_missing;
 };
 
@@ -46,7 +46,7 @@ static enum kv_outcome take_look(struct kv_redis_look *look,
     if (!kv_redis_read_meta(reply, &entry->meta, &type, &entry->value_bytes)) {
         kv_redis_log_corrupt(look->call.client, look->key);
         look->is_missing =
-            true; /* as good as that; the script sees it is not */
+            true; /* dropped as missing, unless the script finds it */
         return KV_FOUND;
     }
     entry->type = (struct bytes){arena_text(&page->arena, type), type.len};

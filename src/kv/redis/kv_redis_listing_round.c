@@ -53,7 +53,7 @@ static bool copy_keys(struct kv_redis_listing *listing,
         struct bytes key = kv_reply_text(kv_reply_at(reply, i));
 
         if (key.len == 0 || key.len > KV_KEY_BYTES_MAX)
-            continue; /* none of ours */
+            continue; /* not one of our keys */
         key.data = arena_text(&listing->round, key);
         if (!key.data)
             return false;
@@ -137,7 +137,7 @@ static struct kv_redis_run *find_least(struct kv_redis_listing *listing)
     return least;
 }
 
-/* Whether what comes next may be in a run that has been read to its end. */
+/* Whether the next key may lie beyond the end of a run. */
 static bool is_beyond(const struct kv_redis_listing *listing)
 {
     for (size_t i = 0; i < KV_REDIS_PARTITIONS; i++)
@@ -158,7 +158,7 @@ static void skip_prefix(struct kv_redis_listing *listing, struct bytes prefix)
     }
 }
 
-/* Adds key to the page; its meta comes later. False: no memory. */
+/* Adds key to the page, without metadata yet. False: no memory. */
 static bool tell(struct kv_redis_listing *listing, struct bytes key)
 {
     struct kv_page *page = listing->page;

@@ -1,13 +1,13 @@
 #include "kv/redis/kv_redis_priv.h"
 
 enum {
-    ASK_MS = 200, /* between two questions for the map */
+    ASK_MS = 200, /* pause between questions for the map */
     LOG_MS = 10000
 };
 
 /* --- What the operator hears ---------------------------------------------- */
 
-/* The first client that goes down says so, and the last that is up again. */
+/* The first client that goes down logs it; so does the last one up again. */
 static void tell_down(struct kv_redis_client *client, const char *why)
 {
     struct kv_redis_route *route = &client->route;
@@ -64,9 +64,9 @@ static void on_up(void *context)
     look_again(client);
 }
 
-/* Whether no connection is left to hope for. While no map is known one address
- * is enough: of a name that has two (::1 and 127.0.0.1) a server often listens
- * at one, and the other's refusal would hide why that one fails. */
+/* Whether all connections have failed. Before the map is known, one failure is
+ * enough: of a name's two addresses (::1 and 127.0.0.1) a server often listens
+ * on one only, and the other's refusal would hide why that one fails. */
 static bool is_without_hope(const struct kv_redis_route *route)
 {
     if (route->mode != KV_REDIS_UNKNOWN)
@@ -105,7 +105,7 @@ static void put_map_question(struct kv_redis_call *call, struct buf *out)
     kv_command_put(out, BYTES("SLOTS"));
 }
 
-/* Takes a single node, which is no replica, for the one that has all slots. */
+/* Treats a single node, which is no replica, as the master of all slots. */
 static void take_alone(struct kv_redis_client *client,
                        struct kv_connection *connection)
 {
@@ -131,7 +131,7 @@ static bool is_master(const struct kv_reply *reply)
     return bytes_eq(role, BYTES("master"));
 }
 
-/* The map has come, from the connection that was asked: call->only_at. */
+/* Handles the reply with the map, from the connection call->only_at. */
 static void on_map(struct kv_redis_call *call, const struct kv_reply *reply)
 {
     struct kv_redis_client *client = call->client;
@@ -156,13 +156,13 @@ static void on_map(struct kv_redis_call *call, const struct kv_reply *reply)
     } else if (route->asks_role &&
                ((call->outcome == KV_FOUND && is_master(reply)) ||
                 (call->outcome == KV_ERROR && text.len > 0))) {
-        /* A user who may not ask for the role of the engine takes it as it
-         * is. */
+        /* If the user may not ask for the engine's role, it counts as a
+         * master. */
         take_alone(client, connection);
     }
     route->asks_role = false;
     if (route->wants_map)
-        kv_redis_route_refresh(client); /* of the next one, after a while */
+        kv_redis_route_refresh(client); /* asks again after a while */
     look_again(client);
 }
 

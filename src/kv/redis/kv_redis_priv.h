@@ -3,23 +3,23 @@
  * those below it:
  *
  *   kv_redis_client   questions of one thread: what the client's table names
- *   kv_redis_map      asks for the map of the cluster (CLUSTER SLOTS), and is
+ *   kv_redis_map      asks for the cluster's map (CLUSTER SLOTS), and is
  *                     told what happens to connections
  *   kv_redis_feed     watches, and the listening connections they need
- *   kv_redis_hear     turns what a listener hears into events
+ *   kv_redis_hear     turns notifications of listeners into events
  *   kv_redis_list     pages, made of calls
  *   kv_redis_drop     drops an entry of the index that is out of date
  *   kv_redis_write    writes, made of calls
- *   kv_redis_asking   a question that needs one call at a time (not the command
+ *   kv_redis_asking   a question with one call at a time (not the command
  *                     ASKING)
- *   kv_redis_call     one command from its sending to its answer; follows MOVED
+ *   kv_redis_call     one command from sending to answer; follows MOVED
  *                     and ASK to another node
- *   kv_redis_route    a client's connections, and which of them a call takes
- *   kv_redis_record   what is kept of a key: its name, and its fields
+ *   kv_redis_route    a client's connections, and the one for a call
+ *   kv_redis_record   a key's name and fields in Redis
  *   kv_redis          the store: open, close
  *
- * and those of kv_redis_node_priv.h are below them all. Word travels up by
- * kv_redis_route_events, and by a call's on_end.
+ * and those of kv_redis_node_priv.h are below them all. They call upper files
+ * only by kv_redis_route_events, and by a call's on_end.
  */
 #ifndef KV_REDIS_KV_REDIS_PRIV_H
 #define KV_REDIS_KV_REDIS_PRIV_H
@@ -34,8 +34,8 @@
 struct kv_redis {
     struct kv_redis_url url;
     struct address seeds[2 * KV_REDIS_SEEDS_MAX];
-    uint8_t hosts[2 * KV_REDIS_SEEDS_MAX]; /* of the URL, of each of them */
-    struct tls_trust *trust;               /* NULL: in clear text */
+    uint8_t hosts[2 * KV_REDIS_SEEDS_MAX]; /* index in url.hosts of each seed */
+    struct tls_trust *trust;               /* NULL: without TLS */
     size_t seed_count;
     unsigned timeout_ms;
     size_t calls_max;
@@ -46,9 +46,9 @@ struct kv_redis {
     char bases[KV_REDIS_PARTITIONS]
               [KV_REDIS_NAME_BYTES_MAX + KV_REDIS_TAG_BYTES + 8];
 
-    /* Anybody's. */
+    /* Used by any thread. */
     atomic_uint clients_down;
-    atomic_bool is_told; /* that it is unreachable */
+    atomic_bool is_told; /* "unreachable" was logged */
     _Atomic uint64_t map_told;
     _Atomic uint64_t calls;
     _Atomic uint64_t redirected;
@@ -67,15 +67,15 @@ static inline void kv_redis_add(_Atomic uint64_t *counter)
 
 struct kv_redis_client;
 
-/* The engine holds something that none of us wrote. */
+/* Logs that the engine holds something that no server of ours has written. */
 void kv_redis_log_corrupt(struct kv_redis_client *client, struct bytes key);
 
-/* r, m, e, t, n of a reply from its first element on. */
+/* Reads r, m, e, t, n of a reply, from its first element on. */
 MUST_USE bool kv_redis_read_meta(const struct kv_reply *reply,
                                  struct kv_meta *meta_out,
                                  struct bytes *type_out, uint64_t *bytes_out);
 
-/* "NAME:{n}:" */
+/* Returns "NAME:{n}:" of the partition. */
 struct bytes kv_redis_base(const struct kv_redis_client *client,
                            unsigned partition);
 
@@ -87,26 +87,26 @@ struct bytes kv_redis_base(const struct kv_redis_client *client,
  *    +- pausing <+  it was refused, for now
  */
 struct kv_redis_call {
-    struct kv_connection_request request; /* its node is in waiting too */
+    struct kv_connection_request request; /* also a node of client->waiting */
     struct kv_redis_client *client;
-    /* The asker sets these: */
+    /* Set by the asker: */
     unsigned partition;
-    bool may_repeat;               /* the command changes nothing */
-    bool crosses;                  /* its keys are of several partitions */
-    struct kv_connection *only_at; /* NULL: whichever has the partition */
+    bool may_repeat;               /* may be sent again: it changes nothing */
+    bool crosses;                  /* its keys are in several partitions */
+    struct kv_connection *only_at; /* NULL: any that has the partition */
     void (*put)(struct kv_redis_call *call, struct buf *out);
     void (*on_end)(struct kv_redis_call *call, const struct kv_reply *reply);
-    /* KV_FOUND: there is a reply, and it is no fault. Otherwise what became of
-     * the call. */
+    /* KV_FOUND: there is a reply without a fault. Otherwise why the call has
+     * none. */
     enum kv_outcome outcome;
-    /* For put(): EVAL, not EVALSHA, or the latter by this name. */
+    /* For put(): the node lacks the script, so EVAL is sent, not EVALSHA. */
     bool has_no_script;
     struct bytes scripts[KV_SCRIPTS];
     /* Private. */
     struct deadline deadline;
     uint64_t until_ms;
     struct kv_connection *sent_to;
-    struct address redirect; /* ASK: where to */
+    struct address redirect; /* the node that ASK names */
     bool is_redirected;
     bool was_lost;
     unsigned redirects;
@@ -114,16 +114,16 @@ struct kv_redis_call {
     size_t bytes;
 };
 
-/* True: ended at once, as outcome says; on_end is not called. False: it will
- * be, unless the client is destroyed. */
+/* True: it has ended at once, with outcome; on_end is not called. False: on_end
+ * will be called, unless the client is destroyed. */
 MUST_USE bool kv_redis_call_start(struct kv_redis_client *client,
                                   struct kv_redis_call *call);
 
-/* "EVALSHA name keys" or "EVAL text keys", with room for the rest. */
+/* Puts "EVALSHA name keys" or "EVAL text keys"; the caller puts the rest. */
 void kv_redis_put_script(const struct kv_redis_call *call, struct buf *out,
                          enum kv_script script, size_t keys, size_t arguments);
 
-/* What waits is tried again: something has changed. */
+/* Tries the waiting calls again, since something has changed. */
 void kv_redis_place_waiting(struct kv_redis_client *client);
 
 void kv_redis_on_answer(struct kv_connection_request *request,
@@ -138,14 +138,14 @@ void kv_redis_on_deadline(struct kv_redis_client *client,
 enum { KV_REDIS_NODES_MAX = 192, KV_REDIS_NO_NODE = 255 };
 
 enum kv_redis_mode {
-    KV_REDIS_UNKNOWN, /* until a node has told */
+    KV_REDIS_UNKNOWN, /* until a node has told the mode */
     KV_REDIS_ALONE,
     KV_REDIS_CLUSTER
 };
 
-/* What those above the route are told. */
+/* What the route tells the files above it. */
 struct kv_redis_route_events {
-    /* The map may be out of date. */
+    /* Called when the map may be out of date. */
     void (*on_map_wanted)(struct kv_redis_client *client);
     /* The hooks of each connection; their context is the client. */
     struct kv_connection_hooks connections;
@@ -154,17 +154,17 @@ struct kv_redis_route_events {
 struct kv_redis_route {
     const struct kv_redis_route_events *events;
     struct kv_connection
-        *connections[KV_REDIS_NODES_MAX]; /* seeds first, which stay */
+        *connections[KV_REDIS_NODES_MAX]; /* first the seeds, which stay */
     size_t count;
     enum kv_redis_mode mode;
     uint8_t connection_of[KV_REDIS_PARTITIONS];
-    struct kv_slot_map map; /* as it was told last */
+    struct kv_slot_map map; /* as told last */
     bool wants_map;
-    /* kv_redis_map's. */
+    /* Used by kv_redis_map only. */
     bool is_asking_map;
     bool asks_role;
     size_t ask_from;
-    uint64_t ask_at_ms; /* not sooner */
+    uint64_t ask_at_ms; /* do not ask before */
     struct deadline again;
     struct kv_redis_call call;
     bool is_down;
@@ -178,59 +178,60 @@ void kv_redis_route_fini(struct kv_redis_client *client);
 
 bool kv_redis_is_same_node(const struct address *a, const struct address *b);
 
-/* What a connection of the client's to that node begins with; no hooks. */
+/* Returns the options for a connection to node, without hooks. */
 struct kv_connection_options kv_redis_aim(const struct kv_redis_client *client,
                                           const struct address *node);
 
-/* The connection that a call shall take; NULL: none is known, and that is to
- * wait for, if may_come. */
+/* Returns the connection for a call to the partition; NULL: none is known. The
+ * call then waits if *may_come_out is set. */
 struct kv_connection *kv_redis_route_find(struct kv_redis_client *client,
                                           unsigned partition,
                                           bool *may_come_out);
 
-/* The connection to a node, be it a new one; NULL: no memory, or too many. */
+/* Returns the connection to a node, perhaps a new one; NULL: no memory or
+ * room. */
 struct kv_connection *kv_redis_route_to(struct kv_redis_client *client,
                                         const struct address *node);
 
-/* A node has told that it does not have the partition any more. */
+/* Notes that a node has told the partition's new one. */
 void kv_redis_route_move(struct kv_redis_client *client, unsigned partition,
                          const struct address *node);
 
-/* Wants a new map, soon. */
+/* Has the map asked for soon. */
 void kv_redis_route_refresh(struct kv_redis_client *client);
 
-/* Goes by this map from now on. */
+/* Uses this map from now on. */
 void kv_redis_route_take(struct kv_redis_client *client,
                          const struct kv_slot_map *map);
 
-/* Whether what is known leads to connections that are fine. */
+/* Whether all known routes lead to connections that work. */
 bool kv_redis_route_is_whole(const struct kv_redis_route *route);
 
-/* Whether calls may take the connection, as far as is known. */
+/* Whether calls may use the connection, according to the map. */
 bool kv_redis_route_needs(const struct kv_redis_route *route,
                           const struct kv_connection *connection);
 
 /* --- kv_redis_feed -------------------------------------------------------- */
 
 enum kv_redis_feed_state {
-    KV_REDIS_FEED_OFF,  /* nobody watches */
-    KV_REDIS_FEED_DEAF, /* not all nodes are listened to, yet or again */
+    KV_REDIS_FEED_OFF,  /* there are no watches */
+    KV_REDIS_FEED_DEAF, /* some nodes are not listened to (yet) */
     KV_REDIS_FEED_HEARS
 };
 
-/* What those who watch at a client are told. Keyspace notifications say that
- * something has happened to a key; what has, is asked then. */
+/* What all watches of a client share. Keyspace notifications only say that a
+ * key has changed; its value is asked for then. */
 struct kv_redis_feed {
     enum kv_redis_feed_state state;
     struct list watches;
     struct kv_events *events;
-    uint64_t number;   /* of the last event */
-    struct list items; /* changes that were heard and not told, in order */
+    uint64_t number;   /* number of the last event */
+    struct list items; /* changes heard but not told yet, in order */
     size_t item_count;
-    bool has_missed; /* a reset is due when all items are told */
-    /* How long watches wait until the listener hears. */
+    bool has_missed; /* a reset follows when all items are told */
+    /* Until then, watches wait for the listeners. */
     struct deadline patience;
-    bool is_patient; /* some watch waits: patience runs */
+    bool is_patient; /* some watch waits, and patience runs */
     char pattern[KV_REDIS_NAME_BYTES_MAX + 48];
     struct kv_connection *connections[KV_REDIS_NODES_MAX];
     size_t connection_count;
@@ -239,26 +240,26 @@ struct kv_redis_feed {
 void kv_redis_feed_init(struct kv_redis_client *client);
 void kv_redis_feed_fini(struct kv_redis_client *client);
 
-/* The map may have changed, or a connection. */
+/* Called when the map or a connection may have changed. */
 void kv_redis_feed_look(struct kv_redis_client *client);
 
 void kv_redis_feed_on_deadline(struct kv_redis_client *client);
 
-/* kv_redis_hear: what a listener heard, for the client that context is; and
- * tells all that can be told by now. */
+/* kv_redis_hear.c: hears an event for the client that context is; the second
+ * tells watchers all that is known by now. */
 void kv_redis_feed_hear(void *context, struct bytes channel,
                         struct bytes event);
 void kv_redis_feed_tell(struct kv_redis_client *client);
 
 /* --- kv_redis_map --------------------------------------------------------- */
 
-/* Begins with the seeds: the route's init, and who asks for its map. False: no
+/* Initializes the route with the seeds, and asks for its map. False: no
  * memory. */
 MUST_USE bool kv_redis_map_init(struct kv_redis_client *client);
 
 /* --- The client ---------------------------------------------------------- */
 
-/* A part of whatever the client must free. */
+/* Embedded in all that the client must free. */
 struct kv_redis_question {
     struct list list_node;
     void (*destroy)(struct kv_redis_question *question);
@@ -269,23 +270,23 @@ struct kv_redis_client {
     struct kv_redis *store;
     struct ev_loop *loop;
     const struct now *now;
-    struct tls_connector *tls; /* NULL: in clear text */
+    struct tls_connector *tls; /* NULL: without TLS */
     struct tls_buffers *tls_buffers;
     struct deadline_wheel wheel;
     struct kv_redis_route route;
     struct kv_redis_feed feed;
-    struct list waiting;   /* calls */
-    struct list questions; /* all */
-    struct list spare;     /* askings, to be used again */
-    struct buf command;    /* while it is made */
-    size_t calls;          /* under way, and bytes of them */
+    struct list waiting;   /* calls without a connection */
+    struct list questions; /* all questions */
+    struct list spare;     /* askings to be used again */
+    struct buf command;    /* the command being made */
+    size_t calls;          /* calls under way, and their bytes */
     size_t bytes;
     struct log_limit log_limit;
 };
 
 /* --- kv_redis_asking ------------------------------------------------------ */
 
-/* A question of one call at a time. */
+/* A question that makes one call at a time. */
 struct kv_redis_asking {
     struct kv_redis_question question;
     struct kv_redis_call call;
@@ -294,14 +295,14 @@ struct kv_redis_asking {
     unsigned names_tried;
 };
 
-/* NULL: no memory. */
+/* Returns NULL when there is no memory. */
 struct kv_redis_asking *kv_redis_take_asking(struct kv_redis_client *client);
 void kv_redis_put_asking(struct kv_redis_asking *asking);
 
 /* --- kv_redis_drop, kv_redis_list, kv_redis_write ------------------------ */
 
-/* The index has an entry whose value was not there, as of what expires: takes
- * it out, if that is so still. */
+/* The index had an entry whose value was missing, such as an expired one:
+ * removes it, if that is still so. */
 void kv_redis_drop(struct kv_redis_client *client, struct bytes key);
 
 bool kv_redis_list(struct kv_client *base, struct kv_page *page);

@@ -77,8 +77,8 @@ struct kv_connection *kv_redis_route_to(struct kv_redis_client *client,
     return at == KV_REDIS_NO_NODE ? NULL : client->route.connections[at];
 }
 
-/* Nodes that have left the cluster; the ones that still answer stay until the
- * next map. Seeds stay for ever. */
+/* Drops nodes that have left the cluster; those that still owe answers stay
+ * until the next map. Seeds are never dropped. */
 static void drop_connections(struct kv_redis_client *client)
 {
     struct kv_redis_route *route = &client->route;
@@ -108,7 +108,7 @@ static void drop_connections(struct kv_redis_client *client)
 
 /* --- The map -------------------------------------------------------------- */
 
-/* Each client gets the map; one of them tells. */
+/* Every client gets the map; only one of them logs it. */
 static void tell_moved(struct kv_redis_client *client,
                        const struct kv_slot_map *map)
 {

@@ -1,26 +1,26 @@
 #include "kv/redis/kv_redis_node_priv.h"
 
 /*
- * KEYS: r, i, e of each partition, then the key of each operation. All that a
- *       cluster moves together is named, so that it refuses us while it does.
+ * KEYS: r, i, e of each partition, then the key of each operation. All keys
+ *       are named, so that a cluster refuses the script while it moves them.
  * ARGV: how many partitions; then of each operation seven: kind and condition,
  *       its revision, number of the partition, KEY, type, ttl, value.
  *
- * Returns 1 and of each operation: what became of it, r, m, e, and the sum of
- * an add. Or 0 and, of the one that is refused: its number, r, m, e, why.
- * Numbers are text: Redis would cut them, and Lua's have 53 bits. So an add
- * takes a number as two, of the last ten digits and those before them.
+ * Returns 1 and, for each operation, its outcome, r, m, e, and the sum of an
+ * add; or 0 and, for the refused one, its number, r, m, e, and the reason.
+ * Numbers are text: Redis would truncate them, and Lua's have 53 bits. So an
+ * add splits a number into its last ten digits and those before.
  *
- * First all is looked at, as if it were done, i and e too: what is there may be
- * somebody else's. Then it is done. What the first command that changes
- * something may (memory), all after it may. Entries that are due go last, so as
- * not to be that command.
+ * The script first checks everything without changing it, even i and e, which
+ * may be somebody else's keys. Then it writes. If Redis allows the first
+ * command that changes something (memory), it allows all later ones. Expired
+ * entries are removed last, so that this is never the first such command.
  *
- * A revision is the time in microseconds, or one more than the last when that
- * is ahead. So it rises even if r is lost, by a fail-over or for want of
- * memory: or an ETag would come again, for another value.
+ * A revision is the time in microseconds, or the last one plus 1 if that is
+ * larger. So it rises even if r is lost, by a fail-over or an eviction;
+ * otherwise an ETag could come again for another value.
  */
-/* The text that stands before the next script. */
+/* Text that precedes the scripts that need it. */
 static const char integers_text[] =
     "local function text(x) return string.format('%.0f', x) end\n"
     "local function beyond(hi, lo)\n"
@@ -121,8 +121,8 @@ static const char write_text[] =
     "    if what == 'C' then redis.call('ZADD', KEYS[p + 1], 0, name) end\n"
     "    if is[3] ~= '0' then\n"
     "      redis.call('ZADD', KEYS[p + 2], is[3], name)\n"
-    /* A key is gone from that millisecond on; PEXPIREAT has it live for that
-     * one, too. */
+    /* A key is missing from that millisecond on; PEXPIREAT would keep it for
+     * that one, too. */
     "      redis.call('PEXPIREAT', key, text(tonumber(is[3]) - 1))\n"
     "    elseif was[1] and was[3] ~= '0' then\n"
     "      redis.call('ZREM', KEYS[p + 2], name)\n"
@@ -152,9 +152,9 @@ static const char write_text[] =
     "end\n"
     "return out\n";
 
-/* KEYS: the last name. ARGV: how many are wanted. Returns the first of them:
- * microseconds, or one more than the last when that is ahead; so they rise
- * even if the key is lost. */
+/* KEYS: the last name. ARGV: how many names are wanted. Returns the first of
+ * them: the time in microseconds, or the last plus 1 if that is larger; so
+ * names rise even if the key is lost. */
 static const char name_text[] =
     "local time = redis.call('TIME')\n"
     "local first = math.max(time[1] * 1000000 + time[2],\n"
@@ -163,16 +163,16 @@ static const char name_text[] =
     "    string.format('%.0f', first + tonumber(ARGV[1]) - 1))\n"
     "return string.format('%.0f', first)\n";
 
-/* KEYS: i, e, the key of a value that was not there. ARGV: KEY. */
+/* KEYS: i, e, the key of the missing value. ARGV: KEY. */
 static const char drop_text[] = "if redis.call('EXISTS', KEYS[3]) == 0 then\n"
                                 "  redis.call('ZREM', KEYS[1], ARGV[1])\n"
                                 "  redis.call('ZREM', KEYS[2], ARGV[1])\n"
                                 "end\n"
                                 "return 1\n";
 
-/* Looks a value up. KEYS: its key. ARGV: how long it may be. Returns r, m, e,
- * t, n, and v if it is no longer than that: a client that does not know its
- * length yet cannot ask for the short ones alone. */
+/* Looks up a value. KEYS: its key. ARGV: the maximum length. Returns r, m, e,
+ * t, n, and v if it is no longer: a client that does not know the length cannot
+ * ask for v only if it is short. */
 static const char look_text[] =
     "local is = redis.call('HMGET', KEYS[1], 'r', 'm', 'e', 't', 'n')\n"
     "if is[1] and redis.call('HSTRLEN', KEYS[1], 'v') <= tonumber(ARGV[1])\n"

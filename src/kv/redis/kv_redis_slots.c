@@ -10,7 +10,7 @@ enum {
 
 /* --- Partitions ----------------------------------------------------------- */
 
-/* A bit at a time: 511 bytes take about 4 us, usual keys a tenth of one. */
+/* Works bit by bit: 511 bytes take about 4 us, usual keys 0.1 us. */
 static unsigned crc16(struct bytes text)
 {
     unsigned crc = 0;
@@ -64,7 +64,7 @@ void kv_partitions_init(struct kv_partitions *partitions)
 static bool read_node(struct bytes host, uint64_t port,
                       const struct address *asked, struct address *node_out)
 {
-    struct address node = *asked; /* it may leave out that it means itself */
+    struct address node = *asked; /* an empty host is the node itself */
 
     if (host.len > 0 && !address_parse(&node, host))
         return false;
@@ -75,8 +75,8 @@ static bool read_node(struct bytes host, uint64_t port,
     return true;
 }
 
-/* Finds a node's address among its pairs, where it is if the node is told by
- * its name. */
+/* Finds a node's address among its pairs, where it stands if the node is given
+ * by name. */
 static struct bytes find_ip(const struct kv_reply *node)
 {
     const struct kv_reply *pairs = kv_reply_at(node, 3);
@@ -88,7 +88,7 @@ static struct bytes find_ip(const struct kv_reply *node)
 }
 
 /* Reads a range: first, last, then [host, port, id, [pairs]] of the master, and
- * of replicas. */
+ * of its replicas. */
 static void read_range(struct kv_slot_map *map,
                        const struct kv_partitions *partitions,
                        const struct kv_reply *range,

@@ -3,7 +3,7 @@
 
 enum { DEFAULT_PORT = 6379, PORT_MAX = 65535 };
 
-/* The part of text up to mark; text is what follows it then. */
+/* Splits text at mark: before gets the part up to it, text what follows. */
 static bool split(struct bytes *text, char mark, struct bytes *before)
 {
     const char *at = text->len > 0 ? memchr(text->data, mark, text->len) : NULL;
@@ -36,8 +36,8 @@ static bool decode(struct bytes text, char to[KV_REDIS_SECRET_BYTES_MAX + 1])
     return true;
 }
 
-/* Whether text has only characters that a name in a key, or a host, may be made
- * of. */
+/* Whether text has only characters that are allowed in names within keys, or in
+ * hosts. */
 static bool is_plain(struct bytes text, const char *more)
 {
     for (size_t i = 0; i < text.len; i++) {

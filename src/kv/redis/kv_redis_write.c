@@ -3,7 +3,7 @@
 
 enum { NAMES_TRIED_MAX = 8, REPLY_OP_ELEMENTS = 5 };
 
-/* What the script takes: beyond it numbers are not exact any more. */
+/* Up to here the script's numbers are exact. */
 #define TTL_MS_MAX (UINT64_C(1) << 51)
 
 static struct kv_redis_asking *asking_of(struct kv_redis_call *call)
@@ -23,9 +23,9 @@ static struct bytes key_of(const struct kv_op *op, char room[KV_KEY_BYTES_MAX])
 
 /* --- The command ---------------------------------------------------------- */
 
-/* Partitions of a write, in the order they come first. */
+/* The partitions of a write, in the order of first use. */
 struct spread {
-    uint8_t number_of[KV_REDIS_PARTITIONS]; /* from 1; 0: not in it */
+    uint8_t number_of[KV_REDIS_PARTITIONS]; /* from 1; 0: not used */
     uint8_t partitions[KV_REDIS_PARTITIONS];
     unsigned count;
 };
@@ -69,7 +69,7 @@ static char kind_of(const struct kv_op *op)
 static char condition_of(const struct kv_op *op)
 {
     if (op->kind == KV_PUT_NAMED)
-        return '0'; /* somebody may have chosen such a name by himself */
+        return '0'; /* the name may have been chosen by hand */
     switch (op->condition) {
     case KV_IF_ANY:
         return '*';
@@ -195,7 +195,7 @@ static bool read_done(struct kv_write *write, const struct kv_reply *reply)
     return true;
 }
 
-/* The operation that is refused; NULL: that is no such answer. */
+/* Returns the operation that was refused; NULL: the reply is no such answer. */
 static struct kv_op *read_failed(struct kv_write *write,
                                  const struct kv_reply *reply)
 {
@@ -314,8 +314,8 @@ static void set_names(struct kv_write *write, uint64_t number)
     }
 }
 
-/* Goes on with the answer to the question for names. Whatever became of that,
- * the write has not begun. */
+/* Continues with the reply to the question for names. If that has failed, the
+ * write has not begun. */
 static void on_names(struct kv_redis_call *call, const struct kv_reply *reply)
 {
     struct kv_redis_asking *asking = asking_of(call);
@@ -340,7 +340,7 @@ static bool ask_names(struct kv_redis_asking *asking)
 
     call->partition = 0;
     call->crosses = false;
-    call->may_repeat = true; /* a name that nobody gets does no harm */
+    call->may_repeat = true; /* unused names do no harm */
     call->put = put_names;
     call->on_end = on_names;
     return kv_redis_call_start(call->client, call);
