@@ -1,6 +1,6 @@
 #include "http/accept.h"
 
-/* Takes what stands before the separator, trimmed; quoted text hides it. */
+/* Takes what stands before the separator, outside of quotes, trimmed. */
 static struct bytes take_until(struct bytes *rest, char separator)
 {
     bool is_quoted = false;
@@ -73,7 +73,7 @@ static enum accept_precision precision_of(struct bytes range, struct bytes type)
     return bytes_eq(range, BYTES("*/*")) ? ACCEPT_ANY : ACCEPT_UNNAMED;
 }
 
-/* Goes through one more list; best is what was found so far. */
+/* Goes through one more list; best is the best match so far. */
 static void weigh(struct bytes list, struct bytes type, struct accepted *best)
 {
     while (list.len > 0) {

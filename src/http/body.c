@@ -56,17 +56,17 @@ void text_source_init(struct text_source *text,
 enum { SIZE_BYTES = 18 }; /* sixteen hex digits and CRLF */
 
 enum chunk_stage {
-    STAGE_SIZE,   /* before a chunk, or the last of them */
-    STAGE_DATA,   /* behind its size */
-    STAGE_CLOSE,  /* behind its data */
-    STAGE_TRAILER /* behind the last chunk, which has a trailer */
+    STAGE_SIZE,   /* before a chunk, or before the last one */
+    STAGE_DATA,   /* behind a chunk's size */
+    STAGE_CLOSE,  /* behind a chunk's data */
+    STAGE_TRAILER /* behind the last chunk: the trailer */
 };
 
 struct chunk_source {
-    struct source source; /* first: the same address */
+    struct source source; /* first: has the same address */
     struct source *inner;
     enum chunk_stage stage;
-    struct piece piece; /* of inner, that is being framed */
+    struct piece piece; /* inner's piece that is being framed */
     char size[SIZE_BYTES + 1];
 };
 
@@ -78,7 +78,7 @@ static struct piece frame(struct bytes text, enum piece_state state)
                           .part = part_of_memory(text)};
 }
 
-/* The frame behind the data of the last chunk. */
+/* Makes the frame behind the data of the last chunk. */
 static struct piece end_chunks(struct chunk_source *chunks, bool has_data)
 {
     if (chunks->piece.trailer.len == 0)
@@ -129,7 +129,7 @@ static struct piece next_chunk(struct source *source, uint64_t at_most)
     if (chunks->piece.trailer.len == 0)
         return frame(BYTES("\r\n"), PIECE_END);
     piece = frame(chunks->piece.trailer, PIECE_MORE);
-    piece.joins = false; /* more parts than a response has room for */
+    piece.joins = false; /* there is no room for more parts */
     chunks->piece.trailer.len = 0;
     return piece;
 }

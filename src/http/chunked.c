@@ -60,7 +60,7 @@ enum byte_class {
     CLASS_COUNT
 };
 
-/* Of token; of quoted-pair and field-value but for '"' and '\\'. */
+/* Classes of token; and of quoted-pair and field-value without '"' and '\\'. */
 #define TOKEN_BYTES(next) [HEX] = (next), [TCHAR] = (next)
 #define TEXT_BYTES(next)                                       \
     TOKEN_BYTES(next), [BLANK] = (next), [SEMICOLON] = (next), \
@@ -88,7 +88,7 @@ static const uint8_t moves[STATE_COUNT][CLASS_COUNT] = {
     [QUOTED_END] = {[BLANK] = SEMICOLON_GAP, [SEMICOLON] = NAME_GAP,
                     [CR] = SIZE_LF},
 
-    [SIZE_LF] = {[LF] = DATA}, /* LINE after the last chunk */
+    [SIZE_LF] = {[LF] = DATA}, /* becomes LINE after the last chunk */
     [DATA_CR] = {[CR] = DATA_LF},
     [DATA_LF] = {[LF] = SIZE_START},
 
@@ -151,7 +151,7 @@ static bool add_digit(struct chunked *chunked, char digit)
     return ++chunked->size_digits <= 16 && chunked->chunk_left >> 63 == 0;
 }
 
-/* Takes one byte of the framing; DONE and BAD are the end. */
+/* Takes one byte of the framing. The states DONE and BAD are final. */
 static enum state take_byte(struct chunked *chunked, char byte)
 {
     enum state state = (enum state)chunked->state;

@@ -42,8 +42,7 @@ static int read_weight(struct bytes text)
     return weight <= 1000 ? weight : 0;
 }
 
-/* The place for the weight of a coding of that name; NULL: it is none of ours.
- */
+/* Where the weight of a coding of that name goes; NULL: it is unknown here. */
 static int *find_slot(struct bytes name, int weights[CODING_DCZ + 1], int *any)
 {
     if (bytes_eq(name, BYTES("*")))
@@ -100,7 +99,7 @@ bool coding_taste_read(struct coding_taste *taste,
         return false;
     for (; field; field = request_next(request, field))
         read_value(field->value, taste->weights, &any);
-    /* "*" is no word for what takes a dictionary. */
+    /* "*" does not stand for codings that need a dictionary. */
     for (int i = 0; i < CODING_COUNT; i++)
         if (taste->weights[i] == UNLISTED)
             taste->weights[i] = any;
@@ -128,8 +127,8 @@ bool coding_taste_recall(struct coding_memo *memo,
     return true;
 }
 
-/* Unlisted identity stays below every weight, and is the answer when none is
- * above 0. */
+/* Unlisted identity has less than any weight, and is the answer when no weight
+ * is above 0. */
 enum coding coding_pick(const struct coding_taste *taste, unsigned available,
                         const struct coding_order *order)
 {

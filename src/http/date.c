@@ -47,8 +47,8 @@ static int64_t seconds_of(const struct moment *moment)
            moment->second;
 }
 
-/* Seconds within years of four digits, counted from the calendar's first day:
- * positive, and beyond the first day. */
+/* Counts seconds from the calendar's first day, for years of four digits: so
+ * they are positive, and beyond the first day. */
 static int64_t count_seconds(int64_t seconds)
 {
     if (seconds < SECONDS_MIN)
@@ -196,7 +196,7 @@ static void put_pair(char *out, int number)
     out[1] = (char)('0' + number % 10);
 }
 
-/* Writes a date whose time is for others to say. */
+/* Writes all of a date but the time of day. */
 static void put_day(char out[DATE_LEN], int64_t seconds)
 {
     struct moment moment = moment_of(seconds);
@@ -209,11 +209,11 @@ static void put_day(char out[DATE_LEN], int64_t seconds)
     put_pair(out + 14, moment.year % 100);
 }
 
-/* Dates that are written one after the other are often of one day. */
+/* Dates in a row are often of one day, whose text is kept. */
 void date_format(int64_t seconds, char out[DATE_LEN])
 {
     static _Thread_local struct {
-        int64_t day; /* of the calendar; 0: none is written */
+        int64_t day; /* day of the calendar; 0: no text is kept */
         char text[DATE_LEN];
     } last;
     int64_t since = count_seconds(seconds);

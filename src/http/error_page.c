@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "http/status.h"
 
-/* Colours are those of listings (handler/listing_page.c). The scheme stands in
- * a meta element, too, for where the style may not be applied. */
+/* Colours are those of listings (handler/listing_page.c). A meta element has
+ * the colour scheme, too, for where the style may not be applied. */
 static const char before_title[] =
     "<!DOCTYPE html>\n"
     "<html lang=\"en\">\n"

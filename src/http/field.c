@@ -1,7 +1,7 @@
 #include "http/field.h"
 
-/* "Proxy" is nobody's field, but CGI has it become HTTP_PROXY, which programs
- * believe (CVE-2016-5385). */
+/* No client needs a field "Proxy", but CGI makes HTTP_PROXY of it, which
+ * programs believe (CVE-2016-5385). */
 static const struct known_field {
     struct bytes name;
     enum field_id id;
@@ -46,11 +46,11 @@ static const struct known_field {
 enum {
     KNOWN_FIELDS = sizeof(known_fields) / sizeof(*known_fields),
     NAME_BYTES_MAX = 25,
-    CASE = 0x20 /* the bit by which cases of letters differ */
+    CASE = 0x20 /* the bit that tells the case of a letter */
 };
 
-/* Where the names of each length begin, and those behind the longest would:
- * most fields differ by that alone. */
+/* Where the names of each length begin, and the end of the longest: most fields
+ * are told apart by their length alone. */
 static const uint8_t first_of_length[NAME_BYTES_MAX + 2] = {
     0,  0,  0,  1,  2,  4,  6,  9,  12, 14, 16, 19, 19,          20,
     22, 24, 26, 28, 31, 32, 34, 34, 34, 34, 34, 34, KNOWN_FIELDS};

@@ -15,8 +15,8 @@ bool forwarded_is_trusted(const struct forwarded_trust *trust,
 
 /* --- Lists from their right end ------------------------------------------- */
 
-/* Finds the quotation mark that the one before end closes; NULL: there is none.
- * Between them every other quotation mark has a backslash before it. */
+/* Finds the quotation mark that opens what the one before end closes; NULL:
+ * there is none. All such marks in between have a backslash before them. */
 static const char *find_opening(const char *begin, const char *end)
 {
     for (const char *at = end - 1; at > begin;) {
@@ -35,7 +35,7 @@ static const char *find_opening(const char *begin, const char *end)
 }
 
 /* Takes the last member off the list, whose data is NULL behind the first.
- * False: quotes are open, and nobody knows where it begins. */
+ * False: a quotation is open, so that the member's beginning is unknown. */
 static bool take_last(struct bytes *list, bool has_quotes,
                       struct bytes *member_out)
 {
@@ -188,7 +188,7 @@ static bool read_member(struct bytes member,
 }
 
 /* How far the search for the client has come: to the peer, or to the address
- * that a proxy has told. */
+ * that a proxy has named. */
 struct search {
     struct address client;
     bool is_told;

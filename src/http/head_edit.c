@@ -36,7 +36,7 @@ static bool is_type_field(struct bytes name)
     return bytes_ieq(name, BYTES("Content-Type"));
 }
 
-/* Whether the value of the field is the server's to know. */
+/* Whether only the server may set a field of that name. */
 static bool is_reserved(struct bytes name)
 {
     static const struct bytes reserved[] = {
@@ -51,7 +51,7 @@ static bool is_reserved(struct bytes name)
     return false;
 }
 
-/* Takes text apart. */
+/* Takes an edit's text apart: name and value. */
 static const char *read_edit(struct head_edit *edit, struct bytes text)
 {
     const char *end = text.data + text.len;
@@ -107,7 +107,7 @@ static bool is_field(struct bytes line, struct bytes name)
            bytes_ieq((struct bytes){line.data, name.len}, name);
 }
 
-/* The line of head at a place, with its CRLF. */
+/* The line of head that begins at at, with its CRLF. */
 static struct bytes line_at(struct bytes head, size_t at)
 {
     const char *begin = head.data + at;
@@ -157,7 +157,7 @@ static void put_line(struct buf *head, const struct head_edit *edit)
     buf_put_literal(head, "\r\n");
 }
 
-/* Whether head has a type that may become another. */
+/* Whether head has a type that may be changed. */
 static bool has_free_type(const struct buf *head, size_t from)
 {
     static const struct bytes ranges = {"Content-Type: multipart/byteranges",

@@ -176,7 +176,7 @@ bool mime_is_text(struct bytes type)
            ends_in(type, BYTES("+json")) || ends_in(type, BYTES("+xml"));
 }
 
-/* The next word of a line, or an empty one. */
+/* Takes the next word of a line, or an empty one. */
 static struct bytes take_word(struct bytes *line)
 {
     struct bytes word;
@@ -225,7 +225,7 @@ static bool add_entry(struct mime *mime, struct bytes extension,
     return true;
 }
 
-/* False: no memory. */
+/* Adds a line's types. False: no memory. */
 static bool add_line(struct mime *mime, struct bytes line)
 {
     struct bytes type = take_word(&line);
@@ -269,7 +269,7 @@ static bool add_lines(struct mime *mime, struct bytes text)
     return true;
 }
 
-/* Case does not count. */
+/* Compares without regard to case. */
 static int compare(struct bytes a, struct bytes b)
 {
     for (size_t i = 0; i < a.len && i < b.len; i++) {
@@ -281,7 +281,7 @@ static int compare(struct bytes a, struct bytes b)
     return (a.len > b.len) - (a.len < b.len);
 }
 
-/* Equal ones by age: later text lies behind earlier text. */
+/* Equal entries are ordered by age, as later text lies behind earlier text. */
 static int compare_entries(const void *a, const void *b)
 {
     const struct mime_entry *left = a, *right = b;
@@ -298,7 +298,7 @@ static int compare_key(const void *key, const void *entry)
                    ((const struct mime_entry *)entry)->extension);
 }
 
-/* The last of those with the same extension stays. */
+/* Sorts the entries; of those with the same extension the last one stays. */
 static void sort(struct mime *mime)
 {
     struct mime_entry *entries = mime->entries;

@@ -5,13 +5,13 @@
 #include "base/byte_word.h"
 #include "http/percent.h"
 
-/* What a byte of a raw path means for the usual way through. */
+/* What a byte of a raw path means while the path seems to be usual. */
 enum { PLAIN, SLASH, DOT, ODD };
 
 static const uint8_t kinds[256] = {
     ['\0'] = ODD, ['%'] = ODD, ['/'] = SLASH, ['.'] = DOT};
 
-/* Whether a path of few bytes is a usual one; they are looked at one by one. */
+/* Whether a short path is a usual one, byte by byte. */
 static bool is_usual_short(struct bytes raw)
 {
     unsigned before = PLAIN;
@@ -26,8 +26,8 @@ static bool is_usual_short(struct bytes raw)
     return true;
 }
 
-/* Whether eight bytes are usual; next has the byte behind each. A dot is a
- * slash but for its lowest bit. */
+/* Whether eight bytes are usual; next has the byte behind each of them. A dot
+ * differs from a slash in its lowest bit only. */
 static bool are_usual(uint64_t bytes, uint64_t next)
 {
     uint64_t dotted = byte_word_find(next | BYTE_EIGHTFOLD(1), '/');
@@ -155,8 +155,8 @@ bool path_clean(struct bytes raw, char *out, struct path *path_out)
     return true;
 }
 
-/* A byte of a path as it stands there; ';' and '\' may be encoded, unless all
- * is taken literally. */
+/* Takes a byte of a path; ';' and '\' may be encoded, unless the reading is
+ * literal. */
 static char take_byte(const char **at, const char *end, bool literally)
 {
     char c = *(*at)++;
@@ -172,7 +172,7 @@ static char take_byte(const char **at, const char *end, bool literally)
     return c;
 }
 
-/* What may be, or stand for, a ';' or a '\\'. */
+/* Finds bytes that may be, or stand for, a ';' or a '\\'. */
 static uint64_t find_ambiguous(uint64_t word)
 {
     return byte_word_find(word, '%') | byte_word_find(word, ';') |
@@ -220,17 +220,17 @@ unsigned path_find_readings(struct bytes raw)
     if (found & PATH_WITH_BACKSLASHES &&
         (found & PATH_WITHOUT_PARAMETERS || path_may_have_authority(raw)))
         found |= PATH_BACKSLASHES_LAST | PATH_AUTHORITY_LAST;
-    /* What is left out may leave two slashes. */
+    /* Without its parameters a path may begin with two slashes. */
     return found != 0 || path_may_have_authority(raw)
                ? found | PATH_WITHOUT_AUTHORITY
                : 0;
 }
 
 /*
- * Takes the first authority out of a path, and returns where the path ends then:
- * what begins with two slashes or more is to some readers a reference to another
- * host (RFC 3986 4.2; URL standard 4.4, by which the number of slashes does not
- * matter). "/" is left where nothing else would be.
+ * Takes the first authority out of a path, and returns where the path ends
+ * then. To some readers a path that begins with two slashes or more refers to
+ * another host (RFC 3986 4.2; URL standard 4.4, by which the number of slashes
+ * does not matter). "/" is left if nothing else is.
  */
 static char *take_authority(char *out, char *end)
 {
@@ -251,8 +251,8 @@ static char *take_authority(char *out, char *end)
     return at + (end - rest);
 }
 
-/* Writes raw as it is read, but for authorities, to out, which may be where raw
- * is. Returns the end. */
+/* Writes raw in that reading, authorities included, to out, which may be where
+ * raw is. Returns the end. */
 static char *write_as(struct bytes raw, unsigned reading, char *out)
 {
     const char *end = raw.data + raw.len;
@@ -352,7 +352,7 @@ static size_t encode(struct bytes text, const char *also, char *out)
 
 void path_put_query(struct bytes query, struct buf *out)
 {
-    const char *plain = query.data; /* what has yet to be appended */
+    const char *plain = query.data; /* from where on it is not appended yet */
     const char *end = query.data + query.len;
 
     for (const char *at = query.data; at < end; at++) {

@@ -48,7 +48,7 @@ static bool take_key(struct cursor *cursor, struct bytes *key_out)
     return key_out->len > 0;
 }
 
-/* Up to what ends an item; quotes are looked at. */
+/* Takes what stands before an item's end, heeding quotes. */
 static bool take_item(struct cursor *cursor, struct bytes *item_out)
 {
     const char *begin = cursor->at;

@@ -45,8 +45,7 @@ static bool read_port(struct bytes word, uint16_t *port_out)
     return port <= 65535;
 }
 
-/* Reads an address of the family that is_ipv6 says; a mapped one is written as
- * IPv6. */
+/* Reads an address: of IPv6, mapped ones included, or of IPv4. */
 static bool read_address(struct bytes word, bool is_ipv6,
                          struct address *address)
 {
@@ -65,7 +64,7 @@ static bool read_line(struct proxy_protocol *proxy, struct bytes line)
     for (size_t i = 0; i < 5; i++) {
         words[i] = line.data ? take_word(&line) : BYTES("");
         if (i == 0 && bytes_eq(words[0], BYTES("UNKNOWN")))
-            return true; /* whatever follows; source is unknown already */
+            return true; /* source is unknown, whatever follows */
     }
     is_ipv6 = bytes_eq(words[0], BYTES("TCP6"));
     if (line.data || (!is_ipv6 && !bytes_eq(words[0], BYTES("TCP4"))) ||

@@ -37,7 +37,7 @@ static enum query_verdict read_pair(struct bytes pair, char *out,
     *name_out = parameter->name;
     if (parameter->value.data)
         return QUERY_TWICE;
-    /* The name of the pair is known by now: the value goes where that was. */
+    /* The name of the pair is found already: the value is written over it. */
     if (!percent_decode(value, true, out, &value.len))
         return QUERY_MALFORMED;
     parameter->value = (struct bytes){out, value.len};

@@ -1,14 +1,14 @@
 #include "http/range.h"
 
-/* What one range-spec says, before anyone asks how long the thing is. */
+/* What one range-spec says, whatever the length of the representation. */
 struct spec {
     bool is_suffix; /* the last `last` bytes */
     uint64_t first;
     uint64_t last; /* UINT64_MAX: to the end */
 };
 
-/* 1*DIGIT. False when there is none; what is too large becomes UINT64_MAX,
- * with *too_large set. */
+/* Takes 1*DIGIT. False: there is none. A number that is too large becomes
+ * UINT64_MAX, and sets *too_large. */
 static bool take_number(struct bytes *text, uint64_t *number_out,
                         bool *too_large)
 {
@@ -97,7 +97,7 @@ enum range_verdict range_parse(struct bytes value, uint64_t length,
 {
     const struct bytes unit = BYTES("bytes=");
     size_t specs = 0, count = 0;
-    bool wants_nothing = false; /* the end of an empty representation */
+    bool wants_nothing = false; /* a suffix of an empty representation */
 
     if (value.len < unit.len ||
         !bytes_ieq((struct bytes){value.data, unit.len}, unit))

@@ -6,13 +6,13 @@
 #include "http/error_page.h"
 #include "http/status.h"
 
-/* Takes back whatever was made so far; who asked, and where, stays known. */
+/* Takes back all that was made so far, but not what is known of the request. */
 static void restart(struct response *response)
 {
     bool persists = response->persists;
     bool is_head = response->is_head;
     bool is_timed = response->is_timed;
-    uint8_t extra_count = response->extra_count; /* extra itself stays */
+    uint8_t extra_count = response->extra_count; /* extra keeps its pieces */
     const struct head_edits *edits = response->edits;
     const struct head_edits *own_edits = response->own_edits;
     const struct error_source *errors = response->errors;
@@ -122,7 +122,7 @@ void response_make_error_text(struct response *response, unsigned status,
     make_short(response, status, extra_fields, &body, defaults);
 }
 
-/* The head is ended anew; what it got when it first ended is in it. */
+/* Ends the head once more; it has what it got when it first ended. */
 bool response_replace_body(struct response *response, struct bytes type,
                            uint64_t length)
 {
@@ -136,7 +136,7 @@ bool response_replace_body(struct response *response, struct bytes type,
         head_drop(head, RESPONSE_HEADROOM, gone[i]);
     head_field(head, BYTES("Content-Type"), type);
     head_number(head, BYTES("Content-Length"), length);
-    /* What a cache hands over comes from a source: its rest would follow. */
+    /* A cached body comes from a source, whose rest would follow. */
     response_drop_body(response);
     response->has_length = response->is_unsized = false;
     response->part_count = response->part_at = 0;

@@ -8,8 +8,8 @@
 
 enum { DIGEST_BYTES = 20, ACCEPT_LEN = (DIGEST_BYTES + 2) / 3 * 4 };
 
-/* Answers the key (RFC 6455 4.2.2). SHA-1 shows here that the key was read, and
- * keeps nothing secret. False: it cannot be had. */
+/* Computes the answer to the key (RFC 6455 4.2.2). SHA-1 only shows that the
+ * key was read, and keeps nothing secret. False: SHA-1 cannot be had. */
 static bool answer_key(struct bytes key, char accept[ACCEPT_LEN])
 {
     unsigned char digest[EVP_MAX_MD_SIZE];

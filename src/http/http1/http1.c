@@ -12,7 +12,7 @@ static int on_url(http_parser *parser, const char *at, size_t len)
     return 0;
 }
 
-/* Takes the room for many fields. False: there is none. */
+/* Changes to request->many, the room for many fields. False: there is none. */
 static bool use_many(struct request *request)
 {
     if (request->many && request->fields != request->many) {
@@ -77,7 +77,7 @@ static int on_reply_value(http_parser *parser, const char *at, size_t len)
 
 static int on_headers_complete(http_parser *parser)
 {
-    http_parser_pause(parser, 1); /* what follows is not for this parser */
+    http_parser_pause(parser, 1); /* the parser stops at the head's end */
     return 0;
 }
 
@@ -120,8 +120,8 @@ static enum method method_from(unsigned number)
     }
 }
 
-/* Whether a method is registered (RFC 9110 18.2), but unknown to http-parser.
- * None of these is shorter than "POST", as which http-parser reads them. */
+/* Whether a method is registered (RFC 9110 18.2), though http-parser does not
+ * know it. None is shorter than "POST", as which http-parser reads them. */
 static bool is_further_method(struct bytes name)
 {
     static const char *const names[] = {
@@ -150,8 +150,8 @@ bool http1_find_method(struct bytes name, enum method *method_out)
     return is_further_method(name);
 }
 
-/* The reason for an error of http-parser. Only these few faults are left for it
- * to find. */
+/* The reason for an error of http-parser, for which only these few faults are
+ * left to find. */
 static enum reason reason_of(enum http_errno error,
                              const struct request *request)
 {
@@ -187,10 +187,10 @@ static enum reason take_apart(struct request *request, struct bytes head)
     return REASON_NONE;
 }
 
-/* http-parser knows no HTAB behind a Content-Length, though white space there
- * may be one (RFC 9110 5.6.3), not every method, and some builds take no byte
- * over 0x7F in a query. It gets a copy with spaces, of a method that it knows,
- * and of a harmless query, then; the views are moved back to the original. */
+/* http-parser does not know HTAB behind a Content-Length, though it is allowed
+ * as white space (RFC 9110 5.6.3), nor every method, and some builds take no
+ * byte above 0x7F in a query. Then it gets a copy with spaces, a method that it
+ * knows, and a harmless query, and the views are moved back to the original. */
 static void copy_without_tabs(char *copy, struct bytes head)
 {
     memcpy(copy, head.data, head.len);

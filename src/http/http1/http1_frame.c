@@ -66,8 +66,8 @@ static struct bytes end_of(const struct response *response, bool is_http10)
 
 /* --- A cached head ------------------------------------------------------- */
 
-/* Puts another end in the place of the empty line, which is the one that most
- * replies have. */
+/* Replaces the empty line, which ends the cached head and is right for most
+ * replies, by another end. */
 static void end_cached_head(struct response *response, struct bytes end)
 {
     struct part *head = &response->parts[0];
@@ -86,14 +86,14 @@ static void end_cached_head(struct response *response, struct bytes end)
     response->part_count++;
     if (rest.len == 0)
         return;
-    assert(response->part_count == 2); /* the head's block was all there was */
+    assert(response->part_count == 2); /* the head's block was the only part */
     head[2] = rest;
     response->part_count++;
 }
 
 /* --- A head of the response's own ---------------------------------------- */
 
-/* The phrase that came with the status, or ours. */
+/* The phrase that came with the status, or the usual one. */
 static struct bytes phrase_of(const struct response *response)
 {
     return response->has_phrase
@@ -130,7 +130,7 @@ static void surround_head(struct response *response, struct bytes end,
 
 /* --- Both ---------------------------------------------------------------- */
 
-/* False: no memory. */
+/* Frames the body. False: no memory. */
 static bool frame_body(struct response *response, bool is_http10)
 {
     if (!response->is_unsized)

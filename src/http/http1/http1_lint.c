@@ -22,10 +22,9 @@ const uint8_t http1_byte_sets[256] = {
 };
 /* clang-format on */
 
-/* The high bits of bytes that may be control bytes, HTAB among them. Only above
- * one that is can it be wrong (a borrow), so it is none just when there is
- * none.
- */
+/* Sets the high bit of each byte that is a control byte or HTAB. A byte above
+ * such a one may have it wrongly (a borrow), but no bit is set exactly when
+ * there is no such byte. */
 static uint64_t find_controls(uint64_t word)
 {
     uint64_t without_del = word ^ BYTE_EIGHTFOLD(0x7F);
@@ -89,8 +88,8 @@ enum reason http1_check_version(struct bytes version)
     return version.data[5] == '1' ? REASON_NONE : REASON_VERSION;
 }
 
-/* The high bits of bytes that may be none of IN_TARGET, or begin an escape;
- * none just when there is none. */
+/* Sets the high bit of each byte that may not be IN_TARGET, or begins an
+ * escape; no bit is set exactly when there is none. */
 static uint64_t find_odd(uint64_t word)
 {
     uint64_t below = (word - BYTE_EIGHTFOLD('!')) & ~word;
@@ -100,10 +99,10 @@ static uint64_t find_odd(uint64_t word)
            byte_word_find(word, '%');
 }
 
-/* The path is checked strictly: two readers of it must come to the same. What
- * is behind '?' concerns nobody but the application, and browsers send there
- * what people type: a '%' that begins no escape, '#', UTF-8 as it is. All of it
- * passes but what could end the target. */
+/* The path is checked strictly: all its readers must come to the same. What is
+ * behind '?' is the application's own, and browsers send what people type: a
+ * '%' that begins no escape, '#', UTF-8 as it is. So all passes there that
+ * cannot end the target. */
 bool http1_is_target(struct bytes target)
 {
     const char *end = target.data + target.len;
@@ -141,8 +140,8 @@ enum reason http1_check_request_line(struct bytes line)
     return http1_check_version(bytes_between(at + 1, end));
 }
 
-/* name ":" value; no white space before the colon, none at the beginning.
- * Behind the line stands its CR, which no name goes beyond. */
+/* name ":" value; no white space before the colon, none at the beginning. The
+ * line's CR stands behind it, and no name reads beyond that. */
 static enum reason check_field_line(struct bytes line)
 {
     const char *end = line.data + line.len;
@@ -156,8 +155,8 @@ static enum reason check_field_line(struct bytes line)
     return REASON_NONE;
 }
 
-/* The line under way: no control bytes, and CR only where LF may follow. So
- * that nobody waits for the end of what is already wrong. */
+/* Checks the line under way: it has no control byte, and CR only where LF may
+ * follow. So nobody waits for the end of a line that is wrong already. */
 static enum reason check_partial(const struct http1_rules *rules,
                                  const struct http1_progress *progress,
                                  const char *data, size_t len)
@@ -165,7 +164,7 @@ static enum reason check_partial(const struct http1_rules *rules,
     const char *end = data + len;
 
     if (len > progress->checked && end[-1] == '\r')
-        end--; /* of the line's end, not of the line */
+        end--; /* it belongs to the line's end */
     if (!http1_is_value(bytes_between(data + progress->checked, end)))
         return REASON_CONTROL_BYTE;
     if (progress->lines == 0 &&
@@ -179,7 +178,7 @@ static enum reason check_line(const struct http1_rules *rules,
                               struct http1_progress *progress,
                               struct bytes line)
 {
-    if (progress->lines > REQUEST_FIELDS_MAX) /* that of replies, too */
+    if (progress->lines > REQUEST_FIELDS_MAX) /* this bounds replies, too */
         return REASON_TOO_MANY_FIELDS;
     if (progress->lines++ > 0)
         return check_field_line(line);
@@ -188,8 +187,8 @@ static enum reason check_line(const struct http1_rules *rules,
                                              : rules->check_first(line);
 }
 
-/* Why a complete line is refused. A control byte in it is the reason, as it
- * would have been before the line was complete. */
+/* Why a complete line is refused. A control byte comes first as the reason, as
+ * it would have before the line was complete. */
 static enum reason fault_in(struct bytes line, enum reason reason)
 {
     return http1_is_value(line) ? reason : REASON_CONTROL_BYTE;
@@ -234,6 +233,6 @@ enum http1_verdict http1_find_end(const struct http1_rules *rules,
         return HTTP1_BAD;
     progress->checked = (uint32_t)len;
     if (len > progress->line && data[len - 1] == '\r')
-        progress->checked--; /* what follows it is checked with it */
+        progress->checked--; /* it is checked with what follows */
     return HTTP1_MORE;
 }

@@ -45,12 +45,12 @@ static bool is_authority(struct bytes text)
     return true;
 }
 
-/* A worker is asked by the same name again and again, and what was an authority
- * a moment ago is one. */
+/* Whether text is an authority, quickly for the name that was one last time: a
+ * worker is asked by the same name again and again. */
 static bool is_authority_again(struct bytes text)
 {
     static _Thread_local struct {
-        size_t len; /* 0: there is none */
+        size_t len; /* 0: no name yet */
         char text[56];
     } last;
 
@@ -115,7 +115,7 @@ static enum target_scheme take_scheme(struct bytes *text)
 }
 
 /* Reads SCHEME://authority[/path][?query]; the authority replaces Host (9112
- * 3.2.2). Only these two schemes are ours to serve. */
+ * 3.2.2). Only http and https are served. */
 static enum reason read_absolute_target(struct request *request)
 {
     struct bytes rest = request->target;

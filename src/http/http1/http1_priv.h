@@ -25,7 +25,7 @@ enum {
     IN_VALUE = 2,
     IN_TARGET = 4,
     IN_HOST = 8,
-    IS_PERCENT = 16 /* which begins an escape */
+    IS_PERCENT = 16 /* '%', which begins an escape */
 };
 
 extern const uint8_t http1_byte_sets[256];
@@ -53,10 +53,10 @@ static inline bool http1_all_in(struct bytes text, unsigned set)
  * each line of a head comes by here. */
 bool http1_is_value(struct bytes text);
 
-/* A reply alone can be refused for this: what it has for a status is none. */
+/* The reason for a reply whose status is none; requests cannot have it. */
 #define REASON_REPLY_STATUS REASON_COUNT
 
-/* What the heads of requests, or of replies, are like. */
+/* What differs between heads of requests and of replies. */
 struct http1_rules {
     enum reason (*check_first)(struct bytes line);
     uint32_t head_bytes_max;
@@ -78,7 +78,7 @@ enum reason http1_check_request_line(struct bytes line);
 /* The target of a request: strict in the path, lenient in the query. */
 bool http1_is_target(struct bytes target);
 
-/* The method of that name. False: nobody has registered it. */
+/* Finds the method of that name. False: nobody has registered it. */
 MUST_USE bool http1_find_method(struct bytes name, enum method *method_out);
 
 /* Whether a version's eight bytes are one: "HTTP/" DIGIT "." DIGIT, and then

@@ -5,14 +5,14 @@
 
 enum {
     STATUS_AT = 9, /* where the status stands in "HTTP/1.1 200 OK" */
-    REASON_AT = 13 /* where the reason stands there */
+    REASON_AT = 13 /* where the reason phrase stands there */
 };
 
 static const char length_is_unclear[] = "has a Content-Length that is unclear";
 
 /* version SP status [ SP [ reason ] ], RFC 9112 4. The second SP must be sent,
- * but some leave it out with the reason, and nobody can mistake that. What is
- * no status is told apart (RFC 9110 15). */
+ * but some leave it out with the reason, and nobody can mistake that. A status
+ * that is none has a reason of its own (RFC 9110 15). */
 static enum reason check_status_line(struct bytes line)
 {
     const char *end = line.data + line.len;
@@ -69,8 +69,8 @@ const struct field *reply_find(const struct reply *reply, enum field_id id)
     return NULL;
 }
 
-/* The value of a field that may come but once; its data is NULL when it does
- * not. False: it comes twice. */
+/* The value of a field that may come only once; its data is NULL when there is
+ * none. False: it comes twice. */
 static bool find_single(const struct reply *reply, enum field_id id,
                         struct bytes *value_out)
 {
@@ -116,10 +116,10 @@ static const char *read_connection(struct reply *reply)
                : NULL;
 }
 
-/* A name that is no coding's, nor may be taken for chunked by anybody. No
- * coding was asked for (RFC 9110 10.1.4), so what comes is in none; it ends
- * where the connection does, which RFC 9112 6.3 says of all that chunked does
- * not end. */
+/* Whether a Transfer-Encoding is a made-up name, which nobody can take for
+ * chunked. No coding was asked for (RFC 9110 10.1.4), so the body is in none;
+ * it ends with the connection, as all that chunked does not end (RFC 9112
+ * 6.3). */
 static bool is_made_up(struct bytes coding)
 {
     static const struct bytes names[] = {{"identity", 8}, {"gzip", 4},
@@ -173,7 +173,7 @@ static const char *take_apart(struct reply *reply, struct bytes head)
     const char *fault;
 
     if (!http1_take_reply(reply, head))
-        return length_is_unclear; /* the one thing it reads more into */
+        return length_is_unclear; /* the parser reads more into it */
     reply->reason = line.len > REASON_AT
                         ? bytes_between(line.data + REASON_AT, end)
                         : BYTES("");
@@ -193,7 +193,7 @@ enum http1_verdict http1_parse_reply(struct http1_progress *progress,
     enum reason reason = REASON_NONE;
     enum http1_verdict verdict = http1_find_end(&reply_rules, progress, data,
                                                 len, used_out, &reason);
-    /* A line that is found wrong when it is complete has been counted. */
+    /* A complete line that is wrong has been counted already. */
     bool is_first = progress->lines == 0 ||
                     (progress->lines == 1 && progress->line == 0);
 

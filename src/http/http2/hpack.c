@@ -24,8 +24,8 @@ struct hpack_encoder *hpack_encoder_create(void)
 
     if (nghttp2_hd_deflate_new(&deflater, 0) != 0)
         return NULL;
-    /* The first block of a connection begins with the table's size, which every
-     * connection is told by itself. */
+    /* An encoder's first block begins with the table's size. It is thrown away
+     * here, as each connection is told by itself. */
     if (nghttp2_hd_deflate_hd(deflater, size_update, sizeof(size_update), NULL,
                               0) >= 0)
         return (struct hpack_encoder *)(void *)deflater;
@@ -39,8 +39,8 @@ void hpack_encoder_destroy(struct hpack_encoder *encoder)
         nghttp2_hd_deflate_del(deflater_of(encoder));
 }
 
-/* What an encoded field can have beside its text: its kind and index, and two
- * lengths. */
+/* How much an encoded field can have beside its text: its kind and index, and
+ * two lengths. */
 enum { FIELD_EXTRA = 16 };
 
 void hpack_encode(struct hpack_encoder *encoder,

@@ -43,7 +43,7 @@ static struct bytes put_text(struct http2_head *head, struct bytes text)
     return (struct bytes){to, text.len};
 }
 
-/* The value, as it stands there. */
+/* Appends a record to the text; returns the value as it stands there. */
 static struct bytes put_record(struct http2_head *head, struct bytes name,
                                struct bytes value)
 {
@@ -170,7 +170,7 @@ static bool add_field(struct http2_head *head, struct bytes name,
         return true;
     }
     if (head->protocol.data && bytes_eq(name, BYTES("sec-websocket-key")))
-        return true; /* ours is in its place (RFC 8441 5) */
+        return true; /* the server's own key replaces it */
     stored = put_record(head, name, value);
     if (bytes_eq(name, BYTES("priority")))
         head->priority = stored;
@@ -234,7 +234,7 @@ static bool has_its_pseudo_fields(const struct http2_head *head)
              bytes_eq(head->method, BYTES("OPTIONS"))));
 }
 
-/* Host says the same as ":authority", if both are there. */
+/* Whether Host, if both are there, says the same as ":authority". */
 static bool settle_host(struct http2_head *head)
 {
     if (head->authority.data && head->host.data &&
@@ -306,7 +306,7 @@ static struct bytes target_of(const struct http2_head *head)
     return head->path.data ? head->path : head->authority;
 }
 
-/* What was refused may be too long to be kept: it is for the log. */
+/* Cuts a text that was refused, which may be too long to keep, for the log. */
 static struct bytes cut(struct bytes text)
 {
     if (text.len > HTTP1_LINE_BYTES_MAX)

@@ -35,8 +35,8 @@ bool relay_tells_asker(struct bytes name)
 {
     if (!relay_has_prefix(name, BYTES("X-")))
         return false;
-    /* The latter are what is asked for to some, where they come from a proxy that
-     * they trust (Yii). */
+    /* Some take the latter for the target, from a proxy that they trust
+     * (Yii). */
     return relay_has_prefix(name, BYTES("X-Forwarded")) ||
            bytes_ieq(name, BYTES("X-Rewrite-URL")) ||
            bytes_ieq(name, BYTES("X-Original-URL")) ||
@@ -52,7 +52,7 @@ bool relay_is_for_all(struct bytes name)
            bytes_ieq(name, BYTES("Cache-Control"));
 }
 
-/* False: it must not be nominated. */
+/* Notes a name that Connection has. False: it must not be named there. */
 static bool nominate(struct nominated *nominated, struct bytes name)
 {
     switch (field_identify(name)) {
@@ -61,7 +61,7 @@ static bool nominate(struct nominated *nominated, struct bytes name)
     case FIELD_TE:
     case FIELD_TRAILER:
     case FIELD_UPGRADE:
-        return true; /* never goes on as it is */
+        return true; /* it never goes on as it came */
     case FIELD_OTHER:
         break;
     default:
@@ -103,7 +103,7 @@ bool relay_is_among(const struct nominated *nominated, struct bytes name)
 
 /* --- Runs of fields ------------------------------------------------------ */
 
-/* Whether the field lies as "name: value". An empty value lies anywhere. */
+/* Whether the field lies as "name: value"; an empty value always does. */
 static bool is_usual(const struct field *field)
 {
     const char *colon = field->name.data + field->name.len;
@@ -112,7 +112,7 @@ static bool is_usual(const struct field *field)
            colon[0] == ':' && colon[1] == ' ';
 }
 
-/* Whether it lies in the next line. */
+/* Whether field lies in the line behind the run. */
 static bool follows(const struct relay_run *run, const struct field *field)
 {
     const char *end = run->text.data + run->text.len;

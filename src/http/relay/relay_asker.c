@@ -11,7 +11,7 @@ bool relay_believes(const struct relay *relay, const struct relay_from *from,
            forwarded_is_trusted(relay->trust, from->peer);
 }
 
-/* What is told of an address; of a unix socket there is none. */
+/* What is said of an address; for a unix socket nothing is. */
 static struct bytes peer_text(const struct address *peer,
                               char storage[ADDRESS_TEXT_MAX])
 {
@@ -20,7 +20,7 @@ static struct bytes peer_text(const struct address *peer,
     return (struct bytes){storage, address_format(peer, storage)};
 }
 
-/* The values of all such fields, as the beginning of one list. */
+/* Puts the values of all fields with that id, as the beginning of one list. */
 static void put_list(const struct request *request, enum field_id id,
                      struct buf *out)
 {
@@ -84,8 +84,8 @@ static bool replaces_prefix(const struct relay *relay)
     return relay->strip.len > 0 && relay->replace.len > 0;
 }
 
-/* Puts what the client's paths begin with and the upstream's do not; before it
- * what another proxy has taken away already, if that proxy is trusted. */
+/* Puts the prefix that the upstream's paths lack, behind the one that another
+ * proxy has taken away already, if that proxy is trusted. */
 static void put_prefix(const struct relay *relay, const struct request *request,
                        bool believes_x, struct buf *out)
 {

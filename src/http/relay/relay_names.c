@@ -17,7 +17,7 @@ static bool begins_with_slash(struct bytes text)
     return text.len > 0 && *text.data == '/';
 }
 
-/* Takes what stands before the first of these bytes, or all. */
+/* Takes what stands before the first byte of ends, or all. */
 static struct bytes take_until(struct bytes *text, const char *ends)
 {
     const char *begin = text->data;
@@ -45,9 +45,9 @@ static bool is_below(struct bytes path, struct bytes base)
            (path.len == base.len || ends_segment(path.data[base.len]));
 }
 
-/* What the client puts before *path, of which the upstream's own part goes.
- * One that knows the prefix (X-Forwarded-Prefix) may name it itself: of two
- * readings that of the longer one counts. */
+/* Takes the upstream's own part off *path, and returns what the client has
+ * instead of it. An upstream that knows the prefix (X-Forwarded-Prefix) may
+ * name it itself: of two readings the one with the longer prefix counts. */
 static struct bytes restore_prefix(const struct relay *relay,
                                    struct bytes *path)
 {
@@ -65,10 +65,10 @@ static struct bytes restore_prefix(const struct relay *relay,
 /* --- URIs ---------------------------------------------------------------- */
 
 struct uri {
-    struct bytes front; /* scheme and authority, as they are written */
+    struct bytes front; /* scheme and authority, as they came */
     struct bytes authority;
-    struct bytes path; /* the path and all behind it */
-    bool has_scheme;   /* else it is that by which it was asked for */
+    struct bytes path; /* the path and all that follows */
+    bool has_scheme;   /* else that of the request counts */
     bool is_https;
 };
 
@@ -107,7 +107,7 @@ static bool is_authority(const struct uri *uri, struct bytes authority)
 }
 
 /* Whether a browser reads a path as the name of another host: "//evil.example",
- * "/\evil.example". Tabs and line ends are nothing to it (URL standard 4.4). */
+ * "/\evil.example". It skips tabs and line ends (URL standard 4.4). */
 static bool is_host(struct bytes path)
 {
     size_t at = 1;
@@ -120,7 +120,7 @@ static bool is_host(struct bytes path)
     return at < path.len && (path.data[at] == '/' || path.data[at] == '\\');
 }
 
-/* Puts path without its host, and with the prefix that was cut off put back. */
+/* Puts path, with the prefix back that was cut off. */
 static void put_path(const struct relay *relay, struct bytes path,
                      struct buf *out)
 {
@@ -132,8 +132,8 @@ static void put_path(const struct relay *relay, struct bytes path,
     buf_put(out, path);
 }
 
-/* Writes the client's name for uri. False: there is none, and what was written
- * of it counts for nothing. */
+/* Writes the client's name for uri. False: it has none, and what was written
+ * does not count. */
 static bool rename_uri(const struct relay *relay, const struct request *request,
                        struct uri *uri, struct buf *out)
 {
@@ -141,7 +141,7 @@ static bool rename_uri(const struct relay *relay, const struct request *request,
     struct bytes before;
 
     if (uri->front.len > 0 && uri->path.len > 0 && *uri->path.data == '\\')
-        return false; /* whether that ends the host depends on the reader */
+        return false; /* readers differ in whether that ends the host */
     if (is_authority(uri, request->host)) {
         before = restore_prefix(relay, &uri->path);
         buf_put(out, uri->front);
@@ -210,8 +210,8 @@ static struct bytes without_port(struct bytes authority)
                : authority;
 }
 
-/* Whether a domain is the upstream's own name, which the client does not know
- * it by: the cookie would be thrown away. */
+/* Whether a domain is the upstream's own name. The client knows the upstream by
+ * another, and would throw the cookie away. */
 static bool is_own_domain(const struct relay *relay,
                           const struct request *request, struct bytes domain)
 {
@@ -248,8 +248,7 @@ static void put_attribute(const struct relay *relay,
     buf_put(out, value);
 }
 
-/* "__Host-" says that the path is "/", or the cookie is none (RFC 6265bis
- * 4.1.3.2). */
+/* A cookie "__Host-" must have the path "/" (RFC 6265bis 4.1.3.2). */
 static void put_cookie(const struct relay *relay, const struct request *request,
                        struct bytes text, struct buf *out)
 {
@@ -265,8 +264,8 @@ static void put_cookie(const struct relay *relay, const struct request *request,
 typedef void put_fn(const struct relay *relay, const struct request *request,
                     struct bytes value, struct buf *out);
 
-/* The function that writes a field of that name, which may have a path in it;
- * NULL: no such field has. The length alone tells this of most fields. */
+/* The function that writes a field of that name, if such a field can name a
+ * path; NULL: it cannot. The length alone tells this of most fields. */
 static put_fn *find_put(struct bytes name)
 {
     static const struct bytes location = {"Location", 8};

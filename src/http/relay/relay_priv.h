@@ -8,20 +8,20 @@
 
 #define RELAY_ID_FIELD "X-Request-Id"
 
-/* The fields that Connection names, but for those that never go on. */
+/* The fields that Connection names, without those that never go on anyway. */
 struct nominated {
     unsigned count;
     struct bytes names[RELAY_NOMINATED_MAX];
 };
 
-/* False: it names what is not for one connection (RFC 9110 7.6.1), or too
- * much, or nothing that is a name. */
+/* Reads Connection. False: it names a field that is not for one connection (RFC
+ * 9110 7.6.1), or too many, or something that is no name. */
 MUST_USE bool relay_read_nominated(struct nominated *nominated,
                                    const struct field *fields, unsigned count);
 
 bool relay_is_among(const struct nominated *nominated, struct bytes name);
 
-/* Asks relay_is_among() only where there are names; mostly there are none. */
+/* Asks relay_is_among() only if there are names, which is rare. */
 static inline bool relay_is_nominated(const struct nominated *nominated,
                                       struct bytes name)
 {
@@ -32,49 +32,48 @@ static inline bool relay_is_nominated(const struct nominated *nominated,
 bool relay_tells_asker(struct bytes name);
 
 /* Whether a field whose id is FIELD_OTHER is about the content, or about who
- * may have it: for everybody, and for no trailer. */
+ * may have it: such a field goes to everybody, and into no trailer. */
 bool relay_is_for_all(struct bytes name);
 
 bool relay_has_prefix(struct bytes name, struct bytes prefix);
 
 /*
- * Fields that stand behind one another in the head they came in, and are
- * written there as they would be here, are copied as one text: most heads are
- * a few such runs.
+ * Fields that stand next to each other in their head, and are written there as
+ * they would be here, are copied as one text: most heads are a few such runs.
  */
 struct relay_run {
-    struct bytes text; /* without the last line's end; empty: there is none */
+    struct bytes text; /* without its last CRLF; empty: no run */
 };
 
-/* Appends a field as it came, now or with those behind it. */
+/* Appends a field as it came: at once, or later with those behind it. */
 void relay_run_put(struct relay_run *run, const struct field *field,
                    struct buf *out);
 
-/* Appends what has not been appended yet: before anything else is, and at the
- * end. */
+/* Appends the rest of a run: to be called before anything else is appended, and
+ * at the end. */
 void relay_run_end(struct relay_run *run, struct buf *out);
 
 void relay_put_via(const struct relay *relay, unsigned minor, struct buf *out);
 
 /* --- relay_names.c ------------------------------------------------------- */
 
-/* Whether a field of a reply names a place, which relay->renames has named
- * otherwise. */
+/* Whether a reply's field names a place, for which the client has another name
+ * by relay->renames. */
 bool relay_names_place(const struct relay *relay, const struct field *field);
 
-/* Appends such a field; a place of the upstream's by the name that the client
- * has for it. */
+/* Appends such a field, with the client's name for a place of the
+ * upstream's. */
 void relay_put_place(const struct relay *relay, const struct request *request,
                      const struct field *field, struct buf *out);
 
 /* --- relay_asker.c: what requests are told of who has asked -------------- */
 
-/* Whether what the peer says in that way is believed. */
+/* Whether the peer is believed in that field. */
 bool relay_believes(const struct relay *relay, const struct relay_from *from,
                     enum forwarded_field way);
 
-/* Whether a field whose id is FIELD_OTHER is one that relay_put_asker() says,
- * so that the client's does not go on. */
+/* Whether a field whose id is FIELD_OTHER is one of those that
+ * relay_put_asker() writes, so that the client's own does not go on. */
 bool relay_says(const struct relay *relay, struct bytes name);
 
 void relay_put_asker(const struct relay *relay, const struct request *request,

@@ -2,7 +2,7 @@
 
 #include "http/relay/relay_priv.h"
 
-/* Ours is the one that logs know. */
+/* Whether a field is the request's id, as this server's own is in the logs. */
 static bool is_own_id(const struct relay *relay, struct bytes name)
 {
     return relay->request_id.len > 0 && bytes_ieq(name, BYTES(RELAY_ID_FIELD));
@@ -26,7 +26,7 @@ static inline bool goes_on(const struct relay *relay, const struct field *field,
     return !(stay & (1u << field->id));
 }
 
-/* Appends a field by the name that the client has for what it names. */
+/* Appends a field, with the client's name for a place in it. */
 static inline void put_field(const struct relay *relay,
                              const struct request *request,
                              const struct field *field, struct relay_run *run,
@@ -40,7 +40,7 @@ static inline void put_field(const struct relay *relay,
     relay_put_place(relay, request, field, out);
 }
 
-/* What most replies say of their connection is nothing. */
+/* Reads Connection, of which most replies say nothing. */
 static bool read_nominated(struct nominated *nominated,
                            const struct reply *reply)
 {
@@ -80,7 +80,7 @@ enum relay_verdict relay_interim(const struct relay *relay,
     if (!put_fields(relay, request, reply, false, out))
         return RELAY_BAD_CONNECTION;
     if (switches) {
-        if (relay->request_id.len > 0) /* no other head follows */
+        if (relay->request_id.len > 0) /* this is the final head */
             head_field(out, BYTES(RELAY_ID_FIELD), relay->request_id);
         head_field(out, BYTES("Upgrade"), relay->upgrade);
     }
@@ -139,8 +139,8 @@ enum relay_verdict relay_error(const struct relay *relay,
 
 /* --- Trailers ------------------------------------------------------------ */
 
-/* Whether a field may be in a trailer (RFC 9110 6.5.1). One that has an id
- * means something to a server. */
+/* Whether a field may be in a trailer (RFC 9110 6.5.1). A field with an id of
+ * its own means something to a server, and may not. */
 static bool may_trail(struct bytes name)
 {
     static const struct bytes never[] = {

@@ -68,7 +68,7 @@ static unsigned count_rounds(const struct relay *relay,
         struct bytes member;
 
         while (field_next_member(&list, &member)) {
-            (void)bytes_take_word(&member); /* the protocol */
+            (void)bytes_take_word(&member); /* the protocol's version */
             rounds += bytes_ieq(bytes_take_word(&member), relay->pseudonym);
         }
     }
@@ -96,7 +96,7 @@ static bool is_dot_segment(struct bytes segment)
     return dots == 1 || dots == 2;
 }
 
-/* How long what some take for a slash is at that place; 0: none does. */
+/* The length of what some servers take for a slash, at at; 0: there is none. */
 static size_t slash_len(const char *at, const char *end)
 {
     int value;
@@ -109,8 +109,8 @@ static size_t slash_len(const char *at, const char *end)
     return value == '/' || value == '\\' ? 3 : 0;
 }
 
-/* Whether the path has a dot segment. What this server took for one place would
- * be another to the upstream, if only one of the two resolves them. */
+/* Whether the path has a dot segment: if only one of both servers resolves it,
+ * the path leads to another place for the upstream than for this server. */
 static bool has_dot_segment(struct bytes path)
 {
     const char *end = path.data + path.len;
@@ -129,7 +129,7 @@ static bool has_dot_segment(struct bytes path)
     return is_dot_segment(bytes_between(begin, end));
 }
 
-/* Takes strip off. False: it does not stand there, or not as whole segments. */
+/* Takes strip off path. False: path does not begin with its segments. */
 static bool strip_path(struct bytes strip, struct bytes *path)
 {
     if (strip.len == 0)
@@ -152,7 +152,7 @@ static enum relay_verdict put_line(const struct relay *relay,
     if (has_dot_segment(path))
         return RELAY_BAD_TARGET;
     if (bytes_eq(path, BYTES("*")))
-        first.len = 0; /* the whole server, wherever it is */
+        first.len = 0; /* "*" means the whole server */
     else if (!strip_path(relay->strip, &path))
         return RELAY_BAD_TARGET;
     buf_put(out, request->method_name);
@@ -200,7 +200,7 @@ static bool is_variable(struct bytes name)
     return false;
 }
 
-/* Whether no server makes another byte of it. */
+/* Whether all servers keep that byte of a name. */
 static bool is_kept(char byte)
 {
     return byte == '-' || field_byte_of_cgi(byte) != '_';
@@ -214,8 +214,8 @@ static bool is_plain(struct bytes name)
     return true;
 }
 
-/* Whether a name is to some servers another one that means something, since CGI
- * makes '_' of '-', PHP makes it of '.', too, and lighttpd of all but letters and
+/* Whether some servers read a name as another that means something, since CGI
+ * makes '_' of '-', PHP of '.', too, and lighttpd of all but letters and
  * digits. */
 static bool is_disguised(const struct relay *relay, struct bytes name)
 {
@@ -262,7 +262,7 @@ static bool goes_on(const struct relay *relay, const struct field *field,
     }
 }
 
-/* Puts Max-Forwards (RFC 9110 7.6.2), one less. For other methods it says
+/* Puts Max-Forwards (RFC 9110 7.6.2), one less. With other methods it means
  * nothing, and goes on as it is. */
 static enum relay_verdict put_max_forwards(const struct request *request,
                                            struct buf *out)

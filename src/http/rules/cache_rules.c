@@ -4,7 +4,7 @@
 
 enum { BY_NAME, BY_TYPE, BY_FAMILY, ALWAYS };
 
-enum { SECONDS_DIGITS_MAX = 10 }; /* 2^31 has as many (RFC 9111 1.2.2) */
+enum { SECONDS_DIGITS_MAX = 10 }; /* as many as 2^31 has (RFC 9111 1.2.2) */
 
 /* --- Values -------------------------------------------------------------- */
 

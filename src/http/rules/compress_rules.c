@@ -4,7 +4,7 @@
 
 #include "http/field.h"
 
-/* What is text in one way or another, and fonts and images that have not been
+/* Types that are text in one way or another, and fonts and images that are not
  * compressed yet. */
 static const char *const types[] = {"text/*",
                                     "*/*+json",
@@ -61,8 +61,8 @@ const char *compress_rules_add_coding(struct compress_rules *rules,
     return "is none of zstd, br, gzip, off";
 }
 
-/* Adds all, the ones that make texts smallest first: a client that likes several
- * equally gets the first that it takes. */
+/* Adds all codings, the one that makes texts smallest first: of several that a
+ * client likes equally it gets the first. */
 void compress_rules_add_codings(struct compress_rules *rules)
 {
     add_coding(rules, CODING_BR);
@@ -95,7 +95,7 @@ bool compress_rules_take(const struct compress_rules *rules, struct bytes type)
     const char *semicolon;
 
     if (type.len == 0)
-        return false; /* it was not said */
+        return false; /* the answer has no type */
     semicolon = memchr(type.data, ';', type.len);
     if (semicolon)
         type = bytes_trim(bytes_between(type.data, semicolon));

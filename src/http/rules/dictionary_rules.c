@@ -5,7 +5,7 @@
 
 /* --- What browsers are told ---------------------------------------------- */
 
-/* What stands for something else in a URL pattern, though not in a path. */
+/* Whether c means something in a URL pattern, though not in a path. */
 static bool is_pattern_sign(char c)
 {
     return c == ':' || c == '+' || c == '(' || c == ')' || c == '*';
@@ -85,8 +85,8 @@ static void write_lines(struct dictionary_rule *rule, struct bytes pattern,
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* Takes off text what stands before the first '=' that has no backslash before
- * it; the rest stays, with the '='. */
+/* Takes off what stands before the first '=' without a backslash before it; the
+ * rest stays in text, with the '='. */
 static struct bytes take_pattern(struct bytes *text)
 {
     size_t len = 0;
@@ -137,7 +137,7 @@ static const char *check_id(struct bytes id)
     return NULL;
 }
 
-/* What stands before the first ':', unless a path begins before that. */
+/* Takes what stands before the first ':', unless a path begins before that. */
 static bool take_id(struct bytes *text, struct bytes *id_out)
 {
     const char *colon = memchr(text->data, ':', text->len);
