@@ -1,5 +1,5 @@
 /*
- * sprintd-acme - the program beside the server that gets certificates for it,
+ * sprintd-acme - the program beside the server that obtains its certificates,
  * so that the server neither connects to authorities nor has an account's key.
  */
 

@@ -78,9 +78,10 @@ static int run_command(const struct program_command *command, int count,
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EX_IOERR;
 }
 
-/* Opens what is closed of the standard descriptors: what is opened next, a
- * client's connection even, would be told what is for the operator. Opened the
- * wrong way around, they fail as if closed. */
+/* Opens those of the standard descriptors that are closed: otherwise the next
+ * descriptor, perhaps a client's connection, would get messages for the
+ * operator. They are opened in the wrong direction, so that using them fails as
+ * if they were closed. */
 static void fill_standard(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

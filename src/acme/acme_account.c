@@ -15,8 +15,8 @@ enum { PAYLOAD_MAX = 65536, HASH_BYTES = 8, SECRET_MAX = 1024 };
 
 /* --- The key ------------------------------------------------------------- */
 
-/* Names the account's file by a digest of the authority's URL, in hexadecimal
- * digits: nothing in a URL is then taken for a path. */
+/* Names the account's folder by a digest of the authority's URL, in
+ * hexadecimal: so nothing in the URL can act as a path. */
 static bool name_account(struct acme_account *account, const char *directory)
 {
     unsigned char digest[ACME_DIGEST_BYTES];
@@ -95,7 +95,7 @@ static bool read_url(const struct acme_account *account,
     return client->account[0] != '\0';
 }
 
-/* Puts the binding from a file, with white space around it, maybe. */
+/* Puts the binding, from a file that may have white space around it. */
 static bool put_binding(const struct acme_account *account,
                         const struct acme_client *client,
                         const struct acme_settings *settings, struct buf *json)
@@ -208,7 +208,7 @@ static struct acme_key *load_next(const struct acme_account *account,
     return key;
 }
 
-/* A change of keys was broken off: the authority knows which one counts. */
+/* A change of keys was interrupted: asks the authority which key is valid. */
 static enum acme_result finish_change(struct acme_account *account,
                                       struct acme_client *client,
                                       const struct acme_state *state,

@@ -14,8 +14,8 @@
 #include "http/date.h"
 
 enum {
-    TURN_S = 10,     /* a clock may be set, and a file damaged */
-    WAIT_LOCK_S = 2, /* for somebody else who is at work */
+    TURN_S = 10,     /* checks for clock changes and damaged files */
+    WAIT_LOCK_S = 2, /* while another process has the lock */
     DAY_S = 24 * 3600,
     DATE_MAX = 32
 };
@@ -29,7 +29,7 @@ static uint32_t any_chance(void)
 
 /* --- A try --------------------------------------------------------------- */
 
-/* Asks one authority, by each challenge after the other. */
+/* Asks one authority, with one challenge after the other. */
 static enum acme_result try_challenges(struct acme_agent *agent,
                                        struct acme_job *job,
                                        struct acme_problem *problem)
@@ -118,8 +118,8 @@ static void tell_failed(const struct managed_certificate *certificate,
               (long long)(record->next_s - now_s));
 }
 
-/* Writes how a certificate stands for the server, which shows it. That a disk
- * is full is told elsewhere. */
+/* Writes the certificate's state for the server to show. Errors are ignored:
+ * others report a full disk. */
 static void tell_server(struct acme_agent *agent,
                         const struct managed_certificate *certificate,
                         const struct acme_standing *standing)
@@ -167,7 +167,7 @@ static void renew(struct acme_agent *agent,
     memcpy(job.replaces, standing->id, sizeof(job.replaces));
     for (size_t i = 0; i < directories->count && result != ACME_DONE; i++) {
         if (strcmp(standing->record.directory, directories->items[i]) != 0)
-            job.replaces[0] = '\0'; /* another one's */
+            job.replaces[0] = '\0'; /* another authority's */
         result = try_directory(agent, directories->items[i], &job, &problem);
         if (result != ACME_DONE)
             log_info("acme: %s by %s: %s", certificate->names.items[0],
@@ -187,7 +187,8 @@ static void renew(struct acme_agent *agent,
     tell_failed(certificate, &standing->record, time(NULL));
 }
 
-/* Tidies up an order that ended well just before somebody was killed. */
+/* Tidies up after an order that was completed just before the process was
+ * killed. */
 static void tidy(struct acme_agent *agent,
                  const struct managed_certificate *certificate,
                  struct acme_standing *standing)
@@ -200,7 +201,7 @@ static void tidy(struct acme_agent *agent,
     (void)!acme_order_save(&agent->state, certificate->name, record);
 }
 
-/* Asks the authority when to renew: it may want the certificate back sooner. */
+/* Asks the authority when to renew: it may want that earlier than planned. */
 static void look_for_window(struct acme_agent *agent,
                             const struct managed_certificate *certificate,
                             struct acme_standing *standing)
@@ -223,8 +224,8 @@ static void look_for_window(struct acme_agent *agent,
     acme_standing_look(&agent->state, certificate, now_s, standing);
 }
 
-/* Says, once, if a certificate begins in the future: the machine's clock is
- * behind then, and what ends soon seems good for long. */
+/* Logs once if a certificate begins in the future: then the machine's clock is
+ * behind, and expiring certificates seem valid for long. */
 static void tell_clock(struct acme_agent *agent,
                        const struct managed_certificate *certificate,
                        const struct acme_standing *standing, int64_t now_s)
@@ -308,8 +309,8 @@ static bool take_lock(struct acme_agent *agent)
     return false;
 }
 
-/* Whether the files of a certificate have changed so that another one is due:
- * somebody has revoked or damaged it. */
+/* Whether the files of a certificate have changed so that a new one is due: it
+ * was revoked or damaged. */
 static bool is_other(const struct acme_agent *agent, size_t number)
 {
     const struct acme_seen *seen = &agent->seen[number];
@@ -326,15 +327,15 @@ static bool is_other(const struct acme_agent *agent, size_t number)
     return standing.due_at <= time(NULL);
 }
 
-/* Has all be looked at anew. */
+/* Makes the next turn look at all certificates anew. */
 static void forget_seen(struct acme_agent *agent)
 {
     for (size_t i = 0; i < agent->options->managed_count; i++)
         agent->seen[i].due_s = 0;
 }
 
-/* Looks at all certificates anew when the clock was set back: by the earlier
- * clock, what is due may seem far away. */
+/* Looks at all certificates anew if the clock was set back: by the old clock,
+ * due work may seem far away. */
 static void heed_clock(struct acme_agent *agent, int64_t now_s)
 {
     if (now_s < agent->turn_s)
@@ -352,7 +353,7 @@ int64_t acme_agent_turn(struct acme_agent *agent)
         return -1;
     }
     if (!take_lock(agent)) {
-        forget_seen(agent); /* somebody else may see to it */
+        forget_seen(agent); /* another process may work meanwhile */
         return WAIT_LOCK_S;
     }
     heed_clock(agent, time(NULL));

@@ -19,8 +19,8 @@ static bool take_name(struct bytes line, struct bytes name,
     return true;
 }
 
-/* Keeps value if it is short enough and visible ASCII only: it is put into
- * requests, files and logs. */
+/* Keeps value if it is short and visible ASCII: it gets into requests, files
+ * and logs. */
 static void keep(char *to, size_t size, struct bytes value)
 {
     to[0] = '\0';

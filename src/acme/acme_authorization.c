@@ -2,8 +2,7 @@
 
 #include "acme/acme_poll.h"
 
-/* Asks what an authorisation says; its own URL is in place of the challenge's.
- */
+/* Reads the authorization, whose URL is in challenge->url for now. */
 static enum acme_result look(struct acme_job *job, const char *url,
                              struct acme_challenge *challenge, char status[32],
                              int64_t *wait_out, struct acme_problem *problem)

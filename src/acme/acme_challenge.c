@@ -11,7 +11,8 @@
 
 enum { TEXT_MAX = ACME_TOKEN_MAX + 128 };
 
-/* Whether token is base64url (RFC 8555 8.1), and so may name a file, too. */
+/* Whether token is base64url (RFC 8555 8.1), and so safe as a file's name,
+ * too. */
 static bool is_token(const char *token)
 {
     return token[strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -57,7 +58,8 @@ bool acme_challenge_read(struct acme_challenge *challenge,
            is_token(challenge->token);
 }
 
-/* The token and who asks for it: RFC 8555 8.1. */
+/* Puts the key authorization: the token, and the account's thumbprint (RFC 8555
+ * 8.1). */
 static bool put_authorisation(const struct acme_challenge *challenge,
                               const struct acme_key *account, struct buf *text)
 {
@@ -75,7 +77,7 @@ static bool put_certificate(const struct acme_challenge *challenge,
            acme_x509_put_challenge(challenge->name, digest, time(NULL), pem);
 }
 
-/* Puts what the authority looks for, and says which file it is. */
+/* Puts the text that the authority looks for, and sets the file's name. */
 static bool put_text(struct acme_challenge *challenge,
                      const struct acme_key *account, struct buf *text)
 {
@@ -155,8 +157,7 @@ static enum acme_result put_record(struct acme_challenge *challenge,
                            "acme-dns-command ended with status %d", status);
 }
 
-/* Logs the record of dns-persist-01, which the operator of the zone puts there
- * once. */
+/* Logs the record of dns-persist-01, which the zone's operator adds once. */
 static void tell_record(const struct acme_challenge *challenge,
                         const struct acme_means *means)
 {

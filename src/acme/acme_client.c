@@ -43,7 +43,7 @@ static bool is_json(const char *type)
            bytes_ieq(text, BYTES("application/problem+json"));
 }
 
-/* Judges what an answer means. */
+/* Judges the meaning of an answer. */
 static enum acme_result judge(const char *url, struct acme_reply *reply,
                               struct acme_problem *problem)
 {
@@ -108,7 +108,7 @@ static enum acme_result fetch_nonce(struct acme_client *client,
     return result;
 }
 
-/* Posts once, with a nonce, which is used up by that. */
+/* Posts once, which uses up a nonce. */
 static enum acme_result post_once(struct acme_client *client, const char *url,
                                   struct bytes payload, bool as_key,
                                   struct acme_reply *reply,

@@ -24,8 +24,8 @@ enum { REASON_MAX = 10 };
 
 /* --- run ----------------------------------------------------------------- */
 
-/* Tells the server that a certificate has changed. It may be gone, or slow: it
- * looks by itself, too. */
+/* Tells the server that a certificate has changed. Failures are ignored: the
+ * server checks by itself, too. */
 static void tell_server(void *context)
 {
     int *fd = context;
@@ -34,8 +34,8 @@ static void tell_server(void *context)
         (void)!send(*fd, "c", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Opens the agent and enters the sandbox. Returns EX_OK, or a status after a
- * line in the log and with nothing left to close. */
+/* Opens the agent and enters the sandbox. Returns EX_OK, or an exit status
+ * after a line in the log, with nothing left to close. */
 static int begin(struct acme_agent *agent, const struct options *options)
 {
     int status;
@@ -58,7 +58,7 @@ static int run(const struct options *options)
 
     if (options->managed_count == 0) {
         for (;;)
-            pause(); /* the next configuration may have some */
+            pause(); /* a later configuration may have some */
     }
     status = begin(&agent, options);
     if (status != EX_OK)
@@ -71,7 +71,7 @@ static int run(const struct options *options)
     return EX_TEMPFAIL;
 }
 
-/* The server looks at the files by itself. */
+/* The server notices new files by itself. */
 static int run_once(const struct options *options)
 {
     struct acme_agent agent;
@@ -97,7 +97,7 @@ static int status(const struct options *options, const char *word)
     return acme_report_print(options, stdout);
 }
 
-/* Has the certificate revoked that a word names: "NAME", or "NAME=REASON". */
+/* Revokes the certificate that word names: "NAME" or "NAME=REASON". */
 static int revoke_one(const struct options *options, const char *word)
 {
     size_t len = strcspn(word, "=");
@@ -132,9 +132,9 @@ static int deactivate(const struct options *options, const char *word)
     return acme_errand_deactivate(options);
 }
 
-/* Becomes the user uid, who keeps nothing of root's: what root types, and all
- * else that root's shell had open. What the folder and the authority may do to
- * the process that reads them is unknown. */
+/* Becomes the user uid, and gives up root's terminal and all else that root's
+ * shell had open: files of the folder, or an authority, may take over the
+ * process that reads them. */
 static int become(uid_t uid)
 {
     int err = close_range(STDERR_FILENO + 1, ~0U, 0) == -1
@@ -147,8 +147,9 @@ static int become(uid_t uid)
     return EX_OSERR;
 }
 
-/* What is kept is its owner's alone: root becomes that, and makes none, which
- * the server could not use. EX_OK, or a status after one line on stderr. */
+/* Only the owner can use the state, so root becomes the owner; root makes none,
+ * since the server could not use it. Returns EX_OK, or a status after one line
+ * on stderr. */
 static int become_owner(const char *folder)
 {
     struct safe_folder about;
@@ -192,7 +193,7 @@ static int once_word(const struct options *options, const char *word)
 static const struct {
     const char *name;
     bool has_word;
-    bool is_asked; /* by an operator */
+    bool is_asked; /* asked for by an operator */
     int (*run)(const struct options *options, const char *word);
 } commands[] = {
     {"run", false, false, run_word}, {"once", false, false, once_word},

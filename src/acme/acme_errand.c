@@ -11,14 +11,14 @@
 
 enum { PAYLOAD_MAX = 256 * 1024 };
 
-/* What all of them work with. */
+/* The shared data of an errand. */
 struct errand {
     const struct options *options;
     struct acme_settings settings;
     const char *challenges[ACME_CHALLENGE_TYPES_MAX];
     struct acme_state state;
     const char *directory;
-    const struct managed_certificate *certificate; /* to revoke */
+    const struct managed_certificate *certificate; /* for revoking */
     unsigned reason;
 };
 
@@ -44,7 +44,7 @@ static int open_errand(struct errand *errand, const struct options *options)
     return EX_NOINPUT;
 }
 
-/* Asks the authority with the account that there is at its directory. */
+/* Runs the errand with the existing account at the authority. */
 static enum acme_result ask(struct errand *errand, errand_fn *fn,
                             struct acme_problem *problem)
 {
@@ -77,7 +77,7 @@ static int conclude(const struct errand *errand, enum acme_result result,
     return result == ACME_REFUSED ? EX_UNAVAILABLE : EX_TEMPFAIL;
 }
 
-/* Runs the errand in each directory with which there is an account. */
+/* Runs the errand at each authority with an account. */
 static int ask_all(const struct options *options, errand_fn *fn,
                    const char *done)
 {
@@ -113,10 +113,10 @@ static const struct managed_certificate *find(const struct options *options,
     return NULL;
 }
 
-/* An account other than the one that ordered the certificate may revoke it when
- * the certificate's own key has signed the request (RFC 8555 7.6). The account
- * is tried first: an authority takes a key that signs so for one that others
- * know, and never certifies it again. */
+/* If another account has ordered the certificate, the request must be signed by
+ * the certificate's own key (RFC 8555 7.6). The account is tried first: once a
+ * key has signed such a request, the authority takes it for compromised, and
+ * never certifies it again. */
 static enum acme_result post_revocation(struct acme_client *client,
                                         const char *payload, struct bytes pem,
                                         struct acme_problem *problem)

@@ -35,8 +35,8 @@ static _Noreturn void become(const char *command,
     _exit(NO_EXEC);
 }
 
-/* Waits for the command, which is killed with all that it has started when it
- * takes too long. */
+/* Waits for the command; if it takes too long, kills it and all that it has
+ * started. */
 static int wait_for(pid_t pid)
 {
     struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};

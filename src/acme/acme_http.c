@@ -9,7 +9,11 @@
 
 #include "base/version.h"
 
-enum { STALL_BYTES = 1, STALL_S = 20, URL_SCHEME = 8 /* "https://" */ };
+enum {
+    STALL_BYTES = 1,
+    STALL_S = 20,
+    URL_SCHEME = 8 /* length of "https://" */
+};
 
 struct acme_http {
     CURL *curl;
@@ -26,8 +30,7 @@ void acme_http_destroy(struct acme_http *http)
     free(http);
 }
 
-/* Takes a piece of the body. More than the body may have ends the connection.
- */
+/* Takes a piece of the body. Too long a body ends the connection. */
 static size_t on_body(char *data, size_t size, size_t count, void *context)
 {
     struct acme_answer *answer = context;
@@ -118,9 +121,9 @@ static bool set_request(struct acme_http *http,
            curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->data) == CURLE_OK;
 }
 
-/* What to add to an error that says that a certificate is out of date: that the
- * clock may be wrong, as authorities do not let their own certificates run out.
- * The texts are OpenSSL's. */
+/* Returns what to add to an error about an expired certificate: the clock may
+ * be wrong, since authorities renew their own certificates. The texts are
+ * OpenSSL's. */
 static const char *ask_for_clock(const char *why)
 {
     return strstr(why, "certificate has expired") ||
@@ -129,7 +132,7 @@ static const char *ask_for_clock(const char *why)
                : "";
 }
 
-/* Notes why there is no answer. One that came in part is none. */
+/* Notes why there is no answer; a partial answer counts as none. */
 static int fail(struct acme_http *http, struct acme_answer *answer,
                 const char *url, CURLcode code)
 {

@@ -141,7 +141,8 @@ void acme_issue_judge(struct bytes chain, struct bytes key,
     tls_certificate_release(&certificate);
 }
 
-/* Keeps chain and key in one file: nobody finds one without the other. */
+/* Saves chain and key in one file, so that neither is ever found without the
+ * other. */
 static int keep(const struct acme_job *job, struct bytes chain,
                 struct bytes key)
 {

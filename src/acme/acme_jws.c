@@ -33,7 +33,7 @@ static bool put_head(const struct acme_jws *jws, struct buf *json)
     return !json->failed;
 }
 
-/* Puts the message for "HEAD.PAYLOAD", which is signed, up to the signature. */
+/* Puts the message up to the signature; input is the signed "HEAD.PAYLOAD". */
 static void put_message(struct buf *text, struct bytes input, size_t head_len)
 {
     buf_put_literal(text, "{\"protected\":\"");
@@ -44,7 +44,7 @@ static void put_message(struct buf *text, struct bytes input, size_t head_len)
     buf_put_literal(text, "\",\"signature\":\"");
 }
 
-/* Puts what is signed, and says where its head ends. */
+/* Puts the text to be signed, and returns where its head ends. */
 static size_t put_input(struct buf *input, struct bytes head,
                         struct bytes payload)
 {

@@ -9,8 +9,8 @@
 
 enum { LOCK_MODE = 0600 };
 
-/* The clock that files there get their dates from, which need not be ours: the
- * lock itself is older. */
+/* Reads the file system's clock, which need not be ours: the lock was written
+ * by that one. */
 static int64_t read_clock(const struct acme_state *state)
 {
     struct stat st = {0};
@@ -26,7 +26,7 @@ static int64_t read_clock(const struct acme_state *state)
     return st.st_mtime;
 }
 
-/* Reads whose mark is in the lock. False: it cannot be read. */
+/* Reads the owner's mark from the lock. False: it cannot be read. */
 static bool read_mark(int fd, char mark[96])
 {
     ssize_t len = pread(fd, mark, 95, 0);
@@ -37,8 +37,8 @@ static bool read_mark(int fd, char mark[96])
     return true;
 }
 
-/* Whether another machine has the lock. A lock of this machine does not outlive
- * the process that had it; locks of other machines may not be seen here. */
+/* Whether another machine has the lock. A lock of this machine ends with its
+ * process; locks of other machines may be invisible here. */
 static bool is_of_others(const struct acme_state *state, int fd)
 {
     size_t boot = strcspn(state->mark, " ");
@@ -62,7 +62,7 @@ static int put_mark(struct acme_state *state, int fd, int64_t now_s)
     return 0;
 }
 
-/* Renews a lock that is ours; somebody may have thought us dead. */
+/* Renews our lock, which another may have taken, thinking us dead. */
 static int renew(struct acme_state *state, int64_t now_s)
 {
     char mark[96];

@@ -13,12 +13,12 @@
 
 enum { PAYLOAD_MAX = 65536 };
 
-/* What an order says of itself. */
+/* An order, as the authority describes it. */
 struct order {
     char status[32];
     char finalize[ACME_URL_MAX + 1];
     char certificate[ACME_URL_MAX + 1];
-    struct acme_challenge *challenges; /* one for each authorisation */
+    struct acme_challenge *challenges; /* one for each authorization */
     size_t count;
 };
 
@@ -99,7 +99,7 @@ static bool is_in(const struct order *order, const char *status)
     return strcmp(order->status, status) == 0;
 }
 
-/* Tells why an order came to nothing. */
+/* Reports why an order has failed. */
 static enum acme_result tell_invalid(const struct json_value *json,
                                      struct acme_problem *problem)
 {
@@ -110,7 +110,7 @@ static enum acme_result tell_invalid(const struct json_value *json,
                            "the authority calls the order invalid");
 }
 
-/* Asks for the order until it is in another state than that. */
+/* Asks for the order until it leaves that state. */
 static enum acme_result follow(struct acme_job *job, struct order *order,
                                const char *state, struct acme_problem *problem)
 {
@@ -184,9 +184,9 @@ static enum acme_result send_question(struct acme_job *job,
     return result;
 }
 
-/* Whether the order was refused because of the certificate that it says it
- * replaces: another order replaces that already, or it is another account's
- * (RFC 9773 5). */
+/* Whether the order was refused because of the certificate that it replaces:
+ * another order has replaced that already, or it is another account's (RFC 9773
+ * 5). */
 static bool is_about_replacing(const struct acme_job *job,
                                const struct acme_problem *problem)
 {
@@ -224,7 +224,7 @@ static enum acme_result ask(struct acme_job *job, struct order *order,
     return result;
 }
 
-/* Begins a new order, which counts against the limit before it is asked for. */
+/* Begins a new order; the attempt is counted before the request. */
 static enum acme_result begin_new(struct acme_job *job, struct order *order,
                                   struct acme_problem *problem)
 {
@@ -252,8 +252,7 @@ static enum acme_result begin_new(struct acme_job *job, struct order *order,
     return result == ACME_DONE ? ask(job, order, problem) : result;
 }
 
-/* Whether the order that was under way is for these names, of this authority.
- */
+/* Whether the order under way is for these names and this authority. */
 static bool is_ours(const struct acme_job *job)
 {
     const struct acme_record *record = job->record;
@@ -275,7 +274,7 @@ static enum acme_result begin(struct acme_job *job, struct order *order,
             return ACME_DONE;
         if (result == ACME_FAILED)
             return result;
-        order->count = 0; /* it has expired, or was refused: another one */
+        order->count = 0; /* expired or refused: begin another */
     }
     return begin_new(job, order, problem);
 }

@@ -38,7 +38,7 @@ bool acme_text(const struct json_value *value, char *to, size_t size)
     return is_done;
 }
 
-/* Puts as much of what is told for people as there is room for. */
+/* Puts as much of the text for people as there is room for. */
 static void put_detail(struct acme_problem *problem,
                        const struct json_value *json)
 {
@@ -59,8 +59,8 @@ static void put_detail(struct acme_problem *problem,
     buf_fini(&text);
 }
 
-/* Finds what a problem says: that of the first name, as each of several names
- * may have a problem of its own (RFC 8555 6.7.1). */
+/* Finds a problem's text: that for the first name, since several names may have
+ * separate problems (RFC 8555 6.7.1). */
 static const struct json_value *find_detail(const struct json_value *json)
 {
     const struct json_value *parts = json_find(json, "subproblems");

@@ -8,9 +8,9 @@
 enum {
     HOUR_S = 3600,
     DAY_S = 24 * HOUR_S,
-    SHORT_DAYS = 10, /* of a life that is called short */
-    SPREAD = 50,     /* a part of the life */
-    SPARE = 10,      /* a part of it that is left to try again in */
+    SHORT_DAYS = 10, /* a shorter life is renewed at its half */
+    SPREAD = 50,     /* a fraction of the life */
+    SPARE = 10,      /* a fraction left for more tries */
     DOUBLINGS_MAX = 20
 };
 
@@ -134,10 +134,9 @@ static int64_t part(int64_t whole, uint32_t chance)
     return (int64_t)((double)whole * ((double)chance / (double)UINT32_MAX));
 }
 
-/* Within the authority's window, of which only that part counts which lies in
- * the life of the certificate and leaves a tenth of it for what may fail. A
- * window that ends before the life begins calls the certificate back at
- * once. */
+/* Chooses a time in the authority's window, but within the certificate's life,
+ * with a tenth of it left for failures. If the window ends before the life
+ * begins, the certificate is renewed at once. */
 static int64_t choose_in_window(const struct acme_record *record,
                                 int64_t begins_at, int64_t ends_at,
                                 uint32_t chance)
@@ -167,8 +166,8 @@ int64_t acme_record_due(const struct acme_record *record, int64_t begins_at,
     return due_s - part(life_s / SPREAD, chance);
 }
 
-/* Whether the last attempt was within the hour. One that lies more than an hour
- * ahead is not: a clock that was set back must not hold up a certificate for
+/* Whether the last attempt was within the hour. One more than an hour in the
+ * future is not: a clock that was set back must not delay a certificate for
  * ever. */
 static bool is_recent(int64_t attempt_s, int64_t now_s)
 {
@@ -196,7 +195,7 @@ bool acme_record_begin(struct acme_record *record, int64_t now_s,
     return true;
 }
 
-/* The tries that failed stay counted: they have failed all the same. */
+/* Failed attempts stay counted even after a success. */
 void acme_record_succeed(struct acme_record *record)
 {
     struct acme_record before = *record;

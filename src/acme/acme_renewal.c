@@ -21,7 +21,7 @@ bool acme_renewal_identify(struct bytes chain,
 
 /* --- Dates --------------------------------------------------------------- */
 
-/* Reads so many digits, and moves text behind them. */
+/* Reads count digits, and moves text behind them. */
 static bool read_digits(const char **text, int count, int *number_out)
 {
     *number_out = 0;
@@ -33,7 +33,7 @@ static bool read_digits(const char **text, int count, int *number_out)
     return true;
 }
 
-/* Takes one of these, and moves text behind it. */
+/* Skips one of these characters. False: text begins with another one. */
 static bool read_one_of(const char **text, const char *these)
 {
     return **text != '\0' && strchr(these, *(*text)++) != NULL;

@@ -11,7 +11,8 @@
 
 enum { RULES_MAX = 64 };
 
-/* What connecting takes: names, authorities, and libraries that find them. */
+/* Files that connecting needs: names, trusted authorities, configuration of
+ * libraries. */
 static const char *const read_paths[] = {"/etc/hosts",
                                          "/etc/resolv.conf",
                                          "/etc/nsswitch.conf",

@@ -4,7 +4,7 @@
 
 #include "base/siphash.h"
 
-enum { PAUSE_MAX_S = 2 * 24 * 3600 /* longer than any */ };
+enum { PAUSE_MAX_S = 2 * 24 * 3600 /* longer than any pause */ };
 
 static bool covers_all(const struct tls_certificate *certificate,
                        const struct texts *names)
@@ -15,11 +15,11 @@ static bool covers_all(const struct tls_certificate *certificate,
     return true;
 }
 
-/* A number made of a certificate's name: always the same one for that, and
- * spread over all certificates. */
+/* A number from the certificate's name: constant for it, and spread over all
+ * certificates. */
 static uint32_t chance_of(struct bytes text)
 {
-    static const struct siphash_key key; /* nobody gains by a collision */
+    static const struct siphash_key key; /* not secret: nothing to gain */
 
     return (uint32_t)siphash_of(&key, text).words[0];
 }
@@ -47,8 +47,7 @@ static void judge(struct bytes text,
     tls_certificate_release(&read);
 }
 
-/* Pauses are never longer: a clock has been wrong that is right now, or the
- * other way round. */
+/* Corrects times beyond the longest pause: the clock was wrong, then or now. */
 static void mend_times(struct acme_record *record, int64_t now_s)
 {
     if (record->next_s > now_s + PAUSE_MAX_S)

@@ -14,11 +14,11 @@
 enum {
     FOLDER_MODE = 0700,
     FILE_MODE = 0600,
-    /* The mode of folders that the server reads, where it is another user of
-     * this group. */
+    /* Modes of what the server reads, if it is another user of the folder's
+     * group. */
     SHARED_FOLDER_MODE = 0750,
     SHARED_FILE_MODE = 0640,
-    /* How the folder says that: nobody gives it this by mistake. */
+    /* The folder's mode that says so, which nobody sets by mistake. */
     SHARED_MARK = S_ISGID | S_IRGRP | S_IXGRP,
     OTHERS = S_ISGID | S_IRWXG | S_IRWXO
 };
@@ -36,8 +36,8 @@ static int open_folder(int at, const char *name)
     return fd == -1 ? -errno : fd;
 }
 
-/* Opens the state's own folder. Root goes only where nobody else can lead it.
- */
+/* Opens the state's folder. Root only uses a path that nobody else can
+ * redirect. */
 static int open_first(const char *path)
 {
     struct safe_path at;
@@ -73,8 +73,8 @@ static int tell_first(char fault[ACME_STATE_FAULT_MAX], int err,
     return err;
 }
 
-/* Checks that the folder is ours alone: another user who could write there
- * could have a key of their own put into our certificates. */
+/* Checks that only we can use the folder: a user who could write there could
+ * put another key into our certificates. */
 static int expect_private(struct acme_state *state,
                           char fault[ACME_STATE_FAULT_MAX])
 {
@@ -94,7 +94,7 @@ static int expect_private(struct acme_state *state,
 
 static const struct {
     const char *name;
-    enum acme_folder in; /* ACME_FOLDERS: the folder itself */
+    enum acme_folder in; /* ACME_FOLDERS is the folder itself */
 } folders[ACME_FOLDERS] = {[ACME_FOLDER_LIVE] = {"live", ACME_FOLDERS},
                            [ACME_FOLDER_CHALLENGES] = {"challenge",
                                                        ACME_FOLDER_LIVE},
@@ -107,14 +107,14 @@ static int above(const struct acme_state *state, size_t folder)
                                               : state->fds[folders[folder].in];
 }
 
-/* Whether the group may read what is in there. */
+/* Whether the group may read that folder. */
 static bool is_shown(const struct acme_state *state, size_t folder)
 {
     return state->is_shared &&
            (folder == ACME_FOLDER_LIVE || folder == ACME_FOLDER_CHALLENGES);
 }
 
-/* Lets the group read what the umask has kept from it. */
+/* Gives the group the rights that the umask has removed. */
 static int let_group_in(int fd)
 {
     struct stat st;
@@ -144,8 +144,8 @@ static int open_folders(struct acme_state *state,
     return 0;
 }
 
-/* Makes the mark of this process in this boot of the machine. Where a container
- * hides which boot it is, the host name has to do. */
+/* Makes the mark of this process and boot of the machine. If a container hides
+ * the boot's id, the host name replaces it. */
 static void make_mark(struct acme_state *state)
 {
     struct utsname name = {.nodename = ""};
@@ -287,7 +287,7 @@ void acme_state_promote(const struct acme_state *state, const char *id,
     close(fd);
 }
 
-/* Removes files whose names begin so. */
+/* Removes files whose names begin with `begin`. */
 static void sweep(const struct acme_state *state, enum acme_folder in,
                   const char *begin)
 {

@@ -13,8 +13,7 @@ enum { CHALLENGE_S = 7 * 24 * 3600, EARLY_S = 3600, SERIAL_BYTES_MAX = 64 };
 
 /* --- Extensions ---------------------------------------------------------- */
 
-/* Makes a list of the names as they are, so that nothing in them is taken for
- * syntax. */
+/* Makes a list of the names, none of which can act as syntax. */
 static GENERAL_NAMES *make_names(const struct texts *names)
 {
     GENERAL_NAMES *list = GENERAL_NAMES_new();
@@ -73,8 +72,8 @@ bool acme_x509_put_request(const struct acme_key *key,
 
 /* --- Challenges ---------------------------------------------------------- */
 
-/* Adds id-pe-acmeIdentifier, critical: an OCTET STRING in the extension's own
- * (RFC 8737 3). */
+/* Adds id-pe-acmeIdentifier, critical: an OCTET STRING inside the extension's
+ * own (RFC 8737 3). */
 static bool add_identifier(X509 *certificate,
                            const unsigned char digest[ACME_DIGEST_BYTES])
 {
@@ -172,7 +171,7 @@ static bool put_serial(const ASN1_INTEGER *serial, struct buf *text)
     }
     BN_bn2bin(number, octets + 1);
     BN_free(number);
-    is_high = octets[1] & 0x80; /* a zero stands before it in DER */
+    is_high = octets[1] & 0x80; /* DER puts a zero before it */
     base64_put_url(text, (struct bytes){(char *)octets + !is_high,
                                         (size_t)len + is_high});
     return !text->failed;

@@ -15,25 +15,25 @@
 
 enum { COMPLAIN_MS = 60000 };
 
-/* What one look at the file has found. */
+/* The content of the file, as read once. */
 struct password_file {
     struct small_file file;
-    struct htpasswd_user *users; /* views into its text */
+    struct htpasswd_user *users; /* point into its text */
     size_t user_count;
 };
 
 struct htpasswd {
     atomic_uint refs;
     char *path;
-    struct siphash_key secret; /* chooses whose hash an unknown user has */
+    struct siphash_key secret; /* chooses a hash for unknown users */
     _Atomic uint64_t generation;
     _Atomic uint64_t next_look_ms;
     pthread_mutex_t mutex; /* guards content; held for a few steps */
     struct password_file content;
-    /* Taken before mutex, by the thread that looks at the file. */
+    /* Held by the thread that reads the file; taken before mutex. */
     pthread_mutex_t reading;
-    struct stat judged; /* guarded by reading: the file as it was seen last */
-    /* Guarded by reading: complaints that it cannot be read. */
+    struct stat judged; /* guarded by reading: the file last judged */
+    /* Guarded by reading: limits log lines about a missing file. */
     struct log_limit faults;
 };
 
@@ -47,7 +47,7 @@ static void content_fini(struct password_file *content)
     free(content->users);
 }
 
-/* Reads the users into a table that has room for them and no more. */
+/* Reads the users into a table of exactly their number. */
 static int read_users(struct password_file *content,
                       struct htpasswd_fault *fault_out)
 {
@@ -70,8 +70,8 @@ static int read_users(struct password_file *content,
     return 0;
 }
 
-/* Reads the file, or less than all of it while it is being written: then it
- * changes again. */
+/* Reads the file. If it is just being written, that may be a part of it: it
+ * then changes again. */
 static int content_read(struct password_file *content, const char *path,
                         struct htpasswd_fault *fault_out)
 {
@@ -114,8 +114,8 @@ bool htpasswd_is_due(struct htpasswd *htpasswd, uint64_t now_ms)
                                           now_ms + HTPASSWD_LOOK_MS);
 }
 
-/* Puts the new content in place of the old. Its number changes last: what is
- * known under the new one has been checked with nothing older. */
+/* Replaces the old content by the new one. The generation changes last, so that
+ * no result under the new one comes from the old content. */
 static void take_over(struct htpasswd *htpasswd, struct password_file *content)
 {
     struct password_file old;
@@ -134,16 +134,16 @@ static void refresh(struct htpasswd *htpasswd)
     struct htpasswd_fault fault = {0, ""};
     struct password_file content;
     uint64_t silent;
-    struct stat now = {0}; /* as nothing that is there */
+    struct stat now = {0}; /* equals no existing file */
     int err = stat(htpasswd->path, &now) == -1 ? -errno : 0;
 
     if (is_same_file(&now, &htpasswd->judged))
-        return; /* also: as missing, or as faulty, as it was before */
+        return; /* unchanged, even if missing or faulty */
     htpasswd->judged = now;
     if (err == 0)
         err = content_read(&content, htpasswd->path, &fault);
     if (err == 0) {
-        /* What was judged is what has been read. */
+        /* The file that was read is the one judged. */
         htpasswd->judged = content.file.seen;
         take_over(htpasswd, &content);
         log_notice("passwords '%s': read anew", htpasswd->path);
@@ -155,7 +155,7 @@ static void refresh(struct htpasswd *htpasswd)
                   htpasswd->path, fault.line, fault.text);
     } else {
         if (htpasswd->judged.st_ino != 0)
-            htpasswd->judged.st_size = -1; /* it is there: try again */
+            htpasswd->judged.st_size = -1; /* it exists: try again */
         if (log_limit_allows(&htpasswd->faults, now_read_ns() / NS_PER_MS,
                              COMPLAIN_MS, &silent))
             log_error("passwords '%s': %s; the old ones stay", htpasswd->path,
@@ -172,16 +172,15 @@ void htpasswd_refresh(struct htpasswd *htpasswd)
 
 /* --- Checking ------------------------------------------------------------- */
 
-/* The hash of no password: its second half is no hash that anything comes
- * to. */
+/* Matches no password: its second half is no possible hash. */
 static const char nobody[] = "$2y$10$......................"
                              "...............................";
 
 _Static_assert(sizeof(nobody) - 1 == 60, "bcrypt's length");
 
-/* Finds the hash that user is checked with. Returns whether user is there. One
- * who is not there gets the hash of somebody else, always the same: so the
- * check takes as long, and hashes of each kind are met as often. */
+/* Finds the hash for checking user, and returns whether user exists. An unknown
+ * user gets another user's hash, always the same one: so the check takes as
+ * long, and each kind of hash is used as often as for known users. */
 static bool find_hash(struct htpasswd *htpasswd, struct bytes user,
                       char hash_out[HTPASSWD_HASH_BYTES_MAX + 1])
 {
@@ -205,7 +204,7 @@ static bool find_hash(struct htpasswd *htpasswd, struct bytes user,
     return found != NULL;
 }
 
-/* Takes as long wherever the first difference is. */
+/* Takes the same time wherever the first difference is. */
 static bool is_equal(const char *a, const char *b)
 {
     size_t len = strlen(a);
@@ -223,7 +222,7 @@ bool htpasswd_check(struct htpasswd *htpasswd, struct bytes user,
 {
     char hash[HTPASSWD_HASH_BYTES_MAX + 1];
     char phrase[HTPASSWD_PASSWORD_BYTES_MAX + 1];
-    struct crypt_data data; /* 32 KiB; wiped by crypt_rn(3) but for output */
+    struct crypt_data data; /* 32 KiB; crypt_rn(3) wipes all but output */
     const char *made;
     bool is_user, is_right;
 

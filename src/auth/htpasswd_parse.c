@@ -3,7 +3,7 @@
 #include "auth/htpasswd_priv.h"
 
 enum {
-    BCRYPT_BYTES = 60, /* "$2y$10$", a salt of 22, 31 characters */
+    BCRYPT_BYTES = 60, /* "$2y$10$", salt of 22, hash of 31 characters */
     SHA256_BYTES = 43,
     SHA512_BYTES = 86,
     SALT_BYTES_MAX = 16,
@@ -21,7 +21,7 @@ static struct bytes behind(struct bytes text, size_t len)
     return (struct bytes){text.data + len, text.len - len};
 }
 
-/* Whether text is of the characters that stand for 6 bits each in crypt(3). */
+/* Whether text has only the characters by which crypt(3) writes 6 bits each. */
 static bool is_coded(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -34,7 +34,7 @@ static bool is_coded(struct bytes text)
     return true;
 }
 
-/* Says what is wrong with a bcrypt hash; NULL: nothing. */
+/* Returns what is wrong with a bcrypt hash, or NULL. */
 static const char *judge_bcrypt(struct bytes hash)
 {
     unsigned cost;
@@ -51,7 +51,8 @@ static const char *judge_bcrypt(struct bytes hash)
     return NULL;
 }
 
-/* "rounds=N$" off the front, if it is there. */
+/* Removes "rounds=N$" from the front, if present. Returns what is wrong, or
+ * NULL. */
 static const char *judge_rounds(struct bytes *rest)
 {
     const struct bytes prefix = BYTES("rounds=");
@@ -66,7 +67,7 @@ static const char *judge_rounds(struct bytes *rest)
             return "a SHA-crypt hash of over 1000000 rounds takes too long to "
                    "check";
     }
-    /* With zeros in front it would not come out as it went in. */
+    /* With leading zeros, crypt's output would differ from the file's text. */
     if (rounds < ROUNDS_MIN || rest->data[prefix.len] == '0' ||
         at == rest->len || rest->data[at] != '$')
         return "not a SHA-crypt hash: its rounds are no number from 1000 on";
@@ -108,7 +109,7 @@ static const char *judge_hash(struct bytes hash)
            "other hashes are not taken; use bcrypt (htpasswd -B)";
 }
 
-/* name ":" hash [ ":" anything ]. */
+/* A line is: name ":" hash [ ":" anything ]. */
 static const char *read_user(struct htpasswd_user *user, struct bytes line)
 {
     const char *end = line.data + line.len;
@@ -141,7 +142,7 @@ int htpasswd_compare_users(const void *a, const void *b)
     return order != 0 ? order : (left.len > right.len) - (left.len < right.len);
 }
 
-/* Finds a name that stands twice among users, who are sorted. */
+/* Finds a name that occurs twice; users are sorted. */
 static bool find_twice(const struct htpasswd_user *users, int count,
                        struct htpasswd_fault *fault_out)
 {

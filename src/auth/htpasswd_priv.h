@@ -1,5 +1,5 @@
 /*
- * htpasswd_priv - the users of a password file, once it has been read.
+ * htpasswd_priv - the users of a password file, parsed.
  *
  * Thread: any; not changed after htpasswd_parse().
  */
@@ -8,22 +8,22 @@
 
 #include "auth/htpasswd.h"
 
-/* "$6$rounds=1000000$", a salt of 16, "$", 86 characters. */
+/* "$6$rounds=1000000$", 16 characters of salt, "$", 86 characters of hash. */
 enum { HTPASSWD_HASH_BYTES_MAX = 123 };
 
-/* A user of the file; name and hash are views into its text. */
+/* A user of the file; name and hash point into its text. */
 struct htpasswd_user {
     struct bytes name;
     struct bytes hash;
     unsigned line;
 };
 
-/* Takes text apart. Returns how many users there are, sorted by name; -1:
- * *fault_out says what is wrong. users has room for HTPASSWD_USERS_MAX. */
+/* Parses text into users, which has room for HTPASSWD_USERS_MAX. Returns how
+ * many there are, sorted by name; or -1, with what is wrong in *fault_out. */
 MUST_USE int htpasswd_parse(struct bytes text, struct htpasswd_user *users,
                             struct htpasswd_fault *fault_out);
 
-/* Order of names; for bsearch(3) too. */
+/* Compares names; also for bsearch(3). */
 int htpasswd_compare_users(const void *a, const void *b);
 
 #endif

@@ -11,22 +11,21 @@
 #include "auth/password_order_priv.h"
 
 enum {
-    THREAD_NICE = 10, /* about a tenth of what a worker gets */
-    /* Beyond PASSWORD_JOBS: who floods us must not keep a withdrawn password
-     * valid. */
+    THREAD_NICE = 10, /* a tenth of a worker's share of the CPU */
+    /* Additional to PASSWORD_JOBS: floods of questions must not delay the news
+     * that a password was withdrawn. */
     REFRESH_JOBS = 4,
-    /* What is given up keeps its job until its client has heard of it. */
+    /* A question that is given up keeps its job until its client knows. */
     GIVEN_UP_JOBS = 16,
     ALL_JOBS = PASSWORD_JOBS + GIVEN_UP_JOBS + REFRESH_JOBS
 };
 
-/* The asker of a look at the file, which is for nobody: no address has this
- * key. */
+/* The asker of refreshes, which is no address's key. */
 #define NO_ASKER UINT64_MAX
 
 struct password_check {
-    struct siphash_key secret; /* of digests */
-    pthread_mutex_t mutex;     /* guards all below, but threads */
+    struct siphash_key secret; /* key of digests */
+    pthread_mutex_t mutex;     /* guards all below except threads */
     pthread_cond_t changed;
     bool is_stopping;
     struct list free;
@@ -44,8 +43,7 @@ static struct password_job *job_at(struct list *list_node)
 
 /* --- Jobs, with the mutex held -------------------------------------------- */
 
-/* Wipes a job and makes it free. Returns its file, which the caller has to
- * release. */
+/* Wipes a job and frees it. Returns its file, which the caller must release. */
 static struct htpasswd *free_job(struct password_check *check,
                                  struct password_job *job)
 {
@@ -58,7 +56,7 @@ static struct htpasswd *free_job(struct password_check *check,
     return htpasswd;
 }
 
-/* Takes a free job, unless no more than so many are free. */
+/* Takes a free job, unless only `kept` are free. */
 static struct password_job *take_job(struct password_check *check,
                                      uint64_t asker, unsigned kept)
 {
@@ -74,8 +72,8 @@ static struct password_job *take_job(struct password_check *check,
     return job;
 }
 
-/* Gives a question up for one of asker's. The note is sent under the mutex: no
- * client may be gone when it is. False: there is none. */
+/* Gives up a question for one of asker's. The note is sent under the mutex, so
+ * that the client still exists. False: there is none to give up. */
 static bool make_room(struct password_check *check, uint64_t asker)
 {
     struct password_job *job = password_order_find_victim(&check->order, asker);
@@ -89,8 +87,8 @@ static bool make_room(struct password_check *check, uint64_t asker)
     return true;
 }
 
-/* How many free jobs are kept for looks at files, and not free for questions:
- * fewer by those that looks have already. */
+/* How many free jobs are reserved for refreshes, and not for questions; those
+ * that refreshes already have are subtracted. */
 static unsigned count_kept(const struct password_check *check)
 {
     unsigned looks = password_order_load(&check->order, NO_ASKER).own;
@@ -98,8 +96,8 @@ static unsigned count_kept(const struct password_check *check)
     return looks < REFRESH_JOBS ? REFRESH_JOBS - looks : 0;
 }
 
-/* Takes a job for a question: a free one, or one that another question makes
- * room for. */
+/* Takes a job for a question: a free one, or that of a question given up for
+ * it. */
 static struct password_job *take_question(struct password_check *check,
                                           uint64_t asker)
 {
@@ -120,7 +118,7 @@ static void put_job(struct password_check *check, struct password_job *job)
     pthread_cond_signal(&check->changed);
 }
 
-/* Moves the job, and all queued that ask the same, to done. */
+/* Moves the job, and all queued ones with the same question, to done. */
 static void finish_job(struct password_check *check, struct password_job *job,
                        bool is_right, struct list *done)
 {
@@ -147,7 +145,7 @@ static void finish_job(struct password_check *check, struct password_job *job,
 
 /* --- The threads ---------------------------------------------------------- */
 
-/* Tells each asker. From the moment it is told its job may be anybody's. */
+/* Tells each client. Once told, the client may reuse the job at once. */
 static void send_notes(struct list *done)
 {
     while (!list_is_empty(done)) {
@@ -176,8 +174,8 @@ static void *run(void *context)
 {
     struct password_check *check = context;
 
-    /* The priority is this thread's alone, on Linux. Where it stays, the thread
-     * is as quick as others. */
+    /* On Linux, the priority is this thread's alone. If it stays, the thread
+     * runs like all others. */
     (void)setpriority(PRIO_PROCESS, 0, THREAD_NICE);
     pthread_mutex_lock(&check->mutex);
     while (!check->is_stopping) {

@@ -15,8 +15,8 @@ struct password_client {
     struct password_cache cache;
 };
 
-/* Names the question without telling it. The generation stands for the file
- * and what is in it. */
+/* Names the question without revealing it. The generation stands for the file
+ * and its content. */
 static struct siphash make_digest(const struct password_client *client,
                                   const struct password_question *question)
 {
@@ -59,15 +59,15 @@ static void join(struct password_job *job, struct password_wait *wait)
     wait->job = job;
 }
 
-/* Tells the verdict to all that wait for it. Each wait is out of the list
- * before it is told, as it may then do as it likes. */
+/* Tells the verdict to all that wait for it. Each wait leaves the list first,
+ * since its callback may do anything. */
 static void on_answer(struct mailbox_note *note)
 {
     struct password_job *job = OWNER_OF(note, struct password_job, note);
     struct password_client *client = job->client;
     enum password_verdict verdict = job->verdict;
 
-    list_drop(&job->client_link); /* nobody joins any more */
+    list_drop(&job->client_link); /* no other wait joins it */
     if (verdict == PASSWORD_RIGHT)
         password_cache_put(&client->cache, job->digest, job->asked_ms);
     while (!list_is_empty(&job->waits)) {
@@ -110,7 +110,7 @@ enum password_verdict password_client_ask(
         password_check_refresh(client->check, question->htpasswd);
     if (question->user.len > HTPASSWD_NAME_BYTES_MAX ||
         question->password.len > HTPASSWD_PASSWORD_BYTES_MAX)
-        return PASSWORD_WRONG; /* nobody's, whatever the file says */
+        return PASSWORD_WRONG; /* too long for any user of a file */
     digest = make_digest(client, question);
     if (password_cache_has(&client->cache, digest, question->now_ms))
         return PASSWORD_RIGHT;
@@ -139,10 +139,10 @@ void password_client_cancel(struct password_client *client,
     list_drop(&wait->list_node);
     if (!list_is_empty(&job->waits) || list_is_empty(&job->client_link))
         return;
-    /* Before it may be freed, and be another client's. */
+    /* Done before the job may be freed, and become another client's. */
     list_drop(&job->client_link);
     if (!password_check_cancel(client->check, job))
-        list_put_last(&client->asked, &job->client_link); /* it will be told */
+        list_put_last(&client->asked, &job->client_link); /* is answered */
 }
 
 int password_client_create(struct password_client **client_out,
@@ -164,7 +164,8 @@ void password_client_destroy(struct password_client *client)
 {
     if (!client)
         return;
-    /* Answered, and not arrived: what is left of these is check's. */
+    /* These jobs are answered, but their notes have not arrived: check owns
+     * them. */
     for (struct list *at = client->asked.next; at != &client->asked;
          at = at->next)
         assert(list_is_empty(&OWNER_OF(at, struct password_job, client_link)

@@ -37,8 +37,8 @@ static void lift(uint64_t *turn, uint64_t least)
         *turn = least;
 }
 
-/* Gives a new job its turns. The first one of an address begins where the other
- * addresses of its network are. */
+/* Gives a new job its turns. An address's first job gets the turn that the
+ * other addresses of its network are at. */
 static void give_turns(const struct password_order *order,
                        struct password_job *job)
 {
@@ -84,8 +84,8 @@ static bool is_running(struct password_order *order, struct siphash digest)
     return false;
 }
 
-/* Finds the job that came first among those whose turn it is. of: only jobs of
- * its network, by its addresses' turns; NULL: all jobs. */
+/* Finds the first job among those with the lowest turn. of: only jobs of that
+ * job's network, by their own turns; NULL: all jobs. */
 static struct password_job *find_next(struct password_order *order,
                                       const struct password_job *of)
 {
@@ -130,14 +130,14 @@ struct password_job *password_order_start(struct password_order *order)
 
 /* --- Room ---------------------------------------------------------------- */
 
-/* The set that the network belongs to. */
+/* Finds the set for the network. */
 static uint64_t *find_set(struct password_order *order, uint64_t network)
 {
     return order->failed[address_key_hash(network, &order->secret) %
                          PASSWORD_FAILED_SETS];
 }
 
-/* The network's way in the set; PASSWORD_FAILED_WAYS: it has none. */
+/* Finds the network's way in the set; PASSWORD_FAILED_WAYS: there is none. */
 static size_t find_way(const uint64_t *set, uint64_t network)
 {
     size_t way = 0;
@@ -166,12 +166,12 @@ void password_order_note(struct password_order *order, uint64_t asker,
     if (is_right)
         return;
     if (way == PASSWORD_FAILED_WAYS)
-        way--; /* the oldest is forgotten */
+        way--; /* drops the oldest */
     memmove(set + 1, set, way * sizeof(*set));
     set[0] = network;
 }
 
-/* A number below count. */
+/* Draws a number below count. */
 static uint64_t draw(struct password_order *order, uint64_t count)
 {
     uint64_t number = ++order->draws;
@@ -182,7 +182,7 @@ static uint64_t draw(struct password_order *order, uint64_t count)
     return hash.words[0] % count;
 }
 
-/* Above 0: a is busier; 0: they are equals. */
+/* Above 0: a is busier; 0: equal. */
 static int compare(struct password_load a, struct password_load b)
 {
     if (a.network != b.network)
@@ -190,8 +190,8 @@ static int compare(struct password_load a, struct password_load b)
     return (a.own > b.own) - (a.own < b.own);
 }
 
-/* Compares the load of the job's asker with that of the other asker as it would
- * be with one question more: above 0, the job's asker is busier. */
+/* Compares the load of the job's asker with what the other asker's would be
+ * with one question more. Above 0: the job's asker is busier. */
 static int compare_after(struct password_load of_job,
                          const struct password_job *job,
                          struct password_load other, uint64_t asker)
@@ -223,7 +223,7 @@ struct password_job *password_order_find_victim(struct password_order *order,
             continue;
         order_of_both = compare_after(load, job, own, asker);
         if (order_of_both > 0 && compare(load, most) >= 0) {
-            busiest = job; /* the last of its questions */
+            busiest = job; /* the asker's last question */
             most = load;
         }
         if (order_of_both != 0 || (!is_bad && (is_drawn_bad || !may_be_good)))

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* Stands in front of each block, aligned for all types. */
+/* Precedes each block, aligned for all types. */
 union block {
     struct list list_node;
     max_align_t alignment;

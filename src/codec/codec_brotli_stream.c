@@ -7,12 +7,12 @@
 enum { QUALITY = 1, WINDOW_BITS = 15 };
 
 struct brotli_stream {
-    struct codec_stream stream; /* first: the same address */
+    struct codec_stream stream; /* first: has the same address */
     BrotliEncoderState *state;
     struct codec_brotli_memory memory;
 };
 
-/* The steps that the encoder takes, which may end in memory.failed. */
+/* Calls the encoder, which may jump to memory.failed. */
 static bool compress(struct brotli_stream *mine, struct codec_step *step,
                      BrotliEncoderOperation operation)
 {

@@ -4,8 +4,8 @@
 
 enum { LEVEL_QUICK = 6, LEVEL_SLOW = 9, LEVEL_SLOWEST = 12 };
 
-/* Where this thread counts what is allocated. The library has one allocator for
- * all, which is given no context. */
+/* The meter of this thread's allocations. The library has one allocator for all
+ * threads, which gets no context. */
 static _Thread_local struct codec_meter *meter;
 
 static void *allocate(size_t bytes)
@@ -45,7 +45,7 @@ enum codec_result codec_gzip(struct codec_order *order)
     return order->out_len > 0 ? CODEC_DONE : CODEC_TOO_LARGE;
 }
 
-/* The allocator is the program's, and set before any thread compresses. */
+/* The allocator is set for the whole program, before any thread compresses. */
 __attribute__((constructor)) static void set_allocator(void)
 {
     libdeflate_set_memory_allocator(allocate, free_memory);

@@ -7,14 +7,14 @@
 enum {
     LEVEL = 6,
     WINDOW_BITS = 15,
-    AS_GZIP = 16, /* added to these: with the head and end of a gzip file */
+    AS_GZIP = 16, /* added to windowBits: a gzip head and end */
     MEMORY_LEVEL = 8
 };
 
 struct gzip_stream {
-    struct codec_stream stream; /* first: the same address */
+    struct codec_stream stream; /* first: has the same address */
     z_stream z;
-    bool is_flushed; /* nothing has come since the last flush */
+    bool is_flushed; /* no input since the last flush */
 };
 
 static void *allocate(void *meter, unsigned count, unsigned bytes)
@@ -41,7 +41,7 @@ static bool step(struct codec_stream *stream, struct codec_step *step,
     int result;
 
     if (taken == 0 && flush == CODEC_FLUSH && mine->is_flushed)
-        return true; /* else a second mark of a flush would be written */
+        return true; /* or a second flush mark would be written */
     z->next_in = (Bytef *)(uintptr_t)step->in.data;
     z->avail_in = taken;
     z->next_out = (Bytef *)step->out;

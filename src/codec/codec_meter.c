@@ -3,8 +3,7 @@
 
 #include "codec/codec.h"
 
-/* What stands in front of each block: its size. The block behind it is aligned
- * for all types. */
+/* Precedes each block, and has its size; aligned for all types. */
 union header {
     size_t bytes;
     max_align_t alignment;

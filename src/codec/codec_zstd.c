@@ -3,23 +3,24 @@
 
 #include "codec/codec.h"
 
-/* No level has a window above 8 MiB, which clients need not have (RFC 9659). */
+/* No level's window exceeds 8 MiB; clients need not support more (RFC 9659). */
 enum { LEVEL_SLOW = 19 };
 
-/* The quick levels: as much effort as costs two milliseconds, of longer texts
- * eleven for each megabyte. With less, gzip makes less of short pages: of 8 KB
- * it leaves 2190 bytes, level 3 leaves 2280, level 17 leaves 2160. */
+/* The quick levels take two milliseconds; longer texts take eleven for each
+ * megabyte. Lower levels would lose to gzip on short pages: of 8 KB, gzip
+ * leaves 2190 bytes, level 3 2280, and level 17 2160. */
 static const struct {
     size_t bytes_max;
     int level;
 } quick_levels[] = {{CODEC_SHORT_BYTES, 17}, {256 << 10, 9}, {SIZE_MAX, 6}};
 
 enum {
-    /* Against a dictionary of 1 MB: 30 ms for as much text, and at most a
-     * quarter more than what the slowest makes of it in twenty times that. */
+    /* 1 MB against a dictionary of 1 MB takes 30 ms, and is at most a quarter
+     * larger than the slowest level's output, which takes twenty times as
+     * long. */
     LEVEL_DELTA = 9,
     WINDOW_LOG_MIN = 10,
-    WINDOW_BYTES_MIN = 8 << 20 /* that a client has at least (RFC 9842 5) */
+    WINDOW_BYTES_MIN = 8 << 20 /* that all clients have (RFC 9842 5) */
 };
 
 static enum codec_result result_of(size_t code)
@@ -29,13 +30,13 @@ static enum codec_result result_of(size_t code)
         return CODEC_NO_MEMORY;
     case ZSTD_error_no_error:
         return CODEC_DONE;
-    default: /* none of the rest can come of a text in memory */
+    default: /* other errors are impossible in memory */
         return CODEC_TOO_LARGE;
     }
 }
 
-/* A dictionary is in reach for as much text as the window is long. One that
- * takes all of the text is no longer than that, whatever its logarithm says
+/* A dictionary can be used by as many bytes of text as the window is long. A
+ * window for the whole text is no longer than the text, whatever its logarithm
  * (RFC 8878 3.1.1.1.2, a single segment). */
 static int find_window_log(const struct codec_order *order)
 {

@@ -3,19 +3,19 @@
 
 #include "codec/codec_stream.h"
 
-/* By itself the library gathers a block as long as the window, and compresses
- * that in one go, in a quarter of a millisecond. Flushed at this length it takes
- * 50 us at a time, and, since each block has a code of its own, leaves 3 to 5 %
- * less of texts. */
+/* By itself, the library collects a block as long as the window and compresses
+ * it in one go, in a quarter of a millisecond. Flushing at this length takes 50
+ * us each time, and leaves texts 3 to 5 % smaller, since each block has codes
+ * of its own. */
 enum { LEVEL = 3, WINDOW_LOG = 15, HASH_LOG = 14, CHAIN_LOG = 13 };
 enum { BLOCK_BYTES = 8192 };
 
 struct zstd_stream {
-    struct codec_stream stream; /* first: the same address */
+    struct codec_stream stream; /* first: has the same address */
     ZSTD_CCtx *context;
     struct codec_meter *meter;
-    size_t noted;    /* what the meter knows of */
-    size_t gathered; /* bytes of the block that is not flushed yet */
+    size_t noted;    /* bytes counted by the meter */
+    size_t gathered; /* bytes in the block since its last flush */
 };
 
 static void note(struct zstd_stream *mine)
@@ -27,7 +27,7 @@ static void note(struct zstd_stream *mine)
     mine->noted = bytes;
 }
 
-/* Limits in to what goes into this block, and says how the block ends. */
+/* Limits `in` to what goes into this block, and returns how the block ends. */
 static ZSTD_EndDirective direct(const struct zstd_stream *mine,
                                 ZSTD_inBuffer *in, size_t len,
                                 enum codec_flush flush)
@@ -46,8 +46,8 @@ static ZSTD_EndDirective direct(const struct zstd_stream *mine,
     return in->size == len && flush == CODEC_END ? ZSTD_e_end : ZSTD_e_flush;
 }
 
-/* Takes one step. A block that has been gathered is flushed before anything
- * else goes in: until all of it is out, its room is 0 and in stays as it is. */
+/* Takes one step. A full block is flushed before anything else goes in: until
+ * it has left entirely, its room is 0 and `in` stays as it is. */
 static bool step(struct codec_stream *stream, struct codec_step *step,
                  enum codec_flush flush)
 {

@@ -18,14 +18,14 @@ static const struct folder_files_fault writable = {
             "holds, and chmod 600 it",
     .status = EX_NOPERM};
 
-/* Finds what is wrong with a file of the folder. NULL: nothing. */
+/* Finds what is wrong with a file of the folder, or NULL. */
 static const struct folder_files_fault *find_fault(int folder, const char *name,
                                                    bool is_roots)
 {
     struct stat st;
 
     if (fstatat(folder, name, &st, is_roots ? AT_SYMLINK_NOFOLLOW : 0) == -1)
-        return NULL; /* who opens it says what is missing */
+        return NULL; /* a missing file is the opener's concern */
     if (!S_ISREG(st.st_mode))
         return &irregular;
     if (is_roots && st.st_uid != 0)

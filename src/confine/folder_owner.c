@@ -6,19 +6,19 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* The group of nobody, who owns nothing, is the one of owners that no file of
- * users knows. The folder's group may be one that its owner is not in. */
+/* The group of an owner who is in no database of users: nobody's group, which
+ * owns nothing. The folder's own group may be one that its owner is not in. */
 enum { NO_GROUP = 65534 };
 
-/* The folder's path from the root on. NULL and errno: the present folder is
- * gone, or too far away. */
+/* Returns the folder's path from the root on. NULL with errno: the working
+ * directory is gone, or its path too long. */
 static const char *from_root(const char *folder, char absolute[PATH_MAX])
 {
     size_t len;
 
     if (*folder == '/')
         return folder;
-    if (*folder == '\0') { /* no name, as everywhere else */
+    if (*folder == '\0') { /* empty names are invalid everywhere */
         errno = ENOENT;
         return NULL;
     }
@@ -47,7 +47,7 @@ int folder_owner_open(const char *folder, struct stat *st_out,
     fd = safe_path_open_folder(folder, st_out->st_uid, about_out);
     if (fd < 0)
         return fd;
-    /* The way was asked about for who owned what was there before. */
+    /* The path was judged for the owner of what was there before: compare. */
     if (fstat(fd, &there) == -1)
         err = -errno;
     else if (there.st_uid != st_out->st_uid)

@@ -16,14 +16,14 @@
 
 enum {
     NAME_MAX_BYTES = 256,
-    ENTRY_BYTES_MAX = 65536, /* a group with many members is long */
+    ENTRY_BYTES_MAX = 65536, /* a group may have many members */
     CAPABILITIES_MAX = 64
 };
 
 /* --- Looking up ----------------------------------------------------------- */
 
-/* A whole decimal number that can be a uid or gid: not -1, which stands for
- * "leave it as it is" in the kernel. */
+/* Reads a whole decimal number that is a valid uid or gid; -1 is not, since the
+ * kernel takes it for "unchanged". */
 static bool read_id(const char *text, uint32_t *id_out)
 {
     unsigned long long id;
@@ -47,7 +47,7 @@ static int complain(const char *option, const char *name, int err)
     return EX_OSERR;
 }
 
-/* The user's name, if it has one, is copied to known_as. */
+/* Copies the user's name, if there is one, to known_as. */
 static int find_user(struct identity *identity, const char *name,
                      bool needs_group, char known_as[NAME_MAX_BYTES],
                      char *entry)
@@ -160,7 +160,7 @@ int identity_find(struct identity *identity, const char *user,
 
 /* --- Becoming it ---------------------------------------------------------- */
 
-/* All sets of capabilities, in the kernel's two halves. */
+/* All sets of capabilities, each in the kernel's two halves. */
 struct capabilities {
     struct __user_cap_data_struct half[2];
 };
@@ -173,8 +173,8 @@ static int get_capabilities(struct capabilities *capabilities)
     return (int)syscall(SYS_capget, &header, capabilities->half);
 }
 
-/* Keeps those capabilities of kept that are permitted; they stay effective,
- * too. */
+/* Keeps, as permitted and effective, those capabilities of kept that are
+ * permitted now. */
 static int keep_capabilities(uint64_t kept)
 {
     struct __user_cap_header_struct header = {
@@ -191,16 +191,15 @@ static int keep_capabilities(uint64_t kept)
         half->effective = half->permitted;
         half->inheritable = 0;
     }
-    /* A process without capabilities may not even be allowed to say so, by a
-     * manager's filter. */
+    /* If nothing changes, there is no call: a service manager's filter may
+     * refuse even that. */
     if (memcmp(&capabilities, &before, sizeof(before)) == 0)
         return 0;
     return (int)syscall(SYS_capset, &header, capabilities.half);
 }
 
-/* Drops the bounding set, by which exec could give capabilities back. Only a
- * process with CAP_SETPCAP may do so; any other has no_new_privs all the same.
- */
+/* Drops the bounding set, so that exec cannot give capabilities back. That
+ * needs CAP_SETPCAP; all processes have no_new_privs besides. */
 static void drop_bounding_set(void)
 {
     for (unsigned long i = 0; i < CAPABILITIES_MAX; i++)
@@ -216,11 +215,11 @@ static bool is_already(const struct identity *identity)
            geteuid() != 0;
 }
 
-/* The name of the call that failed, NULL: none. */
+/* Returns the name of the call that failed, or NULL. */
 static const char *set_ids(const struct identity *identity)
 {
     if (is_already(identity))
-        return NULL; /* without privileges, and groups cannot be changed */
+        return NULL; /* not privileged: groups cannot change */
     if (setgroups((size_t)identity->group_count, identity->groups) == -1)
         return "setgroups";
     if (setresgid(identity->gid, identity->gid, identity->gid) == -1)
@@ -241,11 +240,11 @@ static bool has_ids(const struct identity *identity)
     for (int i = 0; i < 3; i++)
         if (uid[i] != identity->uid || gid[i] != identity->gid)
             return false;
-    /* The way back must be closed. */
+    /* Getting back to root must fail. */
     return identity->uid == 0 || setresuid((uid_t)-1, 0, (uid_t)-1) == -1;
 }
 
-/* Finds what of the identity is not as it should be; NULL: all is. */
+/* Returns what differs from the identity, or NULL. */
 static const char *find_fault(const struct identity *identity, uint64_t kept)
 {
     struct capabilities capabilities;
@@ -267,10 +266,11 @@ static const char *find_fault(const struct identity *identity, uint64_t kept)
     return NULL;
 }
 
-/* --- Where files are concerned ------------------------------------------- */
+/* --- Rights to files
+ * ------------------------------------------------------- */
 
-/* Sets the ids for files. setfsuid() and setfsgid() do not say whether they
- * fail; asking again does. */
+/* Sets the ids for uses of files. setfsuid() and setfsgid() do not report
+ * failure; a second call shows the id. */
 static bool set_file_ids(uid_t uid, gid_t gid)
 {
     setfsgid(gid);
@@ -291,14 +291,14 @@ uid_t identity_file_user(void)
 
 void identity_raise(void)
 {
-    /* The group is that of what is made: it stays. */
+    /* The group stays, since new files get it. */
     setfsuid(0);
 }
 
 void identity_lower(const struct identity *identity)
 {
     if (!set_file_ids(identity->uid, identity->gid))
-        abort(); /* rather than go on as root */
+        abort(); /* must not go on as root */
 }
 
 int identity_begin(const struct identity *identity)
@@ -336,7 +336,7 @@ int identity_assume(const struct identity *identity)
                 err == EPERM ? "; only root may become another user" : "");
         return err == EPERM ? EX_NOPERM : EX_OSERR;
     }
-    /* Kernels before 4.3 have no ambient set. */
+    /* Kernels before 4.3 lack the ambient set. */
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == -1 &&
         errno != EINVAL)
         failed = "ambient capabilities";

@@ -12,8 +12,9 @@
 
 #include "base/pages.h"
 
-/* Younger than Debian 12's header, and in no distribution's the same: said
- * here. A kernel that does not know a field takes it when it is 0. */
+/* These are missing from Debian 12's header, and differ between distributions:
+ * so they are defined here. A kernel ignores a field it does not know if that
+ * is 0. */
 #define RIGHT_TRUNCATE (UINT64_C(1) << 14)     /* ABI 3 */
 #define RIGHT_IOCTL_DEV (UINT64_C(1) << 15)    /* ABI 5 */
 #define NET_CONNECT_TCP (UINT64_C(1) << 1)     /* ABI 4 */
@@ -31,17 +32,17 @@ struct ruleset {
      LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | \
      LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR |      \
      LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_REFER | RIGHT_TRUNCATE)
-/* The rights that the kernel accepts for what is no directory. */
+/* The rights that the kernel accepts for anything but a directory. */
 #define RIGHTS_OF_FILE                                              \
     (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | \
      RIGHT_TRUNCATE)
 
 /* --- What the kernel knows ----------------------------------------------- */
 
-/* The rights that an ABI can refuse. */
+/* The rights that this ABI can refuse. */
 static uint64_t rights_of_abi(int abi)
 {
-    uint64_t rights = LANDLOCK_ACCESS_FS_REFER - 1; /* ABI 1: all before it */
+    uint64_t rights = LANDLOCK_ACCESS_FS_REFER - 1; /* ABI 1: all below it */
 
     if (abi >= 2)
         rights |= LANDLOCK_ACCESS_FS_REFER;
@@ -67,8 +68,8 @@ int landlock_domain_open(struct landlock_domain *landlock,
     *landlock = (struct landlock_domain){.fd = -1};
     if (abi == -1)
         return -errno;
-    /* Signals to others are not scoped, ABI 6: seccomp_filter refuses them, and
-     * a scope would also stop the one a child asked for at our death. */
+    /* Signals are not scoped (ABI 6): seccomp_filter refuses them, and a scope
+     * would also stop the signal that a child asked for at our death. */
     ruleset = (struct ruleset){
         .handled_access_fs = rights_of_abi((int)abi),
         .handled_access_net = abi >= 4 && !options->connects_tcp
@@ -105,8 +106,8 @@ void landlock_domain_close(struct landlock_domain *landlock)
 
 /* --- Rules --------------------------------------------------------------- */
 
-/* The directory that path's file is in, symlinks followed as far as they lead
- * somewhere. */
+/* Finds the directory of path's file; symlinks are followed while their targets
+ * exist. */
 static int find_directory(char directory[PATH_MAX], const char *path)
 {
     char *slash;
@@ -135,7 +136,7 @@ static uint64_t rights_to(enum path_access access, mode_t mode)
     return rights[access] & (S_ISDIR(mode) ? UINT64_MAX : RIGHTS_OF_FILE);
 }
 
-/* Adds a rule for what fd is. 0 or -errno. */
+/* Adds a rule for the open fd. Returns 0 or -errno. */
 static int add_rule(struct landlock_domain *landlock, int fd,
                     enum path_access access)
 {
@@ -145,8 +146,8 @@ static int add_rule(struct landlock_domain *landlock, int fd,
     if (fstat(fd, &st) == -1)
         return -errno;
     rule.allowed_access = rights_to(access, st.st_mode) & landlock->handled;
-    /* EBADFD: it lies in no tree, such as the pipe behind /dev/stdout. Those
-     * are never refused, and no rule can name them. */
+    /* EBADFD: fd lies in no tree, like the pipe behind /dev/stdout. Such files
+     * are never refused, and rules cannot name them. */
     if (syscall(SYS_landlock_add_rule, landlock->fd, LANDLOCK_RULE_PATH_BENEATH,
                 &rule, 0) == -1 &&
         errno != EBADFD)
@@ -197,8 +198,8 @@ static uint64_t rights_by_rules(const struct landlock_domain *landlock,
     return rights;
 }
 
-/* Whether the rules allow access to path. They are looked at as the kernel
- * does: from the file up to the root, each rule on the way gives its rights. */
+/* Whether the rules allow access to path. Like the kernel, it walks from the
+ * file up to the root, and collects the rights of each rule on the way. */
 bool landlock_domain_allows(const struct landlock_domain *landlock,
                             const char *path, enum path_access access)
 {

@@ -13,8 +13,8 @@ static int open_null(int access)
     return open("/dev/null", access | O_CLOEXEC);
 }
 
-/* Opens the terminal again by its descriptor, as its name may lead elsewhere by
- * now. */
+/* Opens the terminal again through its descriptor, since its name may lead
+ * elsewhere now. */
 static int open_again(int fd, int access)
 {
     char path[32];
@@ -23,8 +23,7 @@ static int open_again(int fd, int access)
     return open(path, access | O_NOCTTY | O_CLOEXEC);
 }
 
-/* Opens what takes the place of fd, which is a terminal. A descriptor or
- * -errno. */
+/* Opens a replacement for the terminal fd. Returns a descriptor or -errno. */
 static int replace(int fd, int access, bool reads)
 {
     int err;
@@ -36,7 +35,8 @@ static int replace(int fd, int access, bool reads)
     err = errno;
     if (fd == STDIN_FILENO)
         return -err;
-    /* /dev/tty, say, is nothing for who is in a session of its own. */
+    /* In a session of its own, the process cannot open /dev/tty, for
+     * example. */
     log_warning(
         "the terminal cannot be opened again so that it is only written "
         "to: %s: %s goes nowhere",
@@ -63,9 +63,9 @@ int narrow_terminal(int fd, bool reads)
     return err;
 }
 
-/* Gives up the session's terminal, unless we are the session's leader: a leader
- * would hang it up, with all that is to be printed. Its session ends with it,
- * and nobody is left to read what it types. */
+/* Leaves the session's terminal, unless this process leads the session: a
+ * leader would hang the terminal up, and lose all output. Its session ends with
+ * the leader, and nobody is left to read what is typed there. */
 static int leave_session(void)
 {
     int fd;
@@ -75,7 +75,7 @@ static int leave_session(void)
         return 0;
     fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (fd == -1)
-        return errno == ENXIO ? 0 : -errno; /* there is none */
+        return errno == ENXIO ? 0 : -errno; /* no terminal */
     if (ioctl(fd, TIOCNOTTY) == -1)
         err = -errno;
     close(fd);
@@ -86,7 +86,8 @@ int narrow_terminal_leave(bool reads)
 {
     int err = 0;
 
-    /* Before: the session's terminal has a name for who is in the session. */
+    /* First the descriptors: only a member of the session can open its
+     * terminal. */
     for (int fd = STDIN_FILENO; err == 0 && fd <= STDERR_FILENO; fd++)
         err = narrow_terminal(fd, reads);
     return err == 0 ? leave_session() : err;

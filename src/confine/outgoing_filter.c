@@ -4,18 +4,18 @@
 #include <seccomp.h>
 
 static const int refused_calls[] = {
-    /* to be reached */
+    /* accepting connections */
     SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4),
-    /* programs */
+    /* starting programs */
     SCMP_SYS(execve), SCMP_SYS(execveat),
     /* other processes */
     SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),
     SCMP_SYS(pidfd_getfd), SCMP_SYS(kcmp), SCMP_SYS(process_madvise),
-    /* who it is */
+    /* changing identity */
     SCMP_SYS(setuid), SCMP_SYS(setgid), SCMP_SYS(setreuid), SCMP_SYS(setregid),
     SCMP_SYS(setresuid), SCMP_SYS(setresgid), SCMP_SYS(setfsuid),
     SCMP_SYS(setfsgid), SCMP_SYS(setgroups), SCMP_SYS(capset),
-    /* the machine */
+    /* changing the machine */
     SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(pivot_root), SCMP_SYS(chroot),
     SCMP_SYS(unshare), SCMP_SYS(setns), SCMP_SYS(move_mount),
     SCMP_SYS(open_tree), SCMP_SYS(fsopen), SCMP_SYS(bpf),
@@ -34,7 +34,7 @@ int outgoing_filter_enter(void)
     if (!filter)
         return -EOPNOTSUPP;
     for (size_t i = 0; i < count && err == 0; i++)
-        if (refused_calls[i] >= 0) /* below: this machine has it not */
+        if (refused_calls[i] >= 0) /* below 0: unknown on this machine */
             err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM),
                                    refused_calls[i], 0);
     if (err == 0)

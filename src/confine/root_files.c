@@ -11,9 +11,9 @@
 
 /* --- Files --------------------------------------------------------------- */
 
-/* Whether root may use the file: a regular one, of root or of the identity,
- * with one name only. A second name (a hard link) may be another user's, who
- * wants root to change the file. */
+/* Whether root may use the file: a regular one, owned by root or the identity,
+ * with a single name. Through a second name (a hard link) another user might
+ * have root change a file. */
 static bool is_plain(const struct safe_path *at,
                      const struct identity *identity)
 {
@@ -83,8 +83,8 @@ static int make_private(const struct safe_path *at,
     return err;
 }
 
-/* Binds by the path, since there is no bindat(2): nobody else can lead that
- * astray. */
+/* Binds by the path, since there is no bindat(2); nobody else can redirect
+ * it. */
 static int open_socket(const struct safe_path *at, const char *path,
                        const struct identity *owner)
 {
@@ -129,7 +129,7 @@ static int serve(const struct safe_path *at, enum file_need need,
         return make_private(at, identity);
     case FILE_REMOVE:
         return remove_file(at);
-    case FILE_NUMBER: /* written by the process that has the pid file open */
+    case FILE_NUMBER: /* done by the process that has the pid file open */
         break;
     }
     return -EACCES;
@@ -137,7 +137,7 @@ static int serve(const struct safe_path *at, enum file_need need,
 
 /* --- As root ------------------------------------------------------------- */
 
-/* Whether files are used as somebody else than who may use them as root. */
+/* Whether files are used by the rights of a user other than root. */
 static bool is_lowered(const struct identity *identity)
 {
     return identity->changes && geteuid() == 0 && !identity_is_root_for_files();
@@ -163,8 +163,8 @@ static int open_as_root(void *context, enum file_need need, const char *path)
     return result;
 }
 
-/* Makes a folder as root. One on the way (is_way) to the user's folder stays
- * root's, and lets everybody through. */
+/* Makes a folder as root. One above the user's folder (is_way) stays root's,
+ * and everybody may pass through it. */
 static int make_folder_as_root(const struct safe_path *at,
                                const struct identity *identity, bool is_way)
 {
@@ -183,9 +183,8 @@ static int make_folder_as_root(const struct safe_path *at,
     return err;
 }
 
-/* Has the disk keep a folder's name: what will be in the folder is on the disk
- * only when that is. Where the user may not look into the folder above, this is
- * left to the file system. */
+/* Syncs a folder's name: files in it are safe on disk only if its name is. If
+ * the user may not open the folder above, the file system decides. */
 static void sync_name(const char *path)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -259,8 +258,8 @@ void root_files_end(void)
     file_broker_set(NULL);
 }
 
-/* How others can lead root elsewhere on the way to a folder that is there, or
- * in it. allows_sticky: where many make what is theirs it is none of them. */
+/* Returns -EPERM if others can redirect root on the way to an existing folder,
+ * or in it. allows_sticky: a sticky folder, like /tmp, is accepted. */
 static int check_folder(const char *folder, bool allows_sticky)
 {
     struct safe_folder about;
@@ -293,8 +292,8 @@ int root_files_check_way(const char *folder)
         missing++;
         snprintf(path + len, sizeof(path) - len, "%s", len == 0 ? "." : "");
     }
-    /* A folder of which only the last name is missing is made right there: no
-     * name below it can lead elsewhere. */
+    /* If only the last name is missing, the folder is made right there: no name
+     * below can lead elsewhere. */
     return check_folder(path, missing == 1);
 }
 

@@ -9,18 +9,18 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { LINKS_MAX = 40 /* as in the kernel */ };
+enum { LINKS_MAX = 40 /* the kernel's limit */ };
 
-/* Where a walk is, and what is before it. */
+/* The position of a walk, and the rest of its path. */
 struct walk {
     const struct identity *who;
-    uid_t trusted;      /* besides root, when who is anybody */
-    safe_path_see *see; /* NULL: the rights of who count */
+    uid_t trusted;      /* trusted besides root, if who is NULL */
+    safe_path_see *see; /* NULL: judged by the rights of who */
     void *context;
-    int fd;            /* of the directory */
-    bool is_loose;     /* its entries are safe by the sticky bit only */
-    bool is_anybodys;  /* trusted's is what has made it so far, unasked */
-    bool is_to_folder; /* which is a part of the way, too */
+    int fd;            /* the present directory */
+    bool is_loose;     /* only the sticky bit protects its entries */
+    bool is_anybodys;  /* see struct safe_folder */
+    bool is_to_folder; /* the last directory is judged, too */
     unsigned links;
     char rest[PATH_MAX];
 };
@@ -35,23 +35,22 @@ static bool has_group(const struct identity *who, gid_t gid)
     return who->gid == gid;
 }
 
-/* Whether the group's bits are an ACL's mask: the most that it gives to users
- * and groups it names, whatever group the file has. What cannot be asked has
- * one. */
+/* Whether an ACL exists: the group's bits are then its mask, the most that it
+ * gives to users and groups it names. True if that cannot be read. */
 static bool has_acl(int fd, const struct stat *st)
 {
     char path[sizeof("/proc/self/fd/") + 11];
 
     if (!(st->st_mode & S_IWGRP))
         return false;
-    /* fgetxattr() does not take what was opened by O_PATH. */
+    /* fgetxattr() does not accept descriptors opened by O_PATH. */
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     return getxattr(path, "system.posix_acl_access", NULL, 0) != -1 ||
            (errno != ENODATA && errno != ENOTSUP);
 }
 
-/* Whether who owns it; if who is NULL, anybody that is neither root nor
- * trusted. */
+/* Whether who owns it; if who is NULL, whether anybody but root and trusted
+ * does. */
 static bool is_owned(const struct stat *st, const struct identity *who,
                      uid_t trusted)
 {
@@ -59,7 +58,8 @@ static bool is_owned(const struct stat *st, const struct identity *who,
                : st->st_uid != 0 && st->st_uid != trusted;
 }
 
-/* Whether nobody else is in it. Where that cannot be asked, somebody may be. */
+/* Whether gid is group 0 with root as the only member. False if that is
+ * unknown. */
 static bool is_roots_group(gid_t gid)
 {
     const struct group *group = gid == 0 ? getgrgid(gid) : NULL;
@@ -91,7 +91,7 @@ bool safe_path_is_writable(const struct safe_path *at,
 
 /* --- Walking ------------------------------------------------------------- */
 
-/* Judges a step of the walk by the rights of who. 0 or -errno. */
+/* Judges a directory of the walk by the rights of who. Returns 0 or -errno. */
 static int judge(struct walk *walk, int fd, const struct stat *st)
 {
     struct statfs system;
@@ -105,7 +105,7 @@ static int judge(struct walk *walk, int fd, const struct stat *st)
     return walk->is_loose && !(st->st_mode & S_ISVTX) ? -EPERM : 0;
 }
 
-/* Goes on from the directory that fd is, which becomes the walk's. */
+/* Makes the open directory fd the walk's present one. */
 static int enter(struct walk *walk, int fd)
 {
     struct stat st;
@@ -137,13 +137,13 @@ static int enter_start(struct walk *walk, const char *path)
                             O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-/* Slashes behind the last name say that it is a directory's. */
+/* Trailing slashes mean that the last name is a directory. */
 static bool has_ended(const struct walk *walk)
 {
     return walk->rest[strspn(walk->rest, "/")] == '\0';
 }
 
-/* Takes the next name off the rest; false: there is none. */
+/* Takes the next name off the rest. False: there is none. */
 static bool take_name(struct walk *walk, char name[NAME_MAX + 1])
 {
     size_t skip = strspn(walk->rest, "/");
@@ -158,7 +158,7 @@ static bool take_name(struct walk *walk, char name[NAME_MAX + 1])
     return true;
 }
 
-/* Puts the target of a symlink before the rest of the way. */
+/* Puts the target of a symlink in front of the rest. */
 static int follow(struct walk *walk, const char *name)
 {
     char target[PATH_MAX];
@@ -176,17 +176,15 @@ static int follow(struct walk *walk, const char *name)
     return *target == '/' ? enter_start(walk, target) : 0;
 }
 
-/* Whether nobody else can put something else in the place of a name; st is what
- * it has now. */
+/* Whether nobody else can replace the entry of a name; st describes that. */
 static bool is_fixed(const struct walk *walk, const struct stat *st)
 {
     return !walk->is_loose ||
            (S_ISDIR(st->st_mode) && !is_owned(st, walk->who, walk->trusted));
 }
 
-/* Follows one more name of the way. 0: the way goes on; 1: it has ended, and at
- * says where; or -errno: -EISDIR, it has ended in a directory that is a part of
- * it. */
+/* Follows the next name. Returns 0: go on; 1: the walk has ended, and at is
+ * set; or -errno: -EISDIR: it has ended in a directory of the path. */
 static int step(struct walk *walk, struct safe_path *at)
 {
     bool is_last;
@@ -202,7 +200,7 @@ static int step(struct walk *walk, struct safe_path *at)
     if (fd == -1) {
         at->exists = false;
         return errno != ENOENT  ? -errno
-               : walk->is_loose ? -EPERM /* anybody makes it */
+               : walk->is_loose ? -EPERM /* anybody could make it */
                : !is_last       ? -ENOENT
                                 : 1;
     }
@@ -220,7 +218,7 @@ static int step(struct walk *walk, struct safe_path *at)
     return S_ISLNK(at->st.st_mode) ? follow(walk, at->name) : 1;
 }
 
-/* Walks all of path. 0, and at is open; or -errno. */
+/* Walks the whole path. Returns 0, and at is open; or -errno. */
 static int go(struct walk *walk, struct safe_path *at, const char *path)
 {
     size_t len = strlen(path);

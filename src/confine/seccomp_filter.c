@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 #ifndef PR_SET_VMA
-#define PR_SET_VMA 0x53564d41 /* younger C libraries name their memory */
+#define PR_SET_VMA 0x53564d41 /* newer C libraries name their memory */
 #endif
 
 #define ARRAY_LEN(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Old and new names alike: which of them the C library uses depends on its
- * version, and which there are on the machine. */
+/* Both old and new names: the C library's version decides which it uses, and
+ * the machine which exist. */
 static const int whole_calls[] = {
-    /* files: which of them is the landlock_domain's matter */
+    /* files: landlock_domain decides which */
     SCMP_SYS(openat2), SCMP_SYS(close), SCMP_SYS(close_range), SCMP_SYS(stat),
     SCMP_SYS(lstat), SCMP_SYS(fstat), SCMP_SYS(stat64), SCMP_SYS(lstat64),
     SCMP_SYS(fstat64), SCMP_SYS(newfstatat), SCMP_SYS(fstatat64),
@@ -43,7 +43,7 @@ static const int whole_calls[] = {
     SCMP_SYS(fallocate), SCMP_SYS(fadvise64), SCMP_SYS(readahead),
     SCMP_SYS(fsync), SCMP_SYS(fdatasync), SCMP_SYS(sync_file_range),
     SCMP_SYS(msync),
-    /* sockets, once there */
+    /* existing sockets */
     SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4),
     SCMP_SYS(connect), SCMP_SYS(shutdown), SCMP_SYS(recvfrom),
     SCMP_SYS(recvmsg), SCMP_SYS(recvmmsg), SCMP_SYS(getsockopt),
@@ -74,15 +74,15 @@ static const int whole_calls[] = {
     SCMP_SYS(rt_sigtimedwait), SCMP_SYS(rt_sigreturn), SCMP_SYS(sigreturn),
     SCMP_SYS(sigaltstack), SCMP_SYS(restart_syscall), SCMP_SYS(exit),
     SCMP_SYS(exit_group),
-    /* who and where we are */
+    /* own ids and names */
     SCMP_SYS(getpid), SCMP_SYS(getppid), SCMP_SYS(getuid), SCMP_SYS(geteuid),
     SCMP_SYS(getgid), SCMP_SYS(getegid), SCMP_SYS(getgroups),
     SCMP_SYS(getrlimit), SCMP_SYS(ugetrlimit), SCMP_SYS(setrlimit),
     SCMP_SYS(getrusage), SCMP_SYS(getrandom), SCMP_SYS(sysinfo),
     SCMP_SYS(uname)};
 
-/* A call that is allowed when the argument, counted from 0, has this value.
- * The kernel looks at 32 bits of these, and so do we. */
+/* A call that is allowed if the argument with that number, from 0, has this
+ * value. The kernel and this filter look only at 32 bits of it. */
 struct argument {
     int call;
     unsigned position;
@@ -96,18 +96,18 @@ struct argument {
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | \
      CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
 
-/* What makes a program run as its owner, whoever starts it: no file of ours is
- * to lend our rights to others. */
+/* Modes that make a program run as its owner, whoever starts it: the server
+ * must not make such files. */
 #define SETID_MODES (S_ISUID | S_ISGID | S_ISVTX)
 
-/* Without these there is no file to give a mode to. */
+/* Without these flags, no file is made, and the mode has no effect. */
 #define MAKES_FILE (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))
 
 static const struct argument arguments[] = {
-    /* Files with any mode that lends nothing. Of openat2 the mode lies in
-     * memory, where a filter cannot look, and what is served is opened by it:
-     * so in a store's folder, where files can be made at all, one with such a
-     * mode still can. The folder is closed to others by its own mode. */
+    /* Any mode without set-id bits. openat2 passes the mode in memory, which a
+     * filter cannot read, and it is needed to serve files: so a file with such
+     * a mode can still be made in a store's folder, where files can be made at
+     * all. That folder's own mode keeps others out. */
     {SCMP_SYS(open), 1, MAKES_FILE, 0},
     {SCMP_SYS(open), 2, SETID_MODES, 0},
     {SCMP_SYS(openat), 2, MAKES_FILE, 0},
@@ -116,39 +116,39 @@ static const struct argument arguments[] = {
     {SCMP_SYS(mkdir), 1, SETID_MODES, 0},
     {SCMP_SYS(mkdirat), 2, SETID_MODES, 0},
     {SCMP_SYS(fchmod), 1, SETID_MODES, 0},
-    /* Landlock refuses code from files; this, code from memory. */
+    /* Landlock refuses code from files, this filter code from memory. */
     {SCMP_SYS(mmap), 2, PROT_EXEC, 0},
     {SCMP_SYS(mmap2), 2, PROT_EXEC, 0},
     {SCMP_SYS(mprotect), 2, PROT_EXEC, 0},
     {SCMP_SYS(clone), 0, CLONE_THREAD | NEW_NAMESPACES, CLONE_THREAD},
     {SCMP_SYS(socket), 0, ALL, AF_UNIX},
     {SCMP_SYS(socketpair), 0, ALL, AF_UNIX},
-    {SCMP_SYS(prlimit64), 0, ALL, 0},          /* one's own */
-    {SCMP_SYS(setpriority), 1, ALL, 0},        /* the thread's own */
-    {SCMP_SYS(getpriority), 1, ALL, 0},        /* the same */
-    {SCMP_SYS(sched_setscheduler), 0, ALL, 0}, /* the same */
-    {SCMP_SYS(sched_setattr), 0, ALL, 0},      /* the same */
+    {SCMP_SYS(prlimit64), 0, ALL, 0},          /* only its own */
+    {SCMP_SYS(setpriority), 1, ALL, 0},        /* only the thread's own */
+    {SCMP_SYS(getpriority), 1, ALL, 0},        /* likewise */
+    {SCMP_SYS(sched_setscheduler), 0, ALL, 0}, /* likewise */
+    {SCMP_SYS(sched_setattr), 0, ALL, 0},      /* likewise */
     {SCMP_SYS(prctl), 0, ALL, PR_SET_NAME},
     {SCMP_SYS(prctl), 0, ALL, PR_SET_VMA},
     {SCMP_SYS(ioctl), 1, ALL, SIOCOUTQNSD},
     {SCMP_SYS(ioctl), 1, ALL, SIOCOUTQ},
     {SCMP_SYS(ioctl), 1, ALL, FIONREAD},
     {SCMP_SYS(ioctl), 1, ALL, FIONBIO},
-    {SCMP_SYS(ioctl), 1, ALL, TCGETS}, /* stdio: a terminal? */
+    {SCMP_SYS(ioctl), 1, ALL, TCGETS}, /* stdio asks for a terminal */
 };
 
-/* For fcntl and its 64-bit sister on 32-bit machines. No F_SETOWN, F_SETSIG:
- * they send signals. */
+/* For fcntl, and fcntl64 on 32-bit machines. F_SETOWN and F_SETSIG are not
+ * among them, since they send signals. */
 static const uint32_t fcntl_commands[] = {
     F_DUPFD,     F_DUPFD_CLOEXEC, F_GETFD,      F_SETFD,     F_GETFL,
     F_SETFL,     F_GETLK,         F_SETLK,      F_SETLKW,    F_OFD_GETLK,
     F_OFD_SETLK, F_OFD_SETLKW,    F_GETPIPE_SZ, F_SETPIPE_SZ};
 
-/* Calls by which a process reaches others reach only itself: abort(3),
- * raise(3), pthread_kill(3). */
+/* Calls with a process id may only name the process itself: abort(3), raise(3),
+ * pthread_kill(3). */
 static const int calls_with_pid[] = {SCMP_SYS(kill), SCMP_SYS(tgkill)};
 
-/* Numbers below 0 stand for calls that this machine has not. */
+/* Allows a call; one below 0 does not exist on this machine. */
 static int allow(scmp_filter_ctx filter, int call, unsigned count,
                  const struct scmp_arg_cmp *compares)
 {
@@ -168,8 +168,8 @@ static int allow_value(scmp_filter_ctx filter, struct argument argument)
     return allow(filter, argument.call, 1, &compare);
 }
 
-/* Allows sockets of that kind, whether the protocol is named or is 0, which
- * stands for the type's usual one. */
+/* Allows sockets of that kind, with the protocol named or 0, the type's
+ * default. */
 static int allow_socket(scmp_filter_ctx filter, uint32_t family, uint32_t type,
                         uint32_t protocol)
 {
@@ -182,8 +182,8 @@ static int allow_socket(scmp_filter_ctx filter, uint32_t family, uint32_t type,
     return allow(filter, SCMP_SYS(socket), ARRAY_LEN(compares), compares);
 }
 
-/* Allows sockets of TCP, not of MPTCP, whose connections Landlock does not see.
- */
+/* Allows sockets of TCP, but not of MPTCP, whose connections Landlock does not
+ * see. */
 static int allow_sockets(scmp_filter_ctx filter, bool sends_udp)
 {
     static const uint32_t families[] = {AF_INET, AF_INET6};
@@ -199,9 +199,9 @@ static int allow_sockets(scmp_filter_ctx filter, bool sends_udp)
     return err;
 }
 
-/* A connection can be made by sending, too (TCP Fast Open), which Landlock does
- * not see. To look at an argument costs each answer some time, as the bitmap
- * does not do it. */
+/* Sending can also connect (TCP Fast Open), which Landlock does not see.
+ * Checking this argument costs each answer some time, as the kernel's bitmap
+ * cannot do it. */
 static const struct argument sends[] = {{SCMP_SYS(sendto), 3, MSG_FASTOPEN, 0},
                                         {SCMP_SYS(sendmsg), 2, MSG_FASTOPEN, 0},
                                         {SCMP_SYS(sendmmsg), 3, MSG_FASTOPEN,
@@ -247,15 +247,15 @@ static int configure(scmp_filter_ctx filter, bool kills)
 
     if ((err = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH,
                                 SCMP_ACT_KILL_PROCESS)) != 0 ||
-        /* The kernel's own errors, instead of ECANCELED. */
+        /* Returns the kernel's own errors instead of ECANCELED. */
         (err = seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1)) != 0 ||
-        /* A tree instead of a list, for calls with arguments: kernels since
-         * 5.11 look the others up in a bitmap. */
+        /* A tree instead of a list for calls with arguments; kernels since 5.11
+         * look up all others in a bitmap. */
         (err = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2)) != 0)
         return err;
-    /* What old kernels may lack. We run no code of strangers: those before
-     * 5.16 would slow every thread down, against speculation, for the filter's
-     * sake. And refused calls go to the audit log, as killing always does. */
+    /* Old kernels may lack these. Kernels before 5.16 would slow down every
+     * thread against speculation because of the filter, but we run no foreign
+     * code. And refused calls go to the audit log, as with kills. */
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
     if (!kills)
         (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_LOG, 1);

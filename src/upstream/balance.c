@@ -6,17 +6,17 @@
 
 #include "upstream/balance_priv.h"
 
-/* A server that may be chosen, as it was when the choice began: what other
- * workers change meanwhile must not make sums and parts disagree. */
+/* A server that may be chosen, as it was when the choice began: changes by
+ * other workers must not make sums and parts inconsistent. */
 struct server_choice {
     size_t server;
-    uint64_t weight; /* see balance_weight(): 20 bits */
+    uint64_t weight; /* 20 bits: see balance_weight() */
     uint64_t active; /* 32 bits */
 };
 
 struct candidates {
     size_t count;
-    uint64_t weight; /* of all; 26 bits */
+    uint64_t weight; /* sum of all weights; 26 bits */
     struct server_choice all[BALANCE_SERVERS_MAX];
 };
 
@@ -68,7 +68,7 @@ static bool is_busier(const struct server_choice *a,
     return a->active * b->weight > b->active * a->weight;
 }
 
-/* Takes out those that are busier than another. */
+/* Drops candidates that are busier than another. */
 static void keep_idlest(struct candidates *candidates)
 {
     struct server_choice idlest = candidates->all[0];
@@ -106,7 +106,7 @@ static size_t choose_of_two(struct balance *balance,
     struct server_choice drawn = candidates->all[first];
     size_t second;
 
-    /* The second is drawn from the others. */
+    /* The second one is drawn from the others. */
     candidates->all[first] = candidates->all[last];
     candidates->all[last] = drawn;
     candidates->count--;
@@ -115,29 +115,29 @@ static size_t choose_of_two(struct balance *balance,
     return is_busier(&drawn, &candidates->all[second]) ? second : last;
 }
 
-/* When this server's share of chance comes up for this hash, the sooner the
- * heavier: exponentially distributed, so that each is the first of all with a
- * probability of weight / all weights (Efraimidis, Spirakis, IPL 2006). */
+/* The time at which this server wins the hash, exponentially distributed by
+ * weight: each server is the first of all with a probability of weight / sum of
+ * weights (Efraimidis, Spirakis, IPL 2006). */
 static double rendezvous(const struct balance *balance, uint64_t hash,
                          const struct server_choice *candidate)
 {
     uint64_t bits =
         balance_mix(hash ^
                     balance_mix(balance->servers[candidate->server].name_hash));
-    /* Takes 53 bits, the middle of each step: neither 0 nor 1. */
+    /* Takes 53 bits, at the middle of each step: neither 0 nor 1. */
     double even = ((double)(bits >> 11) + 0.5) * 0x1p-53;
 
     return -log(even) / (double)candidate->weight;
 }
 
-/* Whether the server's active requests, this one too, are at most 1.25 of its
- * share of all, rounded up. Not all can be over that, for together they would
- * be 1.25 of all. */
+/* Whether the server's active requests, with this one, are at most 1.25 times
+ * its share of all, rounded up. They cannot all be above that, or their sum
+ * would be above 1.25 times all. */
 static bool is_within_bound(const struct candidates *candidates,
                             const struct server_choice *candidate,
                             uint64_t active)
 {
-    /* 32 + 26 + 2 bits, and 39 + 20 + 3. */
+    /* Products of 2 + 32 + 26 bits, and of 3 + 39 + 20. */
     return 4 * candidate->active * candidates->weight <
            5 * (active + 1) * candidate->weight;
 }
@@ -196,7 +196,7 @@ static size_t choose(struct balance *balance, uint64_t set, uint64_t hash,
 
 /* --- Taking and giving ---------------------------------------------------- */
 
-/* Takes a place at a server. False: the server is at its limit. */
+/* Counts a request at a server. False: the server is at its limit. */
 static bool take_place(const struct balance *balance, size_t server)
 {
     _Atomic uint32_t *active = &balance->shared[server].active;
@@ -240,15 +240,15 @@ int balance_take(struct balance *balance, uint64_t hash, uint64_t tried,
 
         if (take_place(balance, server))
             return (int)server;
-        left &= ~bit_of(server); /* another worker was faster */
+        left &= ~bit_of(server); /* another worker took the last place */
     }
     return -1;
 }
 
 /* --- Coming and going ----------------------------------------------------- */
 
-/* Has each worker begin elsewhere: otherwise all would ask the same server
- * first, and second. */
+/* Makes each worker begin at another server: otherwise all would ask the same
+ * one first. */
 static void begin_elsewhere(struct balance *balance, uint64_t seed)
 {
     struct candidates candidates;

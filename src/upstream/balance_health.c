@@ -5,7 +5,7 @@
 enum {
     WEIGHT_ONE = 1000, /* a weight of 1 */
     WEIGHT_SLOW = 100, /* a weight of 1 when a slow start begins */
-    /* Nobody knows when a probe finds it well again. */
+    /* A guess: when probes will find it well is unknown. */
     DOWN_RETRY_AFTER_MS = 5000
 };
 
@@ -40,7 +40,8 @@ uint64_t balance_find_up(const struct balance *balance, uint64_t now_ms)
     return up != 0 ? up : ejected;
 }
 
-/* The ms for which a server has been back; UINT64_MAX: it was never away. */
+/* Returns for how many ms the server has been back; UINT64_MAX: it was never
+ * away. */
 static uint64_t back_for_ms(const struct balance_server_shared *shared,
                             uint64_t now_ms)
 {
@@ -104,7 +105,7 @@ unsigned balance_retry_after_s(const struct balance *balance, uint64_t now_ms)
 
 /* --- Passive: what came of requests --------------------------------------- */
 
-/* How many ms the next ejection takes, after so many in a row. */
+/* Returns the ms of the next ejection, after so many consecutive ones. */
 static uint64_t eject_for_ms(struct balance *balance, uint32_t ejections)
 {
     uint64_t max_ms = balance->options.eject_max_ms;
@@ -117,7 +118,7 @@ static uint64_t eject_for_ms(struct balance *balance, uint32_t ejections)
     return ms + balance_draw(balance) % (ms / 4 + 1);
 }
 
-/* Notes a failure. True: it is this one that ejects the server. */
+/* Notes a failure. True: this failure ejects the server. */
 static bool note_failure(struct balance *balance,
                          struct balance_server_shared *shared, uint64_t now_ms)
 {
@@ -125,8 +126,8 @@ static bool note_failure(struct balance *balance,
     uint32_t fails = 1;
     uint32_t ejections;
 
-    /* What was under way when it was ejected, or tried it for want of others,
-     * says nothing new. */
+    /* Requests that began before the ejection, or went there for want of
+     * others, say nothing new. */
     if (balance->options.fails_max == 0 || until_ms > now_ms)
         return false;
     if (BALANCE_LOAD(&shared->window_ends_ms) > now_ms) {
@@ -140,7 +141,7 @@ static bool note_failure(struct balance *balance,
     if (fails < balance->options.fails_max)
         return false;
     ejections = BALANCE_LOAD(&shared->ejections);
-    /* Of several workers that get here, one ejects the server. */
+    /* If several workers get here, only one ejects the server. */
     if (!atomic_compare_exchange_strong_explicit(
             &shared->ejected_until_ms, &until_ms,
             now_ms + eject_for_ms(balance, ejections), memory_order_relaxed,

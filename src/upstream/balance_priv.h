@@ -1,5 +1,5 @@
 /*
- * balance_priv - what choosing (balance.c) and health (balance_health.c) share.
+ * balance_priv - shared by balance.c (choosing) and balance_health.c (health).
  */
 #ifndef UPSTREAM_BALANCE_PRIV_H
 #define UPSTREAM_BALANCE_PRIV_H
@@ -11,9 +11,9 @@ struct balance {
     const struct balance_server *servers;
     struct balance_server_shared *shared;
     size_t count;
-    uint64_t backups;                     /* a bit each */
+    uint64_t backups;                     /* one bit for each backup */
     uint64_t random;                      /* state of splitmix64 */
-    int64_t current[BALANCE_SERVERS_MAX]; /* of round robin */
+    int64_t current[BALANCE_SERVERS_MAX]; /* round robin's current weights */
 };
 
 #define BALANCE_LOAD(number) \
@@ -21,16 +21,16 @@ struct balance {
 #define BALANCE_STORE(number, value) \
     atomic_store_explicit((number), (value), memory_order_relaxed)
 
-/* A bit of each server that is neither down nor ejected; if there is none, of
- * each that is not down. */
+/* Returns a bit for each server that is neither down nor ejected; if there is
+ * none, for each that is not down. */
 uint64_t balance_find_up(const struct balance *balance, uint64_t now_ms);
 
-/* The weight in thousandths: less than is said while it starts; never 0. */
+/* Returns the weight in thousandths, less during a slow start; never 0. */
 uint64_t balance_weight(const struct balance *balance, size_t server,
                         uint64_t now_ms);
 
-/* Spreads the bits of x evenly (the end of splitmix64; Steele, Lea, Flood,
- * OOPSLA 2014). */
+/* Mixes the bits of x (the end of splitmix64; Steele, Lea, Flood, OOPSLA
+ * 2014). */
 static inline uint64_t balance_mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);

@@ -2,7 +2,7 @@
 
 #include "base/units.h"
 
-/* Forgets the seconds that have left the window. */
+/* Drops the seconds that have left the window. */
 static void advance(struct retry_budget *budget, uint64_t now_ms)
 {
     if (now_ms >= budget->bucket_ends_ms + RETRY_BUDGET_SECONDS * MS_PER_S) {

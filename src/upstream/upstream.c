@@ -5,11 +5,11 @@
 
 #include "upstream/upstream_priv.h"
 
-enum { UPSTREAMS_KEPT = 256, CONNECTS_KEPT = 64 }; /* free ones, as of pool.h */
+enum { UPSTREAMS_KEPT = 256, CONNECTS_KEPT = 64 }; /* free ones to keep */
 
 /* --- What is said of them ------------------------------------------------ */
 
-/* Why a lease has failed. */
+/* Explains in words why a lease has failed. */
 static const char *explain(const struct upstream_server *server,
                            enum upstream_error error, int err, const char *why)
 {
@@ -87,7 +87,7 @@ static void log_refusal(const struct upstream_lease *lease)
 
 /* --- What balance is told ------------------------------------------------ */
 
-/* Whether one is up that is not among those tried. */
+/* Whether a server that was not tried is up. */
 static bool has_another(const struct upstream_pool *pool, uint64_t tried)
 {
     for (size_t i = 0; i < pool->options.server_count; i++) {
@@ -102,8 +102,8 @@ static bool has_another(const struct upstream_pool *pool, uint64_t tried)
     return false;
 }
 
-/* Logs that a server is left out. When no other is up, those that are left out
- * are asked all the same. */
+/* Logs an ejection. If no other server is up, ejected ones are asked all the
+ * same. */
 static void log_ejection(const struct upstream_pool *pool, int index)
 {
     struct bytes who = upstream_name(pool->servers[index].endpoint);
@@ -343,7 +343,7 @@ int upstream_pool_start(struct upstream_pool *pool,
                                  on_name_change, server);
         if (err != 0) {
             server->name = NULL;
-            return err; /* upstream_pool_destroy() closes the others */
+            return err; /* closed by upstream_pool_destroy() */
         }
     }
     return 0;

@@ -6,7 +6,7 @@
 
 #include "upstream/upstream_priv.h"
 
-/* The socket, or -errno. */
+/* Returns the socket, or -errno. */
 static int open_socket(struct upstream_pool *pool, int family)
 {
     const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
@@ -18,19 +18,19 @@ static int open_socket(struct upstream_pool *pool, int family)
         fd = socket(family, type, 0);
     if (fd == -1)
         return -errno;
-    /* Without it, a request in two parts would be slow, not wrong. */
+    /* Without it, a request in two parts would only be slower. */
     if (family != AF_UNIX)
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     return fd;
 }
 
-/* 0: connected; -EINPROGRESS; another -errno. */
+/* Returns 0: connected; -EINPROGRESS; or another -errno. */
 static int connect_to(int fd, const union address_any *to, socklen_t len)
 {
     int rc = connect(fd, &to->any, len);
 
-    /* On the same machine the other end has answered by now. To ask for that
-     * is cheaper than to have the loop watch for it. */
+    /* On the same machine, the other end has answered already. Asking for that
+     * costs less than letting the loop watch for it. */
     if (rc == -1 && errno == EINPROGRESS)
         rc = connect(fd, &to->any, len);
     if (rc == 0 || errno == EISCONN)

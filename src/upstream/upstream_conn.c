@@ -6,20 +6,19 @@
 
 #include "upstream/upstream_priv.h"
 
-/* Linux 6.15; libc's headers may be older. */
+/* TCP_RTO_MAX_MS of Linux 6.15; libc's headers may be older. */
 enum { RTO_MAX_MS_OPTION = 44, RTO_MAX_MS = 1000, CALM_MS = 120000 };
 
 /* --- Events -------------------------------------------------------------- */
 
-/* libev has given the descriptor up (no memory for it in the kernel): the asker
- * finds it closed. */
+/* libev has stopped watching the descriptor (no memory in the kernel): the
+ * asker will find it closed. */
 static void end(const struct upstream *upstream)
 {
     (void)shutdown(upstream->reading.fd, SHUT_RDWR);
 }
 
-/* Limits the time between retransmissions. Kernels that do not know the option
- * keep their own. */
+/* Limits the time between retransmissions. Older kernels ignore the option. */
 static void limit_resending(struct upstream *upstream, int ms)
 {
     upstream->has_rto_max = setsockopt(upstream->reading.fd, IPPROTO_TCP,
@@ -33,9 +32,8 @@ void upstream_bound_rto(struct upstream *upstream)
     limit_resending(upstream, RTO_MAX_MS);
 }
 
-/* Whether an idle connection has only said something that TLS keeps to itself,
- * such as a ticket. False: the server has closed it, or has sent what nobody
- * asked for. */
+/* Whether an idle connection has only received something of TLS's own, such as
+ * a ticket. False: the server has closed it, or has sent unexpected bytes. */
 static bool is_ticket(const struct upstream *upstream)
 {
     char byte;
@@ -63,14 +61,15 @@ static void on_read_event(struct ev_loop *loop, ev_io *io, int events)
     }
     if (events & EV_ERROR)
         end(upstream);
-    /* In haste it would be given up after some 15 s without a network. */
+    /* With short retransmissions, an outage of 15 s would end the
+     * connection. */
     if (upstream->has_rto_max)
         limit_resending(upstream, CALM_MS);
     upstream->lease->on_readable(upstream->lease);
 }
 
-/* Records and alerts that could not be sent go before all else; what was to be
- * read waits for them, too. False: they are not gone yet. */
+/* Sends records and alerts that could not be sent earlier: they precede all
+ * else, and reading waits for them, too. False: some are still unsent. */
 static bool send_kept(struct upstream *upstream)
 {
     const struct transport *transport = &upstream->transport;
@@ -137,12 +136,12 @@ static void on_idle_limit(struct upstream_alarm *alarm)
 {
     struct upstream *upstream = OWNER_OF(alarm, struct upstream, idle_limit);
 
-    if (is_idle(upstream)) /* else it is set anew when that is over */
+    if (is_idle(upstream)) /* else it is set anew when idle */
         upstream_close(upstream);
 }
 
-/* How long it is kept. Of what the server says a second is left out, or half:
- * what is sent at the last moment would cross its closing. */
+/* How long to keep it idle. Of the server's time, a second or half is
+ * subtracted: a request in the last moment would meet its closing. */
 static uint64_t choose_idle_ms(const struct upstream_pool *pool,
                                uint64_t said_ms)
 {
@@ -156,7 +155,7 @@ static uint64_t choose_idle_ms(const struct upstream_pool *pool,
     return ms;
 }
 
-/* Whether the server still has its address. */
+/* Whether the server's name still has the connection's address. */
 static bool is_current(struct upstream *upstream)
 {
     const struct upstream_server *server = upstream->server;
@@ -177,9 +176,9 @@ static bool is_current(struct upstream *upstream)
     return false;
 }
 
-/* Whether there is nothing to be read, not even its end. Only when the loop has
- * yet to tell of something is it worth a system call: that may have been read
- * already, or be the beginning of a reply to nobody. */
+/* Whether nothing is to be read, not even the end. A system call is made only
+ * if the loop has a pending event: its bytes may have been read already, or
+ * begin an unexpected reply. */
 static bool is_quiet(const struct upstream *upstream)
 {
     char byte;
@@ -225,8 +224,8 @@ struct upstream *upstream_take_idle(struct upstream_server *server)
         struct upstream *upstream = OWNER_OF(server->idle.next, struct upstream,
                                              list_node);
 
-        /* The end of the connection may be among the events of this turn that
-         * are yet to be told; and the wheel is late by up to a tick. */
+        /* The connection's end may be an event of this turn that is still
+         * pending; and the deadline wheel is late by up to a tick. */
         if (!ev_is_pending(&upstream->reading) &&
             pool->now->mono_ms < upstream->idle_limit.deadline.at_ms) {
             drop_idle(upstream);
@@ -302,8 +301,8 @@ void upstream_close(struct upstream *upstream)
     pool_give(&pool->upstreams, upstream);
 }
 
-/* Watches the socket. Bytes that TLS has taken off it already are in no socket,
- * and are looked at in the next turn of the loop. */
+/* Watches the socket. Bytes that TLS has already read are not in the socket:
+ * they are handled in the next turn of the loop. */
 static void start_reading(struct upstream *upstream)
 {
     struct ev_loop *loop = upstream->server->pool->loop;

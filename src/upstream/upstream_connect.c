@@ -4,25 +4,23 @@
 
 #include "upstream/upstream_priv.h"
 
-/* RFC 8305, 5: 250 ms, and never less than 100 or more than 2000. The wheel
- * makes it up to a tick more. */
+/* RFC 8305, 5: 250 ms, at least 100 and at most 2000. The deadline wheel adds
+ * up to a tick. */
 enum { STAGGER_MS = 250 };
 
-/* A server whose backlog is full drops a SYN, and the kernel sends it anew
- * after a second: for all connections that wait, at the same moment. The server
- * answers each, yet has room for a few; the others only believe that they are
- * connected. So we connect anew before that second is over (by a tick). The
- * last round is left to the kernel, for servers that are farther away than
- * that. */
+/* A server with a full backlog drops the SYN, and the kernel sends it again
+ * after a second: for all waiting connections at the same moment. The server
+ * answers each, but has room for a few; the others only believe that they are
+ * connected. So we connect anew shortly before that second is over. In the last
+ * round the kernel alone repeats, for servers that are farther away. */
 enum { SILENCE_MS = 800 };
 
-/* A server on this machine answers at once or not at all, unless it is busy; so
- * patience grows by and by. Who waits there tries again whenever a connection
- * has ended, one after the other: otherwise those who come in just then take
- * the room, each time. */
+/* A server on this machine answers at once, unless it is busy; so the pauses
+ * grow slowly. Those that wait try again, one after the other, whenever a
+ * connection has ended: otherwise newcomers would take the room each time. */
 enum { BACKLOG_RETRY_MS = 10, RETRIES_ALIKE = 8 };
 
-/* The backlog of a unix socket is full: again with the next tick. */
+/* The backlog of a unix socket is full: try again at the next tick. */
 enum { BACKLOG_MS = 1 };
 
 static void connecting_go_on(struct upstream_connecting *connecting);
@@ -137,8 +135,8 @@ static enum upstream_error judge(int err)
     case ENFILE:
     case ENOMEM:
     case ENOBUFS:
-    case EAGAIN:        /* routes */
-    case EADDRNOTAVAIL: /* ports */
+    case EAGAIN:        /* no room for routes */
+    case EADDRNOTAVAIL: /* no free port */
         return UPSTREAM_SHORT;
     case ETIMEDOUT:
         return UPSTREAM_TIMEOUT;
@@ -147,7 +145,8 @@ static enum upstream_error judge(int err)
     }
 }
 
-/* What the server has done to us says more than what we lack: IPv6, often. */
+/* Notes a failure. One of the server's says more than one of ours, which is
+ * often missing IPv6. */
 static void note_failure(struct upstream_connecting *connecting, int err)
 {
     if (connecting->error == UPSTREAM_REFUSED ||
@@ -157,7 +156,8 @@ static void note_failure(struct upstream_connecting *connecting, int err)
     connecting->err = err;
 }
 
-/* Notes why TLS failed: who listens, and is not who it should be, says most. */
+/* Notes why TLS failed, which says more than all else: somebody listens
+ * there. */
 static void note_tls_failure(struct upstream_connecting *connecting,
                              const struct tls *tls)
 {
@@ -191,7 +191,7 @@ static void count_handshake(const struct upstream *upstream)
         upstream_count(&counts->resumed);
 }
 
-/* Goes on with the handshake. */
+/* Continues the handshake. */
 static void shake(struct upstream *upstream)
 {
     struct upstream_connecting *connecting = upstream->connecting;
@@ -216,8 +216,8 @@ static void shake(struct upstream *upstream)
     connecting_go_on(connecting);
 }
 
-/* Settles for the attempt that is connected first, the best there is (RFC 8305
- * 5); others are given up. Only when TLS fails the next address is tried. */
+/* Chooses the attempt that connected first, the best one (RFC 8305 5), and
+ * closes the others. Only if TLS fails, the next address is tried. */
 static void connecting_settle(struct upstream_connecting *connecting,
                               struct upstream *upstream)
 {
@@ -246,7 +246,7 @@ static void connecting_settle(struct upstream_connecting *connecting,
 
 /* --- One after the other ------------------------------------------------- */
 
-/* Waits, as all addresses are being tried. */
+/* Waits while all addresses are being tried. */
 static void connecting_linger(struct upstream_connecting *connecting)
 {
     struct upstream_server *server = connecting->server;
@@ -265,7 +265,7 @@ static void connecting_linger(struct upstream_connecting *connecting)
     }
 }
 
-/* Tries addresses until one is under way, or none is left. */
+/* Tries addresses until an attempt is under way, or none is left. */
 static void connecting_go_on(struct upstream_connecting *connecting)
 {
     struct upstream_pool *pool = connecting->server->pool;
@@ -326,7 +326,7 @@ void upstream_connecting_note(struct upstream *upstream, bool has_failed)
 
 void upstream_connecting_retry_backlog(struct upstream_server *server)
 {
-    /* The loop calls it: here is within a callback of another lease's. */
+    /* The loop calls it, since another lease's callback is running. */
     if (!list_is_empty(&server->backlogged))
         ev_feed_event(server->pool->loop, &server->backlog_retries, EV_CUSTOM);
 }
@@ -348,12 +348,12 @@ void upstream_on_backlog_retry(struct ev_loop *loop, ev_timer *backlog_retries,
             return;
         connecting_begin_anew(connecting);
         if (server->backlogged.prev == &connecting->list_node)
-            return; /* nobody opens */
+            return; /* the server is not accepting */
     }
     ev_timer_stop(loop, backlog_retries);
 }
 
-/* Begins to connect, with the addresses that are known now. */
+/* Begins to connect, to the addresses known now. */
 static void connecting_begin(struct upstream_connecting *connecting)
 {
     const struct resolver_name *name = connecting->server->name;
@@ -395,8 +395,8 @@ void upstream_connecting_stop(struct upstream_connecting *connecting)
 
 void upstream_connecting_wake(struct upstream_server *server)
 {
-    /* No lease comes back into the list: the name is not looked up for the
-     * first time any more. Each may take others away. */
+    /* No lease is added meanwhile, since the name's first lookup is over; but
+     * each one may remove others. */
     while (!list_is_empty(&server->waiting)) {
         struct upstream_connecting *connecting =
             OWNER_OF(server->waiting.next, struct upstream_connecting,

@@ -1,15 +1,15 @@
 /*
- * upstream_priv - what the three files of upstream share. Each calls only those
- * below it; word travels up by upstream_events.
+ * upstream_priv - shared by the files of upstream. Each calls only those below
+ * it; they call upper files only by upstream_events.
  *
- *   upstream.c          servers, and who asks
- *   upstream_connect.c  how a connection comes to be
- *   upstream_conn.c     the life of one
+ *   upstream.c          servers and leases
+ *   upstream_connect.c  how a connection is made
+ *   upstream_conn.c     the life of a connection
  *
  *   connecting --first--> (TLS) --> in use --kept--> idle --leased--> in use
  *
- * Invariant: a connection is one of those that are being tried, has a lease (it
- *            is in use), or neither: then it is in the list of idle ones.
+ * Invariant: a connection is being tried, or has a lease (it is in use), or is
+ *            in the list of idle ones.
  */
 #ifndef UPSTREAM_UPSTREAM_PRIV_H
 #define UPSTREAM_UPSTREAM_PRIV_H
@@ -23,17 +23,17 @@
 
 enum { UPSTREAM_LOG_INTERVAL_MS = 10000 };
 
-/* What becomes of connecting, once, for the lease it was started for; and of
- * the socket of one of its attempts. */
+/* How a connecting ends, told once for the lease it was started for; and events
+ * of the sockets that it tries. */
 struct upstream_events {
     void (*on_won)(struct upstream_lease *lease, struct upstream *upstream);
-    /* err: of the system call, or 0; why: of TLS, or NULL. */
+    /* err: a system call's errno, or 0; why: the reason from TLS, or NULL. */
     void (*on_lost)(struct upstream_lease *lease, enum upstream_error error,
                     int err, const char *why);
     void (*on_connected)(struct upstream *upstream, bool has_failed);
 };
 
-/* A limit of time, and what then. */
+/* A time limit, and what to call then. */
 struct upstream_alarm {
     struct deadline deadline;
     void (*on_due)(struct upstream_alarm *alarm);
@@ -43,58 +43,58 @@ struct upstream_server {
     struct upstream_pool *pool;
     const struct upstream_endpoint *endpoint;
     struct upstream_counts *counts;
-    struct tls_target *tls;     /* NULL: it is asked in clear text */
+    struct tls_target *tls;     /* NULL: without TLS */
     struct resolver_name *name; /* NULL: a unix socket */
     unsigned changes;           /* how often its addresses have changed */
     struct list waiting;    /* connectings that wait for the first addresses */
     struct list backlogged; /* connectings that wait for room in its backlog */
-    ev_timer backlog_retries; /* on while there are */
+    ev_timer backlog_retries; /* on while backlogged is not empty */
     struct list idle;         /* newest first */
     unsigned idle_count;
     struct log_limit failures;
-    /* this worker ejected it, and has not seen it well since */
+    /* this worker ejected it, and it has not succeeded since */
     bool was_ejected;
 };
 
 struct upstream {
-    ev_io reading; /* on, but while connecting or paused */
-    ev_io writing; /* on while connecting or waited for */
-    /* its socket is that of reading and writing */
+    ev_io reading; /* on, except while connecting or paused */
+    ev_io writing; /* on while connecting, or when asked for */
+    /* uses the socket of reading and writing */
     struct transport transport;
-    struct list list_node;            /* of those that connect, or are idle */
-    struct upstream_alarm idle_limit; /* left on while it is in use */
+    struct list list_node;            /* of connecting ones, or of idle ones */
+    struct upstream_alarm idle_limit; /* not dropped while in use */
     struct upstream_server *server;
     struct upstream_connecting *connecting;
     struct upstream_lease *lease;
     struct address address;
-    unsigned changes;  /* as of when its address was last known */
-    unsigned requests; /* that it was opened or taken for */
+    unsigned changes;  /* server->changes when its address was last seen */
+    unsigned requests; /* exchanges it has carried, with this one */
     bool has_rto_max;  /* see upstream_bound_rto() */
 };
 
-/* Happy eyeballs (RFC 8305): one lease, while addresses are tried. */
+/* Happy eyeballs (RFC 8305) for one lease, while addresses are tried. */
 struct upstream_connecting {
-    struct list list_node; /* of those that wait, or try again */
+    struct list list_node; /* of server->waiting or ->backlogged */
     struct upstream_lease *lease;
     struct upstream_server *server;
-    struct upstream_alarm limit; /* of all of it */
-    struct upstream_alarm next;  /* when the next address is tried */
+    struct upstream_alarm limit; /* for the whole connecting */
+    struct upstream_alarm next;  /* until the next address is tried */
     struct list attempts;        /* connections under way */
     struct address addresses[RESOLVER_ADDRESSES_MAX];
     size_t count;
-    size_t at;                 /* the next */
-    unsigned rounds;           /* through all addresses, without an answer */
-    uint64_t since_ms;         /* of this round's last */
-    enum upstream_error error; /* of the last connection that has failed */
-    int err;                   /* of that one, as errno says it */
-    const char *why;           /* of that one, as TLS says it; NULL: nothing */
-    bool is_shaking;           /* one is connected: TLS is to follow */
+    size_t at;                 /* index of the next address */
+    unsigned rounds;           /* through all addresses, unanswered */
+    uint64_t since_ms;         /* when this round's last try began */
+    enum upstream_error error; /* of the last failed connection */
+    int err;                   /* that one's errno */
+    const char *why;           /* that one's reason from TLS, or NULL */
+    bool is_shaking;           /* connected; the TLS handshake is under way */
 };
 
 struct upstream_pool {
     struct upstream_options options;
     struct upstream_events events;
-    struct ev_loop *loop; /* NULL: not started */
+    struct ev_loop *loop; /* NULL before the start */
     const struct now *now;
     struct tls_buffers *tls_buffers;
     struct balance *balance;
@@ -102,7 +102,7 @@ struct upstream_pool {
     struct deadline_wheel wheel;
     struct pool upstreams;
     struct pool connectings;
-    struct log_limit refusals; /* UPSTREAM_NONE */
+    struct log_limit refusals; /* logs of UPSTREAM_NONE */
     struct upstream_server servers[];
 };
 
@@ -126,70 +126,68 @@ static inline void upstream_count(_Atomic uint64_t *count)
 
 /* --- upstream_conn.c ----------------------------------------------------- */
 
-/* A connection with neither lease nor socket. NULL: no memory. */
+/* Makes a connection without lease or socket. NULL: no memory. */
 struct upstream *upstream_create(struct upstream_server *server);
 
-/* Gives it fd, which is its own from now on. */
+/* Gives fd to the connection, which then owns it. */
 void upstream_set_fd(struct upstream *upstream, int fd);
 
-/* What gets lost on its way is sent again each second, however often that was,
- * until the server has been heard of: one whose backlog is full loses it all.
- * (A kernel before 6.15 waits twice as long each time.) */
+/* Has lost packets sent again each second, until the server has answered: a
+ * server with a full backlog loses them all. (A kernel before 6.15 waits twice
+ * as long each time.) */
 void upstream_bound_rto(struct upstream *upstream);
 
-/* Closes what there is, wherever it is linked. */
+/* Closes the connection, in whatever state, and unlinks it. */
 void upstream_close(struct upstream *upstream);
 
-/* Connected, or idle so far: it is this lease's. */
+/* Gives a connected or idle connection to the lease. */
 void upstream_give_to(struct upstream *upstream, struct upstream_lease *lease);
 
-/* Keeps an upstream that is nobody's any more: idle, or else closed. */
+/* Keeps a connection that has no lease any more as idle, or closes it. */
 void upstream_keep(struct upstream *upstream, uint64_t idle_ms);
 
-/* The newest idle one that is not known to be closed, or NULL. */
+/* Takes the newest idle connection that is not known to be closed, or NULL. */
 struct upstream *upstream_take_idle(struct upstream_server *server);
 
-/* Closes those to addresses which server has no more. */
+/* Closes idle connections to addresses that the server no longer has. */
 void upstream_close_moved(struct upstream_server *server);
 
-/* Closes an idle connection, for the sake of its descriptor. False: there is
- * none. */
+/* Closes an idle connection to free its descriptor. False: there is none. */
 bool upstream_close_one_idle(struct upstream_pool *pool);
 
 /* --- upstream_attempt.c -------------------------------------------------- */
 
-/* How often all addresses are tried anew; the last round is left to the
- * kernel. */
+/* Rounds through all addresses; in the last one, the kernel retransmits
+ * alone. */
 enum { UPSTREAM_ROUNDS_MAX = 4 };
 
-/* Connects to one address. 0: *upstream_out is connected, and among the
- * attempts; -EINPROGRESS: it is the latter only; another -errno: there is
- * none. */
+/* Connects to one address. Returns 0: *upstream_out is connected, and in
+ * attempts; -EINPROGRESS: it is in attempts; another -errno: there is none. */
 MUST_USE int upstream_attempt(struct upstream_connecting *connecting,
                               const struct address *address,
                               struct upstream **upstream_out);
 
 /* --- upstream_connect.c -------------------------------------------------- */
 
-/* Starts connecting, which ends in on_won or on_lost, maybe at once. */
+/* Starts to connect, which ends in on_won or on_lost, perhaps at once. */
 void upstream_connecting_start(struct upstream_server *server,
                                struct upstream_lease *lease);
 
-/* Stops connecting, and tells nobody. */
+/* Stops connecting, without calling on_won or on_lost. */
 void upstream_connecting_stop(struct upstream_connecting *connecting);
 
-/* Something has happened to its socket, or it has failed. */
+/* Tells that an attempt's socket has an event, or has failed. */
 void upstream_connecting_note(struct upstream *upstream, bool has_failed);
 
-/* A connection to it has ended: there may be a place for another. */
+/* A connection to the server has ended: its backlog may have room now. */
 void upstream_connecting_retry_backlog(struct upstream_server *server);
 
-/* What the timer of retries calls. */
+/* Called by the timer backlog_retries. */
 void upstream_on_backlog_retry(struct ev_loop *loop, ev_timer *backlog_retries,
                                int events);
 
-/* Wakes all that waits for the addresses of a server: they are known, or will
- * not be. */
+/* Wakes all that wait for the server's addresses, which are known or cannot be
+ * found. */
 void upstream_connecting_wake(struct upstream_server *server);
 
 #endif

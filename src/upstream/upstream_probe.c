@@ -23,8 +23,8 @@ static void set_timer(struct upstream_prober *prober, uint64_t ms)
     ev_timer_start(loop, &prober->timer);
 }
 
-/* Ends this probe, and begins the next one interval_ms (give or take 10 %)
- * after this one began, or now if that is over. */
+/* Ends this probe. The next begins interval_ms (give or take 10 %) after this
+ * one began, or now if that has passed. */
 static void wait_for_next(struct upstream_prober *prober)
 {
     const struct upstream_probe *probe = prober->probe;
@@ -76,7 +76,7 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
         judge(prober, false, "no reply in time");
 }
 
-/* Addresses are asked for when they are needed. */
+/* Addresses are read when they are needed. */
 static void on_change(void *context, struct resolver_name *name)
 {
     (void)context;
@@ -177,7 +177,8 @@ int upstream_probe_start(struct upstream_probe *probe,
         if (err != 0)
             return err;
     }
-    /* Soon, for a server may be down already; but not all at once. */
+    /* The first probes come soon, as a server may be down already; but not all
+     * at once. */
     for (size_t i = 0; i < probe->count; i++)
         set_timer(&probe->probers[i],
                   balance_draw(probe->balance) %

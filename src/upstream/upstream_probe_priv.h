@@ -1,6 +1,6 @@
 /*
- * upstream_probe_priv - what the rounds of probes (upstream_probe.c) and a
- * single one under way (upstream_prober.c), which they call, share.
+ * upstream_probe_priv - shared by upstream_probe.c (rounds of probes) and
+ * upstream_prober.c (a single probe), which the former calls.
  */
 #ifndef UPSTREAM_UPSTREAM_PROBE_PRIV_H
 #define UPSTREAM_UPSTREAM_PROBE_PRIV_H
@@ -8,20 +8,19 @@
 #include "http/reply.h"
 #include "upstream/upstream_probe.h"
 
-/* The prober of one server. */
+/* Probes one server. */
 struct upstream_prober {
     struct upstream_probe *probe;
     int server;
     struct resolver_name *name; /* NULL: a unix socket */
-    ev_timer timer;             /* under way: its limit; else: when it is due */
+    ev_timer timer;             /* the probe's limit, or time until the next */
     ev_io watcher;
-    struct transport transport; /* its descriptor is -1: not under way */
-    struct tls_target *tls;     /* NULL: it is asked in clear text */
-    bool is_shaking;            /* TLS comes first */
+    struct transport transport; /* descriptor -1: no probe is under way */
+    struct tls_target *tls;     /* NULL: without TLS */
+    bool is_shaking;            /* the TLS handshake is under way */
     size_t addresses_tried;
     uint64_t begun_ms;
-    /* The probe is over: with what it found, or without having found
-     * anything. */
+    /* The probe is over: with a verdict, or without one. */
     void (*on_judged)(struct upstream_prober *prober, bool is_well,
                       const char *why);
     void (*on_nothing)(struct upstream_prober *prober);
@@ -29,7 +28,7 @@ struct upstream_prober {
     size_t request_len;
     size_t sent;
     struct http1_progress progress;
-    size_t head_at; /* behind interim heads */
+    size_t head_at; /* begins behind interim heads */
     size_t received;
     char reply[UPSTREAM_PROBE_REPLY_MAX];
 };
@@ -38,7 +37,7 @@ struct upstream_probe {
     struct upstream_probe_options options;
     const struct upstream_endpoint *endpoints;
     struct balance *balance;
-    struct upstream_loop loop; /* its loop is NULL before the start */
+    struct upstream_loop loop; /* loop is NULL before the start */
     size_t count;
     struct upstream_prober probers[];
 };
@@ -49,11 +48,11 @@ static inline const struct upstream_endpoint *upstream_prober_place(
     return &prober->probe->endpoints[prober->server];
 }
 
-/* Connects and asks; ends in on_judged or on_nothing. */
+/* Begins a probe, which ends in on_judged or on_nothing. */
 void upstream_prober_ask(struct upstream_prober *prober);
 void upstream_prober_on_event(struct ev_loop *loop, ev_io *watcher, int events);
 
-/* Closes what is open. */
+/* Closes the connection, if there is one. */
 void upstream_prober_close(struct upstream_prober *prober);
 
 #endif

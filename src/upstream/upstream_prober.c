@@ -25,7 +25,7 @@ static void judge_status(struct upstream_prober *prober, unsigned status)
                       why);
 }
 
-/* Takes the head of a reply. False: more is to be read. */
+/* Reads the head of the reply. False: more must be read. */
 static bool take_head(struct upstream_prober *prober)
 {
     struct reply reply;
@@ -59,7 +59,7 @@ static bool take_head(struct upstream_prober *prober)
     }
 }
 
-/* Judges the failure of a connection that was made and has broken. */
+/* Judges the failure of a connection that was established. */
 static void judge_failure(struct upstream_prober *prober)
 {
     char why[WHY_MAX];
@@ -107,8 +107,7 @@ static void watch(struct upstream_prober *prober, int events)
     ev_io_start(prober->probe->loop.loop, &prober->watcher);
 }
 
-/* Sends the request on. A connection that could not be made is heard of here,
- * too. */
+/* Continues to send the request. Failed connecting shows here, too. */
 static void on_writable(struct upstream_prober *prober)
 {
     while (prober->sent < prober->request_len) {
@@ -138,7 +137,7 @@ static void on_writable(struct upstream_prober *prober)
 
 /* --- TLS ------------------------------------------------------------------ */
 
-/* What has become of connecting: 0 or an errno. */
+/* Returns the result of connecting: 0 or an errno. */
 static int find_error(const struct upstream_prober *prober)
 {
     int err = 0;
@@ -150,7 +149,7 @@ static int find_error(const struct upstream_prober *prober)
                : err;
 }
 
-/* Begins TLS. False: there is none to go on with. */
+/* Begins TLS. False: that failed, and the probe has been judged. */
 static bool begin_tls(struct upstream_prober *prober)
 {
     const struct upstream_probe *probe = prober->probe;
@@ -226,7 +225,7 @@ static bool find_address(struct upstream_prober *prober, union address_any *to,
     return true;
 }
 
-/* 0, or the errno of a socket that is not even connecting. */
+/* Returns 0, or the errno of a socket that could not begin to connect. */
 static int open_connection(struct upstream_prober *prober,
                            const union address_any *to, socklen_t len)
 {
@@ -255,8 +254,9 @@ static bool is_ours(int err)
            err == EADDRNOTAVAIL;
 }
 
-/* err: what became of the one before; 0: this is the first. What a server does
- * to us says more than what we lack for another address: IPv6, often. */
+/* err: that of the address before; 0: this is the first. A failure of the
+ * server's says more than one of ours at another address, which is often
+ * missing IPv6. */
 static void try_next_address(struct upstream_prober *prober, int err)
 {
     union address_any to;
