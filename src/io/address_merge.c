@@ -15,8 +15,8 @@ static bool is_unspecified(const struct address *address)
     return memcmp(address->octets, zeros, sizeof(zeros)) == 0;
 }
 
-/* Puts address into a row of ADDRESS_MERGE_MAX, unless it is there or the row
- * is full. */
+/* Puts address into a row of ADDRESS_MERGE_MAX, unless it is in there or the
+ * row is full. */
 static void put_once(struct address *row, size_t *count,
                      const struct address *address)
 {

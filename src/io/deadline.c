@@ -6,8 +6,8 @@
 
 enum {
     WORD_BITS = 64,
-    /* The loop's clock is finer than that of the wheel, which lags behind by a
-     * tick of the kernel: a timer without that would run twice. */
+    /* The loop's clock is finer than the wheel's, which lags behind by a tick
+     * of the kernel: without this addition a timer would run twice. */
     COARSE_MS = 10
 };
 
@@ -92,7 +92,7 @@ void deadline_place(struct deadline_wheel *wheel, struct deadline *deadline)
         leave(wheel, deadline);
     else if (wheel->count++ == 0)
         start(wheel);
-    /* Rounded up, and never into a slot already handled; what is further
+    /* The tick is rounded up, and never one already handled; a limit further
      * than once around is looked at again in between. */
     tick = (deadline->at_ms + DEADLINE_TICK_MS - 1) / DEADLINE_TICK_MS;
     if (tick <= wheel->tick)
@@ -118,7 +118,7 @@ static void run_slot(struct deadline_wheel *wheel, uint64_t tick)
     struct list due;
     struct list *slot = slot_of(wheel, tick);
 
-    /* Taken off first: what expires may set limits, also in this slot. */
+    /* The nodes are taken off first: what expires may set limits here, too. */
     list_init(&due);
     list_put_before(slot, &due);
     list_drop(slot);

@@ -44,7 +44,7 @@ static int bind_and_listen(int fd, const union any_address *address,
     return 0;
 }
 
-/* Says where it listens, as a URL that can be clicked. */
+/* Writes the listener's address as a URL that can be clicked. */
 static int describe_tcp(struct listener *listener, const char *address)
 {
     union any_address bound = {0};
@@ -137,7 +137,7 @@ static int is_stale(const union any_address *address, const char *path)
     return stale;
 }
 
-/* Opens a unix socket at path. mode 0: as the umask has it. */
+/* Opens a unix socket at path. mode 0: what the umask leaves. */
 static int make_unix(struct listener *listener, const char *path, mode_t mode)
 {
     union any_address address = {.un = {.sun_family = AF_UNIX}};
@@ -145,7 +145,7 @@ static int make_unix(struct listener *listener, const char *path, mode_t mode)
     int err;
 
     *listener = (struct listener){.fd = -1};
-    if (path[0] == '\0') /* would be a name in the abstract namespace */
+    if (path[0] == '\0') /* such a name is in the abstract namespace */
         return -EINVAL;
     if (strlen(path) >= sizeof(address.un.sun_path))
         return -ENAMETOOLONG;
@@ -158,7 +158,7 @@ static int make_unix(struct listener *listener, const char *path, mode_t mode)
     listener->fd = open_socket(AF_UNIX);
     if (listener->fd < 0)
         return listener->fd;
-    /* The file is made with the mode that the socket has. */
+    /* The file gets the mode that the socket has. */
     err = mode != 0 && fchmod(listener->fd, mode) == -1 ? -errno : 0;
     if (err == 0)
         err = bind_and_listen(listener->fd, &address, sizeof(address.un));
@@ -349,7 +349,7 @@ static void remove_file(struct listener *listener)
     if (lstat(listener->path, &st) == 0 && st.st_dev == listener->device &&
         st.st_ino == listener->inode && unlink(listener->path) == -1 &&
         file_broker_ask(FILE_REMOVE, listener->path, -errno) < 0)
-        (void)0; /* nobody accepts there: it is replaced at the next start */
+        (void)0; /* the next start replaces a file where nobody accepts */
     listener->path[0] = '\0';
 }
 
@@ -372,7 +372,7 @@ void listener_mark_tls(struct listener *listener, bool is_tls)
 void listener_close(struct listener *listener)
 {
     if (listener->path[0] != '\0')
-        remove_file(listener); /* before it looks as if nobody listened */
+        remove_file(listener); /* before the file looks as if nobody listened */
     if (listener->fd >= 0)
         close(listener->fd);
     listener->fd = -1;

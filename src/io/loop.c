@@ -40,7 +40,7 @@ static void give_back(struct loop_block *block)
         free(block);
 }
 
-/* Moves a block that becomes a mapping, or is one no more. */
+/* Moves a block into a mapping, or out of one. */
 static struct loop_block *move(struct loop_block *block, size_t bytes)
 {
     struct loop_block *moved = is_mapped(bytes) ? map(bytes) : malloc(bytes);
@@ -79,9 +79,9 @@ void *loop_reallocate(void *block, long bytes)
     return whole + 1;
 }
 
-/* libev cannot do without the memory that it asks for, and aborts. What it asks
- * for is little and seldom, so its thread waits a while for that to be there;
- * then the process ends, and says why. */
+/* libev aborts when it does not get the memory that it asks for. As it asks for
+ * little and seldom, its thread waits a while for that; then the process ends,
+ * and says why. */
 static void *insist(void *block, long bytes)
 {
     static const struct timespec pause = {.tv_nsec = PAUSE_NS};
@@ -98,8 +98,8 @@ static void *insist(void *block, long bytes)
     return at;
 }
 
-/* Before any loop is made: one that had its memory from elsewhere could not
- * grow any more. */
+/* This comes before any loop: one whose memory is from elsewhere could not grow
+ * any more. */
 __attribute__((constructor)) static void set_allocator(void)
 {
     ev_set_allocator(insist);

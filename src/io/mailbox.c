@@ -7,13 +7,13 @@
 
 enum {
     CACHE_LINE = 64,
-    /* Connections that are taken at once: the first request of each is probably
-     * there, and those that are open already wait meanwhile. */
+    /* How many connections are taken at once: the first request of each is
+     * probably there, and open connections wait meanwhile. */
     MAILS_AT_ONCE = 16
 };
 
-/* Of a position p the lap is what p is without its place in the ring. A cell is
- * free for the put at p while sequence == lap, and full for the take at p once
+/* The lap of a position p is p without its place in the ring. A cell is free
+ * for the put at p while sequence == lap, and full for the take at p once
  * sequence == lap + 1; taking sets lap + capacity. So zeroed memory is an empty
  * ring. */
 struct cell {
@@ -29,7 +29,7 @@ struct mailbox {
     size_t take_at; /* the receiver's alone */
     _Alignas(CACHE_LINE) atomic_size_t put_at;
     atomic_uint commands;
-    _Atomic(struct mailbox_note *) notes; /* the last one sent first */
+    _Atomic(struct mailbox_note *) notes; /* the latest one sent is first */
     _Alignas(CACHE_LINE) struct cell cells[];
 };
 
@@ -67,7 +67,7 @@ static struct mailbox_note *turn_around(struct mailbox_note *notes)
     return turned;
 }
 
-/* Delivers all notes. They are taken out at once, so that a note that is sent
+/* Delivers all notes. All are taken out first, so that a note that is sent
  * again meanwhile waits for the next time. */
 static void deliver_notes(struct mailbox *mailbox)
 {
@@ -93,7 +93,7 @@ static void on_wake(struct ev_loop *loop, ev_async *wake, int events)
 
     (void)loop;
     (void)events;
-    /* What was put before a command comes before it. */
+    /* Mail that was put before a command is delivered before it. */
     while ((taken < MAILS_AT_ONCE || atomic_load(&mailbox->commands)) &&
            take(mailbox, &mail)) {
         receiver->on_mail(receiver->context, &mail);
@@ -157,7 +157,7 @@ bool mailbox_put(struct mailbox *mailbox, const struct mail *mail)
         size_t lap = lap_of(mailbox, at);
 
         if (sequence == lap) {
-            /* Free: claim it. On failure at is what another put made it. */
+            /* The cell is free: claims it. On failure at is another put's. */
             if (!atomic_compare_exchange_weak_explicit(&mailbox->put_at, &at,
                                                        at + 1,
                                                        memory_order_relaxed,

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Opens both ends of a pipe. False: there is none, or one that is too small. */
+/* Opens both ends of a pipe. False: there is none, or it is too small. */
 static bool open_ends(struct pipe *pipe)
 {
     int fds[2];

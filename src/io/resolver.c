@@ -8,7 +8,7 @@
 #include "io/resolver_priv.h"
 
 enum {
-    /* Each reads /etc/hosts: so many at most, and the loop turns. */
+    /* Each look-up reads /etc/hosts: after so many of them the loop goes on. */
     ASKS_PER_TURN = 16,
     /* The kernel's tick, which struct now may lag behind. */
     TICK_MS = 10
@@ -22,8 +22,8 @@ static void wait_for_next(struct resolver_name *name, uint64_t delay_ms)
     heap_put(&name->resolver->due, &name->due_node, name->ends_ms, 0);
 }
 
-/* 1 s and twice as much each time, up to 20 s, and up to half of it on top: so
- * many workers do not ask in step. */
+/* Draws a delay: 1 s, twice as much each time, up to 20 s, and up to half of it
+ * on top, so that many workers do not ask in step. */
 static uint64_t draw_retry_ms(struct resolver_name *name)
 {
     struct resolver *resolver = name->resolver;
@@ -120,7 +120,7 @@ static void ask_for_due(struct resolver *resolver)
     }
 }
 
-/* Each is out of the list before its owner is told, who may close any. */
+/* Each name is off the list before its owner, who may close any, is told. */
 static void tell_news(struct resolver *resolver)
 {
     resolver->is_telling = true;
@@ -224,7 +224,7 @@ int resolver_name_open(struct resolver_name **name_out,
         name->addresses[name->count++] = literal;
         name->state = RESOLVER_KNOWN;
     } else {
-        /* Lower case: c-ares knows "localhost" in no other way. */
+        /* In lower case: otherwise c-ares does not know "localhost". */
         for (size_t i = 0; i < host.len; i++)
             name->host[i] = byte_lower(host.data[i]);
         resolver_ares_ask(name);

@@ -14,8 +14,8 @@ const char *const resolver_paths[] = {"/etc/hosts", "/etc/resolv.conf",
 
 /* --- Answers -------------------------------------------------------------- */
 
-/* The least of all records that led here. With its highest bit set a TTL is 0
- * (RFC 2181, 8). */
+/* The least TTL of all records that led here. A TTL with its highest bit set is
+ * 0 (RFC 2181, 8). */
 static uint64_t ttl_ms_of(const struct ares_addrinfo *found)
 {
     int ttl_s = RESOLVER_TTL_MAX_MS / MS_PER_S;
@@ -69,7 +69,7 @@ static void on_answer(void *context, int status, int timeouts,
 
 void resolver_ares_ask(struct resolver_name *name)
 {
-    /* c-ares would sort by opening a socket for each address. */
+    /* c-ares would open a socket for each address to sort them. */
     static const struct ares_addrinfo_hints hints = {.ai_flags = ARES_AI_NOSORT,
                                                      .ai_family = AF_UNSPEC};
 
@@ -93,8 +93,8 @@ static void on_ready(struct ev_loop *loop, ev_io *watcher, int events)
     resolver->events->on_turn_end(resolver);
 }
 
-/* The watcher of fd, or an unused one. There always is one, as c-ares has at
- * most two sockets for each server. */
+/* The watcher of fd, or an unused one. There always is one, as c-ares has two
+ * sockets at most for each server. */
 static ev_io *find_watcher(struct resolver *resolver, int fd)
 {
     ev_io *unused = NULL;
@@ -111,8 +111,8 @@ static ev_io *find_watcher(struct resolver *resolver, int fd)
     return unused;
 }
 
-/* From now on c-ares waits for fd to be readable or writable; neither: c-ares
- * is about to close fd. */
+/* c-ares waits for fd to be readable or writable from now on; neither: it is
+ * about to close fd. */
 static void on_socket(void *context, int fd, int readable, int writable)
 {
     struct resolver *resolver = context;
@@ -169,9 +169,9 @@ static int check_readable(const char *path)
     return 0;
 }
 
-/* Checks that the files are there that c-ares would make do without: it would
- * ask 127.0.0.1, and draw the ids of its questions from rand(3), so that
- * answers could be forged. 0 or -errno. */
+/* Checks that files are there without which c-ares would ask 127.0.0.1, and
+ * draw the ids of its questions from rand(3), so that answers could be forged.
+ * 0 or -errno. */
 static int check_files(const struct resolver_options *options)
 {
     int err = check_readable(options->resolv_conf ? options->resolv_conf
@@ -185,7 +185,7 @@ static int open_channel(struct resolver *resolver,
                         const struct resolver_options *options)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    char lookups[] = "fb"; /* the file, then DNS, whatever nsswitch.conf says */
+    char lookups[] = "fb"; /* /etc/hosts, then DNS, whatever nsswitch says */
     struct ares_options ares = {
         .flags = ARES_FLAG_NOALIASES,
         .timeout = options->try_ms > 0 ? options->try_ms : RESOLVER_TRY_MS,

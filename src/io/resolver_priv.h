@@ -12,8 +12,8 @@
 #include "base/siphash.h"
 #include "io/resolver.h"
 
-/* What has become of a look-up. Owners are told later, at the end of the turn:
- * c-ares is in the midst of something. */
+/* How a look-up ended. Owners are told later, at the end of the turn, as c-ares
+ * is in the middle of something. */
 struct resolver_events {
     void (*on_failure)(struct resolver_name *name, const char *why);
     void (*on_found)(struct resolver_name *name,
@@ -49,7 +49,7 @@ struct resolver_name {
     bool is_asking;     /* c-ares has a pointer to the name */
     bool is_closed;     /* only c-ares has one: its answer frees the name */
     bool is_asked_just; /* an answer now comes without network */
-    unsigned failures;  /* in a row */
+    unsigned failures;  /* failed look-ups in a row */
     const char *why;
     uint64_t ends_ms;
     uint16_t port;
@@ -68,10 +68,10 @@ void resolver_ares_close(struct resolver *resolver);
 /* Begins a look-up. It may be over on return. */
 void resolver_ares_ask(struct resolver_name *name);
 
-/* Sees to look-ups that have waited long enough. */
+/* Ends look-ups, and tries, that have waited long enough. */
 void resolver_ares_mind_time(struct resolver *resolver);
 
-/* The ms after which there is something to mind; UINT64_MAX: never. */
+/* In how many ms there is something to mind; UINT64_MAX: never. */
 uint64_t resolver_ares_left_ms(struct resolver *resolver);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include "base/file_broker.h"
 
-/* Reads the file. room is one byte more than the file may have: if that byte is
- * read, the file is too long; otherwise it is the NUL's. */
+/* Reads the file. room is one byte more than the file may have: reading that
+ * byte means that the file is too long; otherwise it is the NUL's. */
 static int read_all(struct small_file *file, int fd, size_t room)
 {
     while (file->len < room) {

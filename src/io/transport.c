@@ -49,11 +49,11 @@ enum io_result transport_peek(const struct transport *transport, char *data,
                                len_out);
 }
 
-/* A head and a short body cost less to copy than the kernel takes to read a
- * vector of them. */
+/* Up to so many bytes of a head and a short body cost less to copy than the
+ * kernel takes to read a vector of them. */
 enum { JOINED_BYTES_MAX = 2048 };
 
-/* Of the whole process, and never taken back: what is mapped may be on its way
+/* For the whole process, and never taken back: what is mapped may be on its way
  * after a reload, too. */
 static atomic_bool has_mappings;
 
@@ -62,7 +62,7 @@ void transport_expect_mappings(void)
     atomic_store_explicit(&has_mappings, true, memory_order_relaxed);
 }
 
-/* Copies all parts to out. The bytes, or 0: they are too many. */
+/* Copies all parts to out. Returns how many bytes; 0: they are too many. */
 static size_t join(const struct iovec *parts, size_t count,
                    char out[JOINED_BYTES_MAX])
 {
@@ -98,7 +98,7 @@ enum io_result transport_send_bare(const struct transport *transport,
 {
     int flags = MSG_NOSIGNAL | (more ? MSG_MORE : 0);
 
-    if (count == 1) /* alone: the same call without the vector */
+    if (count == 1) /* one part goes without a vector */
         return result_of_sending(send(transport->fd, parts->iov_base,
                                       parts->iov_len, flags),
                                  len_out);
@@ -178,8 +178,8 @@ enum io_result transport_discard(const struct transport *transport, char *data,
     return transport_receive_bare(transport, data, len, len_out);
 }
 
-/* A client that has not been told before is told by the way: it may well take a
- * plain end for an attack. */
+/* A client over TLS that was not told of the end before is told now: it may
+ * take a plain end for an attack. */
 void transport_close(struct transport *transport, bool resets)
 {
     if (transport->tls && !resets)

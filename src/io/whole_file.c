@@ -23,8 +23,8 @@ static int write_all(int fd, struct bytes text)
     return 0;
 }
 
-/* Chooses a name: hidden, and another one each time, so that what a crash
- * leaves is in nobody's way. */
+/* Chooses a hidden name, another one each time, so that a file left by a crash
+ * is in nobody's way. */
 static int choose_name(char other[NAME_MAX + 1], const char *name)
 {
     uint64_t number;
@@ -37,7 +37,7 @@ static int choose_name(char other[NAME_MAX + 1], const char *name)
     return len <= NAME_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* Writes text to a new file. Its mode is set by fchmod(), as open() leaves out
+/* Writes text to a new file, whose mode fchmod() sets, as open() leaves out
  * what the umask has. */
 static int write_other(int folder, const char *other, struct bytes text,
                        mode_t mode)
@@ -59,7 +59,7 @@ static int write_other(int folder, const char *other, struct bytes text,
     return err;
 }
 
-/* Writes the text into a file of another name, and has settle give it its
+/* Writes the text into a file of another name, which settle then gives its
  * own. */
 static int write_whole(int folder, const char *name, struct bytes text,
                        mode_t mode,

@@ -40,8 +40,8 @@ void tls_buffers_destroy(struct tls_buffers *buffers)
 
 /* --- Calls to OpenSSL ---------------------------------------------------- */
 
-/* Enters a call: clears errors of other connections, which say nothing of this
- * one, and what was made for one that broke, which goes nowhere. */
+/* Enters a call: clears errors of other connections, which mean nothing here,
+ * and what was made for one that broke, which goes nowhere. */
 static void enter(struct tls *tls)
 {
     tls->buffers->current = tls;
@@ -86,7 +86,7 @@ static void note_reason(struct tls *tls)
         tls->why = "unknown error";
 }
 
-/* What a call that has returned 0 or less means. */
+/* What a call to OpenSSL means that has returned 0 or less. */
 static enum io_result result_of(struct tls *tls, int returned)
 {
     switch (SSL_get_error(tls->ssl, returned)) {
@@ -178,7 +178,7 @@ void tls_destroy(struct tls *tls)
     free(tls);
 }
 
-/* What the error that OpenSSL has noted last stands for. */
+/* Which failure OpenSSL's latest error stands for. */
 static enum tls_failure failure_of(unsigned long error)
 {
     int reason = ERR_GET_REASON(error);
@@ -235,7 +235,7 @@ static uint8_t count_extra(const SSL *ssl)
                : HEAD + NONCE + TAG;
 }
 
-/* IO_EOF: it was there for a challenge, and has seen what it came for. */
+/* IO_EOF: it was for a challenge only, and has shown the certificate. */
 static enum io_result open_connection(struct tls *tls)
 {
     enum io_result result = IO_DONE;
@@ -273,7 +273,7 @@ enum io_result tls_handshake(struct tls *tls)
     if (result == IO_EOF || result == IO_FAILED)
         note_failure(tls);
     result = leave(tls, result);
-    /* The other side says nothing before it has heard the rest. */
+    /* The other side answers only when it has heard the rest. */
     return result == IO_AGAIN_READ && tls->kept_len > 0 ? IO_AGAIN_WRITE
                                                         : result;
 }
@@ -323,7 +323,7 @@ enum io_result tls_receive(struct tls *tls, char *data, size_t len,
     tls_wire_resume(tls);
     result = tls->taken ? tls_taken_receive(tls, data, len, len_out)
                         : receive(tls, data, len, len_out);
-    /* What has gone wrong behind what has come is told the next time. */
+    /* A fault behind what has come is told the next time. */
     if (result == IO_FAILED)
         result = fail(tls);
     else if (was_deferred && *len_out > 0 && tls_wire_defer(tls))

@@ -59,8 +59,8 @@ static int write_pem(struct tls_pem *pem_out, X509 *certificate, EVP_PKEY *key)
     return pem_out->text ? 0 : -ENOMEM;
 }
 
-/* Asked for the password of a key that has one: without a terminal nobody knows
- * it, and nobody shall be waited for. */
+/* Called for the password of a key that has one: without a terminal nobody
+ * knows it, and nobody shall be waited for. */
 static int refuse_password(char *password, int size, int writes, void *context)
 {
     (void)password;
@@ -236,7 +236,7 @@ static bool add_names(X509 *certificate, const struct tls_names *names)
     return is_added;
 }
 
-/* The time in seconds of the epoch; what is no time is long ago. */
+/* The time in seconds of the epoch; a malformed one counts as long ago. */
 static int64_t read_time(const ASN1_TIME *time)
 {
     struct tm tm = {0};
@@ -377,7 +377,7 @@ static bool covers(X509 *leaf, const struct tls_names *names)
     return true;
 }
 
-/* An authority that ends soon cannot give more. */
+/* Whether the leaf lasts long enough, or as long as its authority. */
 static bool lasts(const struct tls_authority *authority, const X509 *leaf,
                   int64_t now_s)
 {

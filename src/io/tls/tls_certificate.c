@@ -191,8 +191,8 @@ static void add_issuer(struct tls_certificate *certificate,
              "%s%.*s", len > 0 ? " " : "", text_len, (const char *)text);
 }
 
-/* Reads the name of the authority that has signed. It chose that name, and
- * terminals show it as it is: so control characters are left out. */
+/* Reads the issuer's name. The issuer chose it, and terminals show it as it is,
+ * so control characters are left out. */
 static void read_issuer(struct tls_certificate *certificate)
 {
     static const int entries[] = {NID_organizationName, NID_commonName};
@@ -330,7 +330,7 @@ int64_t tls_certificate_ends_at(const struct tls_certificate *certificate)
     return certificate->ends_at;
 }
 
-/* Whether this machine knows and trusts who has signed it. */
+/* Whether this machine knows and trusts the issuer. */
 static bool is_trusted_here(X509 *x509)
 {
     X509_STORE *store = X509_STORE_new();

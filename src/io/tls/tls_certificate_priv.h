@@ -10,7 +10,7 @@ struct x509_st;
 struct evp_pkey_st;
 struct stack_st_X509;
 
-/* What a certificate has, all borrowed. The chain (_others) is without the
+/* The parts of a certificate, all borrowed. The chain (_others) is without the
  * certificate itself. */
 struct x509_st *tls_certificate_x509(const struct tls_certificate *certificate);
 struct evp_pkey_st *tls_certificate_key(const struct tls_certificate

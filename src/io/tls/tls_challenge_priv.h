@@ -8,18 +8,17 @@
 
 struct ssl_st;
 
-/* Whether the hello of a client asks for nothing but that. */
+/* Whether a ClientHello asks for a challenge and nothing else. */
 bool tls_challenge_is_asked(struct ssl_st *ssl);
 
-/* Has the certificate shown that lies in folder for name. False: there is
- * none. */
+/* Shows the certificate that lies in folder for name. False: there is none. */
 MUST_USE bool tls_challenge_show(struct ssl_st *ssl, const char *folder,
                                  struct bytes name);
 
-/* Whether a list of protocols (RFC 7301 3.1) is that one alone. */
+/* Whether a list of protocols (RFC 7301 3.1) has a challenge's alone. */
 bool tls_challenge_is_listed(struct bytes protocols);
 
-/* Whether a connection has come about for that. */
+/* Whether a connection was made for a challenge. */
 bool tls_challenge_is_met(const struct ssl_st *ssl);
 
 #endif

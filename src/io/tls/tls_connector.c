@@ -33,7 +33,7 @@ static void drop_session(struct tls_target *target)
     target->session = NULL;
 }
 
-/* The newest is the one that its server takes for longest. 1: it is ours
+/* Keeps the newest session, which the server takes for longest. 1: it is ours
  * now. */
 static int on_session(SSL *ssl, SSL_SESSION *session)
 {
@@ -45,7 +45,7 @@ static int on_session(SSL *ssl, SSL_SESSION *session)
 }
 
 /* Whether a session is still good: it vouches for a server as long as the
- * certificate does by which it was begun. */
+ * certificate that it was begun with. */
 static bool is_good(const SSL_SESSION *session)
 {
     X509 *x509 = SSL_SESSION_get0_peer((SSL_SESSION *)(uintptr_t)session);

@@ -28,12 +28,12 @@
     "TLS_CHACHA20_POLY1305_SHA256"
 #define GROUPS "X25519:P-256"
 
-/* Of TLS 1.3, for each whole handshake. A second one, OpenSSL's usual, is for
- * who opens more connections than come back: it costs as much as a reply or
- * two. */
+/* How many tickets a client of TLS 1.3 gets for each whole handshake. A second
+ * one, OpenSSL's usual, is for clients that open more connections than come
+ * back: it costs as much as a reply or two. */
 enum { TICKETS = 1 };
 
-/* A ticket is younger than the oldest key that is accepted. */
+/* A ticket is younger than the oldest key that still opens. */
 enum { SESSION_S = (TLS_TICKETS_KEPT - 1) * TLS_TICKETS_ROTATE_S };
 
 /*
@@ -52,8 +52,8 @@ struct tls_context {
 /* --- What belongs to an SSL_CTX ------------------------------------------ */
 
 static pthread_once_t slots_once = PTHREAD_ONCE_INIT;
-static int context_slot = -1; /* of the first */
-static int set_slot = -1;     /* of each */
+static int context_slot = -1; /* of the first SSL_CTX: its context */
+static int set_slot = -1;     /* of each SSL_CTX: its set */
 
 static void free_context(struct tls_context *context)
 {
@@ -111,7 +111,7 @@ static int verify_mode(const struct tls_set *set)
     return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
 }
 
-/* What SSL_set_SSL_CTX() leaves as it was. */
+/* Changes to another SSL_CTX, and what SSL_set_SSL_CTX() leaves as it was. */
 static bool go_over(SSL *ssl, SSL_CTX *to, const struct tls_set *set)
 {
     if (!SSL_set_SSL_CTX(ssl, to) ||
@@ -162,10 +162,10 @@ static int on_name(SSL *ssl, int *alert, void *object)
 }
 
 /* Chooses the protocol. A client that asks for a challenge alone (acme-tls/1)
- * has been shown its certificate already. For others, the client's list is
- * looked through in our order. A client that names nothing that is spoken here
- * gets no connection (RFC 7301 3.2): what it would say means something else, and
- * might be taken for a request that somebody else has made it send. */
+ * has been shown its certificate already. Other clients' lists are searched in
+ * our order. A client that names nothing that is spoken here gets no connection
+ * (RFC 7301 3.2): its bytes mean something else, and might pass for a request
+ * that somebody else has made it send. */
 static int on_protocols(SSL *ssl, const unsigned char **out,
                         unsigned char *out_len, const unsigned char *in,
                         unsigned in_len, void *object)
@@ -205,16 +205,16 @@ static int begin_mac(EVP_MAC_CTX *mac, struct tls_ticket_key *key)
     return EVP_MAC_CTX_set_params(mac, parameters);
 }
 
-/* A client of TLS 1.3 uses a ticket once (RFC 8446 C.4), so that each that has
- * come back gets another; one of 1.2 does when its key is no more the newest.
- */
+/* Whether the client gets another ticket. In TLS 1.3 each is used once (RFC
+ * 8446 C.4), so that each client that comes back does; in TLS 1.2, if its key
+ * is not the newest any more. */
 static bool wants_another(const SSL *ssl, enum tls_ticket_age age)
 {
     return age == TLS_TICKET_OLD || SSL_version(ssl) >= TLS1_3_VERSION;
 }
 
-/* OpenSSL's results: 0, no such key; 1; 2, and the client is to get a newer
- * ticket; below 0, it failed. */
+/* Returns what OpenSSL expects: 0, no such key; 1; 2, and the client is to get
+ * a newer ticket; below 0, failure. */
 static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
                      EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, int makes)
 {
@@ -254,7 +254,7 @@ static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
 static bool set_rules(SSL_CTX *ctx, enum tls_profile profile)
 {
     SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    /* Else those that sign clients are tried for a chain in each handshake. */
+    /* Otherwise handshakes try those that sign clients for a chain. */
     SSL_CTX_set_mode(ctx, SSL_MODE_NO_AUTO_CHAIN);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_timeout(ctx, SESSION_S);

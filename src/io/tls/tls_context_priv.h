@@ -10,16 +10,16 @@
 struct ssl_ctx_st;
 struct ssl_st;
 
-/* What connections are made of: SSL_new(). It is for clients that name nobody;
- * as soon as a ClientHello names somebody, the connection goes over to that set
- * by itself. Borrowed. */
+/* What SSL_new() makes connections of; borrowed. It is for clients that name
+ * nobody; when a ClientHello has a name, the connection changes to that name's
+ * set by itself. */
 struct ssl_ctx_st *tls_context_ssl(struct tls_context *context);
 
-/* The set that a connection has got; before its ClientHello, the first. */
+/* The set that a connection has got; the first one before its ClientHello. */
 const struct tls_set *tls_context_chosen(const struct ssl_st *ssl);
 
-/* Holds what a connection was made of, as the connection does: the sets, and
- * names of groups, are there until SSL_CTX_free(). */
+/* Holds what a connection was made of, as the connection does: sets, and names
+ * of groups, are there until SSL_CTX_free(). */
 struct ssl_ctx_st *tls_context_hold(const struct ssl_st *ssl);
 
 #endif

@@ -1,5 +1,5 @@
-/* The plain digests are the old interface, for which there is no other that
- * takes a state by value. */
+/* The plain digests are OpenSSL's old interface, and the only one with a state
+ * that can be copied by value. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "io/tls/tls_hkdf.h"
@@ -11,7 +11,7 @@
 enum {
     BLOCK_MAX = SHA512_CBLOCK,
     PREFIX_BYTES = 6,
-    LABEL_MAX = 249,  /* what its length has room for, behind the prefix */
+    LABEL_MAX = 249,  /* all that its length byte allows */
     CONTEXT_MAX = 64, /* a digest of any kind */
     /* Length, label and context with their lengths, and the number of the
      * block. */
@@ -20,7 +20,7 @@ enum {
 
 union state {
     SHA256_CTX sha256;
-    SHA512_CTX sha512; /* of SHA-384, too */
+    SHA512_CTX sha512; /* for SHA-384, too */
 };
 
 struct tls_hkdf {
@@ -29,7 +29,7 @@ struct tls_hkdf {
     size_t block_bytes;
     unsigned char nothing[TLS_SECRET_MAX]; /* the digest of no bytes */
     bool has_key;
-    unsigned char key[TLS_SECRET_MAX]; /* that inner and outer begin with */
+    unsigned char key[TLS_SECRET_MAX]; /* the key that both were begun with */
     union state inner;
     union state outer;
 };
@@ -113,8 +113,8 @@ static void begin_padded(const struct tls_hkdf *hkdf, union state *state,
     OPENSSL_cleanse(block, hkdf->block_bytes);
 }
 
-/* A key is as long as a digest, and zeros behind a shorter one change nothing.
- * Of one secret several others are made in a row. */
+/* Sets a key, unless it is the last one, as several secrets are made of one in
+ * a row. It is as long as a digest: zeros behind it change nothing. */
 static void set_key(struct tls_hkdf *hkdf, const unsigned char *key)
 {
     enum { INNER = 0x36, OUTER = 0x5c };
@@ -162,7 +162,7 @@ bool tls_hkdf_expand(struct tls_hkdf *hkdf, struct bytes secret,
     if (secret.len != hkdf->secret_bytes || len > hkdf->secret_bytes ||
         label.len > LABEL_MAX || context.len > CONTEXT_MAX)
         return false;
-    info[at++] = 0; /* of the length, which is no more than a digest */
+    info[at++] = 0; /* high byte of the length: one digest at most */
     info[at++] = (unsigned char)len;
     info[at++] = (unsigned char)(PREFIX_BYTES + label.len);
     at = append(info, at, prefix, PREFIX_BYTES);

@@ -27,9 +27,8 @@ static const char layer[] = "tls";
 static pthread_once_t looked_once = PTHREAD_ONCE_INIT;
 static bool is_there;
 
-/* Looks whether the kernel has the layer. A kernel without it says so of a
- * socket that is not connected; one that has it says that the socket is not
- * connected. */
+/* Looks whether the kernel has its TLS layer. Without it the kernel says so of
+ * a socket that is not connected; with it, that the socket is not connected. */
 static void look(void)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -50,8 +49,8 @@ bool tls_kernel_is_there(void)
 
 /* --- Keys ---------------------------------------------------------------- */
 
-/* As the kernel wants them: of AES-GCM the first four bytes of the vector are
- * the salt, of ChaCha20-Poly1305 none. */
+/* A key as the kernel wants it: of AES-GCM the first four bytes of the vector
+ * are the salt, of ChaCha20-Poly1305 none. */
 struct material {
     union {
         struct tls_crypto_info info;
@@ -110,7 +109,7 @@ bool tls_kernel_begin(int fd, const struct tls_direction *out)
     if (!tls_direction_find_key(out, key))
         return false;
     fill(&material, out, key);
-    /* With the layer and without keys the socket sends bytes as they are. */
+    /* With the layer, but without keys, the socket sends bytes as they are. */
     is_done = setsockopt(fd, IPPROTO_TCP, TCP_ULP, layer, sizeof(layer)) == 0 &&
               setsockopt(fd, SOL_TLS, TLS_TX, &material.all, material.len) == 0;
     OPENSSL_cleanse(&material, sizeof(material));

@@ -5,7 +5,7 @@
 
 enum { HOST_NAME_TYPE = 0 };
 
-/* An address in its shortest form. False: it is none. */
+/* Writes an address in its shortest form. False: it is none. */
 static bool shorten(struct bytes address, char to[TLS_NAME_MAX + 1])
 {
     char text[INET6_ADDRSTRLEN];

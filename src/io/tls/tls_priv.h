@@ -22,13 +22,13 @@ struct ssl_st;
 struct x509_st;
 
 enum {
-    /* Leave in one call, if there is room: a quantum of 128 KiB, and what is
-     * around it. */
+    /* Records that leave in one call, if there is room: a quantum of 128 KiB,
+     * and what is around it. */
     TLS_GATHERED_RECORDS = 9,
-    /* Head, explicit nonce, type, tag: the dearest cipher's. */
+    /* Head, explicit nonce, type, tag, at their longest. */
     TLS_RECORD_EXTRA_MAX = 64,
-    /* Behind whole records: tickets, alerts, updates of keys. What does not
-     * fit waits for another call. */
+    /* Room for tickets, alerts, updates of keys behind whole records. What does
+     * not fit waits for another call. */
     TLS_OUT_BYTES =
         TLS_GATHERED_RECORDS * (TLS_RECORD_BYTES + TLS_RECORD_EXTRA_MAX) + 4096,
     /* Two records of the largest size, so that there is room behind a part of
@@ -38,12 +38,12 @@ enum {
 };
 
 struct tls_buffers {
-    struct tls *current; /* whose call it is: one at a time */
+    struct tls *current; /* whose call is under way: one at a time */
     struct bio_method_st *method;
-    struct bio_st *bio; /* of all connections: it speaks for the current one */
+    struct bio_st *bio; /* for all connections: it serves current */
     struct tls_suite suites[TLS_SUITE_COUNT];
     size_t out_len; /* ciphertext of this call, in out */
-    size_t in_at;   /* what has come in this call, and was not looked at */
+    size_t in_at;   /* bytes of in that were not looked at */
     size_t in_len;
     char out[TLS_OUT_BYTES];
     char in[TLS_IN_BYTES];
@@ -54,9 +54,9 @@ struct tls_buffers {
 struct tls_taken {
     struct tls_direction in;
     struct tls_direction out;
-    struct ssl_ctx_st *context;  /* counted: what is chosen lives there */
-    const struct tls_set *set;   /* that was chosen */
-    struct x509_st *certificate; /* of the client, and good; or NULL */
+    struct ssl_ctx_st *context;  /* counted; set and certificate live there */
+    const struct tls_set *set;   /* the set that was chosen */
+    struct x509_st *certificate; /* the client's, if good; or NULL */
     const char *cipher;          /* names, for people */
     const char *group;
     bool is_resumed;
@@ -64,36 +64,36 @@ struct tls_taken {
     bool has_closed;      /* the client has said that nothing more comes */
     bool by_kernel;       /* it seals what is sent (tls_kernel.h); the number
                              of out is as many records as that may be */
-    bool has_tried;       /* whether it would */
-    bool owes_update;     /* the next record is to have a new key */
-    uint8_t idle_records; /* that came in a row, and had no data */
-    uint8_t begun_len;    /* of a message that has come in part */
+    bool has_tried;       /* by_kernel was tried */
+    bool owes_update;     /* the next record has to use a new key */
+    uint8_t idle_records; /* records in a row without data */
+    uint8_t begun_len;    /* bytes of a message in part */
     unsigned char begun[TLS_BEGUN_MAX];
-    char name[]; /* that was asked for, or "" */
+    char name[]; /* the name that was asked for, or "" */
 };
 
 struct tls {
     struct tls_work work;
-    struct ssl_st *ssl;          /* NULL: taken */
-    struct tls_taken *taken;     /* NULL: ssl */
+    struct ssl_st *ssl;          /* NULL: taken has it */
+    struct tls_taken *taken;     /* NULL: ssl has it */
     struct tls_secrets *secrets; /* during a handshake, or NULL */
     struct tls_buffers *buffers;
-    char *held;        /* what has come, or NULL: payload, and records behind */
+    char *held;        /* unread bytes, or NULL: payload, then records */
     uint32_t plain_at; /* the payload */
     uint32_t plain_len;
     uint32_t cipher_at; /* the records, and a part of one */
     uint32_t cipher_len;
-    const char *why; /* it has broken, for people; static; NULL: see error */
+    const char *why; /* why it broke, for people; static; or NULL */
     char *kept;      /* ciphertext that goes next, or NULL */
     uint32_t kept_at;
     uint32_t kept_len;
-    uint32_t owed;        /* payload that is encrypted, and not reported */
+    uint32_t owed;        /* payload encrypted, but not reported */
     uint32_t sent_ms;     /* when payload was sent last, by a coarse clock */
-    uint32_t unsent_max;  /* that wait in the socket; 0: any number */
+    uint32_t unsent_max;  /* bytes unsent in the socket; 0: any number */
     uint16_t early_bytes; /* payload of an early record */
-    uint8_t early_left;   /* so many of these are to come */
+    uint8_t early_left;   /* early records still to come */
     int fd;
-    int error;            /* errno of a call that has failed; 0: none has */
+    int error;            /* errno of the call that failed; 0: none */
     uint8_t record_extra; /* bytes that a record adds to its payload */
     uint8_t failure;      /* enum tls_failure */
     bool has_unread;      /* more of the client has come than was asked for */
@@ -102,10 +102,10 @@ struct tls {
     bool has_heard;       /* a first byte of the client has come */
     bool is_open;         /* the handshake is done */
     bool has_said_end;    /* close_notify is on its way */
-    bool is_deferred;     /* what is kept waits for the first reply */
+    bool is_deferred;     /* kept bytes wait for the first reply */
     bool is_broken;       /* OpenSSL must not be called any more */
-    bool is_mute;         /* nothing more can be sent; what has come can be
-                             received all the same */
+    bool is_mute;         /* nothing more can be sent, but what has come can
+                             still be received */
 };
 
 /* A connection that is neither a client's nor a server's yet. NULL: no
@@ -119,11 +119,10 @@ MUST_USE struct tls *tls_create(struct tls_buffers *buffers,
 MUST_USE bool tls_takeover_init(struct tls_buffers *buffers);
 void tls_takeover_fini(struct tls_buffers *buffers);
 
-/* Has the handshake of a client's connection tell its secrets. False: no
- * memory. */
+/* Notes the secrets of a client's handshake. False: no memory. */
 MUST_USE bool tls_takeover_begin(struct tls *tls);
 
-/* After the handshake: takes the connection over, if it can be. */
+/* Takes the connection over after the handshake, if it can be. */
 void tls_takeover_end(struct tls *tls);
 
 void tls_taken_destroy(struct tls_taken *taken); /* NULL is ok */
@@ -133,18 +132,17 @@ void tls_taken_destroy(struct tls_taken *taken); /* NULL is ok */
 MUST_USE enum io_result tls_taken_receive(struct tls *tls, char *data,
                                           size_t len, size_t *len_out);
 
-/* Puts a record of few bytes behind what this call has made. Nothing is
- * kept. */
+/* Puts a short record behind what this call has made. Nothing may be kept. */
 void tls_taken_say(struct tls *tls, enum tls_content type, const char *payload,
                    size_t len);
 
 enum {
-    TLS_RECORDS_DUE = 1 << 24, /* with one key, until there should be another */
+    TLS_RECORDS_DUE = 1 << 24, /* with one key; then another is due */
     TLS_RECORDS_MAX = 23726566 /* 2^24.5, of whole ones (RFC 8446 5.5) */
 };
 
-/* Whether the next record is to have another key: the client wants it, or the
- * old one was used for as much as it may be. */
+/* Whether the next record needs another key: the client wants it, or the old
+ * one was used for as much as it may be. */
 static inline bool tls_taken_is_due(const struct tls_taken *taken)
 {
     return !taken->by_kernel &&
@@ -154,7 +152,7 @@ static inline bool tls_taken_is_due(const struct tls_taken *taken)
 /* Ends a connection whose key would have to change, and cannot. */
 void tls_taken_end(struct tls *tls);
 
-/* Has the next records get another key, and tells the client so. */
+/* Gives the next records another key, and tells the client so. */
 void tls_taken_update(struct tls *tls);
 
 /* --- tls_wire.c ---------------------------------------------------------- */
@@ -163,25 +161,25 @@ void tls_taken_update(struct tls *tls);
 MUST_USE bool tls_wire_init(struct tls_buffers *buffers);
 void tls_wire_fini(struct tls_buffers *buffers);
 
-/* Room for records in the buffer of this call. */
+/* How many bytes of records this call's buffer has room for. */
 static inline size_t tls_wire_room(const struct tls_buffers *buffers)
 {
     return sizeof(buffers->out) - buffers->out_len;
 }
 
-/* Receives what goes into buffers->in behind what is there. IO_DONE,
+/* Receives as much as goes into buffers->in, behind what is there. IO_DONE,
  * IO_AGAIN_READ, IO_EOF, or IO_FAILED and tls->error. */
 MUST_USE enum io_result tls_wire_gather(struct tls *tls);
 
-/* Holds what this call has not looked at. False: no memory. */
+/* Holds what this call has not taken. False: no memory. */
 MUST_USE bool tls_wire_hold(struct tls *tls);
 
-/* Keeps what this call has made for the reply that comes soon: tickets, which
- * nobody waits for, cost no system call of their own then. False: it is too
- * much, or there is no memory. */
+/* Keeps what this call has made for the reply that comes soon: so tickets, for
+ * which nobody waits, cost no system call of their own. False: it is too much,
+ * or there is no memory. */
 MUST_USE bool tls_wire_defer(struct tls *tls);
 
-/* Puts what waits for a reply at the head of what this call makes. */
+/* Puts what was deferred at the head of what this call makes. */
 void tls_wire_resume(struct tls *tls);
 
 /* Sends what is kept. IO_DONE: all of it, or there was nothing. */

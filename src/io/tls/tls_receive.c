@@ -27,11 +27,11 @@ void tls_taken_say(struct tls *tls, enum tls_content type, const char *payload,
 }
 
 enum {
-    KEY_UPDATE = 24, /* of a handshake's messages (RFC 8446 4.6.3) */
+    KEY_UPDATE = 24, /* messages of a handshake (RFC 8446 4.6.3) */
     KEY_UPDATE_BYTES = 5,
     KEY_UPDATE_HEAD = 4, /* type and length, before what it asks for */
-    /* Records in a row that have no data: a client may hide how much it sends
-     * by such, and change its keys, but each costs the server more than the
+    /* Records in a row without data: a client may hide by them how much it
+     * sends, and change its keys, but each costs the server more than the
      * client, and moves no time limit. */
     IDLE_RECORDS_MAX = 32
 };
@@ -39,7 +39,7 @@ enum {
 _Static_assert((int)KEY_UPDATE_BYTES == (int)TLS_BEGUN_MAX,
                "a message that has come in part has room");
 
-/* An update that asks for none in return. */
+/* Sends an update that asks for none in return. */
 void tls_taken_update(struct tls *tls)
 {
     static const char message[KEY_UPDATE_BYTES] = {KEY_UPDATE, 0, 0, 1, 0};
@@ -50,7 +50,7 @@ void tls_taken_update(struct tls *tls)
         tls->is_broken = true;
 }
 
-/* Refuses what has come. The client hears why, unless bytes are kept, behind
+/* Refuses what has come. The client is told why, unless bytes are kept, behind
  * which nothing goes. */
 static enum io_result refuse(struct tls *tls, enum tls_alert alert)
 {
@@ -65,7 +65,7 @@ static enum io_result refuse(struct tls *tls, enum tls_alert alert)
 
 /* --- Records of the client ----------------------------------------------- */
 
-/* Nothing but an end is without consequence (6), and of an alert all comes in a
+/* Takes an alert: any but an end is an error (6), and each comes whole, in a
  * record of its own (5.1, 5.4). */
 static enum io_result take_alert(struct tls *tls, struct bytes payload)
 {
@@ -105,9 +105,9 @@ static enum io_result change_key(struct tls *tls, bool is_wanted_of_us)
     return IO_FAILED;
 }
 
-/* A client says nothing but that its keys change, since nothing else was asked
- * for. It may cut these five bytes (5.1), but nothing comes behind them with
- * the old key. */
+/* Takes a handshake's message: a client sends only that its keys change, as it
+ * was asked for nothing else. It may cut these five bytes (5.1), but sends
+ * nothing behind them with the old key. */
 static enum io_result take_handshake(struct tls *tls, struct bytes payload)
 {
     static const unsigned char update[KEY_UPDATE_HEAD] = {KEY_UPDATE, 0, 0, 1};
@@ -148,8 +148,8 @@ static bool is_in_place(struct tls_taken *taken, enum tls_content type,
     return ++taken->idle_records <= IDLE_RECORDS_MAX;
 }
 
-/* Takes the record at the head of what has come. *payload_out is what it holds
- * if that is data, else empty. */
+/* Takes the record at the head of what has come. *payload_out is its data;
+ * empty if it has none. */
 static enum io_result take_record(struct tls *tls, size_t len,
                                   struct bytes *payload_out)
 {
@@ -181,8 +181,8 @@ static enum io_result take_record(struct tls *tls, size_t len,
     return refuse(tls, TLS_ALERT_UNEXPECTED_MESSAGE);
 }
 
-/* How long the record is that is whole; 0: none is. What says of itself that it
- * is no record, or longer than any may be, is whole enough. */
+/* The length of the next record, if it is whole; 0: it is not. One whose head
+ * is no record's, or claims too many bytes, is whole enough. */
 static size_t find_record(const struct tls_buffers *buffers)
 {
     const char *begin = buffers->in + buffers->in_at;
@@ -196,7 +196,7 @@ static size_t find_record(const struct tls_buffers *buffers)
 
 /* --- What is held between calls ------------------------------------------ */
 
-/* Takes payload that is here already, as much as there is. */
+/* Takes payload that was opened already, as much as there is. */
 static size_t take_plain(struct tls *tls, char *data, size_t len)
 {
     if (len > tls->plain_len)
@@ -216,7 +216,7 @@ static void drop_held(struct tls *tls)
     tls->plain_len = tls->cipher_len = 0;
 }
 
-/* Brings what this connection held back into the buffer that all connections
+/* Brings what this connection held into the buffer that all connections
  * share. */
 static void load(struct tls *tls)
 {
@@ -230,8 +230,8 @@ static void load(struct tls *tls)
     drop_held(tls);
 }
 
-/* Holds what is left: of the last payload, which stands before the rest in the
- * buffer of all, and the rest. */
+/* Holds the rest of the last payload, which lies before the other bytes in the
+ * shared buffer, and those bytes. */
 static bool hold(struct tls *tls, struct bytes plain)
 {
     struct tls_buffers *buffers = tls->buffers;
@@ -253,7 +253,7 @@ static bool hold(struct tls *tls, struct bytes plain)
 
 /* --- Receiving ----------------------------------------------------------- */
 
-/* Opens records while there is room for what they hold. */
+/* Opens records while there is room for their payload. */
 static enum io_result open_records(struct tls *tls, char *data, size_t len,
                                    size_t *len_out, struct bytes *left_out)
 {
@@ -296,7 +296,7 @@ static enum io_result receive_records(struct tls *tls, char *data, size_t len,
     if (result == IO_EOF || result == IO_FAILED) {
         buffers->in_len = 0;
         tls->is_broken |= result == IO_FAILED;
-        /* Nothing more comes out of the socket that would tell of it. */
+        /* The next call tells of the end; no event will. */
         tls->has_unread = *len_out > 0;
         return result;
     }

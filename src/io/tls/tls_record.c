@@ -72,8 +72,8 @@ static bool use_key(struct tls_direction *direction, const unsigned char *key)
                               NULL, direction->seals, NULL) == 1;
 }
 
-/* The suite is shared by all connections, and would keep the last secret until
- * the next one comes. */
+/* All connections share the suite, which would keep the last secret until the
+ * next one comes. */
 static bool make_key(struct tls_direction *direction)
 {
     unsigned char key[TLS_KEY_MAX];
@@ -86,8 +86,8 @@ static bool make_key(struct tls_direction *direction)
     return is_done;
 }
 
-/* Begins a direction with a secret. False: that is not as long as those of the
- * suite; or no memory. */
+/* Begins a direction with a secret. False: it is not as long as the suite's, or
+ * there is no memory. */
 static bool begin(struct tls_direction *direction,
                   const struct tls_suite *suite, struct bytes secret,
                   bool seals)
@@ -145,7 +145,7 @@ bool tls_direction_update(struct tls_direction *direction)
     return is_done && make_key(direction);
 }
 
-/* The counter, big-endian, over the end of the vector (5.3). */
+/* The nonce: the counter, big-endian, over the vector's end (5.3). */
 static void make_nonce(const struct tls_direction *direction,
                        unsigned char nonce[TLS_IV_BYTES])
 {

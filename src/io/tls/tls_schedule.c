@@ -9,13 +9,13 @@
 #include <pthread.h>
 #include <string.h>
 
-#define NAME "sprintd" /* of the provider, and of what its own have */
+#define NAME "sprintd" /* of the provider, and as a property */
 #define ALGORITHM "TLS13-KDF"
 
 /* --- The handshake of this thread ---------------------------------------- */
 
 static _Thread_local struct {
-    const struct tls_suite *suites; /* NULL: it is in none */
+    const struct tls_suite *suites; /* NULL: no handshake is entered */
     struct tls_secrets *secrets;
     struct tls_keys *begun; /* whose key and vector come next, or NULL */
 } current;
@@ -52,15 +52,14 @@ static struct tls_hkdf *find_hkdf(const char *digest)
 struct question {
     int mode;
     const char *digest;
-    struct bytes secret; /* that others are made of; or what goes into one */
+    struct bytes secret; /* the secret that others are made of; or an input */
     struct bytes previous;
     struct bytes prefix;
     struct bytes label;
     struct bytes context;
 };
 
-/* Takes one parameter into question. False: it is one that we know nothing of.
- */
+/* Takes one parameter into question. False: it is unknown here. */
 static bool read_one(struct question *question, const OSSL_PARAM *parameter)
 {
     struct bytes value = {parameter->data, parameter->data_size};
@@ -105,8 +104,8 @@ static void note_secret(struct tls_keys *keys, const unsigned char *secret,
     current.begun = keys;
 }
 
-/* A secret of traffic is followed by its key and its vector; other secrets,
- * those of the handshake before, have keys and vectors, too. */
+/* Notes a secret of traffic, which its key and vector follow. Other secrets,
+ * those of the handshake itself, have keys and vectors, too. */
 static void note(const struct question *question, const unsigned char *made,
                  size_t len)
 {
@@ -135,14 +134,14 @@ static void note(const struct question *question, const unsigned char *made,
 
 static EVP_KDF *original;
 
-/* Given, and nothing in it: no handshake has such, and it is not the same as
- * what is left out. */
+/* Whether a value is given, but empty: no handshake has such, and it differs
+ * from one that is left out. */
 static bool is_void(struct bytes value)
 {
     return value.data && value.len == 0;
 }
 
-/* False: it is none of ours. */
+/* Answers the question. False: it is for the original algorithm. */
 static bool answer(const struct question *question, unsigned char *out,
                    size_t len)
 {
@@ -196,8 +195,7 @@ static int derive(void *context, unsigned char *out, size_t len,
 
 /* --- The provider -------------------------------------------------------- */
 
-/* A context has nothing in it, and there is one for all: whatever is asked
- * comes with the question. */
+/* One empty context serves all: whatever is asked comes with the question. */
 static void *new_context(void *provider)
 {
     return provider;
@@ -247,10 +245,10 @@ static int begin_provider(const OSSL_CORE_HANDLE *handle,
 
 static pthread_once_t begun_once = PTHREAD_ONCE_INIT;
 static OSSL_PROVIDER *provider;
-static bool is_found; /* by a context that prefers it */
+static bool is_found; /* a context that prefers it finds it */
 
-/* The original is looked for first, or it would be ours. A provider that is
- * loaded otherwise than this way stands in the place of OpenSSL's own. */
+/* The original is looked for first, as this name would find ours later. Any
+ * other way of loading a provider would replace OpenSSL's own. */
 static void begin(void)
 {
     EVP_KDF *ours = NULL;

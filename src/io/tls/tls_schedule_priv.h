@@ -19,11 +19,11 @@
 
 #include "io/tls/tls_secrets_priv.h"
 
-/* What an SSL_CTX prefers whose handshakes come here, in OpenSSL's words. NULL:
- * they do not. */
+/* The property, in OpenSSL's words, that an SSL_CTX prefers whose handshakes
+ * come here. NULL: none do. */
 const char *tls_schedule_properties(void);
 
-/* Until tls_schedule_leave() this thread is in one handshake, whose keys are
+/* Lets this thread be in one handshake until tls_schedule_leave(): its keys are
  * written to secrets. suites: all TLS_SUITE_COUNT of the thread. */
 void tls_schedule_enter(const struct tls_suite *suites,
                         struct tls_secrets *secrets);

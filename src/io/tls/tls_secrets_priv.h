@@ -13,13 +13,13 @@
 struct ssl_st;
 
 struct tls_secrets {
-    struct tls_keys client; /* zeros: not known yet */
+    struct tls_keys client; /* all zero: not known yet */
     struct tls_keys server;
-    uint64_t records; /* that were sent with the server's */
+    uint64_t records; /* sent with the server's key */
 };
 
-/* Has one handshake count its records. Its keys are there when it is done, if
- * it has run between tls_schedule_enter() and tls_schedule_leave(). NULL: no
+/* Lets one handshake count its records. Its keys are there when it is done, if
+ * it ran between tls_schedule_enter() and tls_schedule_leave(). NULL: no
  * memory. */
 MUST_USE struct tls_secrets *tls_secrets_create(struct ssl_st *ssl);
 

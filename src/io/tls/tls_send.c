@@ -15,11 +15,11 @@
 
 /* Where payload comes from: memory, or a file. */
 struct payload {
-    const struct iovec *parts; /* NULL: file */
-    size_t at;                 /* in the first of them */
+    const struct iovec *parts; /* NULL: file has it */
+    size_t at;                 /* offset in the first part */
     int file;
     uint64_t offset;
-    size_t left; /* in all */
+    size_t left; /* bytes in all */
 };
 
 /* Early records: see begin_burst(). */
@@ -28,16 +28,16 @@ enum {
     LONG_WAY_US = 30000,
     EARLY_RECORDS = 10, /* segments that leave at once (RFC 6928) */
     EARLY_BYTES_MIN = 500,
-    SEGMENT_BYTES = 1400 /* about what is in one, mostly */
+    SEGMENT_BYTES = 1400 /* roughly what a segment holds */
 };
 
 /* How many parts one call gives the kernel to encrypt and send. */
 enum { KERNEL_PARTS = 64 };
 
-/* Records that leave in one call. */
+/* Records that leave in one call: where each ends in it, and its payload. */
 struct batch {
     size_t count;
-    size_t ends[EARLY_RECORDS]; /* in the ciphertext */
+    size_t ends[EARLY_RECORDS]; /* of each, in the ciphertext */
     uint32_t payload[EARLY_RECORDS];
 };
 
@@ -77,8 +77,8 @@ static void gather(const struct payload *payload, char *out, size_t len)
     }
 }
 
-/* Looks at the payload of the next record. IO_DONE: there are *len bytes of it,
- * at most as many as *len was before. */
+/* Finds the payload of the next record. IO_DONE: there are *len bytes of it, at
+ * most as many as *len was before. */
 static enum io_result look_at_next(struct tls *tls,
                                    const struct payload *payload,
                                    const char **data_out, size_t *len)
@@ -116,11 +116,11 @@ static uint32_t read_clock_ms(void)
            (uint32_t)(now.tv_nsec / NS_PER_MS);
 }
 
-/* A record is read when all of it is there, and one of 16 KiB is more than TCP
- * sends at once at the beginning of a connection, or after a silence: its first
- * byte would wait for another round trip. Where that is long, what leaves at
- * once leaves in records of a segment each. What fits into one anyway tells
- * nothing. */
+/* A record can be read when all of it is there, and one of 16 KiB is more than
+ * TCP sends at once at the beginning of a connection, or after a silence: its
+ * first byte would wait for another round trip. On a long way, what leaves at
+ * once therefore leaves in records of one segment each. What fits into one
+ * segment anyway is no burst. */
 static void begin_burst(struct tls *tls, size_t left)
 {
     struct socket_path path;
@@ -155,8 +155,8 @@ static size_t count_room(const struct tls *tls)
 }
 
 /* How many records to make: what does not fit into the socket would have to be
- * kept. The first is made without asking, since it was said that the socket
- * takes more; where there is little room, a small record is made. */
+ * kept. The first is made without asking, since the socket was said to take
+ * more; where there is little room, a small record is made. */
 static size_t plan_records(const struct tls *tls, size_t left, bool is_first,
                            size_t *record_bytes_out)
 {
@@ -212,7 +212,7 @@ static enum io_result add_record(struct tls *tls, struct batch *batch,
     if (result != IO_DONE)
         return result;
     if (!encrypt(tls, data, len, &written)) {
-        /* There was room, so the socket was not full: this is a failure. */
+        /* The socket had room and was not full, so this is a failure. */
         tls->is_broken = true;
         errno = tls->error != 0 ? tls->error : EPROTO;
         return IO_FAILED;
@@ -223,7 +223,7 @@ static enum io_result add_record(struct tls *tls, struct batch *batch,
     return IO_DONE;
 }
 
-/* Whole records that went count as sent; what the others hold is owed. */
+/* Payload of whole records that went counts as sent; the rest is owed. */
 static size_t settle(struct tls *tls, const struct batch *batch, size_t sent)
 {
     size_t len = 0;
@@ -238,7 +238,7 @@ static size_t settle(struct tls *tls, const struct batch *batch, size_t sent)
 }
 
 /* Sends as many records as go in one call. IO_DONE: they went; IO_AGAIN_WRITE:
- * not all of them. *len_out is raised by what did. */
+ * not all of them. The payload of those that did is added to *len_out. */
 static enum io_result send_batch(struct tls *tls, struct payload *payload,
                                  bool more, size_t *len_out)
 {
@@ -266,9 +266,9 @@ static enum io_result send_batch(struct tls *tls, struct payload *payload,
 
 /* --- By the kernel ------------------------------------------------------- */
 
-/* What it makes records of is not made ready by us, but its keys are two system
- * calls, and its records cost more than ours while they are small: so it begins
- * with the first large file. Where it cannot it is not asked again. */
+/* Whether the kernel makes the records. Its keys take two system calls, and its
+ * records cost more than ours while they are small: so it begins with the first
+ * large file. If it cannot, it is not asked again. */
 static bool is_by_kernel(struct tls *tls, const struct payload *payload)
 {
     enum { FILE_BYTES_MIN = 65536 };
@@ -283,7 +283,7 @@ static bool is_by_kernel(struct tls *tls, const struct payload *payload)
     return taken->by_kernel;
 }
 
-/* How many bytes to send: fewer where not so many may wait in the socket. */
+/* How many bytes to send: fewer if the socket may not hold so many unsent. */
 static size_t plan_bytes(const struct tls *tls, size_t left)
 {
     enum { LEAST = 2048 };
@@ -297,7 +297,7 @@ static size_t plan_bytes(const struct tls *tls, size_t left)
     return left < room ? left : room;
 }
 
-/* The parts, the first from at on, but no more than so many bytes. */
+/* Sends the parts, the first from at on, but no more than most bytes. */
 static ssize_t send_parts(int fd, const struct payload *payload, size_t most,
                           bool more)
 {
@@ -320,14 +320,14 @@ static ssize_t send_parts(int fd, const struct payload *payload, size_t most,
     return sendmsg(fd, &message, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
 }
 
-/* The most records that so many bytes become, however they are joined. */
+/* The most records that len bytes become, however they are joined. */
 static uint64_t count_records(size_t len)
 {
     return len / TLS_RECORD_BYTES + 1;
 }
 
-/* The connection is as good as any until its key was used for as much as it may
- * be: who looks at tls_is_worn() ends it before. */
+/* Ends a connection whose key was used for as much as it may be; a caller that
+ * heeds tls_is_worn() ends it before. */
 static enum io_result wear_out(struct tls *tls)
 {
     if (!tls->is_broken)
@@ -388,7 +388,7 @@ static enum io_result send_payload(struct tls *tls, struct payload *payload,
     if (owed == 0 && payload->left > 0 && is_by_kernel(tls, payload))
         return send_by_kernel(tls, payload, more, len_out);
     tls->buffers->current = tls;
-    tls->buffers->out_len = 0; /* of another, which broke */
+    tls->buffers->out_len = 0; /* bytes of a connection that broke */
     ERR_clear_error();
     tls_wire_resume(tls);
     if (tls->taken && tls_taken_is_due(tls->taken))

@@ -27,7 +27,7 @@ struct tls_table {
     char *challenges; /* a folder; NULL: none */
     struct tls_set **sets;
     size_t set_count;
-    struct set_name *names; /* in order */
+    struct set_name *names; /* sorted */
     size_t name_count;
 };
 
@@ -125,9 +125,9 @@ static int read_authorities(struct tls_set *set, struct bytes text,
     return err;
 }
 
-/* Names the set for sessions: two sets with the same name, rules and
- * authorities are the same to a session, in another process and after a reload,
- * too. */
+/* Gives the set its name for sessions: sets of the same name, rules and
+ * authorities are the same to a session, also in another process and after a
+ * reload. */
 static void name_sessions(struct tls_set *set,
                           const struct tls_set_options *options)
 {
@@ -190,7 +190,7 @@ int tls_table_add(struct tls_table *table,
 
 /* --- Names --------------------------------------------------------------- */
 
-/* The first that is not before name. */
+/* The place of the first name that is not before name. */
 static size_t place_of(const struct tls_table *table, struct bytes name)
 {
     size_t low = 0;
@@ -242,7 +242,7 @@ bool tls_table_name(struct tls_table *table, size_t set, struct bytes host)
     return true;
 }
 
-/* Finds the set for all names below above, which is the rest of a name:
+/* Finds the set for all names below above, the rest of a name:
  * ".example.org". */
 static const struct tls_set *find_below(const struct tls_table *table,
                                         struct bytes above)
@@ -256,7 +256,7 @@ static const struct tls_set *find_below(const struct tls_table *table,
     return find_exactly(table, (struct bytes){pattern, above.len + 1});
 }
 
-/* deep: "*." stands for any number of labels, as in the hosts of a site. */
+/* deep: "*." stands for any number of labels, as it does in sites' hosts. */
 static const struct tls_set *find(const struct tls_table *table,
                                   struct bytes host, bool deep)
 {
@@ -264,7 +264,7 @@ static const struct tls_set *find(const struct tls_table *table,
     struct bytes name = tls_name_normalise(host, normal);
     const struct tls_set *set = NULL;
 
-    /* A name that begins with a dot is no host of a site, either. */
+    /* Hosts of sites do not begin with a dot, either. */
     if (name.len == 0 || name.data[0] == '.')
         return NULL;
     set = find_exactly(table, name);
@@ -295,8 +295,8 @@ static bool covers(const struct tls_set *set, struct bytes host)
     return false;
 }
 
-/* Whether two sets, also of different tables, are the same: what sessions are
- * known by is the same exactly where the rules are. */
+/* Whether two sets, also of different tables, are the same: their names for
+ * sessions are the same exactly where their rules are. */
 static bool is_same(const struct tls_set *one, const struct tls_set *other)
 {
     return one == other ||
@@ -304,8 +304,8 @@ static bool is_same(const struct tls_set *one, const struct tls_set *other)
                           sizeof(one->session_name)) == 0);
 }
 
-/* A request finds its site by any number of labels, so that a site which asks
- * for certificates must be found so here, too. */
+/* A request finds its site by any number of labels, so a site that asks for
+ * certificates must be found so here, too. */
 bool tls_table_serves(const struct tls_table *table, const struct tls_set *set,
                       struct bytes host)
 {

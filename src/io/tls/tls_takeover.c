@@ -38,7 +38,7 @@ static const struct tls_suite *find_suite(const struct tls *tls)
 bool tls_takeover_begin(struct tls *tls)
 {
     tls->secrets = tls_secrets_create(tls->ssl);
-    SSL_set_read_ahead(tls->ssl, 0); /* src/io/tls/tls_wire.c does */
+    SSL_set_read_ahead(tls->ssl, 0); /* src/io/tls/tls_wire.c reads ahead */
     return tls->secrets != NULL;
 }
 
@@ -63,7 +63,7 @@ static bool take_keys(struct tls_taken *taken, const struct tls_suite *suite,
     return true;
 }
 
-/* NULL: no memory. */
+/* Makes the struct of a connection that is taken. NULL: no memory. */
 static struct tls_taken *take(const struct tls *tls,
                               const struct tls_suite *suite)
 {
@@ -89,8 +89,8 @@ static struct tls_taken *take(const struct tls *tls,
     return taken;
 }
 
-/* Whether the client wants smaller records than others (RFC 6066 4), which few
- * do: OpenSSL knows how small. */
+/* Whether the client wants smaller records than usual (RFC 6066 4). Few do, and
+ * OpenSSL knows how small. */
 static bool wants_small_records(const SSL *ssl)
 {
     return SSL_SESSION_get_max_fragment_length(SSL_get0_session(ssl)) !=
@@ -98,8 +98,8 @@ static bool wants_small_records(const SSL *ssl)
 }
 
 /* Whether the connection can be taken over: the records that OpenSSL has sent
- * are counted, and it has read none behind the handshake. Otherwise the
- * counters would be wrong. */
+ * were counted, and it has read none behind the handshake. Otherwise the
+ * sequence numbers would be wrong. */
 static bool can_be_taken(const struct tls *tls)
 {
     return SSL_version(tls->ssl) == TLS1_3_VERSION &&
@@ -124,7 +124,7 @@ void tls_takeover_end(struct tls *tls)
     }
     tls->taken->context = tls_context_hold(tls->ssl);
     SSL_set_quiet_shutdown(tls->ssl, 1);
-    (void)SSL_shutdown(tls->ssl); /* says nothing; its session remains good */
+    (void)SSL_shutdown(tls->ssl); /* sends nothing; keeps the session good */
     SSL_free(tls->ssl);
     tls->ssl = NULL;
 }

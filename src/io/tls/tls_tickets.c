@@ -15,8 +15,8 @@ struct tls_tickets {
     atomic_uint refs;
     pthread_mutex_t lock;
     uint64_t rotate_at_s;
-    size_t count; /* 0: nobody has asked for one */
-    bool is_told; /* the keys are an operator's */
+    size_t count;                                /* 0: no key was asked for */
+    bool is_told;                                /* the keys come from a file */
     struct tls_ticket_key keys[TLS_TICKETS_MAX]; /* the newest first */
 };
 
@@ -32,9 +32,8 @@ static bool make_key(struct tls_ticket_key *key)
            RAND_priv_bytes(key->cipher, sizeof(key->cipher)) == 1;
 }
 
-/* Whether there is a key; the lock is held. The first is made when somebody
- * asks for one: a server without TLS needs none, nor what OpenSSL makes for
- * it. */
+/* Whether there is a key; the lock is held. The first one is made when it is
+ * asked for: a server without TLS needs none, nor what OpenSSL makes for it. */
 static bool has_key(struct tls_tickets *tickets)
 {
     if (tickets->count == 0 && make_key(&tickets->keys[0]))
@@ -73,16 +72,16 @@ void tls_tickets_release(struct tls_tickets **tickets_ref)
     free(tickets);
 }
 
-/* No key is due later than that: a clock that was set back has it seem so, and
- * would have it make tickets for as long again. */
+/* A key seems due later than this if the clock was set back: it would make
+ * tickets for as long again, and so is due now. */
 static bool is_due(const struct tls_tickets *tickets, uint64_t now_s)
 {
     return now_s >= tickets->rotate_at_s ||
            tickets->rotate_at_s - now_s > TLS_TICKETS_ROTATE_S;
 }
 
-/* Time may have passed while nobody looked, or the machine slept: one key is
- * made all the same, since nobody has used those between. */
+/* Makes one key even if more time has passed, while nobody looked, or the
+ * machine slept: nobody has used those in between. */
 uint64_t tls_tickets_tick(struct tls_tickets *tickets, uint64_t now_s)
 {
     struct tls_ticket_key key = {.name = {0}};
@@ -161,7 +160,7 @@ static bool read_key(struct bytes line, struct tls_ticket_key *key)
     return is_key;
 }
 
-/* The second of them would open nothing. */
+/* Whether an earlier key has the name of this one, which would open nothing. */
 static bool is_named_before(const struct tls_ticket_key *keys, size_t number)
 {
     for (size_t i = 0; i < number; i++)

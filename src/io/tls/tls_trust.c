@@ -29,8 +29,8 @@ static bool is_known(STACK_OF(X509) * all, const X509 *x509)
     return false;
 }
 
-/* Adds those of a text; one that is there already is not there twice. 0;
- * -EINVAL: some cannot be read; -ENOMEM. */
+/* Adds a text's certificates, each once. 0; -EINVAL: some cannot be read;
+ * -ENOMEM. */
 static int add_text(STACK_OF(X509) * all, struct bytes text)
 {
     BIO *bio = BIO_new_mem_buf(text.data, (int)text.len);
@@ -72,8 +72,8 @@ static int read_named(STACK_OF(X509) * all, struct bytes text,
 
 /* --- Those of the system ------------------------------------------------- */
 
-/* What cannot be read is passed over, as OpenSSL does: one that is missed makes
- * itself felt by servers that are not believed. False: no memory. */
+/* Files that cannot be read are passed over, as OpenSSL does: servers that need
+ * them are not believed. False: no memory. */
 static bool add_file(STACK_OF(X509) * all, const char *path)
 {
     struct small_file file;

@@ -8,11 +8,11 @@
 
 struct stack_st_X509;
 
-/* NULL: nobody is verified. */
+/* The authorities of a trust. NULL: nobody is verified. */
 struct stack_st_X509 *tls_trust_authorities(const struct tls_trust *trust);
 
-/* Whether the authorities were named by the configuration. Then each of them
- * may be the last of a chain, though another authority has signed it. */
+/* Whether the configuration named the authorities. Then each of them may end a
+ * chain, though another authority has signed it. */
 bool tls_trust_is_named(const struct tls_trust *trust);
 
 /* The certificate that servers get to see; NULL: none. */

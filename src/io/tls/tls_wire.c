@@ -9,15 +9,15 @@
 
 /* --- The socket ---------------------------------------------------------- */
 
-/* The kernel is short of memory now and then, and says so: worth another try,
- * like a full socket. */
+/* Whether an error passes: the kernel is short of memory now and then, and
+ * trying again is worth as much as with a full socket. */
 static bool is_passing(int error)
 {
     return error == EAGAIN || error == EINTR || error == ENOBUFS ||
            error == ENOMEM;
 }
 
-/* How many bytes the kernel has taken; 0: none for now. -1: tls->error. */
+/* Returns how many bytes the kernel took; 0: none for now. -1: tls->error. */
 static ssize_t send_bytes(struct tls *tls, const char *data, size_t len,
                           bool more)
 {
@@ -32,7 +32,7 @@ static ssize_t send_bytes(struct tls *tls, const char *data, size_t len,
     return -1;
 }
 
-/* Sends nothing more: the other side has closed, or reset. It may have said why
+/* Ends sending, as the other side has closed, or reset. It may have said why
  * before, which can still be read. */
 static enum io_result fall_silent(struct tls *tls)
 {
@@ -76,7 +76,7 @@ static bool keep(struct tls *tls, const char *data, size_t len)
 
 bool tls_wire_defer(struct tls *tls)
 {
-    enum { MOST = 2048 }; /* so that records fit behind it */
+    enum { MOST = 2048 }; /* leaves room for records behind it */
     struct tls_buffers *buffers = tls->buffers;
 
     if (buffers->out_len == 0 || buffers->out_len > MOST ||
@@ -134,7 +134,7 @@ static struct tls *tls_of(BIO *bio)
     return buffers->current;
 }
 
-/* The record of a handshake begins with 22, a request with a letter. */
+/* The record of a handshake begins with 22, an HTTP request with a letter. */
 static bool is_plain_http(const char *data)
 {
     return (*data >= 'A' && *data <= 'Z') || *data == '\r' || *data == '\n';
@@ -193,7 +193,7 @@ bool tls_wire_hold(struct tls *tls)
     return true;
 }
 
-/* Takes bytes of what is held. Nothing has come after them. */
+/* Takes bytes that are held; nothing has come after them. */
 static size_t take_held(struct tls *tls, char *data, size_t len)
 {
     if (len > tls->cipher_len)
@@ -218,9 +218,9 @@ static size_t take_gathered(struct tls_buffers *buffers, char *data, size_t len)
     return len;
 }
 
-/* In the handshake of a connection that may be taken over, OpenSSL asks for the
- * head of a record, and then for the rest of it: so it has nothing of what
- * comes behind. Else it reads ahead. */
+/* Finds bytes for OpenSSL. In the handshake of a connection that may be taken
+ * over, it asks for the head of a record, and then for the rest, and so has
+ * nothing of what comes behind. Otherwise it reads ahead. */
 static enum io_result find_bytes(struct tls *tls, char *data, size_t *len)
 {
     struct tls_buffers *buffers = tls->buffers;
@@ -233,7 +233,7 @@ static enum io_result find_bytes(struct tls *tls, char *data, size_t *len)
     if (!tls->secrets)
         return receive_bytes(tls, data, *len, len);
     if (buffers->in_len == 0) {
-        if (buffers->out_len > 0) /* an answer to what was not sent yet */
+        if (buffers->out_len > 0) /* the answer needs what was not sent yet */
             return IO_AGAIN_READ;
         buffers->in_at = 0;
         result = tls_wire_gather(tls);
@@ -270,9 +270,9 @@ static int read_bytes(BIO *bio, char *data, int len)
     return (int)n;
 }
 
-/* Takes what OpenSSL writes; it is sent when the call is over. While records of
- * before are kept, nothing is taken: a client that has keys updated again and
- * again, and reads nothing, is not answered for ever. */
+/* Takes what OpenSSL writes, to be sent when the call is over. While earlier
+ * records are kept, nothing is taken: so a client that has keys updated again
+ * and again, and reads nothing, is not answered for ever. */
 static int write_bytes(BIO *bio, const char *data, int len)
 {
     struct tls *tls = tls_of(bio);
@@ -300,7 +300,7 @@ static long control(BIO *bio, int command, long number, void *pointer)
     (void)bio;
     (void)number;
     (void)pointer;
-    return command == BIO_CTRL_FLUSH; /* whoever called OpenSSL does that */
+    return command == BIO_CTRL_FLUSH; /* the caller of OpenSSL sends it */
 }
 
 bool tls_wire_init(struct tls_buffers *buffers)
