@@ -6,7 +6,8 @@
 #include "config/option_value.h"
 #include "config/suggest.h"
 
-/* The row that argument names, with *value_out behind its '=', if any. */
+/* Finds the row that argument names; *value_out: its value behind '=', if
+ * any. */
 static const struct option_row *find_row(const char *argument,
                                          const char **value_out)
 {
@@ -61,7 +62,7 @@ static void tell_unknown(const char *argument, FILE *errors)
     fputs("'sprintd --help' lists them\n", errors);
 }
 
-/* Takes the option at argv[*at_ref] and its value. 0 or -EINVAL. */
+/* Reads the option at argv[*at_ref] with its value. Returns 0 or -EINVAL. */
 static int read_option(struct options *options, int argc, char **argv,
                        int *at_ref, FILE *errors)
 {

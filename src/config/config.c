@@ -14,7 +14,7 @@
 
 struct reading {
     struct options *options;
-    struct options scratch; /* for values the command line wins over */
+    struct options scratch; /* takes values that the command line overrides */
     struct faults *faults;
     const char *folder;
 };
@@ -32,7 +32,7 @@ static const char *join(const char *folder, struct bytes below,
     return path;
 }
 
-/* A copy of text, with the folder before a relative path. NULL: no memory. */
+/* Copies text, with the folder before a relative path. NULL: no memory. */
 static const char *keep(const struct reading *reading,
                         const struct option_row *row, const char *text)
 {
@@ -59,7 +59,7 @@ static void tell_bad_value(const struct reading *reading,
                  key->row->name, text, why);
 }
 
-/* Sets what key of the section says, in base. */
+/* Sets the values of a section's key in base. */
 static void set_values(const struct reading *reading,
                        const struct config_section *section,
                        const struct config_key *key, void *base)
@@ -79,8 +79,8 @@ static void set_values(const struct reading *reading,
     }
 }
 
-/* Reads the keys of a section that are rows of the table into location, or at
- * the top into options as well. */
+/* Reads a section's keys that have rows into location, and at the top into
+ * options as well. */
 static void read_keys(struct reading *reading,
                       const struct config_section *section,
                       struct location_options *location, int *origins)
@@ -107,7 +107,7 @@ static void read_keys(struct reading *reading,
 
 /* --- Sites ---------------------------------------------------------------- */
 
-/* The functions below are false for want of memory, and for nothing else. */
+/* The functions below return false only without memory. */
 
 static bool init_origins(struct option_origins *origins,
                          const struct config_section *section,
@@ -155,8 +155,8 @@ static bool read_hosts(struct reading *reading,
     return true;
 }
 
-/* Locations at the top are those of a site that nobody wrote: then section is
- * the top. */
+/* Locations at the top belong to a site that the file does not name: section is
+ * then the top. */
 static bool read_site(struct reading *reading,
                       const struct config_section *section,
                       struct site_options *site, struct option_origins *origins)
@@ -216,7 +216,7 @@ static bool read_sites(struct reading *reading,
 
 /* --- The file ------------------------------------------------------------- */
 
-/* A file says what it serves. */
+/* With a file, only what the file names is served. */
 static void forget_default_root(struct options *options)
 {
     size_t number = option_number(option_find(BYTES("root")));
@@ -232,7 +232,7 @@ void config_read(struct options *options, struct bytes text, const char *folder,
                               .scratch = *options,
                               .faults = faults,
                               .folder = folder};
-    struct arena arena = {0}; /* for as long as it takes */
+    struct arena arena = {0}; /* for the sections, until they are read */
     struct config_section *top;
 
     forget_default_root(options);
@@ -245,8 +245,8 @@ void config_read(struct options *options, struct bytes text, const char *folder,
     arena_fini(&arena);
 }
 
-/* The folder that path lies in, absolute. NULL: no memory, or there is no
- * working directory any more. */
+/* Returns path's folder, absolute. NULL: no memory, or the working directory
+ * was removed. */
 static const char *find_folder(const char *path, struct arena *arena)
 {
     const char *slash = strrchr(path, '/');

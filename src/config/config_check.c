@@ -64,7 +64,7 @@ static int line_of(const struct option_origins *origins, const char *name)
     return origins->rows[option_number(option_find(bytes_of(name)))];
 }
 
-/* Checks the files of a site or location, where it says so itself. */
+/* Checks the files that a site or location names itself. */
 static void check_own(const struct location_options *options,
                       const struct option_origins *origins,
                       struct faults *faults)
@@ -123,7 +123,7 @@ static void check_upstreams(const struct options *options,
 
 /* --- Places for files that we make ---------------------------------------- */
 
-/* Whether a file could be made at path. 0 or an errno. */
+/* Whether a file could be made at path. Returns 0 or an errno. */
 static int try_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -140,8 +140,8 @@ static int try_folder(const char *path)
     return err;
 }
 
-/* Checks the folder of a file that only the server itself must be able to make,
- * not whoever runs this check. */
+/* Checks the folder of a file that the server must be able to make, even if
+ * this check's user is not. */
 static void check_folder(const struct options *options, const char *name,
                          const char *path, struct faults *faults)
 {
@@ -184,7 +184,7 @@ static bool is_number(const char *name)
     return *name != '\0' && name[strspn(name, "0123456789")] == '\0';
 }
 
-/* --user is NAME, or NAME:GROUP; numbers need no entry in a list. */
+/* Checks --user: NAME or NAME:GROUP; numbers need no entry in a database. */
 static void check_identity(const struct options *options, struct faults *faults)
 {
     const char *user = options->user ? options->user : "0";
@@ -207,8 +207,8 @@ static void check_identity(const struct options *options, struct faults *faults)
 
 /* --- Addresses ------------------------------------------------------------ */
 
-/* Tries if this machine has the numeric address (NULL: any): a socket is bound
- * to it, at any free port. Returns NULL, or what is wrong. */
+/* Checks whether this machine has the numeric address (NULL: any): binds a
+ * socket to it, at any free port. Returns NULL, or what is wrong. */
 static const char *try_address(const char *address)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
@@ -265,8 +265,8 @@ static bool is_same_place(const struct listen_address *one,
            strcmp(one->address, other->address) == 0;
 }
 
-/* Whether the listen value of that number is said before. Any free port is
- * another one each time. */
+/* Whether an earlier listen value is the same. "Any free port" is another port
+ * each time. */
 static bool is_said_before(const struct texts *listen, size_t number)
 {
     struct listen_address place, other;

@@ -15,8 +15,8 @@ struct dump {
     int depth;
 };
 
-/* Writes key and value in a line of their own, up to where the comment
- * stands. Nothing and false, when there is no value. */
+/* Writes key and value in a line, without its end, where the comment follows.
+ * False: there is no value, and nothing is written. */
 static bool print_value(const struct dump *dump, const void *base,
                         const struct option_row *row)
 {
@@ -47,8 +47,8 @@ static void print_origin(const struct dump *dump, int origin)
                 config_line_number(origin));
 }
 
-/* Prints a row. An option that was taken back is printed, unlike one that was
- * not given. */
+/* Prints a row. A cancelled option is printed with its value, one never given
+ * only as a comment. */
 static void print_row(const struct dump *dump, const void *base,
                       const struct option_row *row, int origin)
 {
@@ -130,8 +130,8 @@ static void print_site(const struct dump *dump, const struct site_options *site,
     fputs("}\n", dump->to);
 }
 
-/* The root of the command line, or the default one, as a file elsewhere must
- * name it. NULL: it is so already. */
+/* Returns the root of the command line, or the default, as an absolute path,
+ * since the output may be used elsewhere. NULL: it is absolute already. */
 static char *find_whole_root(const char *root)
 {
     char *current;

@@ -83,7 +83,7 @@ const struct config_foreign config_foreign_words[] = {
     {"real_ip_header", "client-address = x-forwarded-for"},
     {"stub_status", "status = /_sprintd"},
     {"resolver", "left out: names are looked up as /etc/resolv.conf says"},
-    /* Caddy */
+    /* Caddy: */
     {"reverse_proxy", "proxy = http://app:9000, in a site or a location"},
     {"file_server",
      "root = /srv/www; with a list of what is there, autoindex = yes"},
@@ -102,7 +102,7 @@ const struct config_foreign config_foreign_words[] = {
             "needed where hosts are reached by listen = \"https://:443\""},
     {"log", "access-log = /var/log/sprintd/access.log"},
     {"import", "include \"snippets/*.conf\""},
-    /* Apache; Caddy's header, too */
+    /* Apache, and Caddy's "header": */
     {"VirtualHost", "site \"name\" { ... }"},
     {"ServerName", "hosts = {example.org} in a site"},
     {"ServerAlias", "hosts = {example.org, \"*.example.org\"} in a site"},

@@ -4,12 +4,12 @@
 #include "config/config_unknown.h"
 
 struct parser {
-    struct config_text text;        /* of the file that is read now */
-    struct config_section *section; /* that the next statement belongs to */
+    struct config_text text;        /* the file being read */
+    struct config_section *section; /* the open section */
     struct config_source source;
     struct arena *arena;
     struct faults *faults;
-    size_t room; /* for config_text */
+    size_t room; /* of config_text */
 };
 
 static struct config_token take(struct parser *parser)
@@ -27,10 +27,10 @@ static void tell_no_memory(const struct parser *parser)
     faults_add(parser->faults, 0, "out of memory");
 }
 
-/* --- Passing over what is wrong ------------------------------------------- */
+/* --- Skipping errors ------------------------------------------------------ */
 
-/* Goes from behind a '{' to behind its '}'. In a block of another server's
- * configuration, the words that begin a line are told of on the way. */
+/* Skips from behind a '{' to behind its '}'. If the block is another server's,
+ * reports the words that begin its lines. */
 static void pass_block(struct parser *parser, bool is_foreign, int line)
 {
     size_t depth = 1;
@@ -48,8 +48,7 @@ static void pass_block(struct parser *parser, bool is_foreign, int line)
     }
 }
 
-/* Passes what follows a key that is not to be read: a value, a list, a block.
- */
+/* Skips the value, list or block of a key that is not read. */
 static void pass_statement(struct parser *parser, int line)
 {
     if (peek(parser)->kind == CONFIG_EQUALS)
@@ -62,7 +61,7 @@ static void pass_statement(struct parser *parser, int line)
     }
 }
 
-/* Passes what another server would read on that line. */
+/* Skips what another server would read on that line. */
 static void pass_foreign(struct parser *parser, int line)
 {
     while (peek(parser)->kind != CONFIG_END &&
@@ -82,7 +81,7 @@ static void pass_unknown(struct parser *parser, const struct config_token *key)
         pass_statement(parser, key->line);
 }
 
-/* A token where a key should be. */
+/* Reports and skips a token where a key should be. */
 static void pass_misplaced(struct parser *parser,
                            const struct config_token *token)
 {
@@ -98,7 +97,7 @@ static void pass_misplaced(struct parser *parser,
 
 /* --- Keys ----------------------------------------------------------------- */
 
-/* Adds a value to a key's. One with a fault is left out. */
+/* Adds a value to a key; an invalid one is left out. */
 static void add_value(struct parser *parser, struct config_key *key,
                       const struct config_token *token)
 {
@@ -111,7 +110,7 @@ static void add_value(struct parser *parser, struct config_key *key,
         tell_no_memory(parser);
 }
 
-/* Reads a list from behind its '{' to behind its '}'. False: it has a fault. */
+/* Reads a list from behind its '{' to behind its '}'. False: it is faulty. */
 static bool read_list(struct parser *parser, struct config_key *key)
 {
     const struct config_token *next = parser->text.next;
@@ -126,7 +125,7 @@ static bool read_list(struct parser *parser, struct config_key *key)
                          key->name);
             if (token.kind == CONFIG_OPEN)
                 pass_block(parser, false, token.line);
-            /* Before a key, the list was meant to end. */
+            /* If a key follows, only the '}' was forgotten. */
             if (next[0].kind != CONFIG_STRING || next[1].kind != CONFIG_EQUALS)
                 pass_block(parser, false, token.line);
             return false;
@@ -158,8 +157,8 @@ static bool is_letter(char c)
     return lower >= 'a' && lower <= 'z';
 }
 
-/* Whether a unit stands behind a number, where a key would: it has neither '='
- * nor anything else behind it on its line. Then it is taken, too. */
+/* Whether a unit, such as "s", follows a number where a key should be: nothing
+ * else follows on its line, not even '='. Then it is skipped, too. */
 static bool pass_unit(struct parser *parser, const struct config_key *key,
                       const struct config_token *number)
 {
@@ -181,7 +180,7 @@ static bool pass_unit(struct parser *parser, const struct config_key *key,
     return true;
 }
 
-/* Reads on from behind a key to behind its value. False: it has a fault. */
+/* Reads from behind a key to behind its value. False: it is faulty. */
 static bool read_value(struct parser *parser, struct config_key *key)
 {
     struct config_token token;
@@ -223,7 +222,7 @@ static const struct config_key *find_key(const struct config_section *section,
     return NULL;
 }
 
-/* Reads the rest of what token begins. row: NULL for hosts. */
+/* Reads the statement that begins with token. row: NULL for hosts. */
 static void read_key(struct parser *parser, const struct option_row *row,
                      const struct config_token *token)
 {
@@ -255,8 +254,7 @@ static void read_key(struct parser *parser, const struct option_row *row,
 
 /* --- Sections ------------------------------------------------------------- */
 
-/* Says what is wrong with a section of that title inside above; NULL: nothing.
- */
+/* Returns what is wrong with a section of that title in above, or NULL. */
 static const char *judge_title(const struct config_section *above,
                                enum config_section_kind kind,
                                struct bytes title)
@@ -288,7 +286,7 @@ static const char *judge_title(const struct config_section *above,
     return NULL;
 }
 
-/* Enters a new section, whose statements are those that follow. False: no
+/* Opens a new section, to which the next statements belong. False: no
  * memory. */
 static bool enter_section(struct parser *parser, enum config_section_kind kind,
                           struct bytes title, int line)
@@ -344,7 +342,7 @@ static void open_section(struct parser *parser, enum config_section_kind kind,
 
 /* --- Statements ----------------------------------------------------------- */
 
-/* Finds the kind of section that a word opens; the top: none. */
+/* Returns the kind of section that a word opens; CONFIG_TOP: none. */
 static enum config_section_kind find_kind(struct bytes name)
 {
     return bytes_eq(name, BYTES("site"))       ? CONFIG_SITE
@@ -385,8 +383,8 @@ static void read_statement(struct parser *parser,
     }
 }
 
-/* Reads a file whose statements belong to the section that is open: what it
- * opens is closed in it, too. */
+/* Reads a file whose statements belong to the open section. Sections that the
+ * file opens must be closed in it. */
 static void on_file(void *context, struct bytes bytes, int line)
 {
     struct parser *parser = context;

@@ -8,7 +8,7 @@
 #include "http/path.h"
 
 enum {
-    HOST_BYTES_MAX = 253, /* RFC 1035 3.1, without the root's dot */
+    HOST_BYTES_MAX = 253, /* RFC 1035 3.1, without the final dot */
     LABEL_BYTES_MAX = 63,
     PATH_BYTES_MAX = 4096
 };
@@ -84,8 +84,8 @@ static bool is_label(struct bytes label)
     return true;
 }
 
-/* Labels with dots between them; *is_number_out: the last is a number, which
- * only an address may end in. */
+/* Checks labels separated by dots. *is_number_out: the last label is a number,
+ * as only addresses have. */
 static bool is_name(const char *text, bool *is_number_out)
 {
     for (;;) {
@@ -100,8 +100,8 @@ static bool is_name(const char *text, bool *is_number_out)
     }
 }
 
-/* Says what is wrong with host, in lower case; NULL: nothing. An IPv6 address
- * is rewritten in the form that it is compared in. */
+/* Returns what is wrong with host, in lower case, or NULL. Rewrites an IPv6
+ * address in the form used for comparing. */
 static const char *judge_host(char *host)
 {
     size_t len = strlen(host);
@@ -121,7 +121,7 @@ static const char *judge_host(char *host)
         *close = '\0';
         if (inet_pton(AF_INET6, host + 1, &six) != 1)
             return "is no [IPv6 address]";
-        /* Never longer than INET6_ADDRSTRLEN, which there is room for. */
+        /* At most INET6_ADDRSTRLEN bytes, for which there is room. */
         inet_ntop(AF_INET6, &six, host + 1, INET6_ADDRSTRLEN);
         memcpy(host + strlen(host), "]", 2);
         return NULL;
@@ -147,7 +147,7 @@ bool config_site_host(const struct config_section *section, int line,
                       const char *text, struct site_options *site,
                       struct arena *arena, struct faults *faults)
 {
-    /* An IPv6 address may be longer in the form it is compared in. */
+    /* An IPv6 address may become longer when it is rewritten. */
     size_t len = strlen(text);
     char *host = arena_take(arena, len + INET6_ADDRSTRLEN + 2);
     const char *why;
@@ -168,11 +168,11 @@ bool config_site_host(const struct config_section *section, int line,
 
 /* --- What is there twice -------------------------------------------------- */
 
-/* The name of a site or location, to be sorted; equal ones are next to each
- * other then, in the order they came. */
+/* The name of a site or location, for sorting: equal ones become neighbours, in
+ * their original order. */
 struct named {
     struct bytes name;
-    size_t number; /* of its site, or of its location */
+    size_t number; /* number of the site or location */
     size_t order;
     bool is_exact;
 };
@@ -267,17 +267,18 @@ static void check_paths(const struct site_options *site,
     }
 }
 
-/* --- What has nothing to do ----------------------------------------------- */
+/* --- Sites and locations with nothing to do ------------------------------- */
 
-/* Whether anything but a proxy can answer there. */
+/* Whether anything other than a proxy answers in a location with these
+ * options. */
 static bool has_task(const struct location_options *options)
 {
     return options->root || options->respond || options->status_page ||
            options->redirect.count > 0;
 }
 
-/* Whether location lies in the prefix of a proxy that list names, or that in
- * location: then what it is told counts for the proxy. */
+/* Whether path lies below the prefix of a proxy in list, or the other way
+ * round: then a location's values apply to the proxy. */
 static bool touches(const struct texts *list, struct bytes path)
 {
     struct proxy_rule rule;
@@ -303,7 +304,7 @@ static bool is_proxied(const struct site_location *location,
     if (has_proxy(location, site))
         return true;
     if (location->options.proxy.items != site->options.proxy.items)
-        return false; /* it wants none */
+        return false; /* it has an empty list */
     for (size_t i = 0; i < site->location_count; i++)
         if (!site->locations[i].is_exact &&
             has_proxy(&site->locations[i], site) &&

@@ -12,7 +12,7 @@
 
 /* --- Files --------------------------------------------------------------- */
 
-/* Hands a file on, with a number of its own. */
+/* Reads a file, whose lines get a number of its own. */
 static void read_file(struct config_source *source, const char *path,
                       struct bytes text)
 {
@@ -85,7 +85,7 @@ static void include_file(struct config_source *source, const char *path,
 
 /* --- Patterns ------------------------------------------------------------ */
 
-static int list_error; /* glob() hands its callback nothing of ours */
+static int list_error; /* glob() passes no context to its callback */
 
 static int on_list_error(const char *path, int err)
 {
@@ -94,8 +94,8 @@ static int on_list_error(const char *path, int err)
     return 1;
 }
 
-/* Puts the pattern below the folder, whose own name is taken literally. False:
- * no memory, or too long. */
+/* Puts folder, whose special characters are escaped, and pattern. False: no
+ * memory, or too long. */
 static bool put_path(struct buf *path, const char *folder, struct bytes pattern)
 {
     for (; *pattern.data != '/' && *folder; folder++) {
@@ -110,7 +110,7 @@ static bool put_path(struct buf *path, const char *folder, struct bytes pattern)
     return !path->failed;
 }
 
-/* Says what is wrong with a pattern; NULL: nothing. */
+/* Returns what is wrong with a pattern, or NULL. */
 static const char *judge(struct bytes pattern)
 {
     if (pattern.len == 0 || pattern.len >= PATH_MAX)
@@ -158,7 +158,7 @@ void config_source_read(struct config_source *source, struct bytes text)
 {
     struct options *options = source->options;
     const char *slash = strrchr(options->config, '/');
-    char *name; /* as a pattern finds it */
+    char *name; /* absolute, as patterns find it */
 
     options->files = options->include_folders = (struct texts){0};
     options->include_ways = (struct texts){0};

@@ -6,8 +6,8 @@
 #include "base/buf.h"
 
 enum {
-    VARIABLE_BYTES_MAX = 128, /* of the name of one that is known */
-    USUAL_BYTES = 256         /* of a value */
+    VARIABLE_BYTES_MAX = 128, /* shown of a variable that is not set */
+    USUAL_BYTES = 256         /* most values fit; larger ones are allocated */
 };
 
 static bool ends_word(char c)
@@ -20,8 +20,8 @@ static bool is_control(char c)
     return (unsigned char)c < 0x20 || c == 0x7F;
 }
 
-/* Finds the end of the line, and notes it: a long line with many strings is
- * searched for it only once. */
+/* Finds and keeps the end of the line, so that a long line with many strings is
+ * searched only once. */
 static const char *find_line_end(struct config_text *reading)
 {
     size_t left = (size_t)(reading->end - reading->at);
@@ -70,7 +70,7 @@ static void skip_blanks(struct config_text *reading)
 
 /* --- Strings -------------------------------------------------------------- */
 
-/* Finds the value of "NAME", or "NAME:-PRESET". No data: it is not set. */
+/* Returns the value of "NAME" or "NAME:-PRESET"; data NULL: it is not set. */
 static struct bytes find_variable(struct bytes text)
 {
     const char *preset = memmem(text.data, text.len, ":-", 2);
@@ -87,9 +87,9 @@ static struct bytes find_variable(struct bytes text)
     return preset ? bytes_between(preset + 2, end) : (struct bytes){0};
 }
 
-/* The readers below put the value of what begins at `at` into out, look at
- * nothing from end on, and return the place behind; or NULL, when they have
- * told a fault. */
+/* The readers below read what begins at `at` and ends before `end`, and put its
+ * value into out. They return the position behind it, or NULL after adding a
+ * fault. */
 
 static const char *read_variable(const struct config_text *reading,
                                  const char *at, const char *end,
@@ -120,7 +120,7 @@ static bool begins_variable(const char *at, const char *end)
     return end - at >= 2 && at[0] == '$' && at[1] == '{';
 }
 
-/* What c stands for behind a backslash in double quotes. */
+/* Returns the character for \c in double quotes. */
 static char unescape(char c)
 {
     static const char letters[] = "abefnrtv";
@@ -130,7 +130,7 @@ static char unescape(char c)
     return letter ? meanings[letter - letters] : c;
 }
 
-/* Reads one character, escape or variable between quotes. */
+/* Reads one character, escape or variable in quotes. */
 static const char *read_piece(const struct config_text *reading, char quote,
                               const char *at, const char *end, struct buf *out)
 {
@@ -170,14 +170,14 @@ static const char *read_quoted(const struct config_text *reading,
     return at && at < end ? at + 1 : NULL;
 }
 
-/* Sets the token's value to what was read. False: it is a fault. */
+/* Sets the token's value. False: it was too long, and a fault was added. */
 static bool keep_value(const struct config_text *reading,
                        struct config_token *token, const struct buf *out)
 {
     struct bytes value = buf_bytes(out);
     const char *kept;
 
-    assert(value.data); /* storage was lent to it */
+    assert(value.data); /* out began with storage */
     if (!out->failed && bytes_eq(value, token->written)) {
         token->value = token->written;
         return true;
@@ -198,8 +198,8 @@ static bool keep_value(const struct config_text *reading,
     return true;
 }
 
-/* Reads a string or variable; the rest of its line is lost when it has a fault.
- */
+/* Reads a string or variable. After a fault, the rest of the line is
+ * skipped. */
 static void read_string(struct config_text *reading, struct config_token *token)
 {
     const char *begin = reading->at;
@@ -209,7 +209,7 @@ static void read_string(struct config_text *reading, struct config_token *token)
     struct buf out;
     const char *behind;
 
-    /* What is the same as it is written takes no room. */
+    /* A value that equals its written form uses no room. */
     buf_init(&out, storage, sizeof(storage),
              *reading->room + (size_t)(end - begin));
     behind = is_quoted ? read_quoted(reading, end, &out)
@@ -303,7 +303,7 @@ void config_text_open(struct config_text *reading, struct bytes text, int line,
                                     .room = room,
                                     .faults = faults};
     if (text.len >= 3 && memcmp(text.data, "\xEF\xBB\xBF", 3) == 0)
-        reading->at += 3; /* an editor's mark of UTF-8 */
+        reading->at += 3; /* skips the byte order mark of UTF-8 */
     reading->next[0] = read_token(reading);
     reading->next[1] = read_token(reading);
 }

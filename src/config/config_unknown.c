@@ -5,7 +5,7 @@
 
 /* --- Names that are nearly right ------------------------------------------ */
 
-/* What name was meant for, wherever that belongs; NULL: nothing is near. */
+/* Returns the nearest name in any kind of section, or NULL. */
 static const char *find_suggestion_anywhere(struct bytes name)
 {
     static const char *const others[] = {"site", "location", CONFIG_HOSTS,
@@ -21,7 +21,7 @@ static const char *find_suggestion_anywhere(struct bytes name)
     return suggest.found;
 }
 
-/* What name was meant for in a section of that kind, or else anywhere. */
+/* Returns the nearest name in that kind of section, or else in any. */
 static const char *find_suggestion(struct bytes name,
                                    enum config_section_kind kind)
 {
@@ -45,7 +45,7 @@ static void tell_name(struct faults *faults,
                       int line)
 {
     const struct option_row *row = option_find(name);
-    /* What is not kept is not worth the search. */
+    /* If the fault will not be kept, the search is skipped. */
     const char *suggest = faults->count < FAULTS_MAX
                               ? find_suggestion(name, section->kind)
                               : NULL;
@@ -80,7 +80,7 @@ void config_tell_foreign(struct faults *faults,
     struct bytes name = key->written;
     const char *meaning = config_foreign_find(name);
 
-    /* The end of an element, whose beginning has been told of. */
+    /* The end of an Apache element, whose begin was reported. */
     if (!meaning ||
         (name.len > 1 && memcmp(name.data, "</", 2) == 0 && faults->count > 0))
         return;
@@ -100,7 +100,7 @@ bool config_tell_unknown(struct faults *faults,
         config_tell_foreign(faults, section, key);
         return true;
     }
-    /* As Caddy has it: the address of a site, and what it does. */
+    /* Caddy's form: the address of a site, and a block. */
     if (section->kind == CONFIG_TOP && behind->kind == CONFIG_OPEN &&
         (memchr(name.data, '.', name.len) ||
          memchr(name.data, ':', name.len))) {

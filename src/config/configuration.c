@@ -20,18 +20,18 @@
 #include "io/tls/tls_tickets.h"
 #include "observe/log_sink.h"
 
-/* --- What belongs together, when all of it is there ---------------------- */
+/* --- Checks of options that belong together ------------------------------- */
 
 /* The place in the configuration that is being checked. */
 struct location_check {
     struct options *options;
     struct faults *faults;
-    struct location_fault above; /* what is wrong already */
+    struct location_fault above; /* fault of the site or the top */
     char words[CONFIG_WORDS_MAX + 1];
 };
 
-/* Compiles a location. What is wrong at the place above, and not said anew
- * here, is told only there. */
+/* Compiles a location's options. A fault that is only inherited from above is
+ * reported only there. */
 static struct location_fault compile(const struct location_check *place,
                                      struct location_options *location,
                                      const struct option_origins *origins)
@@ -111,7 +111,8 @@ static void check_proxies(const struct options *options, struct faults *faults)
 
 /* --- Stores -------------------------------------------------------------- */
 
-/* Checks the stores. A URL may hold a password, so it is not told. */
+/* Checks the stores. Their URLs are not shown, since they may hold
+ * passwords. */
 static void check_stores(const struct options *options, struct faults *faults)
 {
     size_t number;
@@ -123,7 +124,7 @@ static void check_stores(const struct options *options, struct faults *faults)
                    (int)strcspn(text, "="), text, why);
 }
 
-/* --- Locations where another option counts ------------------------------- */
+/* --- Locations hidden by mounts ------------------------------------------- */
 
 static void check_location(const struct options *options,
                            const struct site_options *site,
@@ -142,8 +143,8 @@ static void check_location(const struct options *options,
                words, mount.option, (int)mount.prefix.len, mount.prefix.data);
 }
 
-/* Complains of locations that no request can reach: their guards would keep
- * nobody out. */
+/* Reports locations that no request can reach, so that their guards would have
+ * no effect. */
 static void check_locations(const struct options *options,
                             struct faults *faults)
 {
@@ -158,9 +159,9 @@ static void check_locations(const struct options *options,
 
 /* --- Files of ours ------------------------------------------------------- */
 
-/* Checks that a file that the server writes is none of its configuration: what
- * clients say would be read as that, by root maybe. Another name for the file
- * does not help. */
+/* Checks that a file the server writes is no file of its configuration: text
+ * from clients would be read as options, perhaps by root. Files are compared,
+ * not their names. */
 static void check_written(const struct options *options, const char *name,
                           const char *path, struct faults *faults)
 {
@@ -193,8 +194,8 @@ static void check_all_written(const struct options *options,
 
 /* --- Certificates -------------------------------------------------------- */
 
-/* Checks the certificates. What matters to clients only, and not to whether the
- * server starts, is told as a warning. */
+/* Checks the certificates. Faults that only clients notice, and that do not
+ * stop the server from starting, are warnings. */
 static void check_certificates(const struct options *options,
                                struct faults *faults, FILE *errors)
 {
@@ -218,8 +219,7 @@ static void check_certificates(const struct options *options,
 
 /* --- The root ------------------------------------------------------------ */
 
-/* Forgets the default root if it does not exist and something else is served.
- */
+/* Drops the default root if it does not exist and something else is served. */
 static void forget_missing_root(struct options *options)
 {
     const char *root = options->location.root;

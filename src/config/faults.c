@@ -4,7 +4,7 @@
 
 #include "config/config_line.h"
 
-/* The position of a fault of that line: behind others of the same line. */
+/* Finds the position of a new fault: behind others of the same line. */
 static size_t find_position(const struct faults *faults, int line)
 {
     size_t at = faults->count;

@@ -6,7 +6,7 @@
 
 static const char wild[] = "*?[";
 
-/* What comes before the first wild byte; all of it: there is none. */
+/* Length of the part before the first wildcard, or of the whole text. */
 static size_t literal_len(struct bytes text)
 {
     size_t len = 0;
@@ -28,7 +28,7 @@ static struct bytes folder_of(struct bytes path)
     return slash ? bytes_between(path.data, slash) : BYTES("");
 }
 
-/* Takes text over; NULL stands for no memory. */
+/* Adds text to list and frees it; NULL means no memory. */
 static bool keep(struct options *options, struct texts *list, char *text)
 {
     const char *kept = text ? arena_text(&options->arena, bytes_of(text))
@@ -38,7 +38,7 @@ static bool keep(struct options *options, struct texts *list, char *text)
     return kept && texts_add(list, &options->arena, kept);
 }
 
-/* What lies below the folder, and has end put behind it. */
+/* Returns folder, below and end joined, to be freed; NULL: no memory. */
 static char *join(const char *folder, struct bytes below, const char *end)
 {
     bool has_slash = below.len > 0 && *below.data == '/';
@@ -51,7 +51,7 @@ static char *join(const char *folder, struct bytes below, const char *end)
     return text;
 }
 
-/* Notes the ways below each directory that is found by pattern, which ends in a
+/* Notes NAME/* for each directory NAME that matches pattern, which ends in a
  * slash. */
 static bool note_ways_below(struct options *options, struct bytes pattern)
 {
@@ -69,8 +69,8 @@ static bool note_ways_below(struct options *options, struct bytes pattern)
     return is_noted;
 }
 
-/* A name for what one could make, to be found by the pattern: a file, or a
- * directory on the way of one. */
+/* Notes paths of files that do not exist yet, or of directories above them,
+ * which pattern would match. */
 static bool note_ways(struct options *options, const char *folder,
                       struct bytes pattern, const char *path)
 {
@@ -98,7 +98,7 @@ bool include_folders_note(struct options *options, const char *folder,
                     join(folder, pattern, ""));
     if (!note_ways(options, folder, pattern, path))
         return false;
-    /* A later reload looks there for new files; else each of them is known. */
+    /* A later reload looks in that folder for new files. */
     return include_is_pattern(below) ||
            keep(options, &options->include_folders, join(folder, below, ""));
 }

@@ -11,7 +11,7 @@ static const char *pass(const char *text, const char *word)
     return strncmp(text, word, len) == 0 ? text + len : NULL;
 }
 
-/* What stands behind the scheme; *is_tls_out says which scheme it is. */
+/* Returns the part behind the scheme; *is_tls_out: it was https. */
 static const char *pass_scheme(const char *text, bool *is_tls_out)
 {
     const char *rest = pass(text, "https://");
@@ -41,7 +41,7 @@ static bool read_tcp(struct listen_address *where, const char *text)
         text++;
         len -= 2;
     } else if (memchr(text, ':', len)) {
-        return false; /* IPv6 without brackets: where would it end? */
+        return false; /* IPv6 without brackets: its end is unclear */
     }
     if (len >= sizeof(where->address))
         return false;

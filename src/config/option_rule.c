@@ -19,7 +19,7 @@
 #include "http/rules/type_rules.h"
 #include "upstream/upstream_probe.h"
 
-/* --- One rule each, tried on an object that is thrown away --------------- */
+/* --- One rule each, read into an object that is thrown away -------------- */
 
 static const char *check_set(struct bytes text)
 {
@@ -226,8 +226,8 @@ static const char *check_host(struct bytes text)
                : "is not a host name, or one behind '*.'";
 }
 
-/* Whether text is a word that people write to have something, which is no
- * host's name. */
+/* Whether text is a word like "yes" that people write to enable something, and
+ * no host. */
 static bool is_yes(struct bytes text)
 {
     static const char *const words[] = {"on", "yes", "true", "auto"};
@@ -238,7 +238,7 @@ static bool is_yes(struct bytes text)
     return false;
 }
 
-/* A port, or names with commas. */
+/* Checks a port, or names with commas. */
 static const char *check_https(struct bytes text)
 {
     const char *end = text.data + text.len;
@@ -308,7 +308,7 @@ static const char *check_dictionary(struct bytes text)
 }
 
 static const struct {
-    const char *name; /* of the option */
+    const char *name; /* name of the option */
     const char *(*check)(struct bytes text);
 } rules[] = {
     {"https", check_https},

@@ -1,6 +1,6 @@
 /*
- * option_table - the groups of rows that the table is made of, and what they
- * share. A file of config/groups has the options of one subject.
+ * option_table - the groups of rows of which the table consists, and what they
+ * share. Each file of config/groups has the options of one subject.
  *
  * Thread: any; constant.
  */
@@ -32,12 +32,12 @@ extern const struct option_group proxy_options;
 extern const struct option_group service_options;
 
 extern const struct option_choice option_on_off[];
-/* The word that takes back what was said above. */
+/* The word "off", which cancels an inherited value. */
 extern const struct option_choice option_off[];
 extern const struct option_choice option_schedules[];
 extern const struct option_choice option_cache_policies[];
 
-/* The scope of a row, and where its value lies. */
+/* These macros give a row its scope, and the offset of its value. */
 #define AT(member) OPTION_GLOBAL, offsetof(struct options, member)
 #define AT_START(member) OPTION_START, offsetof(struct options, member)
 #define IN_COMMAND(member) OPTION_COMMAND, offsetof(struct options, member)

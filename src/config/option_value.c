@@ -11,8 +11,8 @@ enum { MS_PER_HOUR = 3600 * 1000 };
 
 /* --- Values --------------------------------------------------------------- */
 
-/* Digits, with a fraction where scale > 1; then one of the suffixes, which
- * say what to multiply by. False: no such number. */
+/* Reads digits, with a fraction if scale > 1, and a suffix that gives the
+ * factor. False: text is no such number. */
 static bool read_scaled(const char *text, const struct option_choice *suffixes,
                         uint64_t *value_out)
 {
@@ -24,7 +24,7 @@ static bool read_scaled(const char *text, const struct option_choice *suffixes,
     errno = 0;
     value = strtod(text, &end);
     if (errno != 0 || text[strspn(text, "0123456789.")] != *end)
-        return false; /* no exponents, no hexadecimals */
+        return false; /* no exponent, not hexadecimal */
     for (; suffixes->name; suffixes++) {
         if (strcmp(end, suffixes->name) != 0)
             continue;
@@ -92,8 +92,7 @@ static bool read_rate(const struct option_row *row, const char *text,
             *value_out <= row->max);
 }
 
-/* Whether text may be the value of a field in a head: it must not end the line.
- */
+/* Whether text may be the value of a field: it cannot end the line. */
 static bool is_field_text(const char *text)
 {
     for (; *text; text++)
@@ -230,7 +229,7 @@ void option_clear(void *base, const struct option_row *row)
         *(struct cidrs *)at = (struct cidrs){0};
 }
 
-/* Tells the limits of a number, a size or a time. */
+/* Prints the limits of a number, a size or a time. */
 static void explain_limits(FILE *to, const struct option_row *row)
 {
     unsigned long long min = row->min;

@@ -9,31 +9,31 @@
 #include "base/units.h"
 #include "config/proxy_rule.h"
 
-/* What all workers know of a proxy's servers, whatever configuration they
- * serve. Counted by these. */
+/* What all workers know about a proxy's servers, under any configuration.
+ * Counted by configurations. */
 struct shared_health {
     atomic_uint refs;
     struct upstream_shared shared;
     struct upstream_counts *counts;
-    struct balance_server_shared balance[]; /* the counts are behind it */
+    struct balance_server_shared balance[]; /* counts follow in memory */
 };
 
 struct proxies_item {
-    const char *text;   /* as the option says it */
-    const char *name;   /* in reports; no two have the same */
-    const char **names; /* of servers */
+    const char *text;   /* as in the option */
+    const char *name;   /* for reports; unique */
+    const char **names; /* names of servers */
     struct shared_health *health;
-    struct balance *balance; /* to look at states with, never to take from */
+    struct balance *balance; /* only for reading states */
 };
 
-/* A server of an item, as reports have it. */
+/* A server of an item, for reports. */
 struct proxies_row {
     unsigned item;
     unsigned server;
 };
 
 struct proxies {
-    struct worker_proxy workers[PROXIES_SERVERS_MAX]; /* as they are given */
+    struct worker_proxy workers[PROXIES_SERVERS_MAX]; /* as given to workers */
     struct proxies_item items[PROXIES_SERVERS_MAX];   /* each has a server */
     size_t count;
     struct proxies_row rows[PROXIES_SERVERS_MAX];
@@ -70,7 +70,8 @@ static void release_health(struct shared_health *health)
         free(health);
 }
 
-/* Takes over a reference to health. False: no memory, all is as it was. */
+/* Takes over a reference to health. False: no memory, and nothing has
+ * changed. */
 static bool share(struct proxies *proxies, size_t number,
                   struct shared_health *health)
 {
@@ -187,7 +188,7 @@ static struct proxy_options options_of(const struct options *options,
         .idle_ms = options->proxy_idle_ms,
         .tunnel_ms = options->proxy_tunnel_ms};
 
-    /* Both texts have been checked. */
+    /* Both texts were checked earlier. */
     (void)proxy_rule_read_balance(&made, bytes_of(options->proxy_balance));
     if (made.upstream.balance.eject_max_ms < made.upstream.balance.eject_ms)
         made.upstream.balance.eject_max_ms = made.upstream.balance.eject_ms;
@@ -207,8 +208,8 @@ static struct upstream_probe_options probe_of(const struct options *options)
     return probe;
 }
 
-/* The name that the server's certificate must be for. Over a unix socket it is
- * the name of this machine, which Host has there, too. */
+/* Returns the name that the server's certificate must have. Over a unix socket
+ * that is "localhost", as in Host. */
 static struct bytes tls_name_of(const struct options *options,
                                 const struct proxy_rule_server *server)
 {
@@ -219,7 +220,8 @@ static struct bytes tls_name_of(const struct options *options,
     return server->socket.len > 0 ? BYTES("localhost") : server->host;
 }
 
-/* Adds the servers of a rule; the rule goes, what it points to stays. */
+/* Adds the servers of a rule, which is temporary; the text it points to
+ * stays. */
 static bool add_servers(struct worker_proxy *worker, struct proxies_item *item,
                         const struct proxy_rule *rule,
                         const struct options *options, struct arena *arena)
@@ -270,7 +272,7 @@ static void read_parts(struct cache_parts *parts, const struct texts *texts)
     for (size_t i = 0; i < texts->count && i < CACHE_PARTS_MAX; i++)
         if (!cache_part_read(&parts->items[parts->count],
                              bytes_of(texts->items[i])))
-            parts->count++; /* each has been checked */
+            parts->count++; /* each was checked earlier */
 }
 
 static bool add(struct proxies *proxies, const struct worker_proxy *preset,

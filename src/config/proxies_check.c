@@ -2,8 +2,8 @@
 #include "config/proxies.h"
 #include "config/proxy_rule.h"
 
-/* Whether both may be asked for the same by the same site: one is inherited by
- * all that have no list of their own. */
+/* Whether requests to one site may reach both: a list at the top is inherited
+ * by all sites without one. */
 static bool are_neighbours(const struct proxy_told *one,
                            const struct proxy_told *other)
 {

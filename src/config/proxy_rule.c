@@ -7,7 +7,7 @@
 
 /* --- Pieces of text ------------------------------------------------------- */
 
-/* Takes off text what stands before the first c, or all. */
+/* Returns the text before the first c, or all, and takes it off text. */
 static struct bytes take_to(struct bytes *text, char c)
 {
     const char *at = text->len > 0 ? memchr(text->data, c, text->len) : NULL;
@@ -18,8 +18,7 @@ static struct bytes take_to(struct bytes *text, char c)
     return taken;
 }
 
-/* Takes off text what stands before the first c, or all; the c is taken off,
- * too. */
+/* Likewise, and takes off the c, too. */
 static struct bytes take_before(struct bytes *text, char c)
 {
     struct bytes taken = take_to(text, c);
@@ -50,8 +49,8 @@ static bool is_dots(struct bytes segment)
     return bytes_eq(segment, BYTES(".")) || bytes_eq(segment, BYTES(".."));
 }
 
-/* A path as it may stand in a request line (RFC 3986 3.3), but for escapes,
- * what separates servers, and steps upwards. */
+/* Whether path is a valid path of requests (RFC 3986 3.3), without escapes,
+ * characters that separate servers, and "..". */
 static bool is_path(struct bytes path)
 {
     static const char marks[] = "-._~!$&'()*+=:@/";
@@ -103,7 +102,7 @@ static const char *read_authority(struct proxy_rule_server *server,
     return NULL;
 }
 
-/* "http://AUTHORITY[/PATH]". */
+/* Reads "http://AUTHORITY[/PATH]". Returns what is wrong, or NULL. */
 static const char *read_http(struct proxy_rule_server *server,
                              struct bytes text, struct bytes *path_out)
 {
@@ -122,7 +121,7 @@ static const char *read_unix(struct proxy_rule_server *server,
     server->socket = take_before(&text, ':');
     server->name = bytes_between(begin,
                                  server->socket.data + server->socket.len);
-    server->authority = BYTES("localhost"); /* what others say there, too */
+    server->authority = BYTES("localhost"); /* as other proxies send it */
     if (server->socket.len < 2 || *server->socket.data != '/' ||
         server->socket.len > UPSTREAM_UNIX_PATH_MAX)
         return "has a socket whose path does not begin with a slash, or is too "
@@ -135,7 +134,7 @@ static const char *read_unix(struct proxy_rule_server *server,
 
 enum { SAID_BACKUP = 1, SAID_WEIGHT = 2, SAID_CONNS = 4 };
 
-/* Notes that something was said. False: it was said before. */
+/* Notes that a parameter was given. False: it was given before. */
 static bool say_once(unsigned *said, unsigned what)
 {
     bool is_first = !(*said & what);
@@ -178,7 +177,7 @@ static const char *read_server(struct proxy_rule_server *server,
 
     *server = (struct proxy_rule_server){.weight = 1};
     *path_out = BYTES("");
-    /* Schemes are in letters of either case (RFC 3986 3.1). */
+    /* Schemes are compared without case (RFC 3986 3.1). */
     server->is_tls = bytes_take_ieq(&place, BYTES("https://"));
     if (bytes_take_ieq(&place, BYTES("unix:")))
         fault = read_unix(server, place, path_out);
@@ -244,7 +243,7 @@ static const char *read_prefix(struct proxy_rule *rule, struct bytes text)
     return NULL;
 }
 
-/* Whether text begins with a server already. */
+/* Whether text begins with a server, so has no prefix. */
 static bool begins_server(struct bytes text)
 {
     return bytes_take_ieq(&text, BYTES("http://")) ||
@@ -274,7 +273,7 @@ const char *proxy_rule_read(struct proxy_rule *rule, struct bytes text)
     return fault;
 }
 
-/* --- The options beside it ----------------------------------------------- */
+/* --- Related options ------------------------------------------------------ */
 
 const char *proxy_rule_read_balance(struct proxy_options *to, struct bytes text)
 {

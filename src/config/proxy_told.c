@@ -6,8 +6,8 @@
 
 /* --- One after the other ------------------------------------------------- */
 
-/* Whether the top's list is in use: a site that has none of its own has that of
- * the top. */
+/* Whether any site uses the top's list; those without a list of their own
+ * do. */
 static bool is_top_used(const struct options *options)
 {
     for (size_t i = 0; i < options->site_count; i++)
@@ -17,8 +17,8 @@ static bool is_top_used(const struct options *options)
     return options->site_count == 0;
 }
 
-/* The list that the part of the options where told stands has of its own; an
- * inherited list counts as none. */
+/* Returns the list of the present site or location itself; an inherited one
+ * counts as empty. */
 static const struct texts *find_list(const struct proxy_told *told)
 {
     static const struct texts none;
@@ -36,8 +36,7 @@ static const struct texts *find_list(const struct proxy_told *told)
     return list->items == above->items ? &none : list;
 }
 
-/* Goes on to the next part of the options that may have a list. False: there is
- * none. */
+/* Goes on to the next place that may have a list. False: there is none. */
 static bool go_on(struct proxy_told *told)
 {
     const struct options *options = told->options;
@@ -67,9 +66,10 @@ bool proxy_told_next(struct proxy_told *told)
     return false;
 }
 
-/* --- What it says -------------------------------------------------------- */
+/* --- Reading a proxy's text
+ * ------------------------------------------------ */
 
-/* A path that is the same in a request line, and clean. */
+/* Whether a path is clean, and can stand in a request line as it is. */
 static bool is_harmless(struct bytes path)
 {
     static const char marks[] = "-._~/";

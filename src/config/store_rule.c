@@ -23,7 +23,7 @@ const char *store_rule_read(const char *text, struct bytes *prefix_out,
     prefix[len] = '\0';
     if (!status_read_prefix(prefix, prefix_out))
         return "has a prefix that is no path of letters, digits and \"-._~\"";
-    prefix_out->data = text; /* which stays */
+    prefix_out->data = text; /* static, so it stays */
     *where_out = equals + 1;
     return kv_redis_is_url(equals + 1) ? kv_redis_check(equals + 1) : NULL;
 }
@@ -41,7 +41,7 @@ int store_rule_find(const struct options *options, struct bytes prefix)
     return -1;
 }
 
-/* Folders that are not there yet are told apart by their names. */
+/* Folders that do not exist yet are compared by name. */
 static bool is_same_folder(const char *one, const char *other)
 {
     struct stat first, second;
@@ -62,7 +62,7 @@ const char *store_rule_check(const struct options *options, size_t *number_out)
     for (size_t i = 0; i < rules->count; i++) {
         *number_out = i;
         if (store_rule_read(rules->items[i], &prefix, &where))
-            continue; /* that has been told */
+            continue; /* reported elsewhere */
         if (bytes_eq(prefix, options->status))
             return "has the prefix of status";
         for (size_t k = 0; k < i; k++) {

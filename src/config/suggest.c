@@ -2,7 +2,7 @@
 
 enum { NAME_BYTES_MAX = 64 };
 
-/* How many characters must be added, left out or changed. */
+/* How many characters must be added, removed or replaced. */
 static size_t distance(struct bytes a, struct bytes b)
 {
     size_t row[NAME_BYTES_MAX + 1];

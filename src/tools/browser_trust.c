@@ -15,13 +15,16 @@
 #include "confine/safe_path.h"
 #include "tools/subprocess.h"
 
-/* The name that people see in a browser's settings, and we find it by again. */
+/* The name that browsers' settings show, and by which the authority is found
+ * again. */
 #define NICKNAME "sprintd local authority"
 
-/* Several certificates may have one nickname, as of hosts that share a home. */
+/* Several certificates may have that name, as of hosts that share a home
+ * directory. */
 enum { NICKNAMES_MAX = 16 };
 
-/* Folders of browsers' certificates, below the home; '*' is a profile. */
+/* Folders of browsers' databases, below the home directory; '*' is a
+ * profile. */
 static const char *const places[] = {
     ".pki/nssdb",
     ".local/share/pki/nssdb",
@@ -31,29 +34,29 @@ static const char *const places[] = {
     "snap/firefox/common/.mozilla/firefox/*",
     ".var/app/org.mozilla.firefox/.mozilla/firefox/*"};
 
-/* What the files of a database begin with; SQLite adds "-journal" and the like.
- * certutil follows them wherever they lead, and runs the libraries that
- * pkcs11.txt names. */
+/* How names of a database's files begin; SQLite appends "-journal" and such.
+ * certutil follows links to anywhere, and runs the libraries that pkcs11.txt
+ * names. */
 static const char *const files[] = {"pkcs11.txt", "cert9.db", "key4.db",
                                     "secmod.db",  "cert8.db", "key3.db"};
 
-/* What is done to the database in a folder. 0; what certutil ended with; or
- * -errno, -ENOENT when there is no certutil. */
+/* Changes the database in a folder. Returns 0, certutil's exit status, or
+ * -errno: -ENOENT: there is no certutil. */
 typedef int change_fn(int folder, struct bytes certificate,
                       bool *is_changed_out);
 
 struct round {
     change_fn *change;
     struct bytes certificate;
-    const char *done; /* what is said of a database that has changed */
+    const char *done; /* said of a changed database */
     bool has_changed;
     int status;
 };
 
 /* --- Changing ------------------------------------------------------------ */
 
-/* Runs certutil in the folder, and not by its name, which may be another's by
- * then. */
+/* Runs certutil in the open folder, not by its name, which others may have
+ * replaced. */
 static int run_certutil(const char *what, int folder, const char *trust,
                         struct bytes input, bool is_quiet)
 {
@@ -82,8 +85,7 @@ static int remove_all(int folder, struct bytes certificate,
     return 0;
 }
 
-/* Adds the certificate. One of that name from before is as good as another's:
- * it goes. */
+/* Adds the certificate, and removes an earlier one of that name. */
 static int add(int folder, struct bytes certificate, bool *is_changed_out)
 {
     int result = remove_all(folder, certificate, is_changed_out);
@@ -116,7 +118,7 @@ static void complain(struct round *round, const char *folder, int result)
     round->status = has_no_tool ? EX_UNAVAILABLE : EX_OSERR;
 }
 
-/* Whether name begins as a file of a database does. */
+/* Whether name is that of a database's file. */
 static bool is_part(const char *name)
 {
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
@@ -125,8 +127,8 @@ static bool is_part(const char *name)
     return false;
 }
 
-/* Whether nobody but root and this process's user can have written it, or can
- * write it, and by no other name: a link leads to any file. */
+/* Whether only root and this process's user can have written the file, and it
+ * has no other name: a link may lead to any file. */
 static bool is_file_own(int folder, const char *name)
 {
     struct stat st;
@@ -157,9 +159,9 @@ static bool is_database_own(int folder)
     return is_own;
 }
 
-/* Opens the folder of a browser's certificates, if neither its way nor its
- * files are in the hands of others, who could have certutil write anywhere and
- * run anything. A descriptor, or -1. */
+/* Opens the folder of a browser's database, if others can change neither its
+ * path nor its files: they could make certutil write and run anything. Returns
+ * a descriptor, or -1. */
 static int open_own(const char *folder)
 {
     struct safe_folder about;
@@ -208,8 +210,8 @@ static void visit(struct round *round, const char *folder)
     }
 }
 
-/* A home is a path, and for glob() shall be no pattern. False: it is too long.
- */
+/* Puts home, in which special characters of glob() are escaped, and place.
+ * False: too long. */
 static bool put_pattern(char pattern[PATH_MAX], const char *home,
                         const char *place)
 {

@@ -29,7 +29,7 @@ static void print_program_commands(FILE *to)
 
 /* --- bash ----------------------------------------------------------------- */
 
-/* Completes the commands of `sprintd ctl` and the like. */
+/* Completes commands of `sprintd ctl` and such. */
 static void print_bash_commands(FILE *to)
 {
     fputs("    case $COMP_CWORD-${COMP_WORDS[1]} in\n"
@@ -83,14 +83,14 @@ static void print_bash_commands(FILE *to)
           to);
 }
 
-/* Completes the values of options that take one which is no file. */
+/* Completes values of options that are not files. */
 static void print_bash_values(FILE *to)
 {
     for (size_t i = 0; i < option_count(); i++) {
         const struct option_row *row = option_row(i);
 
         if (row->kind == OPTION_SWITCH || takes_file(row))
-            continue; /* what stands behind is any argument, or a file */
+            continue; /* any argument or file may follow */
         if (row->letter)
             fprintf(to, "    -%c|--%s)\n", row->letter, row->name);
         else
@@ -144,8 +144,7 @@ void completion_print_bash(FILE *to)
 
 /* --- zsh ------------------------------------------------------------------ */
 
-/* The first line of the help, in single quotes and brackets as _arguments
- * has it. */
+/* Prints the first line of the help, quoted for _arguments. */
 static void print_zsh_help(FILE *to, const char *help)
 {
     fputc('[', to);
@@ -181,7 +180,7 @@ static void print_zsh_option(FILE *to, const struct option_row *row,
 {
     bool has_value = row->kind != OPTION_SWITCH;
 
-    /* A list may come again; "=" is for long ones only. */
+    /* Lists may be repeated; "=" is only for long options. */
     fprintf(to, " \\\n    '%s%s%s%s", config_is_list(row) ? "*" : "", dashes,
             name, has_value && dashes[1] ? "=" : "");
     print_zsh_help(to, row->help);

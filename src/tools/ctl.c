@@ -53,8 +53,8 @@ static int connect_to(const char *path, time_t answer_s)
     return err;
 }
 
-/* Waits until there is more of the answer, or end_ns (0: never) has come: an
- * answer that trickles in has no more time than any. 0 or -errno. */
+/* Waits for more of the answer, at most until end_ns (0: no limit), which holds
+ * for the whole answer. Returns 0 or -errno. */
 static int wait_for(int fd, uint64_t end_ns)
 {
     struct pollfd ready = {.fd = fd, .events = POLLIN};
@@ -73,7 +73,7 @@ static int wait_for(int fd, uint64_t end_ns)
     return count == -1 ? -errno : 0;
 }
 
-/* 0 or -errno. */
+/* Asks and reads the answer. Returns 0 or -errno. */
 static int ask(int fd, struct bytes command, uint64_t end_ns,
                struct buf *answer)
 {
@@ -83,7 +83,7 @@ static int ask(int fd, struct bytes command, uint64_t end_ns,
         return -EMSGSIZE;
     memcpy(line, command.data, command.len);
     line[command.len] = '\n';
-    /* A server that refuses us at once may close before it reads. */
+    /* A server that refuses at once may close before it reads. */
     if (send(fd, line, command.len + 1, MSG_NOSIGNAL) == -1 && errno != EPIPE)
         return -errno;
     for (;;) {
@@ -148,7 +148,7 @@ int ctl_ask(const char *path, struct bytes line, time_t answer_s, FILE *out,
     buf_init(&answer, NULL, 0, CONTROL_ANSWER_MAX);
     status = ask(fd, line, end_ns, &answer);
     close(fd);
-    /* The answer may be of anybody who could make that socket. */
+    /* The answer may come from anybody who could make that socket. */
     utf8_disarm(answer.data, answer.len, true);
     status = status == 0 ? show(buf_bytes(&answer), out, errors)
                          : complain(errors, path, -status);
@@ -173,6 +173,6 @@ int ctl_run(int count, char **arguments, FILE *out, FILE *errors)
     if (!is_known)
         return usage(errors);
     if (strcmp(arguments[0], control_name(CONTROL_STOP)) == 0)
-        answer_s = 0; /* for ever */
+        answer_s = 0; /* no limit */
     return ctl_ask(path, bytes_of(arguments[0]), answer_s, out, errors);
 }

@@ -7,7 +7,7 @@
 
 enum { USAGE_COLUMN = 7, HELP_COLUMN = 30, HELP_WIDTH = 80 };
 
-/* The help of a row, from HELP_COLUMN on. */
+/* Prints a row's help from HELP_COLUMN on. */
 static void print_row_help(FILE *to, const struct option_row *row)
 {
     size_t column = HELP_COLUMN;
@@ -75,7 +75,7 @@ void help_print(FILE *to)
         to);
 }
 
-/* "-h" may be a value behind another word. */
+/* Only the first word may be "-h": behind another it may be a value. */
 bool help_is_asked(int count, char *const *words)
 {
     for (int i = 0; i < count; i++)

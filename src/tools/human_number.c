@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Doubles are exact up to here. */
+/* Doubles are exact up to this number. */
 #define AMOUNT_MAX 9e15
 
 static const struct human_number unknown = {"-"};

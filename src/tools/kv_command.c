@@ -17,8 +17,8 @@
 
 enum { PATIENCE_MAX_S = 86400 };
 
-/* How long to wait for a store, by what stands behind the others. False: that
- * is no number of seconds. */
+/* Reads how many seconds to wait for a store, from the last argument. False: it
+ * is no such number. */
 static bool read_patience(unsigned *seconds_out, const char *text)
 {
     char *end;
@@ -67,7 +67,7 @@ static int import_all(char **argv)
     uint64_t lines = 0;
     int status, err;
 
-    /* What root's shell had open is not the owner's, who has the store read. */
+    /* The store's owner must not get what root's shell had open. */
     close_range(STDERR_FILENO + 1, UINT_MAX, 0);
     status = kv_owner_become(argv[0], true, &options.path);
     if (status != EX_OK)
@@ -102,7 +102,8 @@ static int back_up(char **argv)
     return status;
 }
 
-/* The data of another machine are its own tools' to copy. */
+/* Refuses a URL: data on another machine are copied by that engine's own
+ * tools. */
 static bool refuse_url(const char *text)
 {
     if (!kv_redis_is_url(text))
@@ -118,14 +119,15 @@ int kv_command_run(int argc, char **argv)
     static const struct {
         const char *name;
         int arguments;
-        bool may_wait; /* one more says how long for the store */
+        bool may_wait; /* an optional argument says how long to wait */
         int (*run)(char **argv);
     } commands[] = {{"export", 1, true, export_all},
                     {"import", 1, false, import_all},
                     {"backup", 2, true, back_up}};
 
     log_open(LOG_LEVEL_NOTICE);
-    /* What root's shell had open is nothing for whoever root becomes here. */
+    /* The user that root becomes here must not get what root's shell had
+     * open. */
     close_range(STDERR_FILENO + 1, ~0U, 0);
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
         if (argc > 0 && strcmp(argv[0], commands[i].name) == 0 &&

@@ -19,7 +19,7 @@ enum { CHUNK_BYTES = 65536 };
 
 /* --- The reader ---------------------------------------------------------- */
 
-/* Closes all but fd that the asker has open, its folders above all. */
+/* Closes all that the asker has open except fd, above all folders. */
 static void keep_only(int fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -40,8 +40,8 @@ static _Noreturn void serve(const struct kv_reader *reader, int fd, pid_t asker)
 
     keep_only(fd);
     status = kv_owner_become(reader->folder, false, &path);
-    /* A process that becomes another user is killed with its parent only when
-     * this is said again. */
+    /* Changing the user clears the signal at the parent's death: so it is asked
+     * for again. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != asker)
         _exit(EX_OK);
@@ -69,7 +69,7 @@ static int give_up(const struct kv_reader *reader)
     return EX_TEMPFAIL;
 }
 
-/* Passes one piece on. 1; 0: there is none; or -errno. */
+/* Copies one piece. Returns 1; 0: the end; or -errno. */
 static int pass_on(int from, int to)
 {
     char chunk[CHUNK_BYTES];
@@ -87,8 +87,8 @@ static int pass_on(int from, int to)
     return 1;
 }
 
-/* Passes on what the reader writes until it has ended: it may have left the
- * pipe to others, who are not waited for. EX_OK: that was all. */
+/* Copies what the reader writes until it has ended; other processes that may
+ * have the pipe are not waited for. EX_OK: everything was copied. */
 static int pass_all(const struct kv_reader *reader, int from, int to, int pidfd)
 {
     struct pollfd fds[] = {{.fd = from, .events = POLLIN},
@@ -104,7 +104,7 @@ static int pass_all(const struct kv_reader *reader, int from, int to, int pidfd)
             return give_up(reader);
         if (ready == -1)
             continue;
-        if (fds[0].revents == 0) /* it has ended, and nothing is left */
+        if (fds[0].revents == 0) /* the reader has ended, and nothing is left */
             return EX_OK;
         passed = pass_on(from, to);
         if (passed < 0)
@@ -114,8 +114,8 @@ static int pass_all(const struct kv_reader *reader, int from, int to, int pidfd)
     }
 }
 
-/* Ends the process that reads, and returns its exit status. If told says what
- * went wrong already, the process is killed, and told returned. */
+/* Ends the reader, and returns its exit status. told: a status that was
+ * reported already; then the reader is killed, and told returned. */
 static int end(const struct kv_reader *reader, pid_t pid, int told)
 {
     int status;

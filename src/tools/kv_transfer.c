@@ -16,13 +16,13 @@
 enum {
     BATCH_OPS = 1000,
     BATCH_BYTES = 4 << 20,
-    LINE_REST_BYTES = 16384 /* all of a line but the value */
+    LINE_REST_BYTES = 16384 /* of a line without the value */
 };
 
-/* At worst six bytes stand for one. */
+/* In the worst case, six bytes stand for one. */
 #define LINE_BYTES_MAX (6 * KV_VALUE_BYTES_MAX + LINE_REST_BYTES)
 
-/* The last number to which a double counts without a gap. */
+/* Up to here, a double has every whole number. */
 #define NUMBER_MAX 9007199254740992.0
 
 /* --- Out ------------------------------------------------------------------ */
@@ -111,9 +111,9 @@ struct import {
     uint64_t line_number;
     uint64_t lines_in;
     bool is_answered;
-    struct kv_write write; /* the batch */
+    struct kv_write write; /* the present batch */
     struct kv_op ops[BATCH_OPS];
-    struct arena arena; /* what ops point at */
+    struct arena arena; /* memory of ops */
     size_t bytes;
 };
 
@@ -151,9 +151,8 @@ static int write_batch(struct import *import)
     return 0;
 }
 
-/* Takes the text of member NAME, or of NAME64, decoded, into the arena. Returns
- * NULL, or what is wrong with it; text_out->data is NULL when there is neither
- * member. */
+/* Puts the text of member NAME, or of NAME64, decoded, into the arena. Returns
+ * NULL, or what is wrong; text_out->data is NULL without either member. */
 static const char *take_text(struct import *import,
                              const struct json_value *line, const char *name,
                              size_t bytes_max, struct bytes *text_out)
@@ -186,7 +185,7 @@ static const char *take_text(struct import *import,
     return is_good ? NULL : "a text is too long, or no base64";
 }
 
-/* Puts what the line says at the end of the batch. */
+/* Adds the line's operation to the batch. Returns NULL, or what is wrong. */
 static const char *take_op(struct import *import, const struct json_value *line)
 {
     struct kv_op *op = &import->ops[import->write.count];
@@ -212,7 +211,7 @@ static const char *take_op(struct import *import, const struct json_value *line)
     if (!(expires >= 0 && expires <= NUMBER_MAX))
         return "expires is no time";
     if (expires != 0 && (int64_t)expires <= now_ms)
-        return NULL; /* it is over */
+        return NULL; /* expired: skipped */
     if (expires != 0)
         op->ttl_ms = (uint64_t)((int64_t)expires - now_ms);
     import->bytes += op->value.len;
@@ -243,8 +242,8 @@ static int take_line(struct import *import, struct bytes text)
     return err;
 }
 
-/* Reads a line without its end. False: there is none any more. A line that is
- * longer than one may be has failed. */
+/* Reads a line without its end. False: there is none. A line that is too long
+ * sets line->failed. */
 static bool read_line(FILE *in, struct buf *line)
 {
     int c = getc_unlocked(in);
@@ -260,8 +259,7 @@ static bool read_line(FILE *in, struct buf *line)
     return true;
 }
 
-/* Takes the lines. Those before a line that is wrong are written all the same.
- */
+/* Takes the lines. Those before a faulty line are still written. */
 static int take_lines(struct import *import, FILE *in)
 {
     struct buf line;

@@ -1,8 +1,8 @@
 /*
- * manual_priv - text and options as roff has them (manual_text.c), for both
+ * manual_priv - prints text and options for roff (manual_text.c), for both
  * pages of the manual (manual.c, manual_file.c).
  *
- * Thread: the main one, in a process that does nothing else.
+ * Thread: the main thread of a process that does nothing else.
  */
 #ifndef TOOLS_MANUAL_PRIV_H
 #define TOOLS_MANUAL_PRIV_H
@@ -11,18 +11,20 @@
 
 #include "config/option_table.h"
 
-/* is_first: of its line, where '.' and '\'' would be commands. */
+/* Puts a character. is_first: it begins a line, where '.' and '\'' would be
+ * commands. */
 void manual_put_char(FILE *to, char c, bool is_first);
 void manual_put_text(FILE *to, const char *text);
 
-/* The page's title, and its line for apropos(1). */
+/* Puts the page's title, and its line for apropos(1). */
 void manual_put_head(FILE *to, const char *name, int section, const char *what);
 
-/* An option as the command line has it, and as a key of the file. */
+/* Puts an option in the command line's form; the second, as a key of the
+ * file. */
 void manual_put_option(FILE *to, const struct option_row *row);
 void manual_put_key(FILE *to, const struct option_row *row);
 
-/* How sizes, rates and times are written. */
+/* Explains how sizes, rates and times are written. */
 void manual_put_values(FILE *to);
 
 #endif

@@ -14,7 +14,7 @@ void screen_put(struct screen *screen, const char *text)
 
     for (; *at; at++) {
         if (((unsigned char)*at & 0xC0) == 0x80)
-            continue; /* goes on with the character before */
+            continue; /* belongs to the character before */
         if (left == 0)
             break;
         left--;
@@ -25,12 +25,12 @@ void screen_put(struct screen *screen, const char *text)
 
 void screen_put_foreign(struct screen *screen, struct bytes text)
 {
-    char storage[4 * SCREEN_WIDTH_MAX + 1]; /* "\xHH" for each of them */
+    char storage[4 * SCREEN_WIDTH_MAX + 1]; /* room for "\xHH" each */
     unsigned left = screen_left(screen);
     struct buf visible;
 
     if (text.len > left)
-        text.len = left; /* each byte takes one column at least */
+        text.len = left; /* each byte takes at least one column */
     buf_init(&visible, storage, sizeof(storage), sizeof(storage));
     buf_put_log(&visible, text);
     buf_put(&visible, (struct bytes){"", 1});

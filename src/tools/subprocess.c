@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A file of the text, to be read from its beginning; or -errno. In memory: a
- * pipe has room for some of it only, and nobody to fill it up. */
+/* Returns a file in memory with the text, at its beginning, or -errno. A pipe
+ * would have room for only a part, and nobody to fill it. */
 static int open_input(struct bytes input)
 {
     int fd = memfd_create("input", MFD_CLOEXEC);
@@ -26,7 +26,7 @@ static int open_input(struct bytes input)
     return err;
 }
 
-/* 0 or -errno. */
+/* Starts the program. Returns 0 or -errno. */
 static int spawn(pid_t *pid_out, const char *const arguments[], int folder,
                  int input, bool is_quiet)
 {
@@ -45,7 +45,7 @@ static int spawn(pid_t *pid_out, const char *const arguments[], int folder,
     if (err == 0 && is_quiet)
         err = posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO,
                                                STDERR_FILENO);
-    if (err == 0) /* the arguments are not written to; C cannot say so */
+    if (err == 0) /* posix_spawnp() does not write to arguments */
         err = posix_spawnp(pid_out, arguments[0], &actions, NULL,
                            (char *const *)(uintptr_t)arguments, environ);
     posix_spawn_file_actions_destroy(&actions);

@@ -17,19 +17,19 @@
 static const char update_program[] = "/usr/sbin/update-ca-certificates";
 static const char trusted_path[] = MACHINE_TRUST_ADDED_PATH;
 
-/* The certificate is here when it is trusted no longer, until the programs have
- * heard of that: the next update takes no note of this name, and the next
- * untrust does. */
+/* Here the certificate lies after it was distrusted, until the programs' bundle
+ * lacks it: the next update ignores this name, and the next untrust finds
+ * it. */
 static const char ending_path[] = MACHINE_TRUST_ADDED_PATH ".untrusted";
 
-enum { TRUSTED_MODE = 0644 /* everybody shall be able to check */ };
+enum { TRUSTED_MODE = 0644 /* everybody may check it */ };
 
 static const char *trusted_name(void)
 {
     return strrchr(trusted_path, '/') + 1;
 }
 
-/* A descriptor or -errno. */
+/* Returns a descriptor or -errno. */
 static int open_trusted_folder(void)
 {
     char *folder = strndup(trusted_path,
@@ -52,9 +52,8 @@ static int complain(int err)
 }
 
 /* Runs the program that updates the system's certificates. is_fresh: it makes
- * all links anew, which is needed where a file went or has changed: otherwise
- * it only adds links that are missing, and would leave those of the old file.
- */
+ * all links anew, needed after a file was removed or changed: otherwise it only
+ * adds missing links, and keeps those of the old file. */
 static int update(bool is_fresh)
 {
     const char *const arguments[] = {update_program,
@@ -79,7 +78,7 @@ static bool is_there(const char *path)
     return lstat(path, &st) == 0 || errno != ENOENT;
 }
 
-/* Takes the authority from what the next update reads. EX_OK or a status. */
+/* Hides the authority from the next update. Returns EX_OK or a status. */
 static int begin_end(void)
 {
     if (is_there(trusted_path) && rename(trusted_path, ending_path) == -1)
@@ -87,7 +86,7 @@ static int begin_end(void)
     return EX_OK;
 }
 
-/* Whether programs still trust what lies at ending_path. */
+/* Whether programs still trust the certificate at ending_path. */
 static bool has_remained(void)
 {
     struct small_file file;

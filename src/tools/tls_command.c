@@ -17,7 +17,7 @@
 #include "tools/browser_trust.h"
 #include "tools/system_trust.h"
 
-/* An authority, as the commands need it. */
+/* An authority, with all that the commands need. */
 struct shown {
     char folder[PATH_MAX];
     uid_t owner; /* of the folder */
@@ -25,7 +25,7 @@ struct shown {
     struct tls_pem certificate;
 };
 
-/* What the command line says; NULL: nothing. */
+/* The arguments; NULL: not given. */
 struct asked {
     const char *folder;
     const char *owner;
@@ -48,7 +48,7 @@ static int complain(struct local_authority_fault *fault, int err)
                                              : EX_IOERR;
 }
 
-/* The folder is named in commands that are run elsewhere. */
+/* The folder's full path, since it is shown in commands for use elsewhere. */
 static int choose_folder(struct shown *shown, const char *folder,
                          struct local_authority_fault *fault)
 {
@@ -67,9 +67,8 @@ static int choose_folder(struct shown *shown, const char *folder,
     return 0;
 }
 
-/* Reads an authority that is to be trusted. Its folder is opened by the name
- * that was given: what a link leads to may be safe, and the link be another
- * user's. */
+/* Reads an authority that is to be trusted. The folder is opened by the name
+ * given, not by its target: the link itself may be another user's. */
 static int read_to_trust(struct shown *shown, const struct asked *asked,
                          struct local_authority_fault *fault)
 {
@@ -93,13 +92,14 @@ static int read_to_show(struct shown *shown,
 {
     struct stat st = {.st_uid = geteuid()};
 
-    (void)!stat(shown->folder, &st); /* reading says why */
+    (void)!stat(shown->folder, &st); /* reading it reports that */
     shown->owner = st.st_uid;
     return local_authority_read(shown->folder, &shown->facts,
                                 &shown->certificate, fault);
 }
 
-/* EX_OK, or a status after a line on stderr. */
+/* Finds and reads the authority. Returns EX_OK, or a status after a line on
+ * stderr. */
 static int find(struct shown *shown, const struct asked *asked,
                 bool is_to_trust)
 {
@@ -117,8 +117,8 @@ static int find(struct shown *shown, const struct asked *asked,
     return EX_OK;
 }
 
-/* What comes behind the folder in the command that trusts it: its owner, where
- * it has to be named. */
+/* Returns what follows the folder in the command that trusts it: its owner, if
+ * that must be named. */
 static const char *name_owner(const struct shown *shown, char name[16])
 {
     name[0] = '\0';

@@ -26,28 +26,28 @@ enum {
 
 struct top {
     struct top_target target;
-    struct buf body;             /* the newest good one */
+    struct buf body;             /* the newest valid one */
     struct json_reader document; /* borrows body */
     char why[WHY_BYTES_MAX];
     struct top_view view;
-    /* while on a terminal */
+    /* set while on a terminal */
     struct termios modes;
-    struct top_interrupt interrupt; /* with fds by enum top_fd */
+    struct top_interrupt interrupt; /* its fds are indexed by enum top_fd */
     bool is_done;
-    int err; /* of writing */
+    int err; /* errno of writing */
 };
 
-/* What top waits for; -1: it does not. */
+/* What top waits for; an fd of -1 is not watched. */
 enum top_fd {
-    END_FD,    /* signals that end it */
+    END_FD,    /* signals that end top */
     CHANGE_FD, /* signals that do not */
     KEY_FD
 };
 
 /* --- Asking -------------------------------------------------------------- */
 
-/* Replaces the document when there is a new one; what there was stays when
- * not, and top->why says why. Returns an exit status. */
+/* Replaces the document by a new one; without one, the old stays, and top->why
+ * says why. Returns an exit status. */
 static int refresh(struct top *top)
 {
     struct buf body;
@@ -98,8 +98,8 @@ static bool write_text(const char *text)
     return write_all(bytes_of(text));
 }
 
-/* Measures the window. Its last column stays free: to clear the rest of a line
- * that is full would take its last letter away. */
+/* Measures the window. The last column stays free: clearing the rest of a full
+ * line would erase its last character. */
 static void measure_window(struct top *top)
 {
     struct winsize size = {0};
@@ -111,7 +111,7 @@ static void measure_window(struct top *top)
     top->view.height = size.ws_row;
 }
 
-/* Writes over what was there, so that nothing flickers. */
+/* Overwrites the last screen, so that nothing flickers. */
 static void paint(struct top *top)
 {
     struct buf lines, frame;
@@ -128,7 +128,7 @@ static void paint(struct top *top)
         struct bytes line;
 
         if (!end)
-            break; /* beyond the ceiling */
+            break; /* larger than the limit */
         line = bytes_between(left.data, end);
         left.data = end + 1;
         left.len -= line.len + 1;
@@ -160,7 +160,8 @@ static bool print_snapshot(struct top *top)
 
 /* --- The terminal -------------------------------------------------------- */
 
-/* A screen of our own, no cursor, keys at once and unseen. */
+/* Switches to another screen without a cursor; keys are read at once, without
+ * echo. */
 static void enter_terminal(struct top *top)
 {
     struct termios modes = top->modes;
@@ -178,7 +179,7 @@ static void leave_terminal(struct top *top)
         tcsetattr(top->interrupt.fds[KEY_FD], TCSADRAIN, &top->modes);
 }
 
-/* From here on these signals come as something to read. 0 or -errno. */
+/* From now on these signals are read from descriptors. Returns 0 or -errno. */
 static int open_signals(struct top *top)
 {
     sigset_t end, change;
@@ -210,7 +211,7 @@ static void on_change(struct top *top)
         return;
     if (info.ssi_signo == SIGTSTP) {
         leave_terminal(top);
-        raise(SIGSTOP); /* until SIGCONT */
+        raise(SIGSTOP); /* continues at SIGCONT */
         enter_terminal(top);
     }
 }
@@ -221,12 +222,12 @@ static void on_keys(struct top *top)
     ssize_t got = read(top->interrupt.fds[KEY_FD], keys, sizeof(keys));
 
     if (got <= 0)
-        top->interrupt.fds[KEY_FD] = -1; /* hung up */
+        top->interrupt.fds[KEY_FD] = -1; /* the terminal was closed */
     else if (memchr(keys, 'q', (size_t)got) || memchr(keys, 'Q', (size_t)got))
         top->is_done = true;
 }
 
-/* Answers the keys and signals that are there, or come within ms. */
+/* Handles keys and signals that have come, or come within ms. */
 static void mind(struct top *top, int ms)
 {
     const int *minded = top->interrupt.fds;
@@ -263,7 +264,7 @@ static void wait_until(struct top *top, uint64_t then_ns)
         mind(top, (int)((then_ns - now_ns) / NS_PER_MS) + 1);
 }
 
-/* Watches until told to end. */
+/* Shows the statistics until told to end. */
 static int watch(struct top *top)
 {
     int err = open_signals(top);

@@ -9,8 +9,8 @@
 
 enum {
     CELL_COLUMNS = 10,
-    TIME_COLUMNS = 9, /* seven of them fit a window of 80 */
-    LOOSE_ROWS = 40   /* windows so high have empty lines between parts */
+    TIME_COLUMNS = 9, /* seven fit into 80 columns */
+    LOOSE_ROWS = 40   /* from here on, empty lines separate parts */
 };
 
 static double number_at(const struct json_value *object, const char *name)
@@ -23,7 +23,7 @@ static void put_name(struct screen *screen, const struct json_value *member)
     screen_put_foreign(screen, member->name);
 }
 
-/* Puts the text of a member of object. */
+/* Puts the text of a member of an object. */
 static void put_text(struct screen *screen, const struct json_value *object,
                      const char *name)
 {
@@ -46,8 +46,7 @@ static void put_fact(struct screen *screen, const char *name,
     screen_put_fact(screen, SCREEN_DIM, bytes_of(name), number.text);
 }
 
-/* What soft heads over cells begin with, and a line of such heads, which end in
- * NULL. */
+/* Begin a line of dimmed column titles, and put one that ends with NULL. */
 static void begin_heads(struct screen *screen, const char *first)
 {
     screen_set_style(screen, SCREEN_DIM);
@@ -64,7 +63,7 @@ static void put_heads(struct screen *screen, const char *first,
     screen_end_line(screen);
 }
 
-/* What stands at that position of a part's line; NULL: nothing more. */
+/* Finds the row at that position of a part's line; NULL: there is none. */
 static const struct stats_row *find_row(enum stats_part part, unsigned position)
 {
     const struct stats_row *row = NULL;
@@ -117,7 +116,7 @@ static void draw_head(struct screen *screen, const struct json_value *document,
 
 /* --- Tables -------------------------------------------------------------- */
 
-/* The time that is called name; it is unknown when nothing has happened yet. */
+/* Returns the time with that name; unknown if nothing was counted. */
 static struct human_number time_of(const struct json_value *times,
                                    const char *name)
 {
@@ -227,7 +226,7 @@ static void draw_slowest(struct screen *screen,
 
 /* --- Totals -------------------------------------------------------------- */
 
-/* Puts all members of an object into one line: their names, their counts. */
+/* Puts all members of an object into one line: names and counts. */
 static void put_counts(struct screen *screen, const struct json_value *counts)
 {
     const struct json_value *count = NULL;
@@ -266,7 +265,7 @@ static void put_row(struct screen *screen, const struct stats_row *row,
     }
 }
 
-/* Draws for how long each certificate is still good, if there are any. */
+/* Draws how long each certificate is still valid, if there are any. */
 static void draw_certificates(struct screen *screen,
                               const struct json_value *document)
 {
@@ -296,7 +295,7 @@ static void draw_certificates(struct screen *screen,
     screen_end_line(screen);
 }
 
-/* Draws shares of the CPU, if the server samples them. */
+/* Draws the shares of CPU time, if the server samples them. */
 static void draw_profile(struct screen *screen,
                          const struct json_value *document)
 {
@@ -314,8 +313,7 @@ static void draw_profile(struct screen *screen,
     screen_end_line(screen);
 }
 
-/* What the cache would hit under its policy, by size; nothing where that is not
- * known. */
+/* Draws the hit ratios of other sizes under the present policy, if known. */
 static void draw_cache_if(struct screen *screen,
                           const struct json_value *document)
 {
@@ -346,7 +344,7 @@ static void draw_totals(struct screen *screen,
 {
     static const struct {
         const char *label;
-        const char *name; /* of the object */
+        const char *name; /* member of the object */
         enum stats_part part;
     } lines[] = {{"Methods", "requests", STATS_PART_METHODS},
                  {"Statuses", "requests", STATS_PART_STATUSES},
@@ -367,7 +365,7 @@ static void draw_totals(struct screen *screen,
         if (!object && (lines[i].part == STATS_PART_TLS ||
                         lines[i].part == STATS_PART_KEPT ||
                         lines[i].part == STATS_PART_WHAT_IF))
-            continue; /* no client came this way, or nothing was sampled */
+            continue; /* no connection came so, or nothing was sampled */
         screen_put_label(screen, lines[i].label);
         for (unsigned k = 1; (row = find_row(lines[i].part, k)); k++)
             put_row(screen, row, object);

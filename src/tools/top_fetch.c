@@ -20,7 +20,7 @@ struct attempt {
     int fd;
 };
 
-/* Waits until the socket is ready for events. 0 or -errno. */
+/* Waits until the socket is ready for events. Returns 0 or -errno. */
 static int wait_for(const struct attempt *attempt, short events)
 {
     const struct top_interrupt *interrupt = attempt->interrupt;
@@ -71,8 +71,8 @@ static int connect_to(struct attempt *attempt, const struct sockaddr *address,
     return err;
 }
 
-/* Connects to the first address that answers. 0 or -errno; *resolved_out is
- * what getaddrinfo() says. */
+/* Connects to the first address that answers. Returns 0 or -errno;
+ * *resolved_out: getaddrinfo()'s result. */
 static int connect_any(struct attempt *attempt, int *resolved_out)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
@@ -130,14 +130,14 @@ static int send_request(const struct attempt *attempt)
 enum { PIECE_BYTES = 16384 };
 
 struct fetched_answer {
-    struct buf head; /* the head, and what came in the read that ended it */
+    struct buf head; /* the head, with bytes behind it */
     struct http1_progress progress;
-    unsigned status; /* 0: the head is not complete yet */
+    unsigned status; /* 0: the head is not complete */
     struct body_reader reader;
     struct buf *body;
 };
 
-/* Takes what has come. BODY_AGAIN: more must. */
+/* Takes received bytes. BODY_AGAIN: more are needed. */
 static enum body_event take_piece(struct fetched_answer *answer,
                                   struct bytes piece)
 {
@@ -155,7 +155,7 @@ static enum body_event take_piece(struct fetched_answer *answer,
         if (verdict == HTTP1_MORE && !answer->head.failed)
             return BODY_AGAIN;
         if (verdict != HTTP1_DONE || reply.status < 200)
-            return BODY_BAD; /* nobody asked for an interim reply */
+            return BODY_BAD; /* an interim reply is unexpected */
         answer->status = reply.status;
         body_reader_init(&answer->reader, reply_framing(&reply, METHOD_GET),
                          reply.content_length);
@@ -168,7 +168,7 @@ static enum body_event take_piece(struct fetched_answer *answer,
     return answer->body->failed ? BODY_BAD : event;
 }
 
-/* *event_out: BODY_END or BODY_BAD. 0 or -errno. */
+/* Reads the reply; *event_out: BODY_END or BODY_BAD. Returns 0 or -errno. */
 static int read_reply(const struct attempt *attempt,
                       struct fetched_answer *answer, enum body_event *event_out)
 {

@@ -7,16 +7,16 @@
 enum {
     VALUE_COLUMNS = 11,
     NOTE_COLUMNS = 17, /* "  max 123,456,789" */
-    POINTS_MAX = 300,  /* the newest of them */
-    FIELDS_MAX = 16    /* of a point */
+    POINTS_MAX = 300,  /* the newest points */
+    FIELDS_MAX = 16    /* of each point */
 };
 
 struct trend_line {
     size_t count;                          /* seen; the last ones are kept */
-    double points[POINTS_MAX][FIELDS_MAX]; /* a ring; NAN: not known */
+    double points[POINTS_MAX][FIELDS_MAX]; /* a ring; NAN: unknown */
 };
 
-/* Reads a point, which is an array in the order of its rows. */
+/* Reads a point: an array in the order of the table's rows. */
 static void read_point(double *fields, const struct json_value *point,
                        double interval_s)
 {
@@ -47,7 +47,7 @@ static void read_history(struct trend_line *history,
                    interval_s);
 }
 
-/* The value so many points before the newest; NAN: there is none. */
+/* Returns the value `age` points before the newest; NAN: there is none. */
 static double value_before(const struct trend_line *history, size_t field,
                            size_t age)
 {
@@ -73,7 +73,7 @@ static void put_bars(struct screen *screen, const struct trend_line *history,
         double value = value_before(history, field, age);
         int level = 0;
 
-        if (value > 0) /* a share may be beyond 1 when it comes from afar */
+        if (value > 0) /* a foreign server may send shares above 1 */
             level = value < most ? (int)(value / most * 7 + 0.5) : 7;
         screen_put(screen, value >= 0
                                ? (screen->is_utf8 ? blocks : ascii)[level]

@@ -68,7 +68,7 @@ bool certificate_files_are_old(const struct certificate_files *files)
 
 uint64_t certificate_files_look(const struct certificate_files *files)
 {
-    static const struct siphash_key key; /* nobody gains by a collision */
+    static const struct siphash_key key; /* not secret: nothing to gain */
     const struct file_mark *mark = NULL;
     uint64_t look = 0;
 
@@ -207,7 +207,7 @@ int certificate_files_read_pair(struct certificate_files *files,
 
 /* --- Managed ones -------------------------------------------------------- */
 
-/* Makes a pair for names, signed by an authority that is then forgotten. */
+/* Makes a pair for names, signed by an authority that is not kept. */
 static int make_placeholder(struct certificate_pair *pair,
                             const struct tls_names *names)
 {

@@ -23,8 +23,9 @@ static int line_of(const struct option_origins *origins,
 
 /* --- Files --------------------------------------------------------------- */
 
-/* A list of keys belongs to the list of certificates beside it: who says other
- * certificates, and no keys, has them in the same files. */
+/* Returns the keys for a list of certificates: those named beside it. If a
+ * place names other certificates and no keys, the keys are in the certificates'
+ * files. */
 static struct texts keys_of(const struct certificate_reading *reading,
                             const struct location_options *told)
 {
@@ -37,8 +38,8 @@ static struct texts keys_of(const struct certificate_reading *reading,
     return is_inherited ? (struct texts){0} : told->certificate_key;
 }
 
-/* Whether only rights are missing for a test (--test), which needs none: the
- * server may start with more. */
+/* Whether --test only lacks the right to read a file: it needs none, since the
+ * server may start with more rights. */
 static bool is_for_others(const struct certificate_reading *reading, int err)
 {
     return reading->options->wants_test && (err == -EACCES || err == -EPERM);
@@ -82,7 +83,7 @@ static void read_pair(struct certificate_reading *reading,
     }
 }
 
-/* The names of a placeholder. */
+/* Finds the names for a placeholder. */
 static void find_names(const struct certificate_reading *reading,
                        const char *path, struct tls_names *names)
 {
@@ -233,7 +234,7 @@ static bool take_sites(struct certificate_reading *reading)
     return true;
 }
 
-/* Makes the context of one worker, only to see whether OpenSSL takes all of the
+/* Makes the context of one worker, only to check that OpenSSL accepts the whole
  * table. */
 static void try_table(struct certificate_reading *reading)
 {
@@ -247,8 +248,8 @@ static void try_table(struct certificate_reading *reading)
     tls_context_destroy(context);
 }
 
-/* Says that a certificate is missing where none is told, and none comes by
- * itself. */
+/* Reports a missing certificate, if none is named and none is obtained
+ * automatically. */
 static void expect_certificates(struct certificate_reading *reading)
 {
     const struct options *options = reading->options;

@@ -45,7 +45,7 @@ static void check_chain(const struct certificate_site *site, const char *words,
 {
     switch (tls_certificate_chain(pair->certificate)) {
     case TLS_CHAIN_WHOLE:
-    case TLS_CHAIN_ALONE: /* whoever signs for themselves knows it */
+    case TLS_CHAIN_ALONE: /* the owner of a self-signed one knows */
         return;
     case TLS_CHAIN_DISORDERED:
         faults_add(warnings, site->line,
@@ -82,8 +82,8 @@ static void check_names(const struct certificate_site *site, const char *words,
     }
 }
 
-/* Whether a site before this one has the same pair, as sites have that take
- * theirs from the top: each pair is told of once. */
+/* Whether an earlier site has the same pair, as sites that inherit it from the
+ * top do: each pair is reported once. */
 static bool is_told_before(const struct certificates *certificates,
                            const struct certificate_site *site,
                            const struct certificate_pair *pair)

@@ -65,14 +65,15 @@ static bool has_names_of(const struct tls_certificate *one,
     return !*names;
 }
 
-/* Whether both have the same names, whose order authorities differ in. */
+/* Whether both have the same names; authorities order them differently. */
 static bool have_same_names(const struct tls_certificate *one,
                             const struct tls_certificate *other)
 {
     return has_names_of(one, other) && has_names_of(other, one);
 }
 
-/* Whether pair goes beside those of the site that are in the set of leader. */
+/* Whether pair can join the set of leader: same names, and a kind of key not in
+ * it yet. */
 static bool fits_beside(const struct certificate_site *site, size_t leader,
                         size_t pair, const size_t *leaders)
 {
@@ -88,7 +89,7 @@ static bool fits_beside(const struct certificate_site *site, size_t leader,
     return true;
 }
 
-/* Each pair's leader: the first pair of the set that it is in. */
+/* Finds each pair's leader: the first pair of its set. */
 static void find_leaders(const struct certificate_site *site, size_t *leaders)
 {
     for (size_t i = 0; i < site->pair_count; i++) {
@@ -133,8 +134,8 @@ static void add_set(struct certificate_reading *reading,
             site->sets[i] = number;
 }
 
-/* Lets sites that share what stands at the top share its sets, too, unless they
- * ask their clients for something. */
+/* Lets sites with the same inherited list share its sets, unless they ask
+ * clients for certificates. */
 static bool share_sets(const struct certificate_reading *reading,
                        struct certificate_site *site)
 {
@@ -182,7 +183,7 @@ static void add_name(struct certificate_reading *reading, size_t set,
         reading->has_no_memory = true;
 }
 
-/* A host gets the first of several sets that covers it. */
+/* Gives each host the first set that covers it. */
 static void name_hosts(struct certificate_reading *reading,
                        const struct certificate_site *site)
 {
@@ -197,8 +198,8 @@ static void name_hosts(struct certificate_reading *reading,
     }
 }
 
-/* Adds the names in the certificates of a site: they choose the set where no
- * host does. */
+/* Adds the names in a site's certificates: they choose a set if no host
+ * does. */
 static void name_certificates(struct certificate_reading *reading,
                               const struct certificate_site *site)
 {
@@ -211,7 +212,7 @@ static void name_certificates(struct certificate_reading *reading,
 
 /* --- All ----------------------------------------------------------------- */
 
-/* The site that answers for hosts nobody has, if it has certificates. */
+/* Returns the site for unknown hosts, if it has certificates. */
 static struct certificate_site *find_default(const struct certificate_reading
                                                  *reading)
 {

@@ -10,15 +10,16 @@
 #include "config/config_check.h"
 #include "config/listen_address.h"
 
-enum { NAME_BYTES_MAX = 160 }; /* of files, which have more behind it */
+enum { NAME_BYTES_MAX = 160 }; /* of a base name; files append to it */
 
 #define HTTPS_PORT ":443"
 #define HTTP_PORT ":80"
 
-/* --- What --https says --------------------------------------------------- */
+/* --- The value of --https
+ * -------------------------------------------------- */
 
-/* Makes the text of a listen address, of all addresses or that of bind. NULL:
- * no memory. */
+/* Makes the text of a listen address: all addresses, or that of bind. NULL: no
+ * memory. */
 static const char *make_place(struct options *options, const char *scheme,
                               const char *port)
 {
@@ -39,7 +40,7 @@ static bool add_place(struct options *options, const char *scheme,
     return place && texts_add(&options->listen, &options->arena, place);
 }
 
-/* Ports that are told are kept. */
+/* Ports that are configured stay. */
 static bool listen_everywhere(struct options *options)
 {
     char port[16];
@@ -103,8 +104,8 @@ void managed_read_https(struct options *options, struct faults *faults)
 
 /* --- Names --------------------------------------------------------------- */
 
-/* Inside names are those of RFC 6761, RFC 6762, RFC 8375 and RFC 9476, and what
- * ICANN keeps for inside. */
+/* Internal names are those of RFC 6761, RFC 6762, RFC 8375 and RFC 9476, and
+ * those that ICANN has reserved for internal use. */
 bool managed_is_public(const char *name)
 {
     static const char *const inside[] = {"localhost", "local",   "internal",
@@ -121,8 +122,8 @@ bool managed_is_public(const char *name)
     return true;
 }
 
-/* Whether an authority can be asked for a certificate of host. One that the
- * options name may know names of the inside, too. */
+/* Whether an authority can certify host. One named in the options may know
+ * internal names, too. */
 static bool is_askable(const struct options *options, const char *host)
 {
     struct address address;
@@ -142,8 +143,8 @@ void managed_challenges(const struct options *options, char path[PATH_MAX])
 
 /* --- All ----------------------------------------------------------------- */
 
-/* Whether a listen address speaks TLS. The port of --https does not count: it
- * is for this machine's own certificate. */
+/* Whether a listen address speaks TLS. The port of --https does not count,
+ * since it uses this machine's own authority. */
 static bool is_reached_by_tls(const struct options *options)
 {
     struct listen_address place;
@@ -168,7 +169,7 @@ static const char *make_path(struct options *options, const char *folder,
 
 static const char *name_file(struct options *options, const char *host)
 {
-    static const struct siphash_key key; /* nobody gains by a collision */
+    static const struct siphash_key key; /* not secret: nothing to gain */
     struct bytes text = bytes_of(host);
     char cut[NAME_BYTES_MAX + 32];
     char *name;
@@ -249,7 +250,7 @@ static void take_hosts(struct options *options, struct location_options *told,
         faults_add(faults, 0, "out of memory");
 }
 
-/* Finds the folder where certificates of authorities are kept. */
+/* Finds the folder of managed certificates. */
 static bool find_folder(struct options *options, struct faults *faults)
 {
     char folder[PATH_MAX];
@@ -269,7 +270,8 @@ static bool find_folder(struct options *options, struct faults *faults)
     return options->acme_folder;
 }
 
-/* Whether what is told here, or above, leaves it to us. */
+/* Whether the values here, own or inherited, leave the certificate to
+ * sprintd. */
 static bool is_left(const struct location_options *told,
                     const struct texts *hosts)
 {

@@ -19,7 +19,7 @@ static const struct trust_words proxy_words = {"proxy", "proxy-tls-ca",
 static const struct trust_words kv_words = {
     "kv", "kv-tls-ca", "kv-tls-certificate", "kv-tls-certificate-key"};
 
-/* What the options say. */
+/* The values of these options. */
 struct trust_told {
     const struct trust_words *words;
     const char *ca, *certificate, *certificate_key;
@@ -38,7 +38,8 @@ static struct trust_told told_of_proxies(const struct options *options)
 
 /* --- Files --------------------------------------------------------------- */
 
-/* complain() and refuse() return false, for their callers to return. */
+/* complain() and refuse() always return false, so that callers can return
+ * it. */
 
 static bool complain(struct upstream_trust_fault *fault, const char *option,
                      const char *path, int err)
@@ -118,7 +119,7 @@ static bool make_trust(struct tls_trust **trust_out,
     return false;
 }
 
-/* Reads all files. *err_out: why one could not be read; 0: all were. */
+/* Reads all files. *err_out: the errno of the first unreadable one, or 0. */
 static bool read_all(struct tls_trust **trust_out,
                      const struct trust_told *told,
                      const struct tls_trust *before, int *err_out,
@@ -153,9 +154,9 @@ static bool is_same(const char *one, const char *other)
     return one && other ? strcmp(one, other) == 0 : one == other;
 }
 
-/* Whether what was loaded before may be kept: the options name the same files,
- * and only the rights to read them are missing. A key is root's, as a rule, who
- * has started the server. */
+/* Whether the earlier trust may stay: the options name the same files, and only
+ * the right to read them is missing, as root, who can usually read keys, has
+ * started the server. */
 static bool may_keep(const struct options *options,
                      const struct options *earlier, int err)
 {

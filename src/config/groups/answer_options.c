@@ -1,6 +1,6 @@
 #include "config/option_table_priv.h"
 
-enum { ACCESS_MAX = 256 }; /* blocks of addresses in a list */
+enum { ACCESS_MAX = 256 }; /* networks in a list */
 
 static const struct option_choice client_addresses[] = {
     {"none", OPTIONS_CLIENT_PEER},
