@@ -58,7 +58,7 @@ socklen_t address_fill(const struct address *address, const char *path,
         memcpy(&to->in6.sin6_addr, address->octets, 16);
         return sizeof(to->in6);
     case ADDRESS_UNIX:
-    case ADDRESS_UNKNOWN: /* nobody connects to one */
+    case ADDRESS_UNKNOWN: /* nothing connects to it */
         break;
     }
     to->un.sun_family = AF_UNIX;
@@ -66,8 +66,8 @@ socklen_t address_fill(const struct address *address, const char *path,
     return sizeof(to->un);
 }
 
-/* Reads one number of an IPv4 address, and goes past it. False: there is none
- * up to 255, or it begins with a zero. */
+/* Reads one number of an IPv4 address, and moves *at past it. False: it is not
+ * up to 255, or begins with a zero. */
 static bool take_octet(const char **at, const char *end, uint8_t *octet_out)
 {
     const char *next = *at;
@@ -86,8 +86,8 @@ static bool take_octet(const char **at, const char *end, uint8_t *octet_out)
     return true;
 }
 
-/* As inet_pton(3) reads one, at less than half the cost: there is one in the
- * Host field of most requests on a machine itself, and in what proxies say. */
+/* Reads as inet_pton(3) does, at less than half the cost: most requests on a
+ * machine itself have such an address in Host, and so does what proxies say. */
 static bool parse_ipv4(struct bytes text, uint8_t octets[4])
 {
     const char *at = text.data;

@@ -1,6 +1,6 @@
 #include "base/base64.h"
 
-enum { GROUP = 4 }; /* letters for 3 bytes */
+enum { GROUP = 4 }; /* so many letters stand for 3 bytes */
 
 void base64_put(struct buf *buf, struct bytes data)
 {
@@ -44,9 +44,9 @@ static int read_digit(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Reads a group, the last one with up to two '=' in it. Returns how many bytes
- * it makes; 0: it is none. Bits that no byte takes must be 0, or the same bytes
- * would have several texts (RFC 4648 3.5). */
+/* Reads a group; the last one may have up to two '='. Returns how many bytes it
+ * makes; 0: it is malformed. Bits that go into no byte must be 0, or the same
+ * bytes would have several texts (RFC 4648 3.5). */
 static size_t decode_group(const char *group, bool is_last, char *out)
 {
     size_t digits = GROUP;

@@ -70,7 +70,7 @@ static const char pairs[] = "00010203040506070809"
 
 void buf_put_number(struct buf *buf, uint64_t number)
 {
-    char digits[20]; /* 2^64 - 1 has 20 */
+    char digits[20]; /* 2^64 - 1 has 20 digits */
     size_t at = sizeof(digits);
 
     for (; number >= 100; number /= 100) {

@@ -4,13 +4,12 @@
 
 /*
  * Every field of every request is compared with names that mean something, so
- * eight bytes are taken at a time. Each keeps to its own eight bits of the
- * word: what is added to it has at most seven, as it has itself by then.
+ * eight bytes are taken at a time. Each byte keeps to its own eight bits of the
+ * word, as neither it nor what is added to it has more than seven then.
  */
 enum { CASE = 0x20 };
 
-/* Of each byte that is a letter: the bit by which upper and lower case differ.
- */
+/* For each byte that is a letter, the bit that tells upper from lower case. */
 static uint64_t case_of_letters(uint64_t word)
 {
     uint64_t lower = word | BYTE_EIGHTFOLD(CASE);
@@ -21,9 +20,8 @@ static uint64_t case_of_letters(uint64_t word)
     return (from_a & ~behind_z & ~word & BYTE_EIGHTFOLD(0x80)) >> 2;
 }
 
-/* Whether two words are alike but for the case of letters. Only where they
- * differ in nothing but the bit of case it has to be known which bytes are
- * letters. */
+/* Whether two words are alike but for the case of letters. Which bytes are
+ * letters matters only where the words differ in nothing but that bit. */
 static inline bool words_match(uint64_t a, uint64_t b)
 {
     uint64_t differs = a ^ b;

@@ -2,9 +2,9 @@
 
 #include <arpa/inet.h>
 
-enum { MAPPED_BITS = 96 }; /* of ::ffff:0:0, which stands before IPv4 */
+enum { MAPPED_BITS = 96 }; /* the prefix ::ffff:0:0 before an IPv4 */
 
-/* Whether the first bits of both are alike. */
+/* Whether the first bits of a and b are alike. */
 static bool begin_alike(const uint8_t *a, const uint8_t *b, unsigned bits)
 {
     unsigned octets = bits / 8;

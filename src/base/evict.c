@@ -18,7 +18,7 @@ static bool is_over(const struct evict *evict)
            evict->entries > evict->entries_max;
 }
 
-/* The newcomer joins the others. */
+/* Puts the newcomer among the others. */
 static void settle(struct evict *evict)
 {
     struct evict_node *node = evict->entering;
@@ -28,7 +28,7 @@ static void settle(struct evict *evict)
         evict->rules->put(evict, node);
 }
 
-/* Node is in no queue any more. */
+/* Forgets a node that is in no queue any more. */
 static void forget(struct evict *evict, struct evict_node *node)
 {
     if (evict->entering == node)
@@ -121,7 +121,7 @@ struct evict_node *evict_take_victim(struct evict *evict)
         settle(evict);
         return NULL;
     }
-    /* The eviction of others would not make room for one that is too large. */
+    /* Evicting others would not make room for one that is too large. */
     if (!victim || victim->bytes <= evict->bytes_max)
         victim = evict->rules->take(evict);
     forget(evict, victim);

@@ -9,7 +9,7 @@ bool evict_heap_reserve(struct heap *heap)
                                                  : CAPACITY_MIN) == 0;
 }
 
-/* By how much the entries inside are above the limits. */
+/* By how much the entries inside exceed the limits. */
 struct excess {
     uint64_t bytes;
     size_t entries;
@@ -20,8 +20,8 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Whether the items at and below `at` that do not outrank priority take all of
- * the excess. The order of the heap spares looking at any other. */
+/* Whether the items at and below `at` that do not outrank priority cover the
+ * excess. The heap's order makes it needless to look at others. */
 static bool is_covered(const struct heap *heap, uint32_t at, uint64_t priority,
                        struct excess *excess)
 {

@@ -22,8 +22,8 @@ struct evict_rules {
     struct evict *(*create)(void);
     void (*destroy)(struct evict *evict);
 
-    /* A newcomer is there, its private fields cleared: sets aside what put()
-     * will need; false: no memory. May be NULL. */
+    /* A newcomer has come, with cleared private fields: sets aside what put()
+     * will need. False: no memory. May be NULL. */
     bool (*enter)(struct evict *evict, struct evict_node *node);
 
     /* Takes the newcomer into a queue. */
@@ -44,7 +44,7 @@ struct evict {
     const struct evict_rules *rules;
     uint64_t bytes_max;
     size_t entries_max;
-    uint64_t bytes; /* the newcomer's too */
+    uint64_t bytes; /* the newcomer's included */
     size_t entries;
     struct evict_node *entering; /* the newcomer, or NULL */
 };
@@ -65,7 +65,7 @@ static inline struct evict_node *evict_node_in(struct heap_node *node)
 MUST_USE bool evict_heap_reserve(struct heap *heap);
 
 /* Whether the entries that do not outrank a newcomer of that priority take
- * enough room for it. The newcomer is counted already. */
+ * enough room to give way to it. The newcomer is counted already. */
 bool evict_heap_can_make_room(const struct evict *evict,
                               const struct heap *heap, uint64_t priority);
 

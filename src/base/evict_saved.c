@@ -52,8 +52,8 @@ static void destroy(struct evict *evict)
     free(saved_of(evict));
 }
 
-/* A node's priority: L plus its worth. A node that takes no time at all to have
- * again is worth something, too. */
+/* A node's priority: L plus its worth, which is above 0 even for a node that
+ * takes no time to get again. */
 static uint64_t priority_of(const struct saved *saved,
                             const struct evict_node *node)
 {
@@ -93,9 +93,9 @@ static void hit(struct evict *evict, struct evict_node *node)
     put(evict, node);
 }
 
-/* Chooses what goes. A newcomer that is worth less than the nodes that would
- * have to go for it goes itself; L is its worth then, so that what comes for
- * the first time is not refused for ever. */
+/* Chooses a victim. A newcomer worth less than the nodes that would have to go
+ * for it goes itself; L becomes its worth, so that newcomers are not refused
+ * for ever. */
 static struct evict_node *take(struct evict *evict)
 {
     struct saved *saved = saved_of(evict);

@@ -19,7 +19,7 @@
 struct sieve {
     struct evict base;
     struct list queue; /* newest first */
-    struct list *hand; /* next to be looked at; &queue: begin at the oldest */
+    struct list *hand; /* the node looked at next; &queue: the oldest */
 };
 
 static struct sieve *sieve_of(struct evict *evict)

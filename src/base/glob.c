@@ -2,7 +2,7 @@
 
 enum { LITERAL, ANY_BYTE, RUN, DEEP_RUN };
 
-/* A way to match that has come to a step; where its wildcards began and
+/* A way to match that has come to a step, and where its wildcards began and
  * ended. */
 struct way {
     uint8_t at;
@@ -82,9 +82,9 @@ static void put(struct front *front, unsigned at, const struct way *way)
     to->at = (uint8_t)at;
 }
 
-/* Puts into front a way that has come to a step, at a position of the text. At
- * a run it can go on behind that, which is better, or stay. Behind a run there
- * is never another one. */
+/* Puts a way that has come to a step into front, at a position of the text. At
+ * a run it can go on behind the run, which is better, or stay there. Behind a
+ * run there is never another one. */
 static void arrive(const struct glob *glob, struct front *front, unsigned at,
                    const struct way *way, size_t position, bool is_new)
 {
@@ -117,7 +117,7 @@ static bool takes(const struct glob_step *step, char c)
     return step->kind == LITERAL ? c == step->byte : c != '/';
 }
 
-/* Takes every way past one byte; position is the one behind it. */
+/* Moves every way past one byte; position is the one behind it. */
 static void advance(const struct glob *glob, const struct front *from,
                     struct front *to, char c, size_t position)
 {
@@ -170,8 +170,8 @@ static bool match_ways(const struct glob *glob, unsigned first,
     return finish(glob, &fronts[now], text, captures);
 }
 
-/* Matches a pattern with one run ("*"), which takes what the steps behind it
- * leave: there is one way. */
+/* Matches a pattern with a single run ("*"), which takes what the steps behind
+ * it leave: so there is only one way. */
 static bool match_around(const struct glob *glob, unsigned run,
                          struct bytes text, struct bytes *captures)
 {

@@ -68,8 +68,8 @@ void heap_fini(struct heap *heap)
     heap_init(heap);
 }
 
-/* Makes room for capacity items. The room doubles, and what is not used is not
- * touched: most that could wait never do at once. */
+/* Makes room for capacity items, by doubling. Unused room is never touched, and
+ * costs no memory: most that could wait never do at once. */
 int heap_reserve(struct heap *heap, size_t capacity)
 {
     struct heap_item *items;
@@ -91,9 +91,9 @@ int heap_reserve(struct heap *heap, size_t capacity)
     return 0;
 }
 
-/* Counts the items at and below `at` that come before item. Below one that does
- * not, none can. The recursion is as deep as the heap: the logarithm of its
- * count. */
+/* Counts the items at and below `at` that come before item. Below an item that
+ * does not, there are none. The recursion is as deep as the heap: the logarithm
+ * of its count. */
 static size_t count_below(const struct heap *heap, uint32_t at,
                           const struct heap_item *item)
 {

@@ -8,8 +8,8 @@ static bool is_label_byte(char c)
 
 bool host_name_is_valid(struct bytes text)
 {
-    size_t label = 0;  /* bytes of the present one */
-    size_t digits = 0; /* of these */
+    size_t label = 0;  /* bytes of the present label */
+    size_t digits = 0; /* digits among them */
 
     if (text.len > 0 && text.data[text.len - 1] == '.')
         text.len--;

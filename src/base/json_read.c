@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CAPACITY_MIN = 256 }; /* of values */
+enum { CAPACITY_MIN = 256 }; /* room for values at first */
 
 struct reader {
     struct json_reader *json;
@@ -14,7 +14,7 @@ struct reader {
 
 /* --- Letters ------------------------------------------------------------- */
 
-/* The next byte; '\0' at the end, which is no JSON anywhere in the text. */
+/* The next byte; '\0' at the end, which JSON never has. */
 static char peek(const struct reader *reader)
 {
     return reader->at < reader->end ? *reader->at : '\0';
@@ -67,8 +67,8 @@ static bool read_hex(const char *at, const char *end, uint32_t *unit_out)
     return true;
 }
 
-/* The character that an escape at the backslash stands for, and how long it
- * is; 0: there is none. A surrogate without its other half is none either. */
+/* The character of the escape at the backslash, and its length; 0: there is
+ * none, or it is a surrogate without its other half. */
 static size_t read_escape(const char *at, const char *end, uint32_t *code_out)
 {
     static const char letters[] = "\"\\/bfnrt";
@@ -186,7 +186,7 @@ static int take_number(struct reader *reader, double *number_out)
 
 /* --- Values -------------------------------------------------------------- */
 
-/* Sets aside the next index of the row, which may move. 0 or -errno. */
+/* Appends a value to the row, which may move. 0 or -errno. */
 static int append(struct json_reader *json, uint32_t *index_out)
 {
     if (json->count == json->count_max)
@@ -211,8 +211,7 @@ static int append(struct json_reader *json, uint32_t *index_out)
 
 static int take_value(struct reader *reader, struct bytes name, int depth);
 
-/* What stands between the brackets of an array or object, with the closing
- * one. */
+/* Takes the members of an array or object, and its closing bracket. */
 static int take_members(struct reader *reader, bool has_names, int depth)
 {
     char close = has_names ? '}' : ']';

@@ -17,10 +17,10 @@ static const char *const level_names[] = {"error", "warning", "notice", "info",
                                           "debug"};
 
 static atomic_uint lightest_told = LOG_LEVEL_NOTICE;
-static bool is_journal; /* written before there is a second thread */
+static bool is_journal; /* set before there is a second thread */
 
-/* Whether JOURNAL_STREAM, "device:inode", names what stderr is. Set for all
- * that systemd starts, also when they have been given another stderr. */
+/* Whether JOURNAL_STREAM, "device:inode", names stderr. systemd sets it for all
+ * that it starts, even if they were given another stderr. */
 static bool leads_to_journal(void)
 {
     const char *stream = getenv("JOURNAL_STREAM");
@@ -66,11 +66,11 @@ void log_put_text(const char *text, size_t len, int wait_ms)
     struct pollfd fd = {.fd = STDERR_FILENO, .events = POLLOUT};
 
     while (len > 0 && poll(&fd, 1, wait_ms) > 0) {
-        /* As much as a pipe that has room takes without blocking. */
+        /* A pipe with room takes so much without blocking. */
         ssize_t n = write(STDERR_FILENO, text, len < PIPE_BUF ? len : PIPE_BUF);
 
         if (n <= 0)
-            return; /* nowhere to complain to */
+            return; /* there is nowhere to log this */
         text += n;
         len -= (size_t)n;
     }

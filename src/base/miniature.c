@@ -12,23 +12,23 @@ enum {
      * whose heaps double: 24 bytes for up to two copies. */
     COPY_MEMORY = 60 + 48 / 3,
     COPIES_MIN = 16,
-    /* A budget that is used up thins no model of so few: what is told of fewer
-     * is worth too little. */
+    /* A budget that is used up thins no model with so few copies, as the
+     * results of fewer are worth too little. */
     COPIES_KEPT = 160,
-    /* Simulated requests until what is told counts half. */
+    /* After so many simulated requests earlier results count half. */
     HALF_LIFE = 1 << 18,
-    /* A server with little to do should not do this instead: what may be used in
-     * a second grows with what was asked for in the one before, from a
-     * twentieth of the budget on. */
+    /* A server with little to do should not spend its time on this: the budget
+     * of a second grows with what was asked for in the one before, beginning at
+     * a twentieth. */
     ASKED_NS = 50,
     BUDGET_PART = 20
 };
 
-/* A key inside a model. Copies are known by number; 0 is none. */
+/* A key in a model. Copies are known by number; 0 is none. */
 struct copy {
     struct evict_node node;
     uint64_t key;
-    uint16_t next; /* in the index, or of the free ones */
+    uint16_t next; /* next in its bucket, or next free copy */
 };
 
 struct model {
@@ -36,7 +36,7 @@ struct model {
     struct copy *copies;
     uint16_t *index;
     uint16_t free_copy;
-    uint16_t untouched;  /* from there on copies were never used */
+    uint16_t untouched;  /* first copy that was never used */
     uint16_t count;      /* of copies in the index */
     uint64_t weight_max; /* W */
     uint64_t unit;
@@ -49,12 +49,12 @@ struct miniature {
     size_t copies;       /* of each model */
     size_t index_mask;
     uint64_t credit_ns;
-    uint64_t ticked_requests; /* asked for until the last tick */
+    uint64_t ticked_requests; /* requests until the last tick */
     bool is_paused;
-    struct miniature_asked since; /* not in told yet; unless paused */
-    uint64_t settled_key;         /* asked for last, and there in all models */
+    struct miniature_asked since; /* what told lacks; not while paused */
+    uint64_t settled_key;         /* the last key, if all models have it */
     uint64_t settled_bytes;       /* 0: there is no such key */
-    uint32_t repeats; /* of asking for it, which gdsf has to hear of */
+    uint32_t repeats;             /* asked for again; gdsf is to be told */
     uint64_t simulated;
     struct miniature_told told;
 };
@@ -102,7 +102,7 @@ static struct copy *find(const struct miniature *miniature, struct model *model,
     return at != 0 ? &model->copies[at] : NULL;
 }
 
-/* The model's evict does not know the copy any more. */
+/* Frees a copy that the model's evict does not have any more. */
 static void free_copy(const struct miniature *miniature, struct model *model,
                       struct copy *copy)
 {
@@ -130,8 +130,8 @@ static bool has_room(const struct miniature *miniature,
     return model->free_copy != 0 || model->untouched <= miniature->copies;
 }
 
-/* Takes a free copy; there is one. Copies that were never used come last, as
- * nothing has touched their pages yet. */
+/* Takes a free copy, of which there is one. Copies that were never used come
+ * last, as their pages were not touched yet. */
 static uint16_t take_copy(struct model *model)
 {
     uint16_t at = model->free_copy;
@@ -156,7 +156,7 @@ static void take_victims(const struct miniature *miniature, struct model *model)
         free_copy(miniature, model, OWNER_OF(victim, struct copy, node));
 }
 
-/* Inserts where there is room. */
+/* Inserts a key; there is room. */
 static void insert(const struct miniature *miniature, struct model *model,
                    uint64_t key, uint64_t bytes, uint64_t weight)
 {
@@ -223,9 +223,9 @@ static void count_until_now(struct miniature *miniature)
     miniature->since = *asked;
 }
 
-/* What is not seen for the rest of a second would be missed by real caches, and
- * moves nothing in models: they hit too much. So fewer keys are sampled from
- * then on, until a second's budget lasts for a second. */
+/* Keys not simulated for the rest of a second would be missed by real caches,
+ * but change nothing in models, which therefore hit too much. So fewer keys are
+ * sampled from then on, until a second's budget lasts for a second. */
 static void pay(struct miniature *miniature, uint64_t ns)
 {
     if (miniature->credit_ns > ns) {
@@ -274,7 +274,7 @@ static void forget_half(struct miniature *miniature)
     }
 }
 
-/* Asks one model for a key. True: to ask it for the same key again would change
+/* Asks one model for a key. True: asking for the same key again would change
  * nothing. */
 static bool ask_model(struct miniature *miniature, unsigned number,
                       uint64_t key, uint64_t bytes)
@@ -291,7 +291,7 @@ static bool ask_model(struct miniature *miniature, unsigned number,
         return true;
     }
     if (copy)
-        drop(miniature, model, copy); /* another version */
+        drop(miniature, model, copy); /* a copy of another version */
     while (!has_room(miniature, model))
         thin(miniature, model);
     weight = weight_of(model, bytes);
@@ -303,9 +303,9 @@ static bool ask_model(struct miniature *miniature, unsigned number,
     return false;
 }
 
-/* A key that hits is the newest, and marked as used: to ask for it again at
- * once changes nothing in lru and sieve, and gdsf, which counts uses, hears of
- * all of them together. So a burst for one file costs next to nothing. */
+/* A key that hits is the newest, and marked as used: asking for it again at
+ * once changes nothing in lru and sieve, and gdsf, which counts uses, is told
+ * of all of them together. So a burst for one file costs next to nothing. */
 static bool is_repeat(struct miniature *miniature, uint64_t key, uint64_t bytes)
 {
     if (key != miniature->settled_key || bytes != miniature->settled_bytes ||
@@ -331,7 +331,7 @@ static void end_repeats(struct miniature *miniature)
     miniature->settled_bytes = 0;
 }
 
-/* Apart, so that a repeat pays for none of it. */
+/* This is a function of its own so that a repeat pays for none of it. */
 __attribute__((noinline)) static void simulate(struct miniature *miniature,
                                                uint64_t key, uint64_t bytes)
 {
@@ -396,7 +396,7 @@ static size_t bytes_of_tables(const struct miniature *miniature)
                                (miniature->index_mask + 1) * sizeof(uint16_t));
 }
 
-/* The tables are there. */
+/* Makes a model; its tables are there already. */
 static bool make_model(struct miniature *miniature, unsigned number)
 {
     const struct miniature_options *options = &miniature->options;
@@ -448,7 +448,7 @@ void miniature_destroy(struct miniature *miniature)
         struct model *model = &miniature->models[i];
 
         while (model->evict && evict_take_next(model->evict))
-            ; /* copies are not memory of their own */
+            ; /* copies have no memory of their own */
         evict_destroy(model->evict);
     }
     pages_close(miniature->tables, bytes_of_tables(miniature));

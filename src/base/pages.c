@@ -22,7 +22,7 @@ void pages_close(void *pages, size_t bytes)
 
 void pages_clear(void *pages, size_t bytes)
 {
-    /* Locked memory, say, stays where it is. */
+    /* Locked memory, for instance, cannot be given up, and is cleared. */
     if (madvise(pages, bytes, MADV_DONTNEED) == -1)
         memset(pages, 0, bytes);
 }

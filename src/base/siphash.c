@@ -15,7 +15,7 @@ int siphash_make_key(struct siphash_key *key)
     do
         n = getrandom(key->words, sizeof(key->words), 0);
     while (n == -1 && errno == EINTR);
-    /* A read of so few bytes is whole, or brings none. */
+    /* A read of so few bytes brings all, or none. */
     return n == (ssize_t)sizeof(key->words) ? 0 : -errno;
 }
 
@@ -40,7 +40,7 @@ static inline void mix(struct state *state)
     v[2] = rotate(v[2], 32);
 }
 
-/* The rounds stand one by one: as a loop they cost half as much again. */
+/* The rounds are written out, as a loop costs half as much again. */
 static inline void take_word(struct state *state, uint64_t word)
 {
     state->v[3] ^= word;

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MAP_BYTES_MAX = 1 << 30 }; /* longer ones are read by few, once */
+enum { MAP_BYTES_MAX = 1 << 30 }; /* longer bodies have few readers, once */
 
 /* --- Coming and going ---------------------------------------------------- */
 
@@ -105,8 +105,8 @@ void cache_body_release(struct cache_body **body_ref)
     free(body);
 }
 
-/* Whether anybody else has the body. References are read first, as the spool
- * takes its own away last. */
+/* Whether anybody else holds the body. References are read first, as the spool
+ * drops its own last. */
 bool cache_body_is_wanted(const struct cache_body *body)
 {
     unsigned refs = atomic_load(&body->refs);
@@ -163,7 +163,7 @@ bool cache_body_has_from(struct cache_body *body, uint64_t at)
     bool has;
 
     if (cache_body_state_of(body) == CACHE_BODY_WHOLE)
-        return at >= body->given_up; /* nothing more is */
+        return at >= body->given_up; /* no more is given up */
     pthread_mutex_lock(&body->mutex);
     has = at >= body->given_up;
     pthread_mutex_unlock(&body->mutex);
@@ -198,7 +198,7 @@ struct part cache_body_read(struct cache_body *body,
     *state_out = cache_body_state_of(body);
     len = cache_body_filled(body);
     len = len > reader->at ? len - reader->at : 0;
-    if (reader->at < body->given_up) { /* it has joined too late */
+    if (reader->at < body->given_up) { /* the reader has joined too late */
         *state_out = CACHE_BODY_BROKEN;
         len = 0;
     }
@@ -234,7 +234,7 @@ struct part cache_body_part(const struct cache_body *body, uint64_t at,
 {
     int fd;
 
-    if (len == 0) /* the file may be about to come */
+    if (len == 0) /* a file may be about to follow */
         return part_of_memory(BYTES(""));
     if (at < body->memory_bytes) {
         if (len > body->memory_bytes - at)
@@ -252,8 +252,8 @@ struct part cache_body_part(const struct cache_body *body, uint64_t at,
 
 /* --- The mapping --------------------------------------------------------- */
 
-/* How long it has to be; 0: that is not known, or the file is no memory, so
- * that reading it in place may fail. */
+/* How long the mapping has to be; 0: that is not known, or the file is on a
+ * disk, where reading it in place may fail. */
 static size_t bytes_to_map(const struct cache_body *body)
 {
     uint64_t length = cache_body_length(body);
@@ -264,8 +264,8 @@ static size_t bytes_to_map(const struct cache_body *body)
     return (size_t)length;
 }
 
-/* Pages are not looked up before they are wanted: the kernel does that for
- * sixteen at once. */
+/* Pages are not mapped before they are wanted: the kernel then maps sixteen at
+ * once. */
 static char *map_file(struct cache_body *body)
 {
     char *map;
@@ -283,7 +283,7 @@ static char *map_file(struct cache_body *body)
     return NULL;
 }
 
-/* Finds the mapping of the body's file, or makes it. NULL: it has none. */
+/* Finds or makes the mapping of the body's file. NULL: it cannot have one. */
 static const char *find_map(struct cache_body *body)
 {
     char *map = atomic_load_explicit(&body->map, memory_order_acquire);

@@ -16,22 +16,22 @@ struct cache_body {
     _Atomic uint64_t filled; /* bytes that are there */
     struct cache_body_counts *counts;
     uint64_t length;    /* as announced, or unknown */
-    uint64_t set_aside; /* of counts->filling */
-    uint64_t counted;   /* of counts->whole; set before the state is */
-    char *memory;       /* of its beginning; NULL: all is in the file */
+    uint64_t set_aside; /* its part of counts->filling */
+    uint64_t counted;   /* its part of counts->whole; set before state */
+    char *memory;       /* its beginning; NULL: all is in the file */
     size_t memory_bytes;
     int fd;                    /* -1: all is in memory; set by the writer before
                                  filled is raised beyond memory */
-    bool is_on_disk;           /* the file is; set with fd */
-    struct cache_spool *spool; /* NULL: what is put is there at once; then the
-                                  thread that writes is the writer of filled */
-    uint64_t taken;            /* put, of one that is spooled */
-    atomic_uint holds;         /* references of the spool's */
-    atomic_int fallen_fd;      /* -1: nothing of it lies elsewhere */
-    uint64_t fallen_at;        /* from here on; set before */
-    _Atomic(char *) map;       /* of the file; NULL: nobody has wanted it, or
-                                  it cannot be mapped */
-    size_t map_bytes;          /* set before; all the body will ever have */
+    bool is_on_disk;           /* the file of fd is on a disk; set with fd */
+    struct cache_spool *spool; /* NULL: what is put is there at once; otherwise
+                                  the spool's thread writes filled */
+    uint64_t taken;            /* bytes put, if the body is spooled */
+    atomic_uint holds;         /* references that the spool has */
+    atomic_int fallen_fd;      /* file of bytes that fell to memory; -1: none */
+    uint64_t fallen_at;        /* where fallen_fd begins; set before it */
+    _Atomic(char *) map;       /* of fd; NULL: not wanted so far, or it cannot
+                                  be mapped */
+    size_t map_bytes;          /* set before map: all of the body */
     atomic_uint beginners;     /* readers that have nothing yet */
     pthread_mutex_t mutex;     /* guards the rest */
     struct list waits;         /* readers that have all there is */
@@ -39,19 +39,19 @@ struct cache_body {
     struct list readers;
     bool awaits_crowd;
     bool is_passing;
-    uint64_t given_up; /* bytes before that are gone */
+    uint64_t given_up; /* bytes before this offset are gone */
 };
 
 /* --- cache_body.c -------------------------------------------------------- */
 
-/* A body with no room for anything yet. NULL: no memory. */
+/* Makes a body that has no room for anything yet. NULL: no memory. */
 MUST_USE struct cache_body *cache_body_make(uint64_t length,
                                             struct cache_body_counts *counts);
 
 /* Counts one more open descriptor. */
 void cache_body_count_file(const struct cache_body *body);
 
-/* Has so many bytes count as being filled. */
+/* Counts so many bytes as being filled. */
 void cache_body_set_aside(struct cache_body *body, uint64_t bytes);
 
 #endif

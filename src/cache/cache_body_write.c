@@ -89,7 +89,7 @@ static void publish(struct cache_body *body, uint64_t filled)
     pthread_mutex_unlock(&body->mutex);
 }
 
-/* Keeps in memory as much of data as there is room for. Returns how much. */
+/* Keeps as much of data in memory as there is room for; returns how much. */
 static size_t put_in_memory(struct cache_body *body, uint64_t filled,
                             struct bytes data)
 {
@@ -104,7 +104,7 @@ static size_t put_in_memory(struct cache_body *body, uint64_t filled,
     return room;
 }
 
-/* Has the file take data, too: it is to have all of the body, from its
+/* Gives data to the file, too, which is to have all of the body from its
  * beginning on. */
 static bool spool(struct cache_body *body, struct bytes data)
 {
@@ -130,7 +130,7 @@ bool cache_body_put(struct cache_body *body, struct bytes data)
         return true;
     if (body->length != CACHE_LENGTH_UNKNOWN &&
         data.len > body->length - filled)
-        return false; /* more than was announced */
+        return false; /* data is longer than announced */
     if (body->spool)
         return spool(body, data);
     done = put_in_memory(body, filled, data);
@@ -168,7 +168,7 @@ void cache_body_reveal(struct cache_body *body, uint64_t filled)
     publish(body, filled);
 }
 
-/* Ends the body: nothing is being written, and nothing more will be. */
+/* Ends the body, when nothing is being written, and nothing more will be. */
 static void end(struct cache_body *body, bool is_whole)
 {
     if (is_whole && !body->is_on_disk) {
@@ -224,7 +224,7 @@ static void on_written(void *context, uint64_t written)
     struct cache_body *body = context;
     uint64_t filled = cache_body_filled(body);
 
-    /* The beginning may lie in memory as well. */
+    /* The body's beginning may lie in memory as well. */
     publish(body, written > filled ? written : filled);
 }
 
@@ -303,7 +303,7 @@ static uint64_t slowest(const struct cache_body *body)
     return least;
 }
 
-/* Gives up what all readers have read, by whole megabytes. */
+/* Gives up, by whole megabytes, what all readers have read. */
 static void give_up(struct cache_body *body, uint64_t before)
 {
     int fd = body->spool ? atomic_load(&body->fallen_fd) : body->fd;

@@ -29,8 +29,8 @@ bool cache_seconds_read(struct bytes text, int64_t *seconds_out)
 
 /* --- Taking apart --------------------------------------------------------- */
 
-/* Takes what is before the next c outside of quotes, and c, off text. A quote
- * that does not end takes all. */
+/* Takes what stands before the next c outside of quotes, and that c, off text;
+ * or all, if a quote does not end. */
 static struct bytes take_until(struct bytes *text, char c)
 {
     const char *begin = text->data, *end = begin + text->len;
@@ -47,7 +47,7 @@ static struct bytes take_until(struct bytes *text, char c)
     return bytes_between(begin, at);
 }
 
-/* Whether a quote in text does not end: then nobody knows what else is said. */
+/* Whether a quote in text does not end: then the rest cannot be understood. */
 static bool is_open(struct bytes text)
 {
     bool is_quoted = false;
@@ -101,9 +101,9 @@ static bool read_plain(struct cache_control *control, struct bytes name)
     return directive;
 }
 
-/* Reads "private" and "no-cache", which may name the fields they are about.
- * When there are two such lists, the whole answer is taken to be meant. False:
- * name is another directive. */
+/* Reads "private" and "no-cache", which may name the fields they are about; two
+ * such lists together mean the whole answer. False: name is another
+ * directive. */
 static bool read_fields(struct cache_control *control, struct bytes name,
                         struct bytes argument)
 {
@@ -171,7 +171,7 @@ static void read_directive(struct cache_control *control, struct bytes text)
         read_time(control, time, argument, equals);
 }
 
-/* Whether a member is for us: its parameter names us, or there is none. */
+/* Whether a member is for this cache: its parameter says so, or is missing. */
 static bool is_for(struct bytes target, struct bytes surrogate)
 {
     target = bytes_trim(target);
@@ -195,7 +195,7 @@ void cache_control_read(struct cache_control *control, struct bytes value,
         struct bytes member = bytes_trim(take_until(&value, ','));
         struct bytes directive;
 
-        if (is_open(member)) /* what is behind it may be "no-store" */
+        if (is_open(member)) /* "no-store" may stand behind it */
             control->said |= CACHE_PRIVATE;
         directive = bytes_trim(take_until(&member, ';'));
         if (surrogate.len == 0)

@@ -9,18 +9,18 @@
 #include "cache/cache_record.h"
 
 enum {
-    CHECKED_BLOCKS = 16 /* of one body, before others have their turn */
+    CHECKED_BLOCKS = 16 /* blocks of a body, before others go on */
 };
 
-/* Something to do about an entry. */
+/* A job about an entry. */
 struct disk_order {
     struct cache_job job;
     struct cache_disk *disk;
     struct cache_entry *entry;
     struct cache_body *body;
     struct cache_file *file;
-    uint64_t pending; /* of the disk's */
-    uint64_t at;      /* what is before it has been checked */
+    uint64_t pending; /* its part of the disk's pending */
+    uint64_t at;      /* bytes before this offset were checked */
 };
 
 static void count(_Atomic uint64_t *number)
@@ -88,7 +88,7 @@ static int put_body(struct cache_disk *disk, struct cache_file_writer *writer,
     return err;
 }
 
-/* Writes an entry's file. NULL: it has none, or it could not be written. */
+/* Writes an entry's file. NULL: it needs none, or it could not be written. */
 static struct cache_file *write_file(struct disk_order *order,
                                      struct cache_file_writer *writer)
 {
@@ -250,7 +250,7 @@ struct cache_body *cache_disk_wake(struct cache_disk *disk,
     return body;
 }
 
-/* Goes on with the next blocks. 1: it is at its end; 0: not yet; -1:
+/* Checks the next blocks. 1: all are checked; 0: not yet; -1: the body is
  * damaged. */
 static int check_blocks(struct disk_order *order)
 {

@@ -12,7 +12,7 @@
 
 #include "cache/cache_disk.h"
 
-/* Between tries of what cannot be done yet. */
+/* Between two tries of something that cannot be done yet. */
 enum { CACHE_DISK_PAUSE_US = 20000 };
 
 struct cache_disk {
@@ -22,16 +22,16 @@ struct cache_disk {
     struct bytes surrogate;
     const struct cache_disk_events *events;
     void *context;
-    atomic_bool leaves;       /* the folder is another's */
+    atomic_bool leaves;       /* the folder is left to another process */
     _Atomic uint64_t pending; /* bytes in memory that are to be written */
     _Atomic uint64_t written;
     _Atomic uint64_t refused;
     _Atomic uint64_t damaged;
     struct cache_job lock; /* takes the folder, or leaves it */
     struct cache_job scan;
-    DIR *names;            /* the thread's, as the next three */
-    struct dirent *unread; /* of names: its file could not be read then */
-    char *buffer;          /* of a block */
+    DIR *names;            /* the thread's, like the next three */
+    struct dirent *unread; /* entry of names whose file could not be read */
+    char *buffer;          /* for one block */
     uint64_t damaged_said;
 };
 
@@ -40,7 +40,7 @@ struct cache_disk {
 /* Begins to look at the folder's files, unless that is under way. */
 void cache_scan_begin(struct cache_disk *disk);
 
-/* The job of that. */
+/* The job that looks at them. */
 void cache_scan_run(struct cache_job *job);
 
 #endif

@@ -11,14 +11,14 @@ static struct bytes put(char **at, struct bytes text)
 {
     struct bytes copy = {*at, text.len};
 
-    if (text.data) /* what is empty may be nowhere */
+    if (text.data) /* an empty text may have no data */
         memcpy(*at, text.data, text.len);
     *at += text.len;
     return copy;
 }
 
-/* Points the facts to the lines that are kept. They point into the lines as
- * they came, which have the same. */
+/* Points the facts to the lines that are kept. Until then they point to the
+ * same text in the lines as they came. */
 static void point_to_kept(struct cache_entry *entry)
 {
     struct bytes lines = entry->lines;

@@ -5,17 +5,17 @@
 #include "http/date.h"
 #include "http/field.h"
 
-/* What lines say, before it is known what counts. */
+/* What lines say, before it is known which fields count. */
 struct said {
     struct cache_control common;   /* Cache-Control */
     struct cache_control targeted; /* CDN-Cache-Control */
-    bool is_targeted_wrong;        /* it is none, and counts as if not there */
+    bool is_targeted_wrong;        /* malformed, and so ignored */
     struct cache_control surrogate;
     struct bytes expires; /* data is NULL: none */
     bool has_two_expires;
     struct bytes date;
-    struct bytes age; /* of the first line */
-    bool has_pragma;  /* no-cache */
+    struct bytes age; /* value of the first line */
+    bool has_pragma;  /* Pragma: no-cache */
 };
 
 /* --- Reading lines ------------------------------------------------------- */
@@ -94,7 +94,7 @@ static int64_t initial_age(const struct said *said, int64_t date_s,
     return age > apparent ? age : apparent;
 }
 
-/* RFC 9110 15.1, those whose answers may be guessed about. */
+/* Whether the lifetime of such an answer may be guessed (RFC 9110 15.1). */
 static bool is_heuristic(unsigned status)
 {
     switch (status) {
@@ -117,7 +117,7 @@ static bool is_heuristic(unsigned status)
 }
 
 /* Guesses how long an answer is fresh (RFC 9111 4.2.2). One that has to do with
- * a cookie may be of one client, and nobody has said that it is not. */
+ * a cookie may be for one client, and nobody has said that it is not. */
 static int64_t guess_lifetime(const struct cache_facts *facts,
                               const struct cache_circumstances *when)
 {
@@ -169,14 +169,14 @@ static void choose_control(struct cache_facts *facts, const struct said *said)
     }
     if (cache_control_says(&said->surrogate, CACHE_ANY)) {
         facts->control = said->surrogate;
-        /* What is unknown there leaves all to Cache-Control. */
+        /* A field with unknown directives only leaves all to Cache-Control. */
         if (said->surrogate.max_age != CACHE_UNSAID ||
             said->surrogate.said & ~(uint32_t)CACHE_ANY)
             return;
     }
     facts->is_targeted = false;
     facts->control = said->common;
-    /* RFC 9111 5.4 knows Pragma in requests only; older servers mean it. */
+    /* RFC 9111 5.4 knows Pragma in requests only, but older servers mean it. */
     if (said->has_pragma && !cache_control_says(&said->common, CACHE_ANY))
         facts->control.said |= CACHE_NO_CACHE;
 }
@@ -210,8 +210,8 @@ void cache_facts_read(struct cache_facts *facts, unsigned status,
 /* --- Keeping ------------------------------------------------------------- */
 
 /* Whether an answer of that status can be kept at all. A 1xx is no answer; 226
- * (a difference to what one has, RFC 3229), 304 and 416 are about one request;
- * 206 is kept only where parts are. */
+ * (a difference from what the client has, RFC 3229), 304 and 416 are about one
+ * request; 206 is kept only where parts are. */
 static bool is_final(unsigned status, const struct cache_asked *asked)
 {
     switch (status) {
@@ -220,8 +220,8 @@ static bool is_final(unsigned status, const struct cache_asked *asked)
     case 226:
     case 304:
     case 416:
-    case 425: /* says how the one request came (RFC 8470 5.2) */
-    case 428: /* this and the others must not be stored (RFC 6585) */
+    case 425: /* about the way of this request (RFC 8470 5.2) */
+    case 428: /* these must not be stored (RFC 6585) */
     case 429:
     case 431:
     case 511:
@@ -231,7 +231,7 @@ static bool is_final(unsigned status, const struct cache_asked *asked)
     }
 }
 
-/* Whether the status is one that we understand (RFC 9110 15), for
+/* Whether this cache understands the status (RFC 9110 15), for
  * must-understand. */
 static bool is_understood(unsigned status)
 {
@@ -254,9 +254,9 @@ static bool is_for_a_while(const struct cache_facts *facts)
 
 /* A cookie that is set is one client's, and a 304 for another client does not
  * take it back: so the origin has to say for how long all may have the answer.
- * For an answer to a client with cookies it is not enough either that the
- * origin is asked about it each time: that one client's page has not changed
- * since says nothing of whose page it is. */
+ * For an answer to a client with cookies, asking the origin each time is not
+ * enough, either: that the page has not changed does not say whose page it
+ * is. */
 bool cache_facts_is_of_one(const struct cache_facts *facts,
                            const struct cache_asked *asked)
 {
@@ -300,7 +300,7 @@ enum cache_refusal cache_facts_judge(const struct cache_facts *facts,
 
 /* --- Using --------------------------------------------------------------- */
 
-/* Whether nobody may have it stale. */
+/* Whether nobody may have the answer when it is stale. */
 static bool must_be_fresh(const struct cache_facts *facts)
 {
     return cache_control_says(&facts->control, CACHE_MUST_REVALIDATE) ||

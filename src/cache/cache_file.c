@@ -28,7 +28,7 @@ struct cache_file_writer {
     uint64_t written;
     uint64_t *sums;
     size_t sums_max;
-    XXH3_state_t *block; /* the one that is being written */
+    XXH3_state_t *block; /* of the block that is being written */
 };
 
 static uint64_t count_blocks(uint64_t length)
@@ -101,7 +101,7 @@ bool cache_file_is_want(int err)
     return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -EINTR;
 }
 
-/* Whether a file of that size can have such a foot. */
+/* Whether a file of size bytes can have that foot. */
 static bool fits(const struct foot *foot, uint64_t size)
 {
     return foot->magic == MAGIC && foot->length < size &&
@@ -178,7 +178,7 @@ static int write_all(int fd, const void *data, size_t len, uint64_t at)
     return 0;
 }
 
-/* Puts it behind the sums, and cuts off what is behind it. */
+/* Writes the head behind the sums, and cuts off what is behind it. */
 static int write_head(int fd, struct bytes head, uint64_t length)
 {
     struct foot foot = {.magic = MAGIC,
@@ -241,7 +241,7 @@ int cache_file_begin(struct cache_file_writer **writer_out,
     return err;
 }
 
-/* Keeps the sum of the block that has come to its end. */
+/* Keeps the sum of the block that is complete. */
 static int put_sum(struct cache_file_writer *writer)
 {
     size_t at = (size_t)count_blocks(writer->written) - 1;

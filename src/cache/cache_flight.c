@@ -3,7 +3,7 @@
 #include "cache/cache_store_priv.h"
 
 struct cache_flight {
-    struct list list_node; /* in its shard, while it is under way */
+    struct list list_node; /* in its shard's flights while it is under way */
     struct list waits;
     unsigned refs;
     enum cache_outcome outcome;
@@ -94,13 +94,13 @@ bool cache_flight_has_waits(struct cache_store *store,
 }
 
 /* Drops a reference; the shard is locked. Returns the flight if it is to be
- * freed when the shard is unlocked, otherwise NULL. */
+ * freed once the shard is unlocked, otherwise NULL. */
 static struct cache_flight *drop_flight(struct cache_flight *flight)
 {
     return --flight->refs == 0 ? flight : NULL;
 }
 
-/* Has those that wait for the flight look again; its shard is locked. The
+/* Makes those that wait for the flight look again; its shard is locked. The
  * flight itself lasts until its leader ends it. */
 static void let_go_on(struct cache_flight *flight, enum cache_outcome outcome)
 {
@@ -109,9 +109,8 @@ static void let_go_on(struct cache_flight *flight, enum cache_outcome outcome)
     cache_wait_tell(&flight->waits);
 }
 
-/* A late flight, which others had given up and replaced by another, has ended
- * after all: those that wait for the other one look again. The shard is
- * locked. */
+/* Ends the flight that had replaced a late one, as the late one has ended after
+ * all: those that wait for the other look again. The shard is locked. */
 static void end_next(struct cache_shard *shard, const struct cache_flight *late)
 {
     struct cache_flight *next = find_flight(shard, late->hash, late->variant,

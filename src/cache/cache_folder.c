@@ -14,16 +14,16 @@
 #include "base/siphash.h"
 #include "base/units.h"
 
-/* Whether a file has an ACL. Where that cannot be asked it is taken to have
- * one. */
+/* Whether a file has an ACL. It counts as having one if that cannot be
+ * asked. */
 static bool has_acl(int fd)
 {
     return fgetxattr(fd, "system.posix_acl_access", NULL, 0) != -1 ||
            (errno != ENODATA && errno != ENOTSUP);
 }
 
-/* Whether only we can write to a file or folder: what lies there is sent to
- * clients. Root's own group is root, unless its bits are an ACL's mask. */
+/* Whether only this user can write to a file or folder, which clients are sent.
+ * Root's own group counts as root, unless its bits are an ACL's mask. */
 static bool is_ours_alone(int fd, const struct stat *st)
 {
     bool group_writes = st->st_mode & S_IWGRP;

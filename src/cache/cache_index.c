@@ -4,7 +4,7 @@ enum { FILES_TRIES = 64 };
 
 /* --- Bodies in memory, of entries on disk -------------------------------- */
 
-/* The shard is locked, in all of these. */
+/* The shard is locked in these functions. */
 void cache_index_note_awake(struct cache_store *store,
                             struct cache_shard *shard,
                             struct cache_entry *entry)
@@ -44,8 +44,8 @@ static uint64_t head_bytes(const struct cache_entry *entry)
            entry->hidden.len;
 }
 
-/* Takes an entry out of its bucket; the caller has the store's reference then,
- * or NULL where it was in none. The shard is locked. */
+/* Takes an entry out of its bucket. The caller gets the store's reference, or
+ * NULL if the entry was in none. The shard is locked. */
 static struct cache_entry *unlink_entry(struct cache_store *store,
                                         struct cache_shard *shard,
                                         struct cache_entry *entry)
@@ -69,8 +69,8 @@ static struct cache_entry *unlink_entry(struct cache_store *store,
     return entry;
 }
 
-/* Takes an entry out of its bucket, and out of the eviction policy, which may
- * know it. */
+/* Takes an entry out of its bucket, and out of the eviction policy if it is in
+ * there. */
 struct cache_entry *cache_index_take(struct cache_store *store,
                                      struct cache_shard *shard,
                                      struct cache_entry *entry)
@@ -80,7 +80,7 @@ struct cache_entry *cache_index_take(struct cache_store *store,
     return unlink_entry(store, shard, entry);
 }
 
-/* Gives back an entry that was taken out of its bucket: the disk forgets it,
+/* Gives back an entry that was taken out of its bucket, which the disk forgets,
  * too. */
 void cache_index_let_go(struct cache_store *store,
                         struct cache_entry **entry_ref)
@@ -106,9 +106,9 @@ size_t cache_index_release(struct cache_store *store, struct cache_entry *entry)
     return count;
 }
 
-/* Takes out the entries that entry replaces, and the oldest when there are too
- * many variants; returns them as a list by next. What earlier has on disk
- * becomes entry's. The shard is locked. */
+/* Takes out the entries that entry replaces, and the oldest one when there are
+ * too many variants; returns them chained by next. entry gets what earlier has
+ * on disk. The shard is locked. */
 static struct cache_entry *take_replaced(struct cache_store *store,
                                          struct cache_shard *shard,
                                          struct cache_entry *entry,
@@ -138,7 +138,7 @@ static struct cache_entry *take_replaced(struct cache_store *store,
     return gone;
 }
 
-/* Lets it in, at that place of its bucket. The shard is locked. */
+/* Puts the entry into its bucket, at at. The shard is locked. */
 static void let_in(struct cache_store *store, struct cache_shard *shard,
                    struct cache_entry *entry, struct cache_entry **link)
 {
@@ -286,8 +286,8 @@ static uint64_t footprint(const struct cache_entry *entry,
            (!body && entry->file ? entry->file->length : bytes);
 }
 
-/* A reference to the body of an entry that is not settled yet: others may put
- * it asleep meanwhile. NULL: it has none, or is. */
+/* A reference to the body of an entry that is not settled yet, since others may
+ * put it asleep meanwhile. NULL: there is no body, or it is settled. */
 static struct cache_body *acquire_unsettled(struct cache_shard *shard,
                                             const struct cache_entry *entry)
 {
@@ -300,7 +300,7 @@ static struct cache_body *acquire_unsettled(struct cache_shard *shard,
     return body;
 }
 
-/* Settles an entry, all of which is there: from now on it counts, and can be
+/* Settles an entry whose body is complete: from now on it counts, and can be
  * evicted. */
 void cache_index_settle(struct cache_store *store, struct cache_entry *entry)
 {

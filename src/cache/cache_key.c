@@ -32,10 +32,10 @@ static bool redirects_origin(struct bytes name)
         {"X-Forward-Scheme", 16},
         {"X-HTTP-Host", 11},
         {"Front-End-HTTPS", 15},
-        /* Rack sends no body then, but the name of a file. */
+        /* With these Rack sends the name of a file and no body. */
         {"X-Sendfile-Type", 15},
         {"X-Accel-Mapping", 15},
-        /* Next.js means them for itself. */
+        /* Next.js sends itself these. */
         {"X-Middleware-Subrequest", 23},
         {"X-Middleware-Rewrite", 20},
         {"X-Now-Route-Matches", 19},
@@ -58,13 +58,13 @@ static bool redirects_origin(struct bytes name)
     return false;
 }
 
-/* Fields in which proxies and frameworks say the scheme that a client has used,
- * or the form that it wants. Many origins answer by them without saying so
- * (Vary), so they are in the key. */
+/* Fields in which proxies and frameworks tell the client's scheme, or the form
+ * that it wants. Many origins heed them without saying so (Vary), so they are
+ * in the key. */
 static const struct form {
     struct bytes name;
-    const char *usual[3]; /* what is mostly said, where that is known */
-    bool has_no_other;    /* what says something else has no key */
+    const char *usual[3]; /* its usual values, where known */
+    bool has_no_other;    /* any other value has no key */
 } forms[] = {{{"X-Scheme", 8}, {"http", "https"}, false},
              {{"X-ARR-SSL", 9}, {NULL}, false},
              {{"X-Nextjs-Data", 13}, {"1"}, false},
@@ -76,7 +76,7 @@ static const struct form {
              {{"Fastly-SSL", 10}, {"1"}, false},
              {{"WL-Proxy-SSL", 12}, {"true"}, false},
              {{"RSC", 3}, {"1"}, false},
-             /* With these a part of the page is answered, or JSON. */
+             /* These ask for a part of the page, or JSON. */
              {{"X-Requested-With", 16}, {"XMLHttpRequest"}, true},
              {{"HX-Request", 10}, {"true"}, true},
              {{"HX-Boosted", 10}, {NULL}, true},
@@ -88,7 +88,7 @@ static const struct form {
 
 enum { FORMS = sizeof(forms) / sizeof(*forms) };
 
-/* The form that a field tells; NULL: none. */
+/* The form that a field asks for; NULL: none. */
 static const struct form *find_form(const struct field *field)
 {
     static const uint32_t lengths = 1u << 3 | 1u << 6 | 1u << 8 | 1u << 9 |
@@ -105,8 +105,7 @@ static const struct form *find_form(const struct field *field)
     return NULL;
 }
 
-/* Whether a field tells a form that is none of those which writes make
- * invalid. */
+/* Whether a field asks for a form other than those that writes make invalid. */
 static bool tells_odd_form(const struct field *field)
 {
     const struct form *form = find_form(field);
@@ -142,8 +141,8 @@ static void put_origin(const struct cache_key_rules *rules,
     put_lower(out, request->host);
 }
 
-/* Whether a trusted proxy says by this field what is asked for, or in which
- * form, so that it is a part of the key. */
+/* Whether a trusted proxy tells in this field what is asked for, or in which
+ * form, so that it belongs in the key. */
 static bool counts(const struct field *field)
 {
     static const struct bytes begin = {"X-Forwarded-", 12};
@@ -156,8 +155,8 @@ static bool counts(const struct field *field)
     return bytes_ieq((struct bytes){field->name.data, begin.len}, begin);
 }
 
-/* Puts the pairs of Forwarded (RFC 7239) that count: all but those that say who
- * asks. Lists are kept as they are. */
+/* Puts the pairs of Forwarded (RFC 7239) that belong in the key: all but those
+ * that say who asks. Lists are kept as they are. */
 static void put_pairs(struct bytes value, struct buf *out)
 {
     while (value.len > 0) {
@@ -205,7 +204,7 @@ static void put_form(struct bytes name, struct bytes value, struct buf *out)
     buf_put(out, value);
 }
 
-/* What is in the key of fields that anybody may send. */
+/* Puts the fields that belong in the key though anybody may send them. */
 static void put_forms(const struct request *request, struct buf *out)
 {
     for (unsigned i = 0; i < request->field_count; i++) {
@@ -232,8 +231,8 @@ static bool fits(const struct buf *out, size_t begin)
     return !out->failed && out->len - begin <= CACHE_KEY_BYTES_MAX;
 }
 
-/* Whether a part of a page is asked for by several fields, or in the form that a
- * proxy tells besides: writes make invalid what is kept in one form only. */
+/* Whether several fields ask for a part of a page, or one does besides a
+ * proxy's: writes make invalid what is kept in one form only. */
 static bool tells_mixed_forms(const struct request *request)
 {
     unsigned count = 0;
@@ -299,7 +298,7 @@ struct bytes cache_key_address(struct bytes place, struct bytes key)
 
 /* --- Other addresses ----------------------------------------------------- */
 
-/* What stands before the ':' of a scheme (RFC 3986 3.1); empty: it has none. */
+/* The scheme of a reference (RFC 3986 3.1), without ':'; or empty. */
 static struct bytes scheme_of(struct bytes reference)
 {
     size_t len = 0;
@@ -317,7 +316,7 @@ static struct bytes scheme_of(struct bytes reference)
                : BYTES("");
 }
 
-/* The host without a port that is the scheme's own. */
+/* The host, without a port if that is the scheme's usual one. */
 static struct bytes without_port(struct bytes host, bool is_secure)
 {
     struct bytes port = is_secure ? BYTES(":443") : BYTES(":80");
@@ -328,8 +327,8 @@ static struct bytes without_port(struct bytes host, bool is_secure)
     return host;
 }
 
-/* Takes "http://" or "https://" and the host off reference, if it is the same.
- * False: it is not. */
+/* Takes "http://" or "https://" and the host off reference, if they are the
+ * request's. False: they are not. */
 static bool take_origin(struct bytes *reference, struct bytes host,
                         bool is_secure)
 {
@@ -355,8 +354,8 @@ static bool take_origin(struct bytes *reference, struct bytes host,
                      without_port(host, is_secure));
 }
 
-/* Takes what "." and ".." stand for out of the path that out has from at on
- * (RFC 3986 5.2.4). */
+/* Resolves "." and ".." in the path that out has from at on (RFC 3986
+ * 5.2.4). */
 static void remove_dots(struct buf *out, size_t at)
 {
     char *path = out->data + at;
@@ -371,7 +370,7 @@ static void remove_dots(struct buf *out, size_t at)
         if (goes_up || bytes_eq(segment, BYTES("/."))) {
             while (goes_up && to > 0 && path[--to] != '/')
                 ;
-            if (end == len) /* it names a folder */
+            if (end == len) /* the path names a folder */
                 path[to++] = '/';
         } else {
             memmove(path + to, segment.data, segment.len);
@@ -382,8 +381,8 @@ static void remove_dots(struct buf *out, size_t at)
     out->len = at + to;
 }
 
-/* Puts a path and a query. A reference that has no path means base, and a
- * relative one lies beside that (RFC 3986 5.2.2). */
+/* Puts a path and a query. A reference without a path means base; a relative
+ * one lies beside base (RFC 3986 5.2.2). */
 static void put_reference(const struct cache_key_rules *rules,
                           struct bytes reference, struct bytes base,
                           struct buf *out)

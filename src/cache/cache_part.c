@@ -78,7 +78,7 @@ static bool is_named(const struct cache_part *part, struct bytes name)
                : bytes_eq(name, part->name);
 }
 
-/* Whether the request has fields of that part; out gets them, unless it is
+/* Whether the request has fields of that part, which out gets unless it is
  * NULL. */
 static bool each_field(const struct cache_part *part,
                        const struct request *request, struct buf *out)
@@ -102,15 +102,15 @@ static bool each_field(const struct cache_part *part,
     return has;
 }
 
-/* Whether a byte is one that no name has at its ends, and that many take off; a
- * white space may be more than one byte. */
+/* Whether a byte can stand around a name and is taken off by many origins; some
+ * white space is of more than one byte. */
 static bool is_around(char byte)
 {
     return byte <= ' ' || byte >= 0x7f;
 }
 
 /* A byte of a cookie's name, as origins compare it: PHP makes '_' of these
- * four, of '+' where it decodes names. */
+ * four, and of '+' where it decodes names. */
 static char byte_of_cookie(char byte)
 {
     return byte == '.' || byte == ' ' || byte == '+' || byte == '['
@@ -118,8 +118,8 @@ static char byte_of_cookie(char byte)
                : byte_lower(byte);
 }
 
-/* Takes the next byte of a cookie's name, which older versions of PHP
- * decode. */
+/* Takes the next byte of a cookie's name, decoded as older versions of PHP
+ * do. */
 static char take_of_name(struct bytes *name)
 {
     const char *end = name->data + name->len;
@@ -146,8 +146,8 @@ static struct bytes trim_front(struct bytes name)
     return name;
 }
 
-/* Whether nothing is left of a name but what PHP does not take for a part of it:
- * an index, as in "name[index]", or what follows a NUL. */
+/* Whether only such a rest of a name is left as PHP leaves out: an index, as in
+ * "name[index]", or what follows a NUL. */
 static bool is_name_over(struct bytes name)
 {
     const char *end = name.data + name.len;
@@ -172,9 +172,9 @@ static bool is_cookie_called(struct bytes name, struct bytes wanted)
     return is_name_over(name);
 }
 
-/* Whether a pair is the cookie, or has it behind a comma, at which origins that
- * know the older forms of cookies (RFC 2965) end a pair, too, or behind a blank,
- * as Python has it. */
+/* Whether a pair is the cookie, or has it behind a comma, where origins that
+ * know older forms of cookies (RFC 2965) end a pair, too, or behind a blank, as
+ * Python does. */
 static bool has_cookie(struct bytes pair, struct bytes wanted)
 {
     struct bytes piece, word;
@@ -189,8 +189,8 @@ static bool has_cookie(struct bytes pair, struct bytes wanted)
     return false;
 }
 
-/* Whether a quote does not end in the pair: origins that know quoted strings go
- * on to the next quote, and see none of the cookies between the two. */
+/* Whether a quote does not end in the pair: origins that know quoted strings
+ * read on to the next quote, and see no cookie in between. */
 static bool has_open_quote(struct bytes pair)
 {
     bool is_quoted = false;
@@ -210,11 +210,11 @@ static void put_cookie(struct bytes text, struct buf *out)
     buf_put(out, text);
 }
 
-/* PHP sees the first thousand alone. */
+/* PHP sees the first thousand only. */
 enum { COOKIES_MAX = 256 };
 
-/* The cookies of one field. Where it may be read in two ways all of it is put,
- * too. */
+/* Goes through the cookies of one field. A field that can be read in two ways
+ * is put whole, too. */
 static bool each_of_list(const struct cache_part *part, struct bytes value,
                          struct buf *out)
 {
@@ -236,7 +236,7 @@ static bool each_of_list(const struct cache_part *part, struct bytes value,
     return has;
 }
 
-/* The field is a list of cookies. */
+/* Whether the field is a list of cookies. */
 static bool is_cookies(const struct field *field)
 {
     return bytes_ieq(field->name, BYTES("Cookie"));
@@ -264,7 +264,7 @@ static bool each_cookie(const struct cache_part *part,
             return true;
     }
     /* Some origins join several fields by a comma, and see one cookie then, or
-     * find a quote of the first that ends in the last. */
+     * find the end of a quote in a later field. */
     if (has && count > 1)
         put_all_cookies(request, out);
     return has;
@@ -298,8 +298,8 @@ bool cache_parts_has(const struct cache_parts *parts,
 }
 
 /* Whether a pair is left out. Some servers end a parameter at a ';', too, and
- * take what stands behind it for another one; or all of the query at a '#', and
- * see nothing of what stands behind. */
+ * read another one behind it; or end the query at a '#', and see nothing behind
+ * it. */
 static bool is_left_out(const struct cache_parts *parts, struct bytes pair)
 {
     struct bytes name = name_of(pair);
@@ -313,8 +313,8 @@ static bool is_left_out(const struct cache_parts *parts, struct bytes pair)
     return false;
 }
 
-/* Of a longer query nothing is left out: what is left out counts at the origin.
- * Some see the first thousand parameters alone (PHP, Express), or refuse 2 KiB
+/* Nothing is left out of a longer query, as the origin reads what is left out:
+ * some read only the first thousand parameters (PHP, Express), or refuse 2 KiB
  * (IIS). */
 enum { WHOLE_QUERY_BYTES = 1500 };
 

@@ -22,8 +22,7 @@ static void make_ready(struct cache_wait *wait)
     pthread_mutex_unlock(&port->mutex);
 }
 
-/* Takes the first that is ready, but for those that come from now on: they are
- * behind last. */
+/* Takes the first ready wait, up to last: others came after this call began. */
 static struct cache_wait *take_ready(struct cache_port *port)
 {
     struct cache_wait *wait = NULL;
@@ -56,7 +55,7 @@ static void on_arrive(struct mailbox_note *note)
     struct cache_port *port = OWNER_OF(note, struct cache_port, note);
     struct cache_wait *wait;
 
-    /* Others of the loop get their turn before what comes meanwhile. */
+    /* Others of the loop get their turn before what becomes ready meanwhile. */
     for (size_t count = count_ready(port); count > 0; count--) {
         wait = take_ready(port);
         if (!wait)

@@ -21,7 +21,7 @@ static bool is_meant(const struct cache_purge *purge,
 /* --- What comes afterwards ----------------------------------------------- */
 
 struct cache_noted {
-    struct cache_purge purge; /* what it points to lies behind */
+    struct cache_purge purge; /* its texts lie behind the struct */
     char text[];
 };
 
@@ -157,11 +157,11 @@ size_t cache_store_purge(struct cache_store *store,
 enum { LISTED_MAX = 256 /* of one bucket */ };
 
 struct listed {
-    struct cache_entry *entry; /* a reference */
+    struct cache_entry *entry; /* a reference to it */
     uint64_t bytes;
 };
 
-/* Takes references to what is meant of a bucket; how many. */
+/* Takes references to a bucket's entries that are meant; returns how many. */
 static size_t gather(struct cache_shard *shard, size_t bucket,
                      const struct cache_purge *meant,
                      struct listed listed[LISTED_MAX])

@@ -10,10 +10,10 @@
 #include "base/units.h"
 
 struct cache_queue {
-    pthread_mutex_t mutex; /* guards the next two, and the nodes of jobs */
+    pthread_mutex_t mutex; /* guards jobs, changed, and nodes of jobs */
     pthread_cond_t changed;
     struct list jobs;
-    _Atomic uint64_t ends_ns; /* 0: not yet; else not later than then */
+    _Atomic uint64_t ends_ns; /* 0: not ending; else when jobs must be over */
     bool has_thread;
     pthread_t thread;
 };

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-enum { BODY_BYTES = 256 /* about, of what a body is beside its bytes */ };
+enum { BODY_BYTES = 256 /* roughly, a body's memory beside its bytes */ };
 
 /* --- Content-Range ------------------------------------------------------- */
 
-/* Digits only, and no more than fit. */
+/* Takes a number: digits only, and no more than fit. */
 static bool take_number(struct bytes *text, uint64_t *number_out)
 {
     const char *begin = text->data;
@@ -69,8 +69,8 @@ struct cache_ranges *cache_ranges_create(uint64_t length,
     return ranges;
 }
 
-/* Puts what a range has before the byte at end, if anything; put_behind() puts
- * what it has behind the byte at. */
+/* Puts what a range has before end, if anything; put_behind() puts what it has
+ * behind at. */
 static bool put_before(struct cache_ranges *ranges,
                        const struct cache_range *from, uint64_t end)
 {
@@ -92,7 +92,7 @@ static bool is_broken(const struct cache_range *range)
     return cache_body_state_of(range->body) == CACHE_BODY_BROKEN;
 }
 
-/* Puts all ranges of one before, of the other's, and of the one behind. */
+/* Puts all ranges of earlier around fresh's, from before and from behind. */
 static bool put_around(struct cache_ranges *to,
                        const struct cache_ranges *earlier,
                        const struct cache_range *fresh)
@@ -195,8 +195,8 @@ struct part cache_ranges_part(const struct cache_ranges *ranges, uint64_t at,
 
 /* --- Room ---------------------------------------------------------------- */
 
-/* Whether a range before this one has the same body (one was cut in two), which
- * is counted there. */
+/* Whether an earlier range has the same body, which is counted there: one was
+ * cut in two. */
 static bool is_counted(const struct cache_ranges *ranges, unsigned i)
 {
     for (unsigned k = 0; k < i; k++)
@@ -206,7 +206,7 @@ static bool is_counted(const struct cache_ranges *ranges, unsigned i)
 }
 
 /* Adds up what the ranges take in memory. A body may still be on its way to a
- * disk, so that only its length is known for sure. */
+ * disk, so that only its length is certain. */
 static uint64_t sum(const struct cache_ranges *ranges, bool counts_spooled)
 {
     uint64_t bytes = sizeof(*ranges);

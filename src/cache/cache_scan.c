@@ -6,8 +6,8 @@
 #include "cache/cache_disk_priv.h"
 #include "cache/cache_record.h"
 
-/* Reads an entry's file. NULL: it is damaged, or, if *is_damaged_out is false,
- * cannot be read now. */
+/* Reads an entry's file. NULL: it is damaged, or cannot be read now if
+ * *is_damaged_out is false. */
 static struct cache_entry *read_entry(struct cache_disk *disk,
                                       const struct cache_file_name *name,
                                       struct cache_file **file_out,
@@ -75,7 +75,7 @@ static void end_scan(struct cache_disk *disk)
     disk->unread = NULL;
 }
 
-/* Goes on when there may be descriptors and memory again. Other jobs have their
+/* Goes on when there may be descriptors and memory again; other jobs have their
  * turn in between. */
 static void go_on_later(struct cache_disk *disk)
 {

@@ -22,14 +22,14 @@ struct cache_spool {
     void *context;
     pthread_mutex_t mutex; /* guards the next four */
     struct list pieces;
-    uint64_t pending; /* bytes of pieces, and of one that is being written */
+    uint64_t pending; /* bytes of all pieces, that being written too */
     enum ending ending;
     bool wants_fall;
-    /* The thread's. */
+    /* The queue thread's. */
     struct cache_file_writer *writer; /* NULL: not yet, or taken */
     int fallen_fd;                    /* -1: it has not fallen */
     uint64_t written;
-    bool is_broken; /* what has come since lies nowhere */
+    bool is_broken; /* a piece could not be written anywhere */
     bool has_ended;
 };
 
@@ -47,7 +47,7 @@ static void fall(struct cache_spool *spool)
         spool->events->on_fall(spool->context, fd, spool->written);
 }
 
-/* The file, and word of it. */
+/* Begins the file, and tells the owner. */
 static int begin(struct cache_spool *spool)
 {
     struct cache_folder *folder = spool->spooling->folder;
@@ -70,7 +70,7 @@ static int begin(struct cache_spool *spool)
     return 0;
 }
 
-/* Writes data to the file. False: it is not there. */
+/* Writes data to the file. False: there is no file. */
 static bool put_in_file(struct cache_spool *spool, struct bytes data)
 {
     int err;

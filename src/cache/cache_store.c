@@ -92,11 +92,11 @@ const struct cache_store_options *cache_store_options_of(
 
 /* --- Finding ------------------------------------------------------------- */
 
-/* The values that a request has for an entry's names; those of entries with the
- * same names are the same. */
+/* The values that a request has for an entry's names. Entries with the same
+ * names share them. */
 struct selection {
     const struct request *request;
-    struct bytes names; /* that value is for */
+    struct bytes names; /* which value is for */
     bool is_valid;
     struct buf value;
     char storage[CACHE_VARIANT_BYTES_MAX];
@@ -128,8 +128,8 @@ static bool is_selected(struct selection *selection,
             cache_vary_takes(selection->request, entry->codings));
 }
 
-/* A number that tells flights apart: requests for different variants do not
- * wait for one another. */
+/* A number that tells flights apart, as requests for different variants do not
+ * wait for each other. */
 static uint64_t hash_of_variant(const struct cache_store *store,
                                 const struct selection *selection)
 {
@@ -139,7 +139,7 @@ static uint64_t hash_of_variant(const struct cache_store *store,
                      .words[0];
 }
 
-/* Gives the entry a body, or takes the one that another has woken meanwhile. */
+/* Gives the entry its body, unless another has woken one meanwhile. */
 static struct cache_body *put_awake(struct cache_store *store,
                                     struct cache_shard *shard,
                                     struct cache_entry *entry,
@@ -157,8 +157,8 @@ static struct cache_body *put_awake(struct cache_store *store,
     return others;
 }
 
-/* Reads the body of what was found, which sleeps on a disk, or begins to. What
- * cannot be read has not been found. */
+/* Reads the body of the found entry, which sleeps on a disk, or begins to. An
+ * entry whose body cannot be read counts as not found. */
 static void wake(struct cache_store *store, struct cache_shard *shard,
                  struct cache_found *found, struct cache_file *file)
 {
@@ -181,7 +181,7 @@ static void wake(struct cache_store *store, struct cache_shard *shard,
         cache_disk_check(store->disk, entry, file, found->body);
     }
     if (!found->body) {
-        if (is_lost) /* else there is no room for it now */
+        if (is_lost) /* otherwise there is no room now */
             cache_store_drop(store, entry);
         cache_entry_release(&found->entry);
     }
@@ -194,7 +194,7 @@ void cache_store_find(struct cache_store *store, struct bytes key,
 {
     uint64_t hash = cache_hash_of(store, key);
     struct cache_shard *shard = cache_shard_of(store, hash);
-    struct cache_file *file = NULL; /* of a body that sleeps */
+    struct cache_file *file = NULL; /* of a sleeping body */
     struct cache_entry *entry;
     struct selection selection;
 
@@ -248,9 +248,9 @@ static uint64_t memory_of(const struct cache_store *store, uint64_t length)
                : length;
 }
 
-/* Whether so many bytes more would be too much. All bodies together may have
- * twice what may be kept: a body that was given up stays in memory as long as a
- * client reads it, however slowly. */
+/* Whether more bytes would be too many. All bodies together may have twice what
+ * may be kept, as a body that was given up stays in memory as long as a client
+ * reads it, however slowly. */
 static bool is_full(const struct cache_store *store, uint64_t more)
 {
     return atomic_load_explicit(&store->bodies.filling, memory_order_relaxed) +
@@ -303,8 +303,8 @@ struct cache_epoch cache_store_epoch(struct cache_store *store,
     return epoch;
 }
 
-/* Whether nothing was said against it since it was asked for; its shard is
- * locked. */
+/* Whether the entry was not made invalid, nor purged but softly, since it was
+ * asked for; its shard is locked. */
 static bool is_current(struct cache_store *store, struct cache_shard *shard,
                        struct cache_entry *entry, struct cache_epoch epoch)
 {
@@ -355,7 +355,7 @@ bool cache_store_put(struct cache_store *store, struct cache_entry *entry,
     }
     pthread_mutex_unlock(&shard->mutex);
     cache_index_release(store, gone);
-    if (is_on_disk) /* where its body is whole, whoever reads that yet */
+    if (is_on_disk) /* the file is whole, readers may lag behind */
         cache_index_settle(store, entry);
     return is_in;
 }
@@ -380,13 +380,13 @@ void cache_store_settle(struct cache_store *store, struct cache_entry *entry)
     struct cache_body *body = NULL;
     bool is_there, is_spooled;
 
-    if (entry->ranges) { /* nobody finds parts in a folder again */
+    if (entry->ranges) { /* parts are not found in a folder again */
         cache_index_settle(store, entry);
         return;
     }
     is_there = store->disk && is_on_disk(store, entry, &body);
     is_spooled = !is_there && body && cache_body_is_spooled(body);
-    if (!is_spooled) /* else there will be word */
+    if (!is_spooled) /* otherwise on_kept tells later */
         cache_index_settle(store, entry);
     if (store->disk && !is_there &&
         !cache_disk_keep(store->disk, entry, body) && is_spooled)

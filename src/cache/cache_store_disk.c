@@ -42,8 +42,8 @@ static struct cache_entry *find_same(struct cache_shard *shard,
     return at;
 }
 
-/* Whether a purge since this process began was of an entry that has been found
- * on the disk only now. Its shard is locked. */
+/* Whether this process has purged an entry before it was found on the disk. Its
+ * shard is locked. */
 static enum cache_purged said_against(struct cache_store *store,
                                       struct cache_shard *shard,
                                       const struct cache_entry *entry)
@@ -53,8 +53,8 @@ static enum cache_purged said_against(struct cache_store *store,
                : cache_purges_since(&store->purges, 0, entry);
 }
 
-/* Takes in an entry that another process has left on the disk. An entry that
- * came since is newer. */
+/* Takes in an entry that another process has left on the disk; one that this
+ * process has put since is newer. */
 static bool on_found(void *context, struct cache_entry *entry,
                      struct cache_file *file)
 {
@@ -70,7 +70,7 @@ static bool on_found(void *context, struct cache_entry *entry,
     same = find_same(shard, entry);
     purged = said_against(store, shard, entry);
     if (same && same->file && same->file->name.serial == file->name.serial) {
-        is_new = false; /* it is known */
+        is_new = false; /* the entry is known already */
     } else if (same && same->facts.born_s >= entry->facts.born_s) {
         is_wanted = false;
     } else if (purged == CACHE_PURGED) {

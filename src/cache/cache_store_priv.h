@@ -17,16 +17,16 @@
 enum {
     CACHE_SHARDS = 32,
     CACHE_BUCKETS = 2048, /* of each */
-    CACHE_MARKS = 64,     /* of each: the last that were not for all */
+    CACHE_MARKS = 64,     /* of each: keys lately marked */
     CACHE_EPOCHS = 256,   /* of each */
-    CACHE_INVALIDS = 256  /* of each: the last hashes that were made invalid */
+    CACHE_INVALIDS = 256  /* of each: hashes lately made invalid */
 };
 
-/* What is remembered of a key of which nothing is kept. */
+/* What is remembered of a key that has no entry. */
 struct cache_mark {
     uint64_t hash;
-    int64_t until_s;      /* its last answer was not for all */
-    int64_t long_until_s; /* one turned out to be longer than may be kept */
+    int64_t until_s;      /* its answer was not for all: until when */
+    int64_t long_until_s; /* an answer was too long to keep: until when */
 };
 
 struct cache_shard {
@@ -35,7 +35,7 @@ struct cache_shard {
     struct evict *evict;
     struct evict *awake; /* NULL: there is no disk */
     struct list flights;
-    uint64_t version; /* of what is in it */
+    uint64_t version; /* counts changes of its entries */
     uint32_t
         /* how often keys with that hash were made invalid */
         epochs[CACHE_EPOCHS];
@@ -47,7 +47,7 @@ struct cache_shard {
 
 enum { CACHE_PURGES_KEPT = 64 };
 
-/* The last that was purged: for what was asked for before, and comes after. */
+/* The latest purges, for entries that were asked for before and come later. */
 struct cache_purges {
     pthread_mutex_t mutex; /* taken after a shard's */
     _Atomic uint32_t count;
@@ -59,16 +59,16 @@ enum cache_purged { CACHE_PURGED_NOT, CACHE_PURGED_SOFTLY, CACHE_PURGED };
 struct cache_store {
     struct cache_store_options options;
     struct cache_purges purges;
-    struct siphash_key secret; /* of the hash: keys come from clients */
+    struct siphash_key secret; /* of the hash, as clients choose keys */
     struct cache_body_counts bodies;
-    _Atomic uint64_t bytes; /* settled */
+    _Atomic uint64_t bytes; /* bytes of settled entries */
     _Atomic uint64_t entries;
     _Atomic uint64_t evictions;
     atomic_uint hand; /* which shard's turn it is to make room */
     atomic_uint awake_hand;
     struct cache_disk *disk; /* NULL: all is in memory */
-    _Atomic uint64_t heads;  /* bytes of them; with a disk, as the next */
-    _Atomic uint64_t awake;  /* of memory, of bodies */
+    _Atomic uint64_t heads;  /* bytes of entries without bodies; with a disk */
+    _Atomic uint64_t awake;  /* bytes of bodies in memory; with a disk */
     struct cache_shard shards[CACHE_SHARDS];
 };
 
@@ -96,22 +96,22 @@ static inline bool cache_entry_has_key(const struct cache_entry *entry,
     return entry->hash == hash && bytes_eq(entry->key, key);
 }
 
-/* What is being fetched by that hash may be what it was before, if this is
- * another when it has come. The shard is locked. */
+/* Counts how often a hash was made invalid: an answer that is fetched meanwhile
+ * may be older if this has changed when it comes. The shard is locked. */
 static inline uint32_t *cache_epoch_of(struct cache_shard *shard, uint64_t hash)
 {
     return &shard->epochs[hash / CACHE_SHARDS % CACHE_EPOCHS];
 }
 
-/* What has that hash was made invalid. The shard is locked. */
+/* Makes invalid what has that hash. The shard is locked. */
 static inline void cache_make_invalid(struct cache_shard *shard, uint64_t hash)
 {
     ++*cache_epoch_of(shard, hash);
     shard->invalids[shard->invalid_count++ % CACHE_INVALIDS] = hash;
 }
 
-/* Whether that was so since the epoch; or may have been, as too much else was
- * meanwhile. The shard is locked. */
+/* Whether the hash was made invalid since the epoch; or may have been, as too
+ * many others were. The shard is locked. */
 static inline bool cache_was_made_invalid(struct cache_shard *shard,
                                           uint64_t hash,
                                           struct cache_epoch since)
@@ -151,47 +151,47 @@ static inline struct cache_mark *cache_mark_anew(struct cache_shard *shard,
 void cache_purges_init(struct cache_purges *purges);
 void cache_purges_fini(struct cache_purges *purges);
 
-/* Whether one of those behind the first since names the entry. */
+/* Whether a purge behind the first since ones names the entry. */
 enum cache_purged cache_purges_since(struct cache_purges *purges,
                                      uint32_t since,
                                      const struct cache_entry *entry);
 
 /* --- cache_index.c: the caller has locked the shard, where it has one ---- */
 
-/* Puts an entry in the place of others of its variant, and of the oldest where
- * a key has too many. Returns those that go, chained by next. What earlier has
- * on disk is the new entry's then. */
+/* Puts an entry in the place of others of its variant, and of the oldest one if
+ * a key has too many. Returns those that go, chained by next. The new entry
+ * gets what earlier has on disk. */
 struct cache_entry *cache_index_insert(struct cache_store *store,
                                        struct cache_shard *shard,
                                        struct cache_entry *entry,
                                        const struct cache_entry *earlier);
 
-/* Puts an entry that comes from before behind those that are more recent, as
- * the most recent that a request selects is the one that counts (RFC 9111 4). */
+/* Puts an entry found on the disk behind those that are more recent, as the
+ * most recent one that a request selects counts (RFC 9111 4). */
 struct cache_entry *cache_index_insert_found(struct cache_store *store,
                                              struct cache_shard *shard,
                                              struct cache_entry *entry);
 
-/* Takes an entry out of its bucket; the caller has the store's reference then,
- * or NULL where it was in none. */
+/* Takes an entry out of its bucket. The caller gets the store's reference, or
+ * NULL if the entry was in none. */
 struct cache_entry *cache_index_take(struct cache_store *store,
                                      struct cache_shard *shard,
                                      struct cache_entry *entry);
 
-/* The entry has got a body in memory. */
+/* Notes that the entry has got a body in memory. */
 void cache_index_note_awake(struct cache_store *store,
                             struct cache_shard *shard,
                             struct cache_entry *entry);
 
-/* The functions below lock what they look at. These two give up one entry, or
- * all that are chained by next: they are in no bucket any more, and leave the
- * disk, too. The second says how many there were. */
+/* The functions below lock what they look at. The first two give up one entry,
+ * or all that are chained by next: these are in no bucket any more, and leave
+ * the disk, too. The second one returns how many there were. */
 void cache_index_let_go(struct cache_store *store,
                         struct cache_entry **entry_ref);
 size_t cache_index_release(struct cache_store *store,
                            struct cache_entry *entry);
 
-/* The entry's body is whole: its bytes count from now on. */
+/* Counts the entry's bytes from now on, as its body is whole. */
 void cache_index_settle(struct cache_store *store, struct cache_entry *entry);
 
 void cache_index_make_room(struct cache_store *store);

@@ -16,7 +16,7 @@ enum kind {
 struct sf_item {
     enum kind kind;
     int64_t integer;
-    struct bytes text; /* between the quotes of a string, as it stands there */
+    struct bytes text; /* a string without its quotes, as it came */
 };
 
 enum { INTEGER_DIGITS_MAX = 15, DECIMAL_DIGITS_MAX = 12, FRACTION_MAX = 3 };
@@ -74,7 +74,7 @@ static bool is_base64_byte(char c, bool is_first)
     return is_alpha(c) || byte_is_digit(c) || c == '+' || c == '/' || c == '=';
 }
 
-/* Takes off text, and returns, the bytes at its head that belong(). */
+/* Takes the bytes that belong() off the front of text, and returns them. */
 static struct bytes take_run(struct bytes *text,
                              bool (*belongs)(char c, bool is_first))
 {
@@ -236,7 +236,7 @@ static void put_directive(struct cache_control *control, struct bytes name,
     int64_t *time = cache_control_find_time(control, name);
 
     control->said |= CACHE_ANY;
-    if (flag == CACHE_PUBLIC) /* the one that allows something */
+    if (flag == CACHE_PUBLIC) /* it allows something */
         put_flag(control, flag, item->kind == KIND_TRUE);
     else if (flag)
         put_flag(control, flag, item->kind != KIND_FALSE);
@@ -281,7 +281,7 @@ bool cache_targeted_read(struct cache_control *control, struct bytes value)
         if (!skip(&text, ','))
             return false;
         bytes_skip_blanks(&text);
-        if (text.len == 0) /* nothing behind a comma */
+        if (text.len == 0) /* a comma must not be last */
             return false;
     }
     return true;

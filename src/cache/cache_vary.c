@@ -27,7 +27,7 @@ static bool put_name(struct buf *out, struct bytes name, unsigned *count)
 {
     if (name.len == 0 || cached_head_is_listed(buf_bytes(out), name))
         return true;
-    /* What is said there is ours, or in the key (cache_key.c). */
+    /* This field's value is ours, or in the key (cache_key.c). */
     if (bytes_ieq(name, BYTES("Surrogate-Capability")))
         return true;
     if (bytes_eq(name, BYTES("*")) || is_told_here(name) ||
@@ -61,7 +61,7 @@ bool cache_vary_names(struct bytes lines, struct buf *out)
             if (!put_name(out, member, &count))
                 return false;
     }
-    /* Else whoever asks first says who may read it. */
+    /* Otherwise the first to ask would decide who may read it. */
     return !is_for_one_origin || put_name(out, BYTES("Origin"), &count);
 }
 
@@ -124,7 +124,7 @@ static int compare_names(struct bytes a, struct bytes b)
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* Heavier ones first; then by name. */
+/* Orders members: heavier ones first; then by name. */
 static bool comes_before(const struct weighed *a, const struct weighed *b)
 {
     return a->weight != b->weight ? a->weight > b->weight
@@ -141,9 +141,9 @@ static size_t sort_in(struct weighed *list, size_t count, struct weighed one)
     return count + 1;
 }
 
-/* Takes all lines of that name apart. False: there are more than can be told in
- * order, or one is no such member: then they go in as they came, for so they go
- * to the origin, and nobody knows what that makes of them. */
+/* Takes all lines of that name apart. False: there are too many members to
+ * order, or one is malformed. The lines then go in as they came: so the origin
+ * gets them, and nobody knows what it makes of them. */
 static bool read_weighed(const struct request *request, struct bytes name,
                          bool by_name, struct weighed list[MEMBERS_MAX],
                          size_t *count_out)
@@ -194,8 +194,8 @@ static void put_weighed(struct buf *out, const struct weighed *list,
 
 /* --- Values -------------------------------------------------------------- */
 
-/* Lines joined by commas, without white space around their members: what is in
- * quotes is none of ours, and stays as it is. */
+/* Puts lines joined by commas, without white space around their members. Quoted
+ * text stays as it is. */
 static void put_plain(struct buf *out, const struct request *request,
                       struct bytes name)
 {
@@ -238,8 +238,8 @@ static void put_value(struct buf *out, const struct request *request,
 
     if ((is_coding || bytes_eq(name, BYTES("accept-language"))) &&
         read_weighed(request, name, is_coding, list, &count)) {
-        /* An empty list takes nothing; none at all takes anything. What goes in
-         * as it came begins with another sign: "en;900," is no "en;q=0.9". */
+        /* An empty list takes nothing, and no list takes anything. Lines as
+         * they came begin with another sign: "en;900," is not "en;q=0.9". */
         if (has_field(request, name))
             buf_put_literal(out, ":");
         put_weighed(out, list, count);
@@ -250,7 +250,7 @@ static void put_value(struct buf *out, const struct request *request,
 }
 
 /* Whether the request has a field that some origins take for the one of that
- * name, though it is another. What they make of both nobody knows. */
+ * name, so that nobody knows what they make of both. */
 static bool has_twin(const struct request *request, struct bytes name)
 {
     for (unsigned i = 0; i < request->field_count; i++)
@@ -298,7 +298,7 @@ static struct bytes coding_of(struct bytes name)
     return name;
 }
 
-/* Who says nothing of codings knows none. */
+/* Whether a request takes a coding; one without Accept-Encoding does not. */
 static bool takes(const struct request *request, struct bytes coding)
 {
     bool takes_any = false;

@@ -76,15 +76,15 @@ static bool is_passing(struct bytes name)
     return IS_AMONG(name, names);
 }
 
-/* Whether a field is for caches like this one alone: it is kept, and sent to no
+/* Whether a field is only for caches like this one: it is kept, but sent to no
  * client. */
 static bool is_hidden(struct bytes name)
 {
     return bytes_ieq(name, BYTES("Surrogate-Control"));
 }
 
-/* Whether a field says which bytes were stored (RFC 9111 3.2, and what goes
- * with it). */
+/* Whether a field describes the bytes that were stored (RFC 9111 3.2, and what
+ * goes with that). */
 static bool is_of_body(struct bytes name)
 {
     static const struct bytes names[] = {NAMED("Content-Encoding"),
@@ -184,7 +184,7 @@ bool cached_head_has_tag(struct bytes lines, struct bytes tags)
 
 /* --- Writing -------------------------------------------------------------- */
 
-/* Whether the origin has listed a field as one that is for who asked alone. */
+/* Whether the origin has listed a field as one for the asker alone. */
 static bool is_own(const struct cache_control *control, struct bytes name)
 {
     return cached_head_is_listed(control->private_fields, name) ||

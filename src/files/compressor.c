@@ -15,23 +15,23 @@
 enum { THREAD_NICE = 19 }; /* workers get the processor first */
 
 struct compressor {
-    pthread_mutex_t mutex; /* guards all below, but threads and the atomics */
+    pthread_mutex_t mutex; /* guards all below but threads and atomics */
     pthread_cond_t changed;
     struct list queues[CODEC_SLOW + 1]; /* by effort, the oldest first */
     struct list settled;                /* the oldest first */
-    size_t pending[CODEC_SLOW + 1];     /* queued or running, by effort */
-    size_t descriptors[CODEC_SLOW + 1]; /* of these */
+    size_t pending[CODEC_SLOW + 1];     /* jobs queued or running, by effort */
+    size_t descriptors[CODEC_SLOW + 1]; /* descriptors of these */
     uint64_t text_bytes;                /* that these have copied */
     size_t settled_count;
-    uint64_t shelf_bytes; /* of results that are settled */
+    uint64_t shelf_bytes; /* bytes of settled results */
     struct stats_compress counts;
-    struct counter *told; /* borrowed; by these */
+    struct counter *told; /* borrowed */
     struct compressor_index index;
     unsigned workers;
     atomic_bool stops;
     struct codec_meter meter;
     struct compressor_share share;
-    clockid_t clocks[COMPRESSOR_THREADS_MAX]; /* of the threads' CPU time */
+    clockid_t clocks[COMPRESSOR_THREADS_MAX]; /* of each thread's CPU time */
     size_t clock_count;
     unsigned thread_count;
     pthread_t threads[COMPRESSOR_THREADS_MAX];
@@ -69,9 +69,8 @@ static void count_pending(struct compressor *compressor,
                                             compressor_job_descriptors(job);
 }
 
-/* A result that is longer than the whole shelf stays, too, until the next one
- * comes: dropped at once it would be ordered again and again, and never be
- * fetched. */
+/* A result longer than the whole shelf stays, too, until the next one comes:
+ * otherwise it would be ordered again and again, and never be fetched. */
 static void make_room_beside(struct compressor *compressor,
                              const struct compressor_job *newest)
 {
@@ -125,7 +124,7 @@ static uint64_t read_cpu_ns(clockid_t clock)
     return (uint64_t)used.tv_sec * NS_PER_S + (uint64_t)used.tv_nsec;
 }
 
-/* The processor time of all threads of this process but those here. */
+/* The processor time of all threads of this process but the compressor's. */
 static uint64_t read_others_ns(const struct compressor *compressor)
 {
     uint64_t others = read_cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -184,9 +183,8 @@ static bool is_stopping(const struct compressor *compressor)
     return atomic_load_explicit(&compressor->stops, memory_order_relaxed);
 }
 
-/* Does one job. The caller holds the mutex, which is given up while the job is
- * done. What becomes of a job is known to its thread alone till it is settled.
- */
+/* Does one job. The caller holds the mutex, which is given up meanwhile. Only
+ * the job's thread knows what becomes of it until it is settled. */
 static void do_job(struct compressor *compressor, struct compressor_job *job,
                    bool counts, uint64_t *noted_ns)
 {
@@ -211,8 +209,8 @@ static void *run(void *context)
     uint64_t noted_ns = 0;
     clockid_t clock;
 
-    /* The priority is this thread's alone, on Linux. Where it stays, the thread
-     * is as quick as others. */
+    /* On Linux this is the priority of the thread alone. If it cannot be set,
+     * the thread is as quick as others. */
     (void)setpriority(PRIO_PROCESS, 0, THREAD_NICE);
     pthread_mutex_lock(&compressor->mutex);
     if (pthread_getcpuclockid(pthread_self(), &clock) == 0)
@@ -252,8 +250,8 @@ static bool has_room(const struct compressor *compressor,
                 COMPRESSOR_DESCRIPTORS_MAX);
 }
 
-/* Makes a job of the order. For a slow order without room there is something to
- * be sent already: that is no more than another wait, and not counted. */
+/* Makes a job of the order. A slow order without room is no failure, only
+ * another wait, since there is something to send already: it is not counted. */
 static enum compressor_answer place(struct compressor *compressor,
                                     const struct compress_order *order,
                                     uint64_t hash)
@@ -310,7 +308,7 @@ static enum compressor_answer ask(struct compressor *compressor,
     case COMPRESSOR_JOB_FAILED:
         break;
     }
-    if (job->failed_ms == 0) /* nobody has heard of it */
+    if (job->failed_ms == 0) /* the failure was not told before */
         job->failed_ms = now_ms;
     if (now_ms - job->failed_ms >= COMPRESSOR_RETRY_MS)
         drop_settled(compressor, job);
@@ -333,7 +331,7 @@ enum compressor_answer compressor_ask(struct compressor *compressor,
 
 /* --- Coming and going ---------------------------------------------------- */
 
-/* Waits are by the clock that nobody sets. */
+/* Waits use the clock that nobody sets. */
 static void init_changed(pthread_cond_t *changed)
 {
     pthread_condattr_t attr;

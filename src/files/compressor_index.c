@@ -3,7 +3,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* Whether both need the same bytes, of whichever rule. */
+/* Whether both have the same bytes, of whichever rule. */
 static bool is_same_dictionary(const struct dictionary *a,
                                const struct dictionary *b)
 {

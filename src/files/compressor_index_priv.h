@@ -17,12 +17,12 @@ struct compressor_index {
 
 uint64_t compressor_index_hash(const struct compress_order *order);
 
-/* The job that makes what order asks for, which has that hash; NULL: none. */
+/* The job for order, whose hash is given; NULL: none. */
 struct compressor_job *compressor_index_find(
     const struct compressor_index *index, const struct compress_order *order,
     uint64_t hash);
 
-/* Adds a job, whose hash is set; takes one out, which is in. */
+/* Add a job, whose hash is set; take out a job that is in. */
 void compressor_index_put(struct compressor_index *index,
                           struct compressor_job *job);
 void compressor_index_drop(struct compressor_index *index,

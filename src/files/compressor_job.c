@@ -14,8 +14,8 @@ static const codec_fn codecs[] = {[CODING_GZIP] = codec_gzip,
                                   [CODING_BR] = codec_brotli,
                                   [CODING_DCZ] = codec_zstd};
 
-/* What a delta begins with (RFC 9842 5): a skippable frame of 32 bytes, the
- * hash of its dictionary. */
+/* A delta begins with a skippable frame of 32 bytes, the hash of its dictionary
+ * (RFC 9842 5). */
 static const char delta_magic[] = {0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0};
 enum { DELTA_HEAD = sizeof(delta_magic) + DICTIONARY_HASH_BYTES };
 
@@ -48,7 +48,7 @@ static struct coded_body *finish_body(struct coded_body *body, size_t len)
     return body;
 }
 
-/* Writes what goes before the bytes of the codec. Returns its length. */
+/* Writes what stands before the codec's bytes; returns its length. */
 static size_t write_head(const struct compressor_job *job, char *to)
 {
     if (!job->dictionary)
@@ -146,7 +146,7 @@ static bool take_text(struct compressor_job *job,
     }
     assert(order->text.len == order->stamp.bytes &&
            order->text.len <= COMPRESSOR_TEXT_BYTES_MAX);
-    job->text = malloc(order->text.len + 1); /* there may be none */
+    job->text = malloc(order->text.len + 1); /* its length may be 0 */
     if (job->text)
         memcpy(job->text, order->text.data, order->text.len);
     return job->text;

@@ -19,38 +19,38 @@ enum compressor_job_state {
 };
 
 struct compressor_job {
-    struct list list_node;       /* of those in its state */
-    struct compressor_job *next; /* with the same hash */
+    struct list list_node;       /* in the list of its state */
+    struct compressor_job *next; /* next in the bucket of its hash */
     uint64_t hash;
     enum compressor_job_state state;
     struct file_stamp stamp;
     enum coding coding;
     enum codec_effort effort;
-    char *text;                    /* stamp.bytes of them, or NULL: */
+    char *text;                    /* stamp.bytes; NULL: fd has them */
     int fd;                        /* a duplicate */
     struct dictionary *dictionary; /* held; NULL: none */
-    int dictionary_fd;             /* while there is one to be read */
-    struct coded_body *body;       /* READY */
-    unsigned fetched;              /* how often */
+    int dictionary_fd;             /* -1: none is to be read */
+    struct coded_body *body;       /* the result, once READY */
+    unsigned fetched;              /* how often body was fetched */
     uint64_t failed_ms;
 };
 
-/* A job with a copy of what order brings. NULL: no memory, no descriptors. */
+/* Makes a job with copies of order's texts. NULL: no memory, no descriptors. */
 MUST_USE struct compressor_job *compressor_job_create(
     const struct compress_order *order);
 void compressor_job_destroy(struct compressor_job *job);
 
-/* How many descriptors it has. */
+/* How many descriptors the job has. */
 static inline size_t compressor_job_descriptors(const struct compressor_job
                                                     *job)
 {
     return (size_t)(job->fd >= 0) + (size_t)(job->dictionary_fd >= 0);
 }
 
-/* Gives back what it was to be made of. */
+/* Gives back what the result is made of. */
 void compressor_job_drop_text(struct compressor_job *job);
 
-/* Fills in body, when the state that is returned is READY. */
+/* Does the job; fills in body if the returned state is READY. */
 enum compressor_job_state compressor_job_run(struct compressor_job *job,
                                              const atomic_bool *stops,
                                              struct codec_meter *meter);

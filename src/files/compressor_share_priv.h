@@ -24,7 +24,7 @@
 
 enum {
     COMPRESSOR_SHARE_LOOK_MS = 100, /* from one look to the next */
-    COMPRESSOR_SHARE_OLD_MS = 1000, /* what a look tells of so long is old */
+    COMPRESSOR_SHARE_OLD_MS = 1000, /* a look over a longer time is too old */
     COMPRESSOR_SHARE_IDLE_PART = 8,
     COMPRESSOR_SHARE_BUSY_PART = 20,
     COMPRESSOR_SHARE_SAVED_MS = 100 /* the most that is kept for later */
@@ -32,15 +32,14 @@ enum {
 
 /* Begins as all zero. */
 struct compressor_share {
-    uint64_t looked_ns; /* by the clock */
-    uint64_t others_ns; /* processor time that others had had by then */
-    int64_t left_ns;    /* for slow orders; below 0: taken before its time */
+    uint64_t looked_ns; /* when the last look was */
+    uint64_t others_ns; /* processor time of others until then */
+    int64_t left_ns;    /* left for slow orders; below 0: overdrawn */
     unsigned running;   /* slow orders that count */
     bool is_idle;
 };
 
-/* Notes how much processor time all others have had so far, as often as
- * wished. */
+/* Notes how much processor time all others have had so far; at any time. */
 void compressor_share_look(struct compressor_share *share, uint64_t now_ns,
                            uint64_t others_ns);
 
@@ -48,7 +47,7 @@ void compressor_share_look(struct compressor_share *share, uint64_t now_ns,
  * is to be ended by compressor_share_end(). */
 bool compressor_share_begin(struct compressor_share *share, bool *counts_out);
 
-/* Ends a job that counts, which has taken so much processor time. */
+/* Ends a job that counts, and has taken used_ns of processor time. */
 void compressor_share_end(struct compressor_share *share, uint64_t used_ns);
 
 #endif

@@ -93,7 +93,7 @@ int dictionary_open(struct dictionary *dictionary)
     return -errno;
 }
 
-/* Makes a stamp of the length that the file had; a shorter one is damaged. */
+/* Makes a stamp of the length that the file had. False: it is shorter now. */
 static bool stamp_of(const struct dictionary *dictionary, int fd,
                      struct file_stamp *stamp_out)
 {
@@ -123,7 +123,7 @@ char *dictionary_read(struct dictionary *dictionary, int fd,
         if (memcmp(hash, dictionary->hash, sizeof(hash)) == 0)
             return text;
         condemn(dictionary);
-    } /* without memory nothing is known of it */
+    } /* without memory it stays unknown */
     codec_meter_free(meter, text);
     return NULL;
 }

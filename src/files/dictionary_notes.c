@@ -44,7 +44,7 @@ static struct dictionary_noted *copy_note(const struct dictionary_note *from)
     note->fd = -1;
     if (from->text.data) {
         assert(from->text.len == from->stamp.bytes);
-        note->text = malloc(from->text.len + 1); /* there may be none */
+        note->text = malloc(from->text.len + 1); /* its length may be 0 */
         if (note->text)
             memcpy(note->text, from->text.data, from->text.len);
     } else {

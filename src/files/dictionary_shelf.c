@@ -16,8 +16,8 @@ struct dictionary_place *dictionary_shelf_find(
     return NULL;
 }
 
-/* Finds the oldest dictionary of a rule, or if that is NULL, of all. count:
- * there is none. */
+/* Finds the index of the oldest dictionary of a rule, or of all if rule is
+ * NULL; count: there is none. */
 static size_t find_oldest(const struct dictionary_shelf *shelf,
                           const uint64_t *rule)
 {

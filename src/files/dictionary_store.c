@@ -16,7 +16,7 @@
 
 enum {
     FILE_MODE = 0600,
-    /* What a server was writing when it ended; another may be at it. */
+    /* So old, an unfinished file is left over; a younger one may be in work. */
     LEFTOVER_S = 600,
     LEFTOVER_NAME_LEN = 1 + DICTIONARY_NAME_SIZE - 1 + 1 + 16
 };
@@ -25,15 +25,15 @@ struct dictionary_store {
     pthread_mutex_t mutex; /* guards all below, up to the thread's own */
     pthread_cond_t changed;
     struct dictionary_notes notes;
-    bool has_damaged; /* one was found to be */
+    bool has_damaged; /* a dictionary was found to be damaged */
     struct dictionary_shelf shelf;
     atomic_bool stops;
     bool has_thread;
     pthread_t thread;
     /* The thread's own. */
     struct codec_meter meter;
-    bool has_told; /* that nothing can be kept */
-    /* Unchanged. */
+    bool has_told; /* it was logged that nothing can be kept */
+    /* These do not change. */
     int folder;
 };
 
@@ -50,8 +50,8 @@ static void remove_file(const struct dictionary_store *store,
     dictionary_release(item);
 }
 
-/* Nobody but the thread, or who opens, adds to what is gone; it lets go of the
- * mutex while files are removed. */
+/* Only the thread, or the opener, adds to the gone; the mutex is given up while
+ * their files are removed. */
 static void remove_gone(struct dictionary_store *store)
 {
     struct dictionary *item;
@@ -146,7 +146,7 @@ static void tell(struct dictionary_store *store, int err)
     }
 }
 
-/* Keeps item, which is taken over, as a file. */
+/* Takes item over, and keeps it as a file. */
 static void keep(struct dictionary_store *store,
                  const struct dictionary_noted *note, struct dictionary *item,
                  const char *text)
@@ -186,8 +186,8 @@ static void do_note(struct dictionary_store *store,
     dictionary_noted_destroy(note);
 }
 
-/* Reads the dictionary's file, which notes in item if it is damaged or gone. A
- * file that cannot be opened now, but is there, counts as sound: a worker that
+/* Reads the dictionary's file, and notes in item whether it is damaged or gone.
+ * A file that is there but cannot be opened now counts as sound: a worker that
  * uses it checks again. */
 static void check(struct dictionary_store *store, struct dictionary *item)
 {
@@ -229,8 +229,7 @@ static bool is_stopping(const struct dictionary_store *store)
     return atomic_load_explicit(&store->stops, memory_order_relaxed);
 }
 
-/* A worker that finds a dictionary before it was checked here checks that one
- * itself. */
+/* Checks all dictionaries. A worker that finds one earlier checks it itself. */
 static void check_all(struct dictionary_store *store)
 {
     struct dictionary *item;

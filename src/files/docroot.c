@@ -35,7 +35,7 @@ static int open_freely(const struct docroot *root, const char *path, int flags)
     return fd == -1 ? -errno : fd;
 }
 
-/* The name of len bytes in the directory dir, no symlink. */
+/* Opens the name of len bytes in dir, unless it is a symlink. */
 static int open_name(int dir, const char *text, size_t len, int flags)
 {
     char name[NAME_MAX + 1];
@@ -51,8 +51,8 @@ static int open_name(int dir, const char *text, size_t len, int flags)
     return fd == -1 ? -errno : fd;
 }
 
-/* For kernels (and tools that imitate them) without openat2: one name after
- * the other, and no symlink at all. */
+/* Opens one name after the other, and no symlink, for kernels (and tools that
+ * imitate them) without openat2. */
 static int open_by_steps(const struct docroot *root, const char *path,
                          int flags)
 {
@@ -123,8 +123,8 @@ static bool is_servable(const struct stat *st)
 int docroot_open_file(const struct docroot *root, const char *path,
                       struct stat *st)
 {
-    /* A look by stat first: it opens nothing, whatever stands there. That it
-     * may look outside does not matter, since what is opened is confined. */
+    /* stat comes first, as it opens nothing, whatever stands there. It may look
+     * outside of the root, but what is opened is confined. */
     int err = docroot_stat(root, path, st);
     int fd;
 
@@ -137,7 +137,7 @@ int docroot_open_file(const struct docroot *root, const char *path,
         return fd;
     if (fstat(fd, st) == -1)
         err = -errno;
-    else if (!is_servable(st)) /* replaced between the two */
+    else if (!is_servable(st)) /* it was replaced in between */
         err = -EPERM;
     if (err == 0)
         return fd;

@@ -34,8 +34,7 @@ int docroots_open(struct docroots *docroots, struct arena *arena,
     err = docroot_open(root, directory, follow_symlinks);
     if (err != 0)
         return err;
-    /* Files are looked up below the root, and none is found if it may not be
-     * entered. */
+    /* Below a root that may not be entered no file is found. */
     if (faccessat(root->fd, ".", R_OK | X_OK, AT_EACCESS) == -1) {
         err = -errno;
         docroot_close(root);

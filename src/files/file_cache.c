@@ -11,7 +11,7 @@
 enum {
     BUCKETS_MIN = 64,
     BUCKETS_MAX = 1 << 20,
-    /* What the miniature takes: of the cache's memory, and of each second. */
+    /* What the miniature takes of the cache's memory, and of each second. */
     MINIATURE_PART = 16,
     MINIATURE_NS = 5000000
 };
@@ -29,7 +29,7 @@ static struct file_entry **bucket_of(struct file_cache *cache, uint64_t hash)
 
 /* --- Keeping ------------------------------------------------------------ */
 
-/* Gives back the cache's reference to a variant, which evict does not know any
+/* Gives back the cache's reference to a variant, which evict does not have any
  * more. */
 static void unlink_variant(struct file_entry *variant)
 {
@@ -53,8 +53,8 @@ static void forget_variants(struct file_cache *cache, struct file_entry *entry)
             file_cache_forget(cache, variants->deltas[i].variant.entry);
 }
 
-/* Takes entry out of the index and gives back the cache's reference; evict
- * does not know it any more. */
+/* Takes entry out of the index and gives back the cache's reference; evict does
+ * not have it any more. */
 static void unlink_entry(struct file_cache *cache, struct file_entry *entry)
 {
     struct file_entry **link = bucket_of(cache, entry->hash);
@@ -225,8 +225,8 @@ bool file_cache_siblings_changed(struct file_cache *cache,
         return false;
     version = file_folders_look(&cache->folders, entry, cache->seed, cache->now,
                                 &looked_ms);
-    /* Siblings looked for now may be newer than the folder's version: they are
-     * looked for again when that has changed. */
+    /* Siblings found now may be newer than the folder's version; when that has
+     * changed, they are looked for again. */
     entry->siblings_checked_ms = looked_ms;
     if (version != 0 && version == entry->folder_version)
         return false;
@@ -247,7 +247,7 @@ static struct file_entry *load(struct file_cache *cache,
 
     if (!exhausted)
         return entry;
-    /* Descriptors have run out: what the cache holds open is worth less
+    /* Descriptors have run out: those that the cache holds open are worth less
      * than an answer. */
     file_entry_release(entry);
     forget_all(cache, true);
@@ -308,7 +308,7 @@ void file_cache_tell_what_if(struct file_cache *cache,
 
 /* --- Coming and going --------------------------------------------------- */
 
-/* Makes the miniature. Without memory for it the cache does without. */
+/* Makes the miniature; the cache goes without if there is no memory for it. */
 static void make_miniature(struct file_cache *cache)
 {
     uint64_t bytes_max = cache->options.bytes_max;

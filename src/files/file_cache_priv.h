@@ -15,16 +15,16 @@ enum { FILE_FOLDERS = 256 };
 
 /* A folder that siblings are looked for in. */
 struct file_folder {
-    uint64_t hash;       /* of its path, in its space */
-    uint64_t version;    /* see file_folders_look() */
-    uint64_t renewed_ms; /* when that was given */
+    uint64_t hash;       /* hash of its space and path */
+    uint64_t version;    /* what file_folders_look() returns */
+    uint64_t renewed_ms; /* when version was last renewed */
     uint64_t looked_ms;  /* when it was last stat'ed; 0: never */
     struct file_stamp stamp;
 };
 
-/* Those looked at lately, each where its hash says: 22 KB. */
+/* Folders looked at lately, each where its hash says: 22 KB. */
 struct file_folders {
-    uint64_t versions; /* given so far */
+    uint64_t versions; /* how many versions were given */
     struct file_folder folders[FILE_FOLDERS];
 };
 
@@ -39,11 +39,11 @@ uint64_t file_folders_look(struct file_folders *folders,
 struct file_cache {
     struct file_cache_options options;
     const struct now *now;
-    uint64_t seed;                /* of the hash: keys come from clients */
+    uint64_t seed;                /* of the hash, as clients choose keys */
     struct evict *resident;       /* entries that live in memory alone */
     struct evict *opened;         /* entries that keep a descriptor */
-    struct miniature *miniature;  /* of resident; NULL: none */
-    struct miniature_asked asked; /* of these */
+    struct miniature *miniature;  /* models of resident; NULL: none */
+    struct miniature_asked asked; /* what the models were asked */
     uint64_t hits;
     uint64_t misses;
     uint64_t evictions;
@@ -54,45 +54,45 @@ struct file_cache {
     struct file_entry *buckets[];
 };
 
-/* As many as there may be dictionaries of a rule. */
+/* As many deltas as a rule may have dictionaries. */
 enum { FILE_DELTAS_MAX = DICTIONARY_VERSIONS_MAX + 1 };
 
 /* A variant, which is there or may come to be. */
 struct file_variant {
-    struct file_entry *entry; /* a cached one, borrowed; NULL: none */
+    struct file_entry *entry; /* cached, borrowed; NULL: none */
     uint64_t asked_ms;        /* when the compressor was asked last */
 };
 
 struct file_delta {
     struct file_variant variant;
-    bool is_used; /* else it is of no dictionary */
+    bool is_used; /* false: a free place */
     bool is_hopeless;
     uint8_t hash[DICTIONARY_HASH_BYTES];
 };
 
-/* What there is of a file besides itself. */
+/* The variants of a file. */
 struct file_variants {
     struct file_variant codings[CODING_COUNT];
     size_t delta_count; /* FILE_DELTAS_MAX or 0 */
     struct file_delta deltas[];
 };
 
-/* Room for these, of an entry that has none yet. NULL: no memory, or it is not
- * the time: nothing would lead to them, or the file is so young that it may
- * change unseen, and its entry is made anew soon. */
+/* Makes room for an entry's variants. NULL: no memory, or not the time: nothing
+ * would lead to them, or the file is so young that it may change unseen, and
+ * its entry is soon made anew. */
 struct file_variants *file_cache_variants(struct file_entry *entry);
 
-/* Asks for an order to be done, which names coding, effort and dictionary; the
- * rest is filled in. */
+/* Places an order that names coding, effort and dictionary; fills in the
+ * rest. */
 enum compressor_answer file_cache_order(struct file_cache *cache,
                                         const struct file_entry *entry,
                                         struct compress_order *order,
                                         struct coded_body **body_out);
 
-/* Makes a variant of a result, which is taken over, and puts it in the place of
- * what there was. One reference, the caller's; NULL: no memory, or *fits_out is
- * false: it is too long for the cache. To make room the entry itself may leave
- * the cache; the caller has a reference to it. */
+/* Makes a variant of a result, which is taken over, in the place of what was
+ * there. One reference, the caller's; NULL: no memory, or *fits_out is false:
+ * it is too long for the cache. To make room, entry itself may leave the cache;
+ * the caller has a reference to it. */
 struct file_entry *file_cache_put_variant(struct file_cache *cache,
                                           struct file_entry *entry,
                                           struct file_variant *place,
@@ -100,8 +100,8 @@ struct file_entry *file_cache_put_variant(struct file_cache *cache,
                                           struct coded_body *body,
                                           bool *fits_out);
 
-/* Lets a variant in, of an entry that is cached and has none in that place.
- * False: there is no room for it, or no memory. */
+/* Lets a variant into the cache whose original is cached and has none in that
+ * place. False: there is no room for it, or no memory. */
 bool file_cache_keep_variant(struct file_cache *cache,
                              struct file_entry *original,
                              struct file_variant *place,

@@ -5,9 +5,9 @@
 
 #include "files/file_cache_priv.h"
 
-/* The key of a rule in one site. Other sites' dictionaries are not for this
- * one, though their rules be the same: what a delta refers to would tell who
- * may not have it something of it. */
+/* The key of a rule in one site. Dictionaries of other sites are not for this
+ * one, even if their rules are the same: a delta would tell something of its
+ * dictionary to clients that may not have it. */
 static uint64_t key_of(const struct file_entry *entry,
                        const struct dictionary_rule *rule)
 {
@@ -45,8 +45,8 @@ static struct file_delta *find_delta(struct file_variants *variants,
     return NULL;
 }
 
-/* A place for another; that of the one which was asked for longest ago, when
- * all are taken: its dictionary may be kept no more. */
+/* A place for another delta; if all are taken, that of the one asked for
+ * longest ago, whose dictionary may be kept no more. */
 static struct file_delta *take_place(struct file_cache *cache,
                                      struct file_variants *variants)
 {
@@ -66,8 +66,8 @@ static struct file_delta *take_place(struct file_cache *cache,
     return taken;
 }
 
-/* Finds or makes the place of the delta against that dictionary, if it may be
- * asked for now; NULL: it may not. *dictionary_out is the caller's. */
+/* Finds or makes the place of the delta against that dictionary; NULL: it may
+ * not be asked for now. *dictionary_out is the caller's. */
 static struct file_delta *prepare(struct file_cache *cache,
                                   struct file_entry *entry,
                                   const uint8_t hash[DICTIONARY_HASH_BYTES],

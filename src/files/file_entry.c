@@ -14,11 +14,11 @@ enum {
     SNAPSHOT_TRIES = 3,
     NAME_BYTES_MAX = FILE_NAME_BYTES_MAX + sizeof(".zst"),
     /* Kernels before 6.13 stamp by the tick, up to 10 ms; some file systems
-     * coarser. Two changes within this time may look like one. */
+     * more coarsely. Two changes within this time may look like one. */
     YOUNG_NS = 100000000
 };
 
-/* The name below the root that an entry's key stands for. False: too long. */
+/* The name below the root that a key stands for. False: it is too long. */
 static bool make_name(char name[NAME_BYTES_MAX], struct bytes path,
                       const char *index, enum coding coding)
 {
@@ -180,7 +180,7 @@ static int open_path(const struct file_space *space, struct bytes path,
     fd = docroot_open_file(space->root, name, st);
     if (*index == '\0' || coding != CODING_IDENTITY)
         return fd;
-    if (fd >= 0 && S_ISDIR(st->st_mode)) { /* a directory of that name */
+    if (fd >= 0 && S_ISDIR(st->st_mode)) { /* a directory has that name */
         close(fd);
         fd = -ENOENT;
     }
@@ -209,8 +209,8 @@ struct file_entry *file_entry_create(const struct file_space *space,
     return entry;
 }
 
-/* By which codings the file may be compressed. Without a cache a variant would
- * be gone before it is sent. */
+/* By which codings the file may be compressed: without a cache by none, as a
+ * variant would be gone before it is sent. */
 static unsigned find_codable(const struct file_entry *entry,
                              const struct file_cache_options *options)
 {
@@ -226,7 +226,7 @@ static unsigned find_codable(const struct file_entry *entry,
                : 0;
 }
 
-/* Clients know the file by its path in its site. */
+/* Finds the file's rules; clients know it by its path in its site. */
 static void find_dictionaries(struct file_entry *entry,
                               const struct file_cache_options *options)
 {
@@ -331,8 +331,8 @@ bool file_entry_is_intact(const struct file_entry *entry)
         return true;
     if (fstat(entry->fd, &st) == -1)
         return false;
-    /* Not the change time: renaming or removing the name changes that, and
-     * the open file is still what was announced. */
+    /* The change time does not count: renaming or removing the name changes it,
+     * and the open file is still what was announced. */
     stamp = file_stamp_of(&st);
     return stamp.bytes == entry->stamp.bytes &&
            stamp.modified_ns == entry->stamp.modified_ns;

@@ -20,8 +20,8 @@ enum { FILE_NAME_BYTES_MAX = HTTP1_LINE_BYTES_MAX + FILE_INDEX_BYTES_MAX };
 
 /* --- file_etag.c ---------------------------------------------------------- */
 
-/* Writes the ETag for the stamp; that of the file is there already when bytes
- * were made of it. */
+/* Writes the ETag for the stamp. When bytes were made of a file, the file's
+ * ETag is there already. */
 void file_entry_write_etag(struct file_entry *entry);
 
 /* --- file_head.c ---------------------------------------------------------- */
@@ -35,7 +35,7 @@ struct bytes file_space_name(const struct file_space *space, struct bytes path,
 struct bytes file_space_type(const struct file_space *space,
                              const struct mime *mime, struct bytes path);
 
-/* Makes the block for the stamp, with body_bytes of room behind the head.
+/* Makes the block for the stamp, with room for body_bytes behind the head.
  * False: no memory. */
 bool file_entry_write_block(struct file_entry *entry,
                             const struct file_cache_options *options,
@@ -48,19 +48,19 @@ bool file_head_forbids_coding(const struct file_entry *entry);
 /* --- file_entry.c, which has file_entry_release(), too ---------------------
  */
 
-/* An entry of nothing yet; one reference, the caller's. NULL: no memory. */
+/* Makes an empty entry; one reference, the caller's. NULL: no memory. */
 struct file_entry *file_entry_create(const struct file_space *space,
                                      struct bytes path, enum coding coding,
                                      uint64_t now_ms);
 
-/* Reads what path leads to in space; one reference, the caller's. NULL: no
- * memory. *exhausted_out is set when there were no descriptors. */
+/* Makes an entry of what path leads to in space; one reference, the caller's.
+ * NULL: no memory. *exhausted_out is set when there were no descriptors. */
 struct file_entry *file_entry_load(const struct file_cache_options *options,
                                    const struct file_space *space,
                                    struct bytes path, enum coding coding,
                                    bool *exhausted_out);
 
-/* The precompressed siblings that are there now. */
+/* The precompressed siblings that exist now: bits, as in siblings. */
 unsigned file_entry_find_siblings(const struct file_entry *entry);
 
 /* Whether the name still leads to the same version. One stat. */

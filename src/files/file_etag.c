@@ -22,8 +22,8 @@
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* Two different changes of one date never have the same version, as the factor is
- * odd. */
+/* Two different changes of one date never have the same version, as the factor
+ * is odd. */
 static int write_version(const struct file_stamp *stamp, uint64_t bytes,
                          char *to, size_t room)
 {
@@ -69,7 +69,7 @@ void file_entry_write_etag(struct file_entry *entry)
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* The next of a list of ETags, with its quotes; false: there is none. */
+/* Takes the next of a list of ETags, with its quotes; false: there is none. */
 static bool take_tag(struct bytes *list, struct bytes *tag_out)
 {
     const char *end = list->data + list->len;
@@ -98,11 +98,11 @@ static bool take_hexadecimal(struct bytes *text)
     return len > 0;
 }
 
-/* Whether make is that of one of these codings. */
+/* Whether make is a tag's of one of these codings. */
 static bool is_made(struct bytes make, unsigned codings)
 {
     if (make.len > 0)
-        make.len--; /* the quote */
+        make.len--; /* without the quote */
     if (!bytes_take(&make, BYTES(".")) || !take_hexadecimal(&make) ||
         !bytes_take(&make, BYTES("-")))
         return false;
@@ -112,7 +112,7 @@ static bool is_made(struct bytes make, unsigned codings)
     return false;
 }
 
-/* The part of a tag that is behind the version, from its dot on. */
+/* The part of a tag behind the version, from its dot on. */
 static struct bytes make_of(struct bytes tag)
 {
     const char *end = tag.data + tag.len;
@@ -121,8 +121,7 @@ static struct bytes make_of(struct bytes tag)
     return bytes_between(dot ? dot : end, end);
 }
 
-/* Whether the same bytes are there now: of a file with another date, which says
- * the same. */
+/* Whether the same bytes are there now, of a file with another date. */
 static bool is_there(const struct file_entry *entry, struct bytes make)
 {
     for (int i = CODING_IDENTITY + 1; entry->variants && i < CODING_COUNT;

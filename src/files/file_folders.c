@@ -5,11 +5,11 @@
 #include "files/file_cache_priv.h"
 
 enum {
-    /* File systems stamp by up to two seconds (FAT). A folder that has changed
-     * lately may change again and look the same. */
+    /* File systems stamp as coarsely as by two seconds (FAT): a folder that has
+     * changed lately may change again and look the same. */
     YOUNG_MS = 3000,
-    /* What does not change the folder, as the target of a symlink that comes
-     * later, or a file system that stamps none, is found after so long. */
+    /* What changes no folder's stamp is found after so long: a later target of
+     * a symlink, or anything where a file system stamps none. */
     RENEW_MS = 60000
 };
 
@@ -59,13 +59,13 @@ uint64_t file_folders_look(struct file_folders *folders,
     struct file_folder *folder = &folders->folders[hash % FILE_FOLDERS];
     bool is_another = folder->hash != hash;
 
-    /* With more folders than places most are not known, and cost no stat. */
+    /* Of more folders than places most are not known, and cost no stat. */
     if (len >= sizeof(path) || (is_another && !is_due(folder, now)))
         return 0;
     if (is_another)
         *folder = (struct file_folder){.hash = hash};
     if (is_due(folder, now)) {
-        memcpy(path, entry->path + 1, len); /* and its slash */
+        memcpy(path, entry->path + 1, len); /* with its slash */
         path[len > 0 ? len - 1 : 0] = '\0';
         look(folders, folder, entry->space->root, path, now);
     }

@@ -56,7 +56,7 @@ static struct bytes cache_control_of(const struct file_entry *entry)
                             space->cache_control);
 }
 
-/* The fields that stay the same in a 206 and a 304. */
+/* Puts the fields that a 206 and a 304 have, too. */
 static void put_fields(struct buf *head, const struct file_entry *entry)
 {
     struct bytes cache_control = cache_control_of(entry);
@@ -79,8 +79,8 @@ static void put_fields(struct buf *head, const struct file_entry *entry)
         head_field(head, BYTES("Cache-Control"), cache_control);
 }
 
-/* Lays out the block: head, its end, room for the body; and when there are
- * edits the fields, which the edited head may lack. False: no memory. */
+/* Lays out the block: head, its end, room for the body; and, behind an edited
+ * head, which may lack some, the fields before edits. False: no memory. */
 static bool lay_block(struct file_entry *entry, struct buf *head,
                       size_t fields_at, const struct head_edits *edits,
                       size_t body_bytes)

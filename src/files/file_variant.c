@@ -4,18 +4,20 @@
 
 enum {
     /* Compressing once more is worth its time when the bytes sent so far come
-     * to this many times the file: what it would have saved of them takes a line
-     * of 1 Gbit/s, 125 bytes a microsecond, as long as it takes the processor.
+     * to this many times the file: what it would have saved of them takes a
+     * line of 1 Gbit/s, 125 bytes a microsecond, as long as it takes the
+     * processor.
      *
      *   brotli 11   0.75 us for a byte of text, saves 14 %   125 * 0.75 / 0.14
      *   zstd 19     0.22                              5 %    125 * 0.22 / 0.05
      *   gzip 12     0.13                              4 %    125 * 0.13 / 0.04
      *
-     * By Zipf's law there is always one more file that has just become worth it:
-     * at 10 times half of a reply's processor time went that way, for ever. */
+     * By Zipf's law there is always one more file that has just become worth
+     * it: at 10 times half of a reply's processor time went that way, for
+     * ever. */
     SLOW_WORTH = 700,
-    SLOW_ASK_USES = 8, /* how often it is looked whether that is done */
-    /* A variant may take this part of the cache. */
+    SLOW_ASK_USES = 8, /* uses between two looks whether it is done */
+    /* A variant takes this part of the cache at most. */
     CACHE_PART = 4
 };
 
@@ -31,7 +33,7 @@ enum compressor_answer file_cache_order(struct file_cache *cache,
     if (entry->is_snapshot && entry->stamp.bytes <= COMPRESSOR_TEXT_BYTES_MAX)
         order->text = file_entry_body(entry);
     else if (entry->fd < 0)
-        return COMPRESSOR_HOPELESS; /* a snapshot too long to be copied */
+        return COMPRESSOR_HOPELESS; /* it is too long a snapshot to be copied */
     return compressor_ask(cache->options.compressor, order, cache->now->mono_ms,
                           body_out);
 }
@@ -67,7 +69,7 @@ static bool lay_body(struct file_cache *cache, struct file_entry *variant)
     return true;
 }
 
-/* Takes body over. One reference, the caller's; NULL: no memory. */
+/* Makes a variant, and takes body over. One reference; NULL: no memory. */
 static struct file_entry *make_variant(struct file_cache *cache,
                                        const struct file_entry *entry,
                                        enum coding coding,
@@ -120,7 +122,7 @@ struct file_entry *file_cache_put_variant(struct file_cache *cache,
     return variant;
 }
 
-/* Keeps a variant. One that the cache has no room for is not made again. */
+/* Keeps a variant. One that finds no room in the cache is not made again. */
 static struct file_entry *keep(struct file_cache *cache,
                                struct file_entry *entry, enum coding coding,
                                struct coded_body *body)
@@ -165,7 +167,7 @@ static bool is_worth_effort(const struct file_entry *variant)
                SLOW_WORTH * variant->plain_bytes;
 }
 
-/* The smaller variant when there is one; else what there was. Takes over the
+/* The smaller variant when there is one; otherwise variant. Takes over the
  * reference to variant. */
 static struct file_entry *improve(struct file_cache *cache,
                                   struct file_entry *entry,
