@@ -76,7 +76,7 @@ void access_log_buffer_fini(struct access_log_buffer *buffer)
     buffer->ring = NULL;
 }
 
-/* Puts a line, if it fits. */
+/* Puts a line, if it fits into the block. */
 static bool put_line(struct access_log_buffer *buffer, struct buf *lines,
                      const struct log_entry *entry)
 {
@@ -101,7 +101,7 @@ void access_log_put(struct access_log_buffer *buffer,
     if (!lines)
         return;
     fits = put_line(buffer, lines, entry);
-    assert(fits); /* every line fits an empty block */
+    assert(fits); /* any line fits into an empty block */
     (void)fits;
 }
 

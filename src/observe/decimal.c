@@ -4,7 +4,7 @@ enum { SHARE_PLACES = 6, SHARE_ONE = 1000000 };
 
 void decimal_put(struct buf *buf, uint64_t value, unsigned places)
 {
-    char digits[1 + 19]; /* point and fraction */
+    char digits[1 + 19]; /* a point and 19 decimals */
     size_t len = 0;
 
     for (unsigned i = places; i > 0; i--) {

@@ -21,8 +21,8 @@ uint64_t distribution_bucket_high(unsigned bucket)
                : distribution_bucket_low(bucket + 1) - 1;
 }
 
-/* The middle of a bucket; the last one counts as if it ended where the next
- * would begin. */
+/* Returns the middle of a bucket; the last one counts as having a usual
+ * width. */
 static uint64_t midpoint(unsigned bucket)
 {
     unsigned shift = bucket < 2 * DISTRIBUTION_STEPS
@@ -71,7 +71,7 @@ void distribution_subtract(struct distribution *distribution,
         return;
     }
     distribution->sum -= earlier->sum;
-    /* A midpoint may lie on the wrong side of a new value in its bucket. */
+    /* A midpoint may lie beyond a new value in the same bucket. */
     if (!has_new_max) {
         distribution->max = midpoint(last);
         if (has_new_min && distribution->max < distribution->min)

@@ -6,7 +6,7 @@
 #include "base/pages.h"
 
 struct history {
-    /* The feeding thread's: of the snapshot before. */
+    /* Used by the feeding thread: numbers of the last snapshot. */
     uint64_t requests;
     uint64_t bytes_out;
     uint64_t hits;
@@ -15,10 +15,10 @@ struct history {
     struct distribution total;
     struct distribution wait;
     struct distribution difference;
-    struct distribution nothing; /* stays so */
+    struct distribution nothing; /* always empty */
 
-    pthread_mutex_t mutex; /* guards what follows */
-    size_t noted;          /* points ever; the last is at noted - 1 */
+    pthread_mutex_t mutex; /* guards all below */
+    size_t noted;          /* points so far; the last is number noted - 1 */
     struct history_point points[HISTORY_POINTS_MAX];
 };
 
@@ -41,7 +41,7 @@ void history_destroy(struct history *history)
     pages_close(history, sizeof(*history));
 }
 
-/* How much has come since previous, which becomes present. */
+/* Returns the increase since previous, and sets that to present. */
 static uint64_t advance(uint64_t *previous, uint64_t present)
 {
     uint64_t more = present > *previous ? present - *previous : 0;
@@ -50,8 +50,8 @@ static uint64_t advance(uint64_t *previous, uint64_t present)
     return more;
 }
 
-/* The times are sums that only grow: where there are no more of them they are
- * the same, and nothing is copied. */
+/* Times only grow: if their count has not changed, they are equal, and nothing
+ * is copied. */
 static const struct distribution *advance_times(
     struct history *history, struct distribution *previous,
     const struct distribution *present)
@@ -64,8 +64,8 @@ static const struct distribution *advance_times(
     return &history->difference;
 }
 
-/* Workers tell of their caches once a second, by clocks of their own: none of
- * them may have done so since. */
+/* Workers report their caches once a second, each on its own clock: perhaps
+ * none has since the last point. */
 static double advance_hit_ratio(struct history *history,
                                 const struct stats_snapshot *snapshot)
 {
@@ -113,7 +113,7 @@ void history_note_nothing(struct history *history, int64_t wall_ns)
 {
     struct history_point point = {.wall_ns = wall_ns, .hit_ratio = NAN};
 
-    if (history->noted > 0) { /* by this thread alone */
+    if (history->noted > 0) { /* only this thread writes it */
         const struct history_point *last =
             &history->points[(history->noted - 1) % HISTORY_POINTS_MAX];
 

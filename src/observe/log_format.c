@@ -9,7 +9,7 @@
 #define OF_TLS(member) offsetof(struct log_tls, member)
 #define OF_UPSTREAM(member) offsetof(struct log_upstream, member)
 
-/* In the order in which they are listed. */
+/* In the order of listings. */
 static const struct field {
     const char *name;
     enum log_kind kind;
@@ -62,7 +62,7 @@ enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
 #define COMMON "%{remote} - - [%{time}] \"%{request}\" %{status} %{bytes}"
 
-/* The templates of a format that has a name; NULL: not told. */
+/* The templates of a named format; NULL: the event has no line. */
 static const struct preset {
     const char *name;
     bool is_json;
@@ -104,7 +104,7 @@ struct compiler {
     struct log_template *template;
     struct log_needs *needs;
     unsigned *header_count;
-    unsigned growth; /* bytes that one byte of a text may become, escaped */
+    unsigned growth; /* bytes that one byte of a text may become */
     char *fault;
 };
 
@@ -141,7 +141,7 @@ static const struct field *find_field(struct bytes name)
     return NULL;
 }
 
-/* Takes the name behind "header:" and the like. False: it is no such field. */
+/* Takes the name behind "header:" and the like. False: no such field. */
 static bool take_header(struct bytes field, struct bytes *name_out,
                         enum log_kind *kind_out)
 {
@@ -164,8 +164,8 @@ static bool take_header(struct bytes field, struct bytes *name_out,
     return false;
 }
 
-/* A header's name needs no check but for its length: what is no name no
- * message has. */
+/* Only the length of a header's name is checked: no message has a field with an
+ * invalid name. */
 static bool set_header(const struct compiler *compiler, struct log_step *step,
                        enum log_kind kind, struct bytes name)
 {
@@ -208,8 +208,8 @@ static bool set_field(const struct compiler *compiler, struct log_step *step,
     return true;
 }
 
-/* Takes one step off the front of *rest: what stands before the next percent,
- * and the field that this begins; or, of two percents, the first. */
+/* Takes a step off the front of *rest: the text before the next '%', and the
+ * field that begins there; for "%%", the text with one '%'. */
 static bool take_step(const struct compiler *compiler, struct bytes *rest,
                       struct log_step *step)
 {
@@ -247,20 +247,20 @@ _Static_assert((int)LOG_TEMPLATE_BYTES_MAX +
                    (int)LOG_LINE_BYTES_MAX / 2,
                "at least half of a line is left for texts");
 
-/* How much of each text may be told, so that a line fits in any case. */
+/* Plans how many bytes of each text fit, so that no line is too long. */
 static void plan_room(struct log_template *template, unsigned growth)
 {
     unsigned texts = 0;
     unsigned most;
 
-    template->fixed_max = 1; /* the newline */
+    template->fixed_max = 1; /* the line end */
     for (unsigned i = 0; i < template->step_count; i++) {
         template->fixed_max += template->steps[i].literal_len;
         if (template->steps[i].kind <= LOG_LAST_TEXT) {
-            template->fixed_max += 3; /* "..." where it was cut */
+            template->fixed_max += 3; /* "..." where it is cut */
             texts++;
         } else {
-            template->fixed_max += ADDRESS_TEXT_MAX; /* the longest */
+            template->fixed_max += ADDRESS_TEXT_MAX; /* the longest value */
         }
     }
     if (texts == 0)

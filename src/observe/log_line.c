@@ -11,7 +11,7 @@ void log_dates_init(struct log_dates *dates)
     *dates = (struct log_dates){.second = INT64_MIN};
 }
 
-/* Writes the last two digits of number. */
+/* Writes the last two digits of a number. */
 static inline void put_pair(char *at, unsigned number)
 {
     at[0] = (char)('0' + number / 10 % 10);
@@ -58,26 +58,26 @@ void log_dates_refresh(struct log_dates *dates, const struct now *now)
 
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Returns 0 unless one of the word's bytes is 0. */
+/* Returns 0 if no byte of the word is 0. */
 static inline uint64_t has_zero(uint64_t word)
 {
     return (word - EACH_BYTE(0x01)) & ~word & EACH_BYTE(0x80);
 }
 
-/* Returns 0 unless one of eight bytes has to be escaped. */
+/* Returns 0 if none of eight bytes must be escaped. */
 static inline uint64_t find_odd(const char *at)
 {
     uint64_t word;
 
     memcpy(&word, at, sizeof(word));
-    return (word & EACH_BYTE(0x80)) | /* not ASCII */
+    return (word & EACH_BYTE(0x80)) | /* bytes beyond ASCII */
            ((word - EACH_BYTE(0x20)) & ~word & EACH_BYTE(0x80)) | /* control */
            has_zero(word ^ EACH_BYTE('"')) | has_zero(word ^ EACH_BYTE('\\')) |
            has_zero(word ^ EACH_BYTE(0x7F));
 }
 
-/* Whether nothing in it has to be escaped. The last word may overlap the one
- * before it; a short text stands among spaces. */
+/* Whether nothing must be escaped. The last word may overlap the one before; a
+ * short text is padded with spaces. */
 static bool is_plain(struct bytes text)
 {
     char spaced[8] = "        ";
@@ -94,7 +94,7 @@ static bool is_plain(struct bytes text)
     return odd == 0;
 }
 
-/* Cuts before a character of UTF-8, not in it. */
+/* Cuts a text before a UTF-8 character, not within it. */
 static struct bytes cut(struct bytes text, size_t most)
 {
     size_t len = most;
@@ -105,12 +105,12 @@ static struct bytes cut(struct bytes text, size_t most)
     return (struct bytes){text.data, len};
 }
 
-/* Literals and many texts are too short for memcpy(3) to be worth its call. */
+/* Literals and many texts are too short for a call of memcpy(3) to pay. */
 static inline char *put(char *at, const char *data, size_t len)
 {
     if (len > 16) {
         memcpy(at, data, len);
-    } else if (len >= 8) { /* two words that may overlap */
+    } else if (len >= 8) { /* in two words that may overlap */
         memcpy(at, data, 8);
         memcpy(at + len - 8, data + len - 8, 8);
     } else if (len >= 4) {
@@ -125,7 +125,7 @@ static inline char *put(char *at, const char *data, size_t len)
 
 static char *put_number(char *at, uint64_t number)
 {
-    char digits[20]; /* 2^64 - 1 has 20 */
+    char digits[20]; /* 2^64 - 1 has 20 digits */
     size_t first = sizeof(digits);
 
     for (; number >= 100; number /= 100)
@@ -148,7 +148,7 @@ static char *put_escaped(char *at, struct bytes text, bool is_json)
 {
     struct buf out;
 
-    /* Room for the longest is there. */
+    /* There is room for the longest escaped text. */
     buf_init(&out, at, 6 * text.len, 6 * text.len);
     if (is_json)
         buf_put_json(&out, text);
@@ -215,7 +215,7 @@ static struct bytes find_text(const struct log_entry *entry,
                        : BYTES("");
 }
 
-/* Puts a word of the server's own, which needs no escapes; or none. */
+/* Puts one of the server's own words, which need no escapes, or nothing. */
 static char *put_word(char *at, struct bytes word, bool is_json)
 {
     return word.len == 0 && !is_json ? put(at, "-", 1)
@@ -227,7 +227,7 @@ static char *put_step(char *at, const struct log_step *step,
                       const struct log_entry *entry, bool is_json)
 {
     switch ((enum log_kind)step->kind) {
-    case LOG_TEXT: /* the caller's, as the other texts are */
+    case LOG_TEXT: /* done by the caller, like other texts */
     case LOG_UPSTREAM_NAME:
     case LOG_TLS:
     case LOG_HEADER:
@@ -265,7 +265,7 @@ static char *put_step(char *at, const struct log_step *step,
     return at;
 }
 
-/* The bytes that the line takes at most. */
+/* Returns the maximum length of the line. */
 static size_t bound(const struct log_format *format,
                     const struct log_template *template,
                     const struct log_entry *entry)

@@ -72,10 +72,10 @@ void log_ring_fini(struct log_ring *ring)
     ring->memory = NULL;
 }
 
-/* Collects the blocks that were given back. False: there is none to fill. The
- * order is sequentially consistent, as that of log_ring_give_back() is: a
- * worker counts itself as waiting and then looks for a block; a writing thread
- * gives one back and then looks for who waits; so at least one of them sees the
+/* Collects the blocks that were given back. False: there is no block to fill.
+ * Sequentially consistent, as in log_ring_give_back(): a worker first counts
+ * itself as waiting and then looks for a block; the writing thread first gives
+ * one back and then looks for waiting workers; so at least one of them sees the
  * other. */
 static bool reclaim(struct log_ring *ring)
 {

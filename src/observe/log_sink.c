@@ -16,7 +16,7 @@
 
 enum {
     PRIORITY = 16 * 8 + 6, /* local0.info */
-    BATCH = 32             /* datagrams a system call */
+    BATCH = 32             /* datagrams per system call */
 };
 
 #define SYSLOG "syslog:"
@@ -42,14 +42,14 @@ static int connect_to_daemon(const char *path)
     return err;
 }
 
-/* A descriptor or -errno. */
+/* Returns a descriptor or -errno. */
 static int open_path(const struct log_sink *sink)
 {
     int fd;
 
     if (sink->is_syslog)
         return connect_to_daemon(sink->path);
-    /* O_NONBLOCK: opening and writing never wait for the reader of a FIFO. */
+    /* O_NONBLOCK: opening and writing never wait for a FIFO's reader. */
     fd = open(sink->path,
               O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
     return fd == -1 ? file_broker_ask(FILE_APPEND, sink->path, -errno) : fd;
@@ -62,15 +62,15 @@ static int open_output(struct log_sink *sink, int fd)
 
     if (flags == -1 || fstat(fd, &st) == -1)
         return -errno;
-    if ((flags & O_ACCMODE) == O_RDONLY) /* O_PATH too */
+    if ((flags & O_ACCMODE) == O_RDONLY) /* also opened by O_PATH */
         return -EBADF;
     sink->fd = fd;
     sink->may_block = !S_ISREG(st.st_mode) && !(flags & O_NONBLOCK);
     return 0;
 }
 
-/* The descriptor that is meant, which is not opened: whoever opens the link of
- * that name opens what lies behind it anew, and may not be allowed to. */
+/* Returns the descriptor that `where` names, without opening it: opening
+ * /dev/stdout would open the file behind it anew, which may be forbidden. */
 static int output_of(const char *where)
 {
     if (strcmp(where, "-") == 0 || strcmp(where, "/dev/stdout") == 0)
@@ -122,11 +122,11 @@ void log_sink_cut(struct log_sink *sink, size_t torn)
     off_t end = sink->fd >= 0 ? lseek(sink->fd, 0, SEEK_CUR) : -1;
     struct stat st;
 
-    /* Behind what we wrote last, unless somebody else writes there too. */
+    /* Cuts behind our last line, unless others write to the file, too. */
     if (torn > 0 && end >= (off_t)torn && fstat(sink->fd, &st) == 0 &&
         S_ISREG(st.st_mode) && st.st_size == end &&
         ftruncate(sink->fd, end - (off_t)torn) == -1)
-        return; /* then half a line stays */
+        return; /* half a line stays */
 }
 
 static bool is_same_file(int one, int other)
@@ -158,8 +158,8 @@ int log_sink_reopen(struct log_sink *sink, size_t torn, bool *is_other_out)
 
 /* --- Streams ------------------------------------------------------------- */
 
-/* How much a descriptor that may block takes without: PIPE_BUF bytes, if it
- * is ready at all. */
+/* How many bytes a descriptor that may block takes without blocking: PIPE_BUF,
+ * if it is ready at all. */
 static size_t writable(const struct log_sink *sink, size_t len)
 {
     struct pollfd ready = {.fd = sink->fd, .events = POLLOUT};
@@ -217,7 +217,8 @@ static void write_prefix(struct log_sink *sink)
              local.tm_sec, (long)getpid());
 }
 
-/* Sends the next lines, at most BATCH. How many bytes of lines went, or -1. */
+/* Sends at most BATCH lines. Returns how many bytes of lines were sent, or
+ * -1. */
 static ssize_t send_lines(struct log_sink *sink, struct bytes lines)
 {
     struct iovec parts[BATCH][2];
@@ -279,7 +280,7 @@ static enum log_sink_result write_syslog(struct log_sink *sink,
         } else if (errno != EINTR) {
             int err = errno;
 
-            /* The daemon may have been started anew: look for it, once. */
+            /* The daemon may have restarted: tries to connect once. */
             log_sink_close(sink);
             errno = err;
             if (is_fresh)

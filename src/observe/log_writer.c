@@ -11,8 +11,8 @@
 #include "base/units.h"
 
 enum {
-    LOOK_MS = 1000, /* how often a sink that is full is thought about */
-    LEAVE_MS = 1000 /* for the thread to end, beyond LOG_END_MS */
+    LOOK_MS = 1000, /* how often a full sink is checked */
+    LEAVE_MS = 1000 /* for the thread to end, after LOG_END_MS */
 };
 
 struct log_writer {
@@ -23,22 +23,22 @@ struct log_writer {
     size_t ring_count;
     pthread_t thread;
     _Atomic unsigned reopens_wanted;
-    _Atomic uint64_t ends_ms; /* 0: not yet */
+    _Atomic uint64_t ends_ms; /* 0: no stop yet */
     _Atomic uint64_t errors;
-    _Atomic uint64_t lost_lines; /* that had been handed over */
+    _Atomic uint64_t lost_lines; /* lost after being handed over */
     bool has_ended;              /* guarded by shared.mutex, as the next two */
     unsigned reopens_done;
-    int reopen_err; /* of the last */
-    /* The thread's own. */
+    int reopen_err; /* of the last reopening */
+    /* Used by the thread only. */
     struct now now;
-    struct log_ring *ring; /* whose block is being written; NULL: none */
+    struct log_ring *ring; /* of the block being written; or NULL */
     struct log_block block;
-    size_t at; /* how much of it has been */
+    size_t at; /* bytes of the block written */
     size_t next_ring;
     bool is_failing;
     bool told_failing;
     uint64_t failing_since_ms;
-    uint64_t retry_ms; /* not before */
+    uint64_t retry_ms; /* no retry before */
     uint64_t pause_ms;
     struct log_limit failures;
     struct log_limit drops;
@@ -102,7 +102,7 @@ struct log_counters log_writer_count(const struct log_writer *writer)
     return counters;
 }
 
-/* Whether everything dropped so far has been told. */
+/* Whether the log has told of all dropped lines. */
 static bool tell_dropped(struct log_writer *writer)
 {
     uint64_t dropped = log_writer_count(writer).dropped;
@@ -131,7 +131,7 @@ static void tell_total(const struct log_writer *writer)
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* What of a line has been written so far. */
+/* Returns how many bytes of an incomplete line have been written. */
 static size_t count_torn(const struct log_writer *writer)
 {
     const char *newline;
@@ -170,7 +170,7 @@ static void reopen(struct log_writer *writer, unsigned wanted)
     log_info("access log '%s': reopened", writer->name);
 }
 
-/* Chooses a block: each ring has its turn. False: all have been written. */
+/* Chooses the next block; rings take turns. False: all blocks are written. */
 static bool choose_block(struct log_writer *writer)
 {
     for (size_t i = 0; i < writer->ring_count && !writer->ring; i++) {
@@ -218,7 +218,7 @@ static enum log_sink_result write_block(struct log_writer *writer)
     return result;
 }
 
-/* Writes until nothing is left, or the sink takes no more, or time is up. */
+/* Writes until nothing is left, the sink is full, or time is up. */
 static enum log_sink_result write_all(struct log_writer *writer,
                                       uint64_t ends_ms)
 {
@@ -241,7 +241,7 @@ static enum log_sink_result write_all(struct log_writer *writer,
     }
 }
 
-/* Time is up: what is left is lost, and counted. */
+/* Counts all that is left as lost, since time is up. */
 static void give_up(struct log_writer *writer)
 {
     log_sink_cut(&writer->sink, count_torn(writer));
@@ -254,7 +254,7 @@ static void give_up(struct log_writer *writer)
 
 /* --- The thread ---------------------------------------------------------- */
 
-/* Waits until there may be something to do. */
+/* Waits until there may be work. */
 static void wait_for_work(struct log_writer *writer,
                           enum log_sink_result result, bool has_told,
                           uint64_t ends_ms)
@@ -288,7 +288,8 @@ static void *run(void *context)
     struct log_writer *writer = context;
 
     for (;;) {
-        /* Read before the rings: what was flushed before the end is seen. */
+        /* Read before the rings: all that was flushed before the end is
+         * seen. */
         uint64_t ends_ms = atomic_load(&writer->ends_ms);
         enum log_sink_result result = write_all(writer, ends_ms);
         bool has_told = tell_dropped(writer);
@@ -392,9 +393,8 @@ void log_writer_destroy(struct log_writer *writer)
     atomic_store(&writer->ends_ms, ends_ms);
     log_shared_wake(&writer->shared);
     if (!wait_for_end(writer, ends_ms + LEAVE_MS)) {
-        /* The thread sits in a write to a terminal, say, that has been stopped.
-         * All that it uses stays, for the little while that the process goes
-         * on. */
+        /* The thread is in a blocking write, perhaps to a stopped terminal. Its
+         * data stay allocated for the short rest of the process. */
         log_error("access log '%s': it takes nothing; the last lines are lost",
                   writer->name);
         return;

@@ -3,9 +3,9 @@
 #include "observe/decimal.h"
 #include "observe/stats_objects.h"
 
-/* The bounds of histograms. Their texts are as both formats' reference
- * implementations write such numbers (shortest, with a point or exponent), for
- * they are labels: another text is another series. */
+/* The bounds of histograms. Their texts are those of both formats' reference
+ * implementations (shortest form, with a point or exponent), since they are
+ * labels: another text would be another series. */
 static const struct {
     uint64_t ns;
     const char *text;
@@ -28,19 +28,19 @@ enum metric_type {
     METRIC_INFO
 };
 
-/* What is being written: one family of metrics at a time. */
+/* The family of metrics that is being written. */
 struct metrics {
     struct buf *out;
     const struct stats_snapshot *snapshot;
     enum metrics_format format;
-    const char *name; /* of the family, without a suffix; "": none yet */
+    const char *name; /* the family's name without suffix; "": none yet */
     const char *suffix;
 };
 
 static const struct stats_label no_label;
 
-/* What the families of a unit end in, or NULL, and how many decimal places its
- * numbers have. */
+/* How names of families end for each unit, or NULL, and the number of decimal
+ * places. */
 static const struct {
     const char *name;
     unsigned places;
@@ -48,7 +48,7 @@ static const struct {
     [STATS_UNIT_BYTES] = {"bytes", 0},    [STATS_UNIT_NS] = {"seconds", 9},
     [STATS_UNIT_US] = {"seconds", 6},     [STATS_UNIT_MS] = {"seconds", 3},
     [STATS_UNIT_MOMENT] = {"seconds", 9}, [STATS_UNIT_SHARE] = {"ratio", 4},
-    [STATS_UNIT_RATE] = {NULL, 0}}; /* the last one */
+    [STATS_UNIT_RATE] = {NULL, 0}}; /* the highest unit */
 
 /* --- Lines ---------------------------------------------------------------- */
 
@@ -64,8 +64,8 @@ static void put_meta(struct metrics *metrics, const char *keyword,
     put_text(metrics, keyword);
     put_text(metrics, " sprintd_");
     put_text(metrics, metrics->name);
-    /* A family is called by its samples' name in the one format, and without
-     * its type in the other. */
+    /* The Prometheus format names a family like its samples, OpenMetrics
+     * without the suffix. */
     if (metrics->format == METRICS_PROMETHEUS)
         put_text(metrics, metrics->suffix);
     put_text(metrics, " ");
@@ -95,7 +95,7 @@ static void begin(struct metrics *metrics, enum metric_type type,
     put_meta(metrics, "HELP", help);
 }
 
-/* Puts a label, with backslash, quote and newline escaped. */
+/* Puts a label; backslashes, quotes and newlines are escaped. */
 static void put_label(struct metrics *metrics, struct stats_label label,
                       const char *before)
 {
@@ -147,7 +147,7 @@ static void put_histogram(struct metrics *metrics, struct stats_label label,
     put_sample(metrics, "_count", label, no_label, distribution->count, 0);
 }
 
-/* What the family of a row begins with, before its first line. */
+/* Begins the family of a row, before its first line. */
 static void enter(struct metrics *metrics, const struct stats_row *row)
 {
     static const enum metric_type types[] = {
@@ -162,8 +162,8 @@ static void enter(struct metrics *metrics, const struct stats_row *row)
               row->metric, row->unit, row->help);
 }
 
-/* Puts the counts of those statuses only that there were, and of 200, so that
- * the family is never without a line. */
+/* Puts the counts of a vector; of statuses only those that occurred and 200, so
+ * that the family is never empty. */
 static void put_vector(struct metrics *metrics, const struct stats_row *row)
 {
     struct stats_item item = {0};
@@ -179,7 +179,7 @@ static void put_vector(struct metrics *metrics, const struct stats_row *row)
     }
 }
 
-/* The row's number, in units of the last decimal place that is written. */
+/* Returns the row's number in units of its last decimal place. */
 static uint64_t number_of(const struct stats_row *row,
                           const struct stats_object *object)
 {
@@ -192,7 +192,7 @@ static uint64_t number_of(const struct stats_row *row,
                       0.5);
 }
 
-/* Puts what a row says of an object. */
+/* Puts the lines of a row for an object. */
 static void put_row(struct metrics *metrics, const struct stats_row *row,
                     const struct stats_object *object)
 {
@@ -220,8 +220,8 @@ static void put_row(struct metrics *metrics, const struct stats_row *row,
                    number_of(row, object), units[row->unit].places);
 }
 
-/* The lines of a family stand together: the rows outside, the objects
- * within. */
+/* Keeps a family's lines together: the outer loop goes over rows, the inner
+ * over objects. */
 static void put_part(struct metrics *metrics, enum stats_part part)
 {
     size_t count = stats_object_count(metrics->snapshot, part);
@@ -238,7 +238,7 @@ static void put_part(struct metrics *metrics, enum stats_part part)
     }
 }
 
-/* put_build() and the next metric have labels of their own. */
+/* This metric and the next have labels of their own. */
 static void put_build(struct metrics *metrics)
 {
     const struct stats_options *options = &metrics->snapshot->options;

@@ -4,21 +4,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef sigev_notify_thread_id /* glibc may have no name for it */
+#ifndef sigev_notify_thread_id /* missing from some glibc versions */
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-/* The time between samples. It divides no period in which a server is likely to
- * do things. One sample costs about 3 microseconds: 0.3 % at most. */
+/* The time between samples. No period in which servers usually act is a
+ * multiple of it. One sample costs about 3 microseconds: at most 0.3 %. */
 enum { STEP_NS = 997000 };
 
 _Thread_local volatile sig_atomic_t profile_phase = STATS_PHASE_OTHER;
 
-static _Thread_local struct stats_profile *volatile sampled; /* NULL: not */
+static _Thread_local struct stats_profile *volatile sampled; /* NULL: none */
 static _Thread_local timer_t timer;
 
-/* Makes no call, and so leaves errno alone. A signal may come after the end of
- * its timer. */
+/* Makes no call, so that errno stays. The signal may also come after its timer
+ * was deleted. */
 static void on_step(int number)
 {
     struct stats_profile *profile = sampled;
@@ -32,14 +32,14 @@ int profile_start(struct stats_profile *profile)
 {
     const struct timespec step = {.tv_nsec = STEP_NS};
     const struct itimerspec steps = {.it_interval = step, .it_value = step};
-    /* Calls that can go on do; libev takes an early end of its wait. */
+    /* Interrupted calls restart; libev copes with a wait that ends early. */
     struct sigaction action = {.sa_handler = on_step, .sa_flags = SA_RESTART};
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
                              .sigev_signo = SIGPROF};
     int err;
 
     event.sigev_notify_thread_id = gettid();
-    /* The handler stays: of the threads no one knows which is the last. */
+    /* The handler is never removed: no thread knows whether it is the last. */
     if (sigaction(SIGPROF, &action, NULL) == -1 ||
         timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == -1)
         return -errno;

@@ -61,8 +61,7 @@ static void put_request_time(struct buf *out, const struct distribution *total)
     put_ms(out, "max", (double)total->max);
 }
 
-/* Puts a time in seven characters, whatever it is, so that columns stay apart.
- */
+/* Puts a time into seven characters, so that columns stay aligned. */
 static void put_cell(struct buf *out, double ns)
 {
     double ms = ns / NS_PER_MS;
@@ -120,7 +119,7 @@ static void put_times_by_size(struct buf *out,
     }
 }
 
-/* --- The cache, were it another ------------------------------------------ */
+/* --- The cache with other sizes and policies ------------------------------ */
 
 static void put_cache_if(struct buf *out, const struct stats_snapshot *snapshot)
 {
@@ -206,7 +205,7 @@ static void put_stores(struct buf *out, const struct stats_snapshot *snapshot)
     }
 }
 
-/* Puts a count in ten characters, whatever it is. */
+/* Puts a count into ten characters. */
 static void put_count(struct buf *out, uint64_t count)
 {
     if (count < 1000000000)
@@ -230,7 +229,7 @@ static void put_upstreams(struct buf *out,
         struct stats_upstream row;
 
         upstreams->read(upstreams->context, i, snapshot->mono_ms, &row);
-        /* A long name has a line of its own. */
+        /* A long name gets a line of its own. */
         if (strlen(row.proxy) > PROXY_COLUMNS)
             buf_printf(out, "  %s\n", row.proxy);
         buf_printf(out, "  %-*s %-24.24s%10s", PROXY_COLUMNS,
@@ -251,7 +250,7 @@ static void put_profile(struct buf *out, const struct stats_snapshot *snapshot)
     put_percent(out, "idle", snapshot->shares.idle);
 }
 
-/* Whether a part of numbers tells of anything. */
+/* Whether any number of a part is not 0. */
 static bool has_any(enum stats_part part, const struct stats_snapshot *snapshot)
 {
     for (const struct stats_row *row = NULL; (row = stats_row_next(part, row));)

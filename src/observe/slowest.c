@@ -18,7 +18,7 @@ static void write_slot(struct slowest_slot *slot,
     atomic_store_explicit(&slot->sequence, sequence + 2, memory_order_release);
 }
 
-/* Reads a slot. False: it is empty, or written too often to be read. */
+/* Reads a slot. False: it is empty, or is written all the time. */
 static bool read_slot(const struct slowest_slot *slot, struct slow_request *out)
 {
     uint64_t words[SLOWEST_WORDS];
@@ -42,7 +42,7 @@ static bool read_slot(const struct slowest_slot *slot, struct slow_request *out)
     return false;
 }
 
-/* Finds the slot with the least time, which is 0 of an empty one. */
+/* Finds the slot with the shortest time; empty slots have 0. */
 static unsigned find_least(const struct slowest *slowest)
 {
     unsigned least = 0;
@@ -71,7 +71,7 @@ void slowest_tick(struct slowest *slowest, uint64_t mono_ms)
     for (unsigned i = 0; i < SLOWEST_COUNT; i++) {
         struct slowest_slot *slot = &slowest->slots[slowest->present][i];
 
-        /* Slots never written stay untouched memory. */
+        /* Slots that were never written stay untouched memory. */
         if (atomic_load_explicit(&slot->sequence, memory_order_relaxed) > 0)
             write_slot(slot, NULL);
         slowest->total_ns[i] = 0;

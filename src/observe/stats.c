@@ -45,7 +45,7 @@ static size_t shared_bytes(size_t worker_count)
     return sizeof(struct stats_shared) + worker_count * sizeof(struct stats);
 }
 
-/* Pages are zeroed without being touched, and on whole cache lines. */
+/* Fresh pages are zeroed without being touched, and aligned to cache lines. */
 struct stats_shared *stats_shared_create(const struct stats_options *options,
                                          const struct now *now)
 {
@@ -68,7 +68,7 @@ void stats_shared_destroy(struct stats_shared *shared)
         pages_close(shared, shared_bytes(shared->options.worker_count));
 }
 
-/* Queries have tokens and names in them, which are not for statistics. */
+/* Removes the query, which may have tokens and names not for statistics. */
 static struct bytes without_query(struct bytes target)
 {
     const char *mark = target.len > 0 ? memchr(target.data, '?', target.len)
@@ -95,7 +95,7 @@ void stats_note_slow(struct stats *stats, const struct stats_exchange *exchange)
     slowest_put(&stats->slowest, &request);
 }
 
-/* The numbers of a struct of nothing else. */
+/* Sets counters from a struct that has only numbers. */
 static void set_all(struct counter *counters, const void *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++)

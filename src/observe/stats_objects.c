@@ -30,7 +30,7 @@ void stats_object_get(const struct stats_snapshot *snapshot,
                       struct stats_object *object_out)
 {
     static const char *const sizes[STATS_SIZE_COUNT] = {
-        "1KiB", "10KiB", "100KiB", "1MiB", "more"}; /* up to */
+        "1KiB", "10KiB", "100KiB", "1MiB", "more"}; /* upper bounds */
     const struct stats_upstreams *upstreams = snapshot->upstreams;
     struct stats_upstream *upstream = &object_out->upstream;
     struct stats_label *labels = object_out->labels;
@@ -90,7 +90,7 @@ bool stats_object_has(const struct stats_object *object,
 
 /* --- Vectors ------------------------------------------------------------- */
 
-/* The name of an item; NULL: there are not so many. */
+/* Returns the name of an item; NULL: no such number. */
 static const char *name_item(const struct stats_row *row,
                              const struct stats_snapshot *snapshot,
                              unsigned number, char code[4])
@@ -120,7 +120,7 @@ static const char *name_item(const struct stats_row *row,
         return stats_tls_version_name(number);
     case offsetof(struct stats_snapshot, tls.groups):
         return stats_tls_group_name(number);
-    default: /* samples */
+    default: /* of a phase: samples */
         return number < STATS_PHASE_COUNT && options->is_profiled
                    ? stats_phase_name(number)
                    : NULL;

@@ -48,9 +48,8 @@ static void raise_to(uint64_t *greatest, const struct counter *counter)
         *greatest = value;
 }
 
-/* Adds what one worker counted, and returns how many connections are open. The
- * closed ones are read first, so that each of them is among the accepted ones.
- */
+/* Adds one worker's counts, and returns how many connections are open. Closed
+ * ones are read first, so that each is among the accepted ones. */
 static uint64_t add_connections(struct stats_snapshot *snapshot,
                                 const struct stats *stats)
 {
@@ -96,7 +95,7 @@ static uint64_t add_exchanges(struct stats_snapshot *snapshot,
 static void add_kept(struct stats_snapshot *snapshot,
                      const struct counter *kept)
 {
-    uint64_t *numbers = (uint64_t *)&snapshot->kept; /* nothing else */
+    uint64_t *numbers = (uint64_t *)&snapshot->kept; /* has no other members */
 
     for (unsigned i = 0; i < STATS_KEPT_NUMBERS; i++)
         add(&numbers[i], &kept[i]);
@@ -105,9 +104,9 @@ static void add_kept(struct stats_snapshot *snapshot,
 static void add_parts(struct stats_snapshot *snapshot,
                       const struct stats *stats)
 {
-    /* Struct of uint64_t alone. */
+    /* The struct has only uint64_t members. */
     uint64_t *cache = (uint64_t *)&snapshot->cache;
-    uint64_t *link = (uint64_t *)&snapshot->link; /* struct of uint64_t alone */
+    uint64_t *link = (uint64_t *)&snapshot->link; /* only uint64_t members */
 
     for (unsigned i = 0; i < STATS_CACHE_NUMBERS; i++)
         add(&cache[i], &stats->cache[i]);
@@ -127,13 +126,13 @@ static void add_parts(struct stats_snapshot *snapshot,
 static void add_cache_if(struct stats_snapshot *snapshot,
                          const struct counter *told)
 {
-    uint64_t *numbers = (uint64_t *)&snapshot->cache_told; /* nothing else */
+    uint64_t *numbers = (uint64_t *)&snapshot->cache_told; /* only numbers */
 
     for (unsigned i = 0; i < STATS_CACHE_IF_NUMBERS; i++)
         add(&numbers[i], &told[i]);
 }
 
-/* What did not miss; misses are an estimate, which may be too high. */
+/* Returns the hit ratio; missed is an estimate, which may be too high. */
 static double ratio_of(uint64_t missed, uint64_t asked)
 {
     return missed < asked ? 1 - (double)missed / (double)asked : 0;
@@ -170,7 +169,7 @@ static void add_what_if(struct stats_snapshot *snapshot,
         add(&snapshot->sizes[size].what_if_count, &times->counts[size]);
 }
 
-/* Makes means of sums. */
+/* Turns sums into means. */
 static void share_what_if(struct stats_snapshot *snapshot)
 {
     for (unsigned i = 0; i < STATS_WHAT_IF_COUNT; i++) {
@@ -196,7 +195,7 @@ static void add_stores(struct stats_snapshot *snapshot,
 static void add_compress(struct stats_snapshot *snapshot,
                          const struct counter *compress)
 {
-    uint64_t *numbers = (uint64_t *)&snapshot->compress; /* nothing else */
+    uint64_t *numbers = (uint64_t *)&snapshot->compress; /* only numbers */
 
     for (unsigned i = 0; i < STATS_COMPRESS_NUMBERS; i++)
         add(&numbers[i], &compress[i]);
@@ -217,7 +216,7 @@ static void add_samples(struct stats_snapshot *snapshot,
         add(&snapshot->samples[i], &profile->samples[i]);
 }
 
-/* Keeps them sorted; what is too fast for the list falls off its end. */
+/* Inserts the slowest requests, sorted; faster ones fall off the end. */
 static void add_slowest(struct stats_snapshot *snapshot,
                         const struct slowest *slowest)
 {
@@ -263,8 +262,8 @@ static void add_worker(struct stats_snapshot *snapshot,
     add_slowest(snapshot, &stats->slowest);
 }
 
-/* Shares the time out among the phases. The acceptor's samples count; its time
- * does not, as it waits most of that, which is no spare capacity. */
+/* Splits the workers' time into phases. The acceptor's samples count; its time
+ * does not, since it mostly waits, which is no spare capacity. */
 static void share_time(struct stats_snapshot *snapshot)
 {
     struct stats_shares *shares = &snapshot->shares;
@@ -272,8 +271,8 @@ static void share_time(struct stats_snapshot *snapshot)
 
     for (unsigned i = 0; i < STATS_PHASE_COUNT; i++)
         samples += snapshot->samples[i];
-    /* Too little to be sampled is nothing: shares make a whole from the
-     * start. */
+    /* Times too short for samples count as idle, so that shares add up to 1
+     * from the start. */
     if (snapshot->options.is_profiled &&
         (snapshot->workers_wall_ns == 0 || samples == 0))
         shares->idle = 1;
@@ -285,7 +284,7 @@ static void share_time(struct stats_snapshot *snapshot)
                             (double)samples;
 }
 
-/* Derives what follows from the sums. */
+/* Computes what depends on the sums. */
 static void derive(struct stats_snapshot *snapshot)
 {
     const struct stats_cache *cache = &snapshot->cache;

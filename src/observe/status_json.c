@@ -16,7 +16,7 @@ struct json_writer {
     bool needs_comma;
 };
 
-/* What comes before a value; without a name in an array. */
+/* Puts what precedes a value: comma and name; in an array, name is NULL. */
 static void begin(struct json_writer *json, const char *name)
 {
     if (json->needs_comma)
@@ -50,7 +50,7 @@ static void put_number(struct json_writer *json, const char *name,
     buf_put_number(json->out, number);
 }
 
-/* Puts null, for what has no bound or has not happened. */
+/* Puts null, for values without a bound, or that do not exist yet. */
 static void put_null(struct json_writer *json, const char *name)
 {
     begin(json, name);
@@ -116,7 +116,7 @@ static void put_vector(struct json_writer *json, const struct stats_row *row,
     put_close(json, "}");
 }
 
-/* 0 and NAN stand for what is not known: it did not happen. */
+/* Puts a value; those that are 0 or NAN for "unknown" become null. */
 static void put_value(struct json_writer *json, const char *name,
                       const struct stats_row *row, const void *base)
 {
@@ -158,7 +158,7 @@ static void put_value(struct json_writer *json, const char *name,
     }
 }
 
-/* The members that a part gives an object. */
+/* Puts the members of an object from a part. */
 static void put_rows(struct json_writer *json, enum stats_part part,
                      const struct stats_object *object)
 {
@@ -178,7 +178,7 @@ static void put_rows(struct json_writer *json, enum stats_part part,
     }
 }
 
-/* An object of that name of which a part gives all members. */
+/* Puts an object with all members of one part. */
 static void put_part(struct json_writer *json, const char *name,
                      enum stats_part part, const struct stats_object *all)
 {
@@ -187,7 +187,7 @@ static void put_part(struct json_writer *json, const char *name,
     put_close(json, "}");
 }
 
-/* Puts the labels that say which of many an object is. */
+/* Puts the labels that identify an object among its kind. */
 static void put_identity(struct json_writer *json, enum stats_part part,
                          size_t number, const struct stats_object *object)
 {
@@ -296,7 +296,7 @@ static void put_slowest(struct json_writer *json,
     put_close(json, "]");
 }
 
-/* Puts all that stands before the history. */
+/* Puts all members before the history. */
 static void put_present(struct json_writer *json,
                         const struct stats_snapshot *snapshot)
 {

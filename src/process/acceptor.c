@@ -20,8 +20,8 @@
 
 enum {
     BATCH_MAX = 64,
-    LAST_BATCH_MAX = 65536, /* when stopping: what the backlog can hold */
-    MOMENTS_MAX = 1000,     /* a batch waits for full mailboxes: a second */
+    LAST_BATCH_MAX = 65536, /* when stopping: the longest backlog */
+    MOMENTS_MAX = 1000,     /* waits for full mailboxes: a second per batch */
     MOMENT_NS = 1000000,
     COMPLAIN_MS = 10000
 };
@@ -30,7 +30,7 @@ static const double pause_s = 0.1;
 
 /* A socket that clients are accepted from. */
 struct accepting_socket {
-    struct listener listener; /* a copy: the socket is borrowed */
+    struct listener listener; /* a copy, which borrows the socket */
     ev_io io;
 };
 
@@ -44,16 +44,16 @@ struct acceptor {
     struct ev_loop *loop;
     struct dispatch *dispatch;
     struct places places;
-    struct places next;      /* prepared: whose it is is_prepared tells */
-    atomic_bool is_prepared; /* the acceptor's from here on, until changed */
+    struct places next;      /* prepared; is_prepared says by whom it is used */
+    atomic_bool is_prepared; /* true: the acceptor's thread uses next */
     sem_t changed;
     ev_timer pause;
     ev_async change;
     ev_async stop;
-    int spare_fd; /* given up for a moment to refuse a client */
+    int spare_fd; /* closed for a moment to refuse a client */
     struct log_limit complaint;
     struct handshake_storm storm;
-    atomic_bool leaves; /* set before stop is sent */
+    atomic_bool leaves; /* set before `stop` is sent */
     pthread_t thread;
 };
 
@@ -76,7 +76,7 @@ static void refuse(const struct acceptor *acceptor, int fd, bool is_tls,
                    enum stats_refusal reason)
 {
     if (is_tls)
-        close(fd); /* what is in clear text would not be understood */
+        close(fd); /* clear text would not be understood */
     else
         refusal_send(fd);
     stats_note_refused(acceptor->options.stats, reason);
@@ -110,8 +110,8 @@ static void on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
     set_listening(acceptor, true);
 }
 
-/* Refuses a connection for which no descriptor is left: the spare one takes it.
- */
+/* Refuses a connection without a free descriptor: the spare one is used for
+ * it. */
 static void refuse_with_spare(struct acceptor *acceptor,
                               const struct listener *listener)
 {
@@ -128,7 +128,7 @@ static void refuse_with_spare(struct acceptor *acceptor,
 
 /* --- Accepting ------------------------------------------------------------ */
 
-/* What an error of accept means. True: try the next connection. */
+/* Handles an error of accept. True: the next connection may be tried. */
 static bool survive(struct acceptor *acceptor, const struct listener *listener,
                     int err)
 {
@@ -157,8 +157,8 @@ static bool survive(struct acceptor *acceptor, const struct listener *listener,
     case -EHOSTUNREACH:
     case -ENETDOWN:
     case -ENETUNREACH:
-        /* The connection is gone, or its network (accept(2)); the next one may
-         * be well. */
+        /* The connection has ended, or its network (accept(2)); the next one
+         * may work. */
         return true;
     default:
         complain(acceptor, strerror(-err));
@@ -167,9 +167,9 @@ static bool survive(struct acceptor *acceptor, const struct listener *listener,
     }
 }
 
-/* Whether a worker has taken it. A burst may be larger than the mailboxes:
- * nobody is sent away for that, others wait in the kernel's backlog. Of the
- * batch, open is read again then, and some of its moments are gone. */
+/* Gives mail to a worker. If a burst fills the mailboxes, it waits: clients
+ * stay in the kernel's backlog. False: the batch's moments for waiting are used
+ * up. *open is read again after each. */
 static bool give(struct acceptor *acceptor, const struct mail *mail,
                  size_t *open, unsigned *moments)
 {
@@ -186,7 +186,7 @@ static bool give(struct acceptor *acceptor, const struct mail *mail,
     return true;
 }
 
-/* Gives a connection to a worker though as many are open as may be: another one
+/* Gives a connection to a worker although the maximum is open, if another one
  * makes room. False: none does. */
 static bool replace(struct acceptor *acceptor, const struct mail *mail)
 {
@@ -197,7 +197,7 @@ static bool replace(struct acceptor *acceptor, const struct mail *mail)
             dispatch_displace(acceptor->dispatch, mail));
 }
 
-/* How many have come. */
+/* Returns how many connections have come. */
 static size_t accept_batch(struct acceptor *acceptor,
                            const struct listener *listener, unsigned batch_max)
 {
@@ -249,7 +249,7 @@ static void on_connection(struct ev_loop *loop, ev_io *io, int events)
     struct acceptor *acceptor = io->data;
     size_t count;
 
-    if (events & EV_ERROR) { /* libev has given the socket up */
+    if (events & EV_ERROR) { /* libev has stopped watching the socket */
         complain(acceptor, "the kernel has no memory");
         pause_listening(acceptor);
         return;
@@ -261,9 +261,8 @@ static void on_connection(struct ev_loop *loop, ev_io *io, int events)
         follow(&acceptor->storm);
 }
 
-/* Accepts those that still wait at a listener that is about to close. The
- * kernel has told these clients that they are connected; closing would reset
- * them. */
+/* Accepts connections that wait at a listener about to close: the kernel has
+ * told these clients that they are connected, and closing would reset them. */
 static void accept_rest(struct acceptor *acceptor,
                         const struct listener *listener)
 {
@@ -419,8 +418,8 @@ void acceptor_change(struct acceptor *acceptor)
     acceptor->is_prepared = true;
     ev_async_send(acceptor->loop, &acceptor->change);
     while (sem_wait(&acceptor->changed) == -1)
-        continue; /* a signal; they are blocked, but for the profiler's */
-    forget(&acceptor->next); /* those before */
+        continue;            /* a signal: only the profiler's */
+    forget(&acceptor->next); /* the sockets used before */
 }
 
 void acceptor_stop(struct acceptor *acceptor)

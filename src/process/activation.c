@@ -8,7 +8,7 @@
 
 enum { LISTEN_FDS_START = 3 };
 
-/* A number from 0 to INT_MAX that ends at *end_out; -1: none. */
+/* Reads a number from 0 to INT_MAX that ends at *end_out; -1: there is none. */
 static long read_number(const char *text, char **end_out)
 {
     long number = strtol(text, end_out, 10);
@@ -44,8 +44,8 @@ static int adopt(struct activation *activation, int fd, bool owns_file)
     return EX_OK;
 }
 
-/* Names all sockets, by a text like "a:b:c" beside them; too few names leave
- * the rest without. */
+/* Names the sockets by a text like "a:b:c"; if it has too few names, the rest
+ * stays unnamed. */
 static int name_all(struct activation *activation)
 {
     const char *text = getenv("LISTEN_FDNAMES");
@@ -75,7 +75,7 @@ static int adopt_from_systemd(struct activation *activation)
     long count;
     int status = EX_OK;
 
-    /* The variables were meant for another process, which left them behind. */
+    /* The variables are another process's, which has left them behind. */
     if (!pid || !fds || read_number(pid, &end) != getpid() || *end != '\0')
         return EX_OK;
     count = read_number(fds, &end);
@@ -87,7 +87,7 @@ static int adopt_from_systemd(struct activation *activation)
     return status == EX_OK ? name_all(activation) : status;
 }
 
-/* Marks the sockets that spoke TLS with the predecessor. */
+/* Marks the sockets that spoke TLS in the server before. */
 static int mark_tls(struct activation *activation)
 {
     const char *text = getenv(ACTIVATION_TLS);
@@ -113,7 +113,7 @@ static int adopt_from_predecessor(struct activation *activation)
     const char *at = text;
     int status = EX_OK;
 
-    /* The files of systemd's sockets are systemd's. */
+    /* systemd owns the files of its sockets. */
     if (text && getenv(ACTIVATION_ORIGIN))
         activation->is_systemds = true;
     while (at && *at != '\0' && status == EX_OK) {

@@ -34,8 +34,7 @@ static void add(struct allowed_paths *allowed, const char *path,
                                                     .access = access};
 }
 
-/* Notes that the broker opens, makes or removes path for the server, which may
- * not. */
+/* Lets the broker open, make or remove path for the server, which may not. */
 static void broker(struct allowed_paths *allowed, const char *path,
                    enum file_need need)
 {
@@ -54,7 +53,7 @@ static void broker(struct allowed_paths *allowed, const char *path,
                                                             .path = path};
 }
 
-/* Adds path, which is taken over. */
+/* Adds path, and takes it over. */
 static void add_taken(struct allowed_paths *allowed, char *path,
                       enum path_access access)
 {
@@ -70,8 +69,8 @@ static void add_taken(struct allowed_paths *allowed, char *path,
     add(allowed, path, access);
 }
 
-/* A program's own folder below those for settings; its path, which is cut from
- * path's. NULL: it lies elsewhere, maybe among what is nobody's business. */
+/* Returns the folder of path if it is a program's own below /etc; cuts path.
+ * NULL: it lies elsewhere, perhaps among files that must stay hidden. */
 static const char *find_settings_folder(char *path)
 {
     static const char *const above[] = {"/etc/", "/usr/local/etc/"};
@@ -84,8 +83,8 @@ static const char *find_settings_folder(char *path)
     return NULL;
 }
 
-/* Editors replace a file by another of its name, which is another file: what
- * stays is its directory, or the broker, who goes by the name. */
+/* An editor replaces a file by a new one of the same name: allowed is then its
+ * folder, or the broker, which goes by the name, opens it. */
 static void add_file(struct allowed_paths *allowed, const char *path)
 {
     char *real = path ? realpath(path, NULL) : NULL;
@@ -101,8 +100,8 @@ static void add_file(struct allowed_paths *allowed, const char *path)
     free(real);
 }
 
-/* Whether a directory has more in it than what is included: it is everybody's,
- * or that of the first file, which may be a home. */
+/* Whether a directory has other files than included ones: it is a common one,
+ * or that of the first file, perhaps a home directory. */
 static bool is_mixed(const char *directory, const char *config)
 {
     static const char *const everybodys[] = {
@@ -117,8 +116,8 @@ static bool is_mixed(const char *directory, const char *config)
     return has_more;
 }
 
-/* What is included, and where more of that may be when it is read again: of a
- * directory with other files the names are enough to see that. */
+/* Adds the included files, and where a later reload may find more: a directory
+ * with other files can only be listed. */
 static void add_included(struct allowed_paths *allowed,
                          const struct options *options)
 {
@@ -141,8 +140,8 @@ static void add_location(struct allowed_paths *allowed,
     add_file(allowed, location->auth_file);
 }
 
-/* Adds the certificates of the top or of a site; its locations have the same.
- */
+/* Adds the certificates of the top or of a site, whose locations use the
+ * same. */
 static void add_certificates(struct allowed_paths *allowed,
                              const struct location_options *told)
 {
@@ -172,8 +171,8 @@ static void add_roots(struct allowed_paths *allowed,
     }
 }
 
-/* Adds the files that looking names up takes. The sockets of servers need no
- * path here, as they are connected to. */
+/* Adds the files needed to look up names. Sockets of servers need no path,
+ * since they are connected to. */
 static void add_resolver(struct allowed_paths *allowed,
                          const struct options *options)
 {
@@ -185,8 +184,8 @@ static void add_resolver(struct allowed_paths *allowed,
     }
 }
 
-/* Certificates that are managed, and what answers challenges; the keys of
- * accounts lie elsewhere. */
+/* Adds the folders of managed certificates and of challenges; accounts' keys
+ * lie elsewhere. */
 static void add_managed(struct allowed_paths *allowed,
                         const struct options *options)
 {
@@ -264,7 +263,7 @@ bool allowed_paths_is_everywhere(const struct options *options)
     return false;
 }
 
-/* Whether some server of a proxy is of that kind. */
+/* Whether any server of a proxy satisfies is_such. */
 static bool has_server(const struct options *options,
                        bool (*is_such)(const struct proxy_rule_server *server))
 {

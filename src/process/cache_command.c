@@ -5,12 +5,12 @@
 
 enum {
     ADDRESS_BYTES_MAX = CACHE_KEY_BYTES_MAX,
-    LISTED_BYTES_MAX = 900000 /* of what the control socket takes */
+    LISTED_BYTES_MAX = 900000 /* less than the control socket's limit */
 };
 
 /* --- Words --------------------------------------------------------------- */
 
-/* Puts "host/path?query" of a URL, as keys have it. */
+/* Puts "host/path?query" of a URL, the form used in keys. */
 static void put_address(struct bytes url, bool is_prefix, struct buf *out)
 {
     bool is_host = true;
@@ -29,7 +29,7 @@ static void put_address(struct bytes url, bool is_prefix, struct buf *out)
         buf_put_literal(out, "/");
 }
 
-/* An address that may end in '*'. The text lies in storage. */
+/* Reads an address that may end in '*'. Its text lies in storage. */
 static void read_address(struct bytes word, struct buf *storage,
                          struct cache_purge *meant)
 {
@@ -39,7 +39,7 @@ static void read_address(struct bytes word, struct buf *storage,
     meant->address = buf_bytes(storage);
 }
 
-/* Reads what is meant. NULL, or why it cannot be understood. */
+/* Reads what to purge. Returns NULL, or why words are invalid. */
 static const char *read_meant(struct bytes words, struct buf *storage,
                               struct cache_purge *meant)
 {
@@ -72,7 +72,7 @@ static bool purge(struct cache_store *store, struct bytes words,
 
     buf_init(&storage, NULL, 0, ADDRESS_BYTES_MAX);
     fault = read_meant(words, &storage, &meant);
-    /* An operator who means the whole cache has to say so: "*". */
+    /* To purge the whole cache, an operator must write "*". */
     is_said = meant.tags.len > 0 || storage.len > 0 ||
               memchr(words.data, '*', words.len);
     if (!fault && !is_said)
@@ -93,7 +93,7 @@ struct listed_lines {
     uint64_t left_out;
 };
 
-/* "scheme://host/path" of a key. */
+/* Returns "scheme://host/path" of a key. */
 static struct bytes url_of(struct bytes key)
 {
     const char *end = key.data + key.len;
@@ -120,7 +120,7 @@ static void list_entry(void *context, const struct cache_entry *entry,
     buf_printf(listing->out, "%10lld %3u %12llu ",
                (long long)cache_facts_ttl(&entry->facts, listing->now_s),
                entry->facts.status, (unsigned long long)bytes);
-    buf_put_log(listing->out, url); /* terminals obey some bytes */
+    buf_put_log(listing->out, url); /* without bytes that terminals obey */
     if (entry->ranges)
         buf_printf(listing->out, " (%u parts of %llu bytes)",
                    entry->ranges->count,

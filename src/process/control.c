@@ -11,17 +11,17 @@
 enum { DEAF_MS = 100, COMPLAIN_MS = 10000 };
 
 enum client_state {
-    CLIENT_NONE,    /* the place is free */
-    CLIENT_READING, /* the request */
-    CLIENT_WAITING, /* for control_finish() */
-    CLIENT_WRITING  /* the answer */
+    CLIENT_NONE,    /* no client */
+    CLIENT_READING, /* reads the request */
+    CLIENT_WAITING, /* waits for control_finish() */
+    CLIENT_WRITING  /* sends the answer */
 };
 
 struct client {
     enum client_state state;
-    int fd; /* -1: none */
+    int fd; /* -1: no client */
     enum control_command command;
-    uint64_t end_ms; /* but for CLIENT_WAITING */
+    uint64_t end_ms; /* time limit, except when WAITING */
     size_t got;
     size_t sent;
     struct buf answer;
@@ -32,9 +32,9 @@ struct control {
     struct listener listener;
     const struct control_commands *commands;
     struct client clients[CONTROL_CLIENTS_MAX];
-    int spare_fd;         /* given up for a client when there is no other */
-    bool is_deaf;         /* nobody new is heard for a while: */
-    uint64_t hears_at_ms; /* until then */
+    int spare_fd;         /* closed for a client when none is left */
+    bool is_deaf;         /* accepts no new clients */
+    uint64_t hears_at_ms; /* ... until then */
     struct log_limit complaint;
 };
 
@@ -56,8 +56,8 @@ static void drop(struct client *client)
     *client = (struct client){.state = CLIENT_NONE, .fd = -1};
 }
 
-/* Sends what the socket takes; a client whose answer is out, or who has gone,
- * is dropped. */
+/* Sends as much as the socket takes. Drops a client that has its whole answer,
+ * or has gone. */
 static void send_some(struct client *client)
 {
     while (client->sent < client->answer.len) {
@@ -75,7 +75,7 @@ static void send_some(struct client *client)
     drop(client);
 }
 
-/* Answers a client with these lines, and no more. */
+/* Answers a client with these lines only. */
 static void answer(struct client *client, enum control_result result,
                    struct bytes text, uint64_t now_ms)
 {
@@ -155,7 +155,7 @@ static void obey(struct control *control, struct client *client,
                now_ms);
         return;
     }
-    /* Before the call: it may finish the command at once. */
+    /* Set before the call, which may finish the command at once. */
     client->state = CLIENT_WAITING;
     client->command = command;
     buf_init(&text, NULL, 0, CONTROL_ANSWER_MAX);
@@ -219,8 +219,8 @@ static void keep_spare(struct control *control)
         control->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* Hears nobody new for a while: who waits at the socket would wake the server
- * again at once, and again. */
+/* Accepts no client for a while: otherwise those that wait would wake the
+ * server again and again. */
 static void turn_deaf(struct control *control, int err, uint64_t now_ms)
 {
     char more[LOG_HELD_BACK_BYTES];
@@ -233,9 +233,9 @@ static void turn_deaf(struct control *control, int err, uint64_t now_ms)
     control->hears_at_ms = now_ms + DEAF_MS;
 }
 
-/* Accepts a client, where descriptors have run out in the place of the spare
- * one: a server in that state is one that its operator has to reach. A
- * descriptor or -errno; -EAGAIN: nobody waits. */
+/* Accepts a client; if no descriptor is left, in place of the spare one: just
+ * then the operator must be able to reach the server. Returns a descriptor or
+ * -errno; -EAGAIN: nobody waits. */
 static int accept_one(struct control *control)
 {
     struct address peer;
@@ -270,7 +270,7 @@ static void accept_all(struct control *control, uint64_t now_ms)
                    BYTES("only root and the server's user may do that"),
                    now_ms);
         if (control->spare_fd == -1)
-            return; /* there is no descriptor for another one */
+            return; /* no descriptor for a spare one */
     }
 }
 
@@ -333,7 +333,7 @@ void control_destroy(struct control *control)
 {
     if (!control)
         return;
-    listener_close(&control->listener); /* whoever is answered may start anew */
+    listener_close(&control->listener); /* a client may then start a server */
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         struct client *client = &control->clients[i];
 
@@ -366,8 +366,8 @@ void control_fds(const struct control *control,
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         const struct client *client = &control->clients[i];
 
-        /* A client that waits is watched for going away: that needs no
-         * event. */
+        /* A waiting client is watched only for its end, which needs no event
+         * flag. */
         fds[i] = (struct pollfd){.fd = client->fd,
                                  .events = client->state == CLIENT_READING
                                                ? POLLIN

@@ -9,7 +9,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* The command does nothing else until it ends. */
+/* Waits for the server, in the command, and ends it. */
 static _Noreturn void wait_for_server(pid_t leader, int fd)
 {
     int status = EX_SOFTWARE;
@@ -26,7 +26,7 @@ int daemon_leave(struct readiness *readiness)
     int ends[2];
     pid_t pid;
 
-    fflush(NULL); /* or it would be printed twice */
+    fflush(NULL); /* or buffered text would be printed twice */
     if (pipe2(ends, O_CLOEXEC) == -1)
         return -errno;
     pid = fork();
@@ -65,7 +65,7 @@ void daemon_close_standard(void)
     fflush(NULL);
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
-    /* A pipe would keep who reads it waiting for an end. */
+    /* If stderr is a pipe, its reader would wait for the end. */
     if (fstat(STDERR_FILENO, &st) == -1 || !S_ISREG(st.st_mode))
         dup2(null, STDERR_FILENO);
     if (null > STDERR_FILENO)

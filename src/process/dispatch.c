@@ -6,14 +6,14 @@ struct worker_slot {
     struct worker *worker;
     uint64_t given;
     size_t open;
-    size_t reading; /* of these, less those that are to go */
-    bool is_woken;  /* to be, at the end of the batch */
-    bool is_full;   /* its mailbox, in this batch */
+    size_t reading; /* connections waiting for requests, minus those to close */
+    bool is_woken;  /* to be woken at the end of the batch */
+    bool is_full;   /* its mailbox is full in this batch */
 };
 
 struct dispatch {
     size_t count;
-    size_t next; /* where to begin to look: ties go round */
+    size_t next; /* where to look first: ties take turns */
     struct worker_slot slots[];
 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sysexits.h>
 
-enum { SNAPSHOT_BYTES = 16384 }; /* see bench/crossover.py */
+enum { SNAPSHOT_BYTES = 16384 }; /* measured by bench/crossover.py */
 
 struct generation *generation_create(struct options *options,
                                      const struct generation *before,

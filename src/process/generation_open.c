@@ -12,7 +12,7 @@
 #include "config/certificates/upstream_trust.h"
 #include "handler/rate_limit.h"
 
-enum { RATE_ENTRIES = 65536 }; /* addresses that each limit knows: 1 MiB */
+enum { RATE_ENTRIES = 65536 }; /* addresses known to each limit: 1 MiB */
 
 /* --- What locations need -------------------------------------------------- */
 
@@ -37,7 +37,7 @@ static int open_root(struct generation *generation,
     return err == 0 ? EX_OK : explain_root(errors, location->root, err);
 }
 
-/* Finds what was opened by that name, or makes room for it; NULL: no memory. */
+/* Finds what was opened under that name, or makes an entry; NULL: no memory. */
 static struct opened *find_opened(struct generation *generation,
                                   const char *name, uint64_t burst)
 {
@@ -108,16 +108,16 @@ static int open_limiter(struct generation *generation,
     return EX_OSERR;
 }
 
-/* A file of tokens: by which option, and what came of it. */
+/* A file of tokens, the option that names it, and the tokens. */
 struct token_file {
     const char *option;
-    const char *path; /* NULL: there is none */
+    const char *path; /* NULL: not given */
     struct kv_tokens **tokens;
-    const char *path_before; /* the path before the reload */
+    const char *path_before; /* path before the reload */
     struct kv_tokens *tokens_before;
 };
 
-/* A file that only root can read is read while this process is that. */
+/* Keeps the tokens of a file that only root, given up since, can read. */
 static bool keep_tokens(const struct token_file *file, int err, FILE *errors)
 {
     static const char reason[] =
@@ -266,7 +266,7 @@ static bool add_name(struct generation *generation, struct bytes name)
                      generation);
 }
 
-/* Adds a name in lower case and without a final dot, as they are compared. */
+/* Adds a name in the form that is compared: lower case, no final dot. */
 static bool add_copy(struct generation *generation, const char *text)
 {
     struct bytes given = bytes_of(text);
@@ -284,7 +284,7 @@ static bool add_own_name(struct generation *generation)
     char name[HOST_NAME_MAX_BYTES + 1];
 
     if (gethostname(name, sizeof(name)) == -1)
-        return true; /* too long to be asked for */
+        return true; /* too long for a Host field */
     name[sizeof(name) - 1] = '\0';
     return name[0] == '\0' || !host_name_is_valid(bytes_of(name)) ||
            add_copy(generation, name);

@@ -1,6 +1,6 @@
 #include "process/handshake_storm.h"
 
-/* A fifth of a worker's time. */
+/* So many handshakes take a fifth of a worker's time. */
 enum { STORM_PER_S = 1000 };
 
 static const double window_s = 0.1;
@@ -12,7 +12,7 @@ bool handshake_storm_note(struct handshake_storm *storm, double now_s,
     double passed_s = now_s - storm->since_s;
     bool has_blown = storm->blows;
 
-    if (passed_s < 0 || passed_s >= window_s) { /* clocks are set back, too */
+    if (passed_s < 0 || passed_s >= window_s) { /* or the clock was set back */
         storm->blows = has_blown && passed_s >= 0 &&
                        (double)storm->count * window_s >= limit / 2 * passed_s;
         storm->since_s = now_s;

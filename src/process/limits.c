@@ -9,12 +9,12 @@
 #include "process/machine_memory.h"
 
 enum {
-    FDS_PER_WORKER = 4, /* epoll, eventfd, timerfd, and one to spare */
-    FDS_RESERVED = 50,  /* standard ones, root, log, signals, the compressor,
-                           dictionaries */
-    FDS_MAX = 1 << 20,  /* what "unlimited" is taken for */
+    FDS_PER_WORKER = 4, /* epoll, eventfd, timerfd, one spare */
+    FDS_RESERVED = 50,  /* standard ones, root, log, signals, compressor,
+                           dictionaries ... */
+    FDS_MAX = 1 << 20,  /* used if the limit is "unlimited" */
     FDS_PER_PIPE = 2,
-    PIPES_MAX = 256 /* per worker: 64 MiB that no client takes */
+    PIPES_MAX = 256 /* per worker: 64 MiB that clients do not read */
 };
 
 static size_t count_cpus(void)

@@ -9,14 +9,14 @@
 
 enum { WHERE_MAX = 128 };
 
-/* A place to listen at, as an option names it. */
+/* An address to listen at, from an option. */
 struct wanted {
     const char *option;
-    char where[WHERE_MAX]; /* in messages */
+    char where[WHERE_MAX]; /* for messages */
     struct listen_address place;
 };
 
-/* --- What is wanted ------------------------------------------------------ */
+/* --- Reading the options ------------------------------------------------- */
 
 static size_t count_in_clear(const struct options *options)
 {
@@ -28,7 +28,7 @@ static size_t count_wanted(const struct options *options)
     return count_in_clear(options) + (options->https != OPTIONS_HTTPS_OFF);
 }
 
-/* A port of the address that is said for ports. 0 or -EINVAL. */
+/* Reads a port, for the address that --bind gives. Returns 0 or -EINVAL. */
 static int want_port(struct wanted *wanted, const struct options *options,
                      const char *option, uint64_t port)
 {
@@ -49,12 +49,12 @@ static int want_port(struct wanted *wanted, const struct options *options,
     return 0;
 }
 
-/* Finds where to listen. 0 or -EINVAL; messages have what they need anyhow. */
+/* Reads where to listen. Returns 0 or -EINVAL, with `where` set in any case. */
 static int find_wanted(struct wanted *wanted, const struct options *options,
                        size_t i)
 {
     *wanted = (struct wanted){0};
-    if (i == OPTIONS_LISTEN_MAX) { /* all of --listen, and --https */
+    if (i == OPTIONS_LISTEN_MAX) { /* after all of --listen: --https */
         (void)!want_port(wanted, options, "--https", options->https);
         return -E2BIG;
     }
@@ -213,7 +213,7 @@ static bool has(const struct listeners_change *change, int fd)
     return false;
 }
 
-/* Finds a listener that is open there and has not been taken for another. */
+/* Finds an open listener at that address that has not been taken yet. */
 static const struct listener *find_open(const struct listeners_change *change,
                                         const struct listener *listeners,
                                         size_t count,

@@ -12,7 +12,7 @@
 
 enum { NUMBER_BYTES_MAX = 31 };
 
-/* The kernel says "max", or in version 1 a number near 2^63, for no limit. */
+/* Without a limit, the kernel writes "max", or in version 1 nearly 2^63. */
 static uint64_t read_limit(const char *path)
 {
     char text[NUMBER_BYTES_MAX + 1] = "";
@@ -28,8 +28,8 @@ static uint64_t read_limit(const char *path)
     return limit > 0 ? limit : UINT64_MAX;
 }
 
-/* The least limit of a group and of those that it lies in. A container may see
- * its own group at the mount, whatever the path of that is outside. */
+/* Returns the lowest limit of a group and its parents. In a container, the
+ * mount may be the container's own group, whatever that is called outside. */
 static uint64_t find_least(const char *mount, struct bytes group,
                            const char *name)
 {
@@ -51,8 +51,8 @@ static uint64_t find_least(const char *mount, struct bytes group,
     }
 }
 
-/* Reads the limit of the group that a line of /proc/self/cgroup names:
- * "0::/a/b" of version 2, "7:cpu,memory:/a/b" of version 1. */
+/* Returns the limit of the group in a line of /proc/self/cgroup: "0::/a/b"
+ * (version 2) or "7:cpu,memory:/a/b" (version 1). */
 static uint64_t read_group(struct bytes line, const char *mount)
 {
     const char *end = line.data + line.len;
@@ -66,7 +66,7 @@ static uint64_t read_group(struct bytes line, const char *mount)
         return UINT64_MAX;
     kinds = bytes_between(kind + 1, group);
     path = bytes_between(group + 1, end);
-    if (memmem(path.data, path.len, "/..", 3)) /* beyond what is mounted here */
+    if (memmem(path.data, path.len, "/..", 3)) /* beyond what is mounted */
         path.len = 0;
     if (kinds.len == 0)
         return find_least(mount, path, "memory.max");

@@ -13,12 +13,12 @@
 #include "process/server_priv.h"
 
 enum {
-    /* For workers that were told to end at once, but may wait for the log. */
+    /* For workers told to end at once, which may still wait for the log. */
     STOP_MS = LOG_END_MS + 2000,
-    /* After an upgrade, for idle connections: whoever has just sent a request
-     * on one would find it closed. Answered, it is told to come anew. */
+    /* For idle connections after an upgrade: closing them at once would hit
+     * requests just sent. Instead, their next answers announce the end. */
     LEAVE_IDLE_MS = 10000,
-    RESUME_MS = 100, /* between tries */
+    RESUME_MS = 100, /* between two tries */
     WHY_MAX = 512
 };
 
@@ -42,13 +42,13 @@ void main_loop_end(struct server *server, enum shutdown_mode shutdown_mode)
     if (serves)
         server->shutdown_mode = shutdown_mode;
     else
-        server->is_asked = true; /* for the first time: as if it served */
+        server->is_asked = true; /* counts as if it still served */
     server->is_patient = shutdown_mode == SERVER_QUITS;
 }
 
 /* --- Signals ------------------------------------------------------------- */
 
-/* Signals come to the main thread by a descriptor; threads started later
+/* The main thread reads signals from a descriptor; threads started later
  * inherit the mask. */
 int main_loop_open_signals(struct server *server)
 {
@@ -60,9 +60,9 @@ int main_loop_open_signals(struct server *server)
     for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
         sigaddset(&signals, taken[i]);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    /* Clients go away in the middle of a sendfile: EPIPE says it. */
+    /* A client may close during sendfile: EPIPE reports that. */
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
-    /* A log may reach the greatest size of a file (ulimit -f): EFBIG. */
+    /* A log may reach the maximum file size (ulimit -f): EFBIG reports that. */
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     sigaction(SIGWINCH, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     server->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
@@ -84,7 +84,7 @@ static void upgrade_by_signal(struct server *server)
     buf_fini(&why);
 }
 
-/* Reloads on a signal; the reload logs what comes of it. */
+/* Reloads on a signal; the reload logs its result. */
 static void reload_by_signal(struct server *server)
 {
     struct buf text;
@@ -136,8 +136,8 @@ static const char *explain_upgrade(int err)
     }
 }
 
-/* Hands stores over: one process at a time writes, and until the other one
- * serves, none. */
+/* Hands the stores over: only one process writes at a time, and until the
+ * successor serves, none does. */
 static int hand_over(struct server *server)
 {
     int fds[OPTIONS_LISTEN_MAX + 1];
@@ -194,7 +194,7 @@ static void take_news(struct server *server)
     case UPGRADE_PENDING:
         return;
     case UPGRADE_FAILED:
-        /* The successor may have been as far as to write its own number. */
+        /* The successor may already have written its own number. */
         if (server->pid_file.fd != -1 && pid_file_write(&server->pid_file) != 0)
             log_warning("--pid-file: its number could not be written again");
         log_error("not upgraded: %s", news.why);
@@ -207,7 +207,7 @@ static void take_news(struct server *server)
         log_notice("upgraded: %s", text);
         notify_main_pid(&server->notify, news.pid);
         notify_close(&server->notify);
-        steward_close(&server->steward); /* the new server has one of its own */
+        steward_close(&server->steward); /* the new server has its own */
         finish_upgrade(server, CONTROL_OK, text);
         if (server->control)
             control_leave(server->control);
@@ -224,7 +224,7 @@ static int min_pause(int pause_ms, int64_t other_ms)
     return other_ms < pause_ms ? (int)other_ms : pause_ms;
 }
 
-/* Does what is due by the clock; in how many ms there will be more. */
+/* Does what is due. Returns the ms until the next call. */
 static int tick(struct server *server, uint64_t now_ms)
 {
     int pause_ms = statistics_tick(&server->statistics);
@@ -234,8 +234,8 @@ static int tick(struct server *server, uint64_t now_ms)
                           statistics_count_open(&server->statistics)))
         malloc_trim(0);
 
-    /* The stores were paused for an upgrade that failed: the other process had
-     * them still. */
+    /* The stores are still paused after a failed upgrade, since the other
+     * process had them. */
     if (server->stores.is_paused && !server->upgrade.is_under_way &&
         server->shutdown_mode == SERVER_SERVES &&
         !stores_resume(&server->stores))
@@ -253,7 +253,7 @@ static int tick(struct server *server, uint64_t now_ms)
     return pause_ms;
 }
 
-/* Waits for something to do, max_ms at most, and does it. */
+/* Waits at most max_ms for events, and handles them. */
 static void turn(struct server *server, int64_t max_ms)
 {
     enum { SIGNALS, DRAINED, NEWS, STEWARD, CONTROL };
@@ -285,8 +285,8 @@ static void turn(struct server *server, int64_t max_ms)
         control_handle(server->control, fds + CONTROL, read_now_ms());
 }
 
-/* Waits until all workers have ended: true; or until the end is to come soon,
- * is_over, or timeout_ms have passed, unless the server is patient. */
+/* Waits until all workers have ended: true. False: the end was demanded at
+ * once, *is_over, or timeout_ms are over, unless the server is patient. */
 static bool wait_ended(struct server *server, int64_t timeout_ms,
                        const bool *is_over)
 {
@@ -315,7 +315,7 @@ static void close_listeners(struct server *server)
     }
 }
 
-/* Waits for what is under way to end, as long as that may take. */
+/* Drains: waits for requests under way, within the time allowed. */
 static bool drain(struct server *server)
 {
     int64_t drain_ms =
@@ -336,12 +336,12 @@ static bool drain(struct server *server)
 
 static void end(struct server *server)
 {
-    /* A new server may have begun to serve just before this one was told to
-     * end: it has the sockets then, which are not to be taken away. */
+    /* A successor may have begun to serve just before this server was told to
+     * end: it then has the sockets, which must not be closed for it. */
     if (server->shutdown_mode != SERVER_LEAVES)
         take_news(server);
     if (server->shutdown_mode != SERVER_LEAVES) {
-        upgrade_destroy(&server->upgrade); /* it would take over what ends */
+        upgrade_destroy(&server->upgrade); /* it could take over no more */
         notify_stopping(&server->notify, "Finishing what is under way");
     }
     stats_shared_drain(server->statistics.shared);

@@ -16,7 +16,7 @@
 
 enum { MESSAGE_MAX = 512 };
 
-/* A whole decimal number above 0, or 0. */
+/* Returns a whole decimal number, or 0 if text is none. */
 static uint64_t read_number(const char *text)
 {
     unsigned long long number;
@@ -29,7 +29,7 @@ static uint64_t read_number(const char *text)
     return errno == 0 && *end == '\0' ? number : 0;
 }
 
-/* Reads "/path", or "@name" of the abstract namespace, into *to. Returns its
+/* Reads "/path", or "@name" in the abstract namespace, into *to. Returns its
  * length; 0: text is neither, or too long. */
 static socklen_t read_address(struct sockaddr_un *to, const char *text)
 {
@@ -42,7 +42,7 @@ static socklen_t read_address(struct sockaddr_un *to, const char *text)
     memcpy(to->sun_path, text, len);
     if (*text == '@')
         to->sun_path[0] = '\0';
-    /* The end of an abstract name is where the address ends. */
+    /* An abstract name ends where the address ends. */
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len +
                        (*text == '/'));
 }
@@ -107,12 +107,12 @@ __attribute__((format(printf, 2, 3))) static void tell(
     if (n <= 0)
         return;
     len = (size_t)n < sizeof(message) ? (size_t)n : sizeof(message) - 1;
-    /* A manager that is restarting, or behind with its reading, misses it. */
+    /* A manager that restarts, or reads too slowly, loses the message. */
     if (send(notify->fd, message, len, MSG_NOSIGNAL) == -1)
         log_debug("the service manager: %s", strerror(errno));
 }
 
-/* What of a text fits on one line: it must not begin another message. */
+/* Length of the first line: the rest could be taken for another message. */
 static int line_of(const char *text)
 {
     size_t len = strcspn(text, "\n");
@@ -128,7 +128,7 @@ void notify_ready(const struct notify *notify, const char *status)
 
 void notify_reloading(const struct notify *notify)
 {
-    /* Without the time, newer managers wait in vain for the answer. */
+    /* Newer managers need the time to accept the end of the reload. */
     tell(notify, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
          now_read_ns() / NS_PER_US);
 }

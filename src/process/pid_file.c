@@ -14,7 +14,7 @@
 
 enum { TEXT_MAX = 16, TRIES_MAX = 16 };
 
-/* Reads the number in the file; 0: it is empty; -1: something else. */
+/* Reads the number in the file. 0: it is empty; -1: it has something else. */
 static pid_t read_number(int fd)
 {
     char text[TEXT_MAX];
@@ -26,9 +26,9 @@ static pid_t read_number(int fd)
         return len == 0 ? 0 : -1;
     text[len] = '\0';
     if (*text < '1' || *text > '9' || len == TEXT_MAX - 1)
-        return -1; /* or there is more, which may be anything */
+        return -1; /* there may be more, of unknown content */
     number = strtol(text, &end, 10);
-    end += strspn(end, "\n"); /* several, of a server killed as it wrote */
+    end += strspn(end, "\n"); /* several, if a writing server was killed */
     return end == text + len && number <= INT_MAX ? (pid_t)number : -1;
 }
 
@@ -54,8 +54,8 @@ static int take_inherited(void)
     return (int)fd;
 }
 
-/* Older versions let everybody read it, and the user of the server cannot
- * change the mode of a file of root's. Where nobody can, it stays as it is. */
+/* Makes the file private. Older versions let everybody read it, and the
+ * server's user cannot change the mode of root's file, which then stays. */
 static void narrow(const struct pid_file *file)
 {
     struct stat st;
@@ -67,14 +67,14 @@ static void narrow(const struct pid_file *file)
     (void)!file_broker_ask(FILE_PRIVATE, file->path, -errno);
 }
 
-/* Root's scripts kill whom it names: another user has had no say in that. */
+/* Whether the file is a stranger's: root's scripts kill the process in it. */
 static bool is_strangers(const struct stat *st)
 {
     return st->st_uid != 0 && st->st_uid != geteuid() &&
            st->st_uid != identity_file_user();
 }
 
-/* Locks the file. 0: it is locked, and is what it should be; else -errno. */
+/* Locks the file. Returns 0: it is locked, and is the right file; or -errno. */
 static int lock(const struct pid_file *file, pid_t *holder_out)
 {
     int fd = file->fd;
@@ -88,7 +88,7 @@ static int lock(const struct pid_file *file, pid_t *holder_out)
         return -EEXIST;
     if (is_strangers(&st))
         return -EPERM;
-    /* Before the lock: whoever has it may have it by that right. */
+    /* Before locking: the lock may be held by use of the old mode. */
     if (is_at(fd, file->path) && is_at(file->number_fd, file->path))
         narrow(file);
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -107,7 +107,7 @@ static int open_by(const char *path, int flags, enum file_need need)
     return fd == -ELOOP || fd == -EISDIR ? -EEXIST : fd;
 }
 
-/* Opens the file twice: to write in, and for the lock. */
+/* Opens the file twice: for writing, and for the lock. */
 static int open_both(struct pid_file *file, const char *path, int inherited)
 {
     int number_fd = open_by(path, O_RDWR | O_CREAT, FILE_PID);
@@ -144,8 +144,8 @@ int pid_file_open(struct pid_file *file, const char *path, pid_t *holder_out)
         close(inherited);
         inherited = -1;
     }
-    /* A server that ends removes the file under its lock: then what we have
-     * locked is no longer there. */
+    /* An ending server removes the file while it has the lock: then the locked
+     * file is no longer the one at the path. */
     for (int i = 0; i < TRIES_MAX && err == 0; i++) {
         err = open_both(file, path, inherited);
         if (err != 0)
@@ -171,9 +171,9 @@ void pid_file_close_number(struct pid_file *file)
     file->number_fd = -1;
 }
 
-/* Writes the number over the one before. A script may read the file in that
- * moment, and kills whatever number stands there: so nothing of a longer one is
- * left to be seen, and the file is never without one. */
+/* Overwrites the number. A script may read the file at that moment, and kills
+ * whatever number it finds: so no rest of a longer number may show, and the
+ * file is never without one. */
 int pid_file_put(int number_fd, pid_t pid)
 {
     char text[TEXT_MAX];
@@ -203,7 +203,7 @@ int pid_file_write(const struct pid_file *file)
 void pid_file_empty(int number_fd, pid_t pid)
 {
     if (read_number(number_fd) == pid && ftruncate(number_fd, 0) == -1)
-        (void)0; /* then the number stays; without the lock it says nothing */
+        (void)0; /* the number stays, but means nothing unlocked */
 }
 
 void pid_file_close(struct pid_file *file)
@@ -213,7 +213,7 @@ void pid_file_close(struct pid_file *file)
     if (read_number(file->fd) == getpid() && is_at(file->fd, file->path) &&
         unlink(file->path) == -1 &&
         file_broker_ask(FILE_REMOVE, file->path, -errno) < 0 &&
-        file->number_fd != -1) /* else the broker has seen to it */
+        file->number_fd != -1) /* else the broker has done that */
         pid_file_empty(file->number_fd, getpid());
     close_both(file);
 }

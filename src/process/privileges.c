@@ -19,12 +19,12 @@
 
 /* --- What an upgrade reads and runs -------------------------------------- */
 
-/* EX_OK, or a status after one line in errors. */
+/* Judges a path. Returns EX_OK, or a status after one line in errors. */
 typedef int way_judge(const struct server *server, const char *path,
                       FILE *errors);
 
-/* Judges the files of the configuration, and names of files that do not exist
- * yet and would be included. */
+/* Judges the files of the configuration, and the paths at which files do not
+ * exist yet but would be included. */
 static int judge_files(const struct server *server,
                        const struct options *options, way_judge *judge,
                        FILE *errors)
@@ -52,8 +52,8 @@ static int judge_ways(const struct server *server, way_judge *judge)
 
 /* --- As root, for another user ------------------------------------------- */
 
-/* What root reads and runs anew at an upgrade, which that user may order, is
- * nothing that this user can change. */
+/* Expects that --user cannot change path, which root reads or runs anew at an
+ * upgrade: that user may order one. */
 static int expect_unchangeable(const struct server *server, const char *path,
                                FILE *errors)
 {
@@ -65,7 +65,7 @@ static int expect_unchangeable(const struct server *server, const char *path,
             err = -EPERM;
         safe_path_close(&at);
     }
-    if (err == 0 || err == -ENOENT) /* which only others could change */
+    if (err == 0 || err == -ENOENT) /* only others could create it */
         return EX_OK;
     if (err != -EPERM)
         fprintf(errors, "sprintd: --user: '%s': %s\n", path, strerror(-err));
@@ -78,9 +78,9 @@ static int expect_unchangeable(const struct server *server, const char *path,
     return EX_NOPERM;
 }
 
-/* Makes terminals among the standard descriptors ones to write to alone, behind
- * the printer. If one were kept, the unprivileged user could read what root
- * types, and whoever takes the server over could give the terminal orders. */
+/* Makes the standard descriptors that are terminals write-only, behind the
+ * printer. Otherwise, the unprivileged user could read what root types, and an
+ * attacker who takes the server over could send commands to the terminal. */
 static int leave_terminals(const struct identity *identity)
 {
     int err = 0;
@@ -95,8 +95,8 @@ static int leave_terminals(const struct identity *identity)
     return EX_OSERR;
 }
 
-/* Keeps the state folder that was found: from now on another user's home would
- * be asked for. One that lies where root's files do is made for that user. */
+/* Keeps the state folder found as root: as --user, another home directory would
+ * be used. A folder among root's files is made for that user. */
 static int settle_state(const struct server *server)
 {
     const struct options *options = server->options;
@@ -176,8 +176,8 @@ static bool is_out_of_reach(void *context, int fd)
     return !sandbox_allows(sandbox, path, PATH_WRITE);
 }
 
-/* Expects that the sandbox does not reach path: whoever takes the server over
- * could otherwise leave the sandbox by an upgrade. */
+/* Expects that path is out of the sandbox's reach: otherwise an attacker who
+ * takes the server over could leave the sandbox by an upgrade. */
 static int expect_out_of_reach(const struct server *server, const char *path,
                                FILE *errors)
 {
@@ -208,8 +208,8 @@ bool privileges_stay_dropped(const struct server *server,
            judge_files(server, options, expect_out_of_reach, errors) == EX_OK;
 }
 
-/* Whether a configuration listens at path. It runs in the broker's process,
- * which reads what only others can change. */
+/* Whether the configuration listens at path. Runs in the broker's process, and
+ * reads files that only others can change. */
 static bool is_configured(void *context, const char *path)
 {
     const struct server *server = context;
@@ -231,8 +231,8 @@ static bool is_configured(void *context, const char *path)
     return is_there;
 }
 
-/* Outside a sandbox for the pid file alone, of a server that was root: only who
- * has it open can write there. */
+/* Starts the broker. Without a sandbox it is needed only for the pid file, if
+ * the server was root: only a process that has it open can write there. */
 static int start_broker(struct server *server,
                         const struct allowed_paths *allowed)
 {
@@ -276,8 +276,8 @@ static int enter_sandbox(struct server *server,
     return status == EX_OK ? check_upgrade(server) : status;
 }
 
-/* Starts the steward. Without it the server goes on showing the certificates
- * that it has. */
+/* Starts the steward. If that fails, the server keeps the certificates that it
+ * has. */
 static void start_steward(struct server *server)
 {
     int err;

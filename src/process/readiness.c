@@ -38,7 +38,7 @@ void readiness_tell(struct readiness *readiness, int status)
 
     if (readiness->fd == -1)
         return;
-    /* The process that waited may have given up. */
+    /* The waiting process may have ended. */
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &before);
     while (write(readiness->fd, &byte, 1) == -1 && errno == EINTR)
         ;
@@ -47,7 +47,7 @@ void readiness_tell(struct readiness *readiness, int status)
     readiness->fd = -1;
 }
 
-/* How many milliseconds are left until end_ns, as poll() wants them. */
+/* Returns the ms left until end_ns, in the form that poll() needs. */
 static int left_ms(uint64_t end_ns)
 {
     uint64_t now_ns = now_read_ns();

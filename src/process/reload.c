@@ -27,7 +27,7 @@ static bool can_use(const struct server *server, const char *path,
 }
 
 /* Whether the configuration can be read; files that were replaced since the
- * start may be out of the sandbox's reach, too. */
+ * start may be out of the sandbox's reach. */
 static bool is_config_readable(const struct server *server, FILE *errors)
 {
     const char *config = server->options->config;
@@ -38,8 +38,8 @@ static bool is_config_readable(const struct server *server, FILE *errors)
     return false;
 }
 
-/* Tells of folders of includes that the sandbox does not let the server read:
- * that may be why a file could not be included. */
+/* Reports included folders that the sandbox hides: perhaps the reason why a
+ * file could not be included. */
 static void tell_unreachable(const struct server *server,
                              const struct options *options, FILE *errors)
 {
@@ -51,8 +51,8 @@ static void tell_unreachable(const struct server *server,
     }
 }
 
-/* Whether all servers that the new options name can be asked: the sandbox has
- * settled that at the start. */
+/* Whether all servers in the new options can be reached: what the sandbox
+ * allows was decided at the start. */
 static bool may_ask(const struct server *server, const struct options *options,
                     FILE *errors)
 {
@@ -77,7 +77,7 @@ static bool is_in_reach(const struct server *server,
     bool is_allowed = true;
     struct allowed_paths allowed;
 
-    seen.kv = server->options->kv; /* stay as they are, whatever is said now */
+    seen.kv = server->options->kv; /* these do not change in a reload */
     seen.proxy_cache = server->options->proxy_cache;
     if (!allowed_paths_open(&allowed, &seen, server->control_path)) {
         fputs("sprintd: out of memory\n", errors);
@@ -87,7 +87,7 @@ static bool is_in_reach(const struct server *server,
         const struct sandbox_path *path = &allowed.paths[i];
 
         if (path->access == PATH_READ && access(path->path, F_OK) == -1)
-            continue; /* whoever opens it says more */
+            continue; /* opening it reports more */
         is_allowed = can_use(server, path->path, path->access);
         if (!is_allowed)
             fprintf(errors, OUTSIDE, path->path);
@@ -96,7 +96,7 @@ static bool is_in_reach(const struct server *server,
         const struct broker_path *path = &allowed.brokered[i];
 
         if (path->need != FILE_LISTEN)
-            continue; /* it is seen above, or stays as it is */
+            continue; /* checked above, or unchanged */
         is_allowed = !server->sandbox.has_landlock ||
                      broker_serves(&server->broker, FILE_LISTEN, path->path);
         if (!is_allowed)
@@ -141,8 +141,8 @@ static bool change_worker_pool(struct server *server,
     return true;
 }
 
-/* Serves by a new configuration. The workers change first, so that what comes
- * in by a new listener is served as the configuration that has it says. */
+/* Serves a new configuration. The workers change first, so that connections at
+ * new listeners are served under the configuration that has these. */
 static bool serve_by(struct server *server, struct generation *generation,
                      FILE *errors)
 {
@@ -178,8 +178,8 @@ static bool serve_by(struct server *server, struct generation *generation,
     return true;
 }
 
-/* Whether certificates that are got stay in the same folder: the program that
- * gets them has been started with the server, and works there. */
+/* Whether managed certificates stay in the same folder: the program that
+ * obtains them was started with the server, and works there. */
 static bool keeps_managed(const struct server *server,
                           const struct options *options, FILE *errors)
 {
@@ -196,7 +196,7 @@ static bool keeps_managed(const struct server *server,
     return false;
 }
 
-/* Whether the dictionaries stay in their folder; one that was not named at the
+/* Whether the dictionaries stay in their folder: one that was not named at the
  * start can be neither made nor reached. */
 static bool keeps_dictionaries(const struct server *server,
                                const struct options *options, FILE *errors)

@@ -61,9 +61,8 @@ static int open_pid_file(struct server *server)
                                              : EX_CANTCREAT;
 }
 
-/* Finds the path of the control socket: that of --control; by default the
- * folder that systemd has made, or one that is found for a server with a
- * configuration. */
+/* Finds the path of the control socket: --control, else in systemd's folder, or
+ * else a default for a server with a configuration. */
 static int find_control(struct server *server)
 {
     const struct options *options = server->options;
@@ -107,7 +106,7 @@ static int open_control(struct server *server)
         listener_close(&listener);
         err = -ENOMEM;
     }
-    if (!server->options->control) { /* nobody has asked for it */
+    if (!server->options->control) { /* a default that nobody has asked for */
         log_warning("no control socket: '%s': %s", path, strerror(-err));
         server->control_path[0] = '\0';
         return EX_OK;
@@ -133,8 +132,8 @@ static enum link_mode link_mode_of(const struct options *options)
     }
 }
 
-/* Creates the launcher, before anything is taken from the environment or given
- * up: it is to have what this process was started with. */
+/* Creates the launcher before anything is taken from the environment or given
+ * up: it must have what this process was started with. */
 static int create_launcher(struct server *server)
 {
     int err;
@@ -148,7 +147,7 @@ static int create_launcher(struct server *server)
     return EX_OSERR;
 }
 
-/* Opens all that has a name outside of the process: sockets and files. */
+/* Opens all sockets and files that have names outside of the process. */
 static int open_places(struct server *server)
 {
     const struct options *options = server->options;
@@ -175,7 +174,7 @@ static int open_places(struct server *server)
 
 static int count_addresses(struct server *server)
 {
-    enum { PARTS = 4 }; /* one of these for an address, unless it is said */
+    enum { PARTS = 4 }; /* an address may have a quarter, by default */
     size_t all = server->limits.connections_max;
     uint64_t said = server->options->address_connections_max;
     size_t most = said > 0 ? (size_t)said : (all + PARTS - 1) / PARTS;
@@ -214,7 +213,7 @@ static int open_insides(struct server *server)
     return count_addresses(server);
 }
 
-/* What comes before any file that the options name is used. */
+/* Prepares what must precede the use of files that the options name. */
 static int prepare(struct server *server)
 {
     int status;
@@ -252,8 +251,8 @@ static int set_up(struct server *server)
     return EX_OK;
 }
 
-/* What one calls what is served: a root, the file that says what, or what else
- * there is. */
+/* Returns a name for what is served: the root, the configuration file, or
+ * whatever else. */
 static const char *name_served(const struct options *options)
 {
     if (options->site_count == 0 && options->location.root)
@@ -280,7 +279,7 @@ static void announce_listeners(const struct server *server)
         local_https_tell(https, stdout);
 }
 
-/* Tells whoever waits for it that the server serves. */
+/* Tells all that wait for it that the server serves. */
 static void announce(struct server *server)
 {
     int err = server->pid_file.fd == -1 ? 0 : pid_file_write(&server->pid_file);
@@ -299,8 +298,8 @@ static void announce(struct server *server)
 
 /* --- Ending -------------------------------------------------------------- */
 
-/* Closes what is listened on; of an upgrade that fails, the sockets are still
- * the earlier server's. */
+/* Closes the listeners. leaves: of a failed upgrade; the earlier server still
+ * has the sockets. */
 static void close_places(struct server *server, bool leaves)
 {
     for (size_t i = 0; i < server->listener_count; i++) {
@@ -323,7 +322,7 @@ static void tear_down(struct server *server, bool has_served)
 {
     worker_pool_join(server);
     if (has_served && statistics_reports_exit(server->options))
-        statistics_report(&server->statistics); /* all is counted now */
+        statistics_report(&server->statistics); /* all counts are final now */
     worker_pool_free(server);
     activation_close(&server->activation, false);
     access_log_close(&server->access_log);
@@ -348,7 +347,7 @@ static int run(struct server *server)
     status = set_up(server);
     if (status == EX_OK) {
         announce(server);
-        malloc_trim(0); /* what only the start needed lies free by now */
+        malloc_trim(0); /* returns memory that only the start needed */
         main_loop_run(server);
     }
     tear_down(server, status == EX_OK);

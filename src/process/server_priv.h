@@ -1,9 +1,8 @@
 /*
- * server_priv - what the files of the server share: server.c (start and end),
- * privileges.c (the rights that it drops before it serves), worker_pool.c (its
- * threads), renewal.c (certificates and ticket keys), main_loop.c (what it
- * minds while it serves), commands.c (what operators ask for) and reload.c
- * (another configuration).
+ * server_priv - shared by the files of the server: server.c (start and end),
+ * privileges.c (drops rights before serving), worker_pool.c (threads),
+ * renewal.c (certificates and ticket keys), main_loop.c (events while serving),
+ * commands.c (operators' commands) and reload.c (a new configuration).
  */
 #ifndef PROCESS_SERVER_PRIV_H
 #define PROCESS_SERVER_PRIV_H
@@ -30,34 +29,34 @@
 #include "process/upgrade.h"
 #include "process/watchdog.h"
 
-/* What it is about to do, by signals and by operators. */
+/* What the server does, or how it ends. */
 enum shutdown_mode {
     SERVER_SERVES,
-    SERVER_LEAVES, /* a successor has taken over */
-    SERVER_STOPS,  /* what is under way has --drain-timeout */
-    SERVER_QUITS   /* what is under way ends in its own time */
+    SERVER_LEAVES, /* leaves the service to a successor */
+    SERVER_STOPS,  /* drains until --drain-timeout */
+    SERVER_QUITS   /* drains without a time limit */
 };
 
-/* The state of renewal.c, all zero at first. */
+/* The state of renewal.c, zeroed at first. */
 struct renewal {
-    uint64_t look_ms; /* when files are looked at next */
-    uint64_t seen;    /* how the files were when they were last looked at */
-    /* How the files were when they were last read, perhaps in vain. */
+    uint64_t look_ms; /* next check of the files */
+    uint64_t seen;    /* the files at their last check */
+    /* The files when they were last read, even if that failed. */
     uint64_t tried;
-    uint64_t https_ms; /* when the file of --https was renewed last */
-    int64_t warn_at_s; /* when what ends soon is told next */
-    bool has_told;     /* that some cannot be read again */
+    uint64_t https_ms; /* last renewal of the file of --https */
+    int64_t warn_at_s; /* next warning of certificates that end soon */
+    bool has_told;     /* logged that some cannot be read again */
 };
 
 struct server {
     struct link_shared link;  /* first: it is aligned to cache lines */
-    struct generation *first; /* stays: it has what cannot change */
+    struct generation *first; /* kept: it has what never changes */
     struct generation *generation;
-    const struct options *options; /* the first one's */
-    char **argv;                   /* read anew by a reload */
+    const struct options *options; /* those of `first` */
+    char **argv;                   /* a reload reads it again */
     int argc;
-    int drained_fd; /* counts workers that have ended */
-    sem_t changed;  /* perhaps another worker has taken a change */
+    int drained_fd; /* an eventfd: counts ended workers */
+    sem_t changed;  /* posted when a worker has taken a change */
     struct limits limits;
     struct listener listeners[OPTIONS_LISTEN_MAX];
     size_t listener_count;
@@ -67,23 +66,22 @@ struct server {
     struct spare_memory spare_memory;
 
     struct worker **workers;
-    size_t worker_count;                   /* created */
-    size_t started;                        /* workers that run */
-    struct address_count *addresses;       /* NULL: they are not counted */
-    struct password_check *password_check; /* NULL: nobody has passwords */
-    struct compressor *compressor;         /* NULL: nothing is compressed */
-    struct dictionary_store *dictionaries; /* NULL: there are none */
+    size_t worker_count;                   /* workers created */
+    size_t started;                        /* workers running */
+    struct address_count *addresses;       /* NULL: not counted */
+    struct password_check *password_check; /* NULL: there are no passwords */
+    struct compressor *compressor;         /* NULL: nothing compresses */
+    struct dictionary_store *dictionaries; /* NULL: no dictionaries */
     struct stores stores;
-    struct cache_store
-        *cache; /* NULL: nothing is kept of what proxies answer */
-    struct kv_memory kv_bodies; /* of all workers, for all stores */
+    struct cache_store *cache;  /* NULL: no proxy cache */
+    struct kv_memory kv_bodies; /* all workers and stores together */
     struct kv_memory kv_values;
     struct acceptor *acceptor;
-    size_t ended; /* workers that have, seen so far */
+    size_t ended; /* workers that have ended */
 
     int signal_fd;
     enum shutdown_mode shutdown_mode;
-    uint64_t started_ms; /* monotonic */
+    uint64_t started_ms; /* on the monotonic clock */
 
     struct readiness readiness;
     struct upgrade upgrade;
@@ -97,9 +95,9 @@ struct server {
     struct steward steward;
     struct pid_file pid_file;
     char control_path[108]; /* "": none */
-    bool is_asked;          /* to end, when another process serves */
-    bool is_patient;        /* what is under way ends in its own time */
-    bool is_hurried;        /* asked to end again, while it did */
+    bool is_asked;          /* told to end while leaving to a successor */
+    bool is_patient;        /* drains without a time limit */
+    bool is_hurried;        /* told a second time to end */
     bool is_activated;      /* systemd has opened the listeners */
     struct control *control;
     struct control_commands commands;
@@ -109,57 +107,58 @@ struct server {
 
 /* --- privileges.c: dropping rights -------------------------------------- */
 
-/* From here on files are used with the rights of --user, and with root's only
- * where that is safe (root_files.h). EX_OK, or a status after one line on
+/* From here on files are used by the rights of --user, and by root's only where
+ * that is safe (root_files.h). Returns EX_OK, or a status after one line on
  * stderr. */
 MUST_USE int privileges_begin(struct server *server);
 
-/* Becomes --user for good, and enters the sandbox (confine/sandbox.h): no
- * rights are left but those that are needed to serve. EX_OK, or a status after
- * one line on stderr. */
+/* Becomes --user for good, and enters the sandbox (confine/sandbox.h): only the
+ * rights needed to serve are left. Returns EX_OK, or a status after one line on
+ * stderr. */
 MUST_USE int privileges_drop(struct server *server);
 
-/* Whether the server would get no right back by an upgrade with these options:
- * the new program would read nothing that the server could change inside its
- * sandbox. False: after one line in errors. */
+/* Whether an upgrade with these options could give no right back: the new
+ * program would read nothing that the confined server can change. False: after
+ * one line in errors. */
 MUST_USE bool privileges_stay_dropped(const struct server *server,
                                       const struct options *options,
                                       FILE *errors);
 
 /* --- worker_pool.c: workers and the acceptor ----------------------------- */
 
-/* EX_OK, or a status after one line on stderr. */
+/* Starts the threads. Returns EX_OK, or a status after one line on stderr. */
 MUST_USE int worker_pool_start(struct server *server);
 void worker_pool_command(const struct server *server, unsigned commands);
 
-/* Has all workers serve the generation from their next turn on, or none. 0 or
- * -errno. */
+/* Makes all workers serve the generation from their next turn on, or none of
+ * them. Returns 0 or -errno. */
 MUST_USE int worker_pool_change(struct server *server,
                                 struct generation *generation);
 
-/* Waits until all do so. False: one is at something that takes its time. */
+/* Waits until all workers do so. False: one of them is busy for longer. */
 MUST_USE bool worker_pool_await(struct server *server);
 
-/* Ends the acceptor, so that nobody new comes in. */
+/* Ends the acceptor, so that no connections come in. */
 void worker_pool_close_door(struct server *server);
 
-/* Waits for all that was started, and frees it, but for the workers: what
- * they have counted can still be read. */
+/* Waits for all threads and frees them; workers stay, so that their counts can
+ * still be read. */
 void worker_pool_join(struct server *server);
 void worker_pool_free(struct server *server);
 
 /* --- main_loop.c: what comes while it serves ----------------------------- */
 
-/* EX_OK, or a status after one line on stderr. */
+/* Opens signal_fd. Returns EX_OK, or a status after one line on stderr. */
 MUST_USE int main_loop_open_signals(struct server *server);
 
-/* Runs until the server is to end, and then until all has ended. */
+/* Runs until the server must end, and then until all has ended. */
 void main_loop_run(struct server *server);
 
-/* Wishes it to end; the second time, at once. */
+/* Tells the server to end in that way; a second call ends it at once. */
 void main_loop_end(struct server *server, enum shutdown_mode shutdown_mode);
 
-/* Begins to hand over to a new server. 0 or -errno, said in why. */
+/* Begins to hand over to a new server. Returns 0 or -errno, explained in
+ * why. */
 MUST_USE int main_loop_upgrade(struct server *server, struct buf *why);
 
 /* --- commands.c ---------------------------------------------------------- */
@@ -168,19 +167,18 @@ extern const struct control_commands commands_of_server;
 
 /* --- renewal.c: certificates and ticket keys that change ----------------- */
 
-/* Reads certificates anew whose files have changed, rotates the keys of session
- * tickets, and warns of certificates that end soon. Returns in how many ms
- * there will be more to do. */
+/* Reads changed certificates anew, rotates the keys of session tickets, and
+ * warns of certificates that end soon. Returns the ms until the next call. */
 int renewal_tick(struct server *server, uint64_t now_ms);
 
-/* Reads certificates anew whose files have changed, at once. */
+/* Reads changed certificates anew, at once. */
 void renewal_take_news(struct server *server);
 
 /* --- reload.c ------------------------------------------------------------ */
 
-/* Reads the configuration anew and serves by it; when it is faulty, all stays
- * as it is. text: what is wrong; or what has changed and takes no effect
- * yet. The log has it either way. */
+/* Reads the configuration anew and serves it; a faulty one changes nothing.
+ * text: what is wrong, or which changes have no effect yet; both are logged,
+ * too. */
 bool reload(struct server *server, struct buf *text);
 
 #endif

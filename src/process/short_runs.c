@@ -6,10 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { RUN_NS = 100000 }; /* the least that the kernel grants */
+enum { RUN_NS = 100000 }; /* the kernel's minimum */
 
-/* What sched_setattr(2) takes (struct sched_attr of linux/sched/types.h, which
- * no header of glibc goes with). */
+/* The argument of sched_setattr(2): struct sched_attr of linux/sched/types.h,
+ * which conflicts with glibc's headers. */
 struct sched_attributes {
     uint32_t size;
     uint32_t policy;
@@ -39,5 +39,5 @@ void short_runs_ask(void)
 
 void short_runs_give_up(void)
 {
-    set(SCHED_BATCH, 0); /* runs as long as those of others */
+    set(SCHED_BATCH, 0); /* with slices like those of others */
 }

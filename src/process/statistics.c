@@ -12,7 +12,7 @@
 
 enum {
     INTERVAL_MS = HISTORY_INTERVAL_S * 1000,
-    REPORT_WAIT_MS = 500 /* for who reads it; meanwhile no signal is minded */
+    REPORT_WAIT_MS = 500 /* for the reader; signals wait meanwhile */
 };
 
 static const char *const method_names[METHOD_COUNT] = {
@@ -89,7 +89,7 @@ static void count_kept(const struct cache_store *cache, struct counter *kept)
     stats_set_kept(kept, &numbers);
 }
 
-/* Tells what no worker does. */
+/* Updates the numbers that no worker counts. */
 static void tell(struct statistics *statistics)
 {
     struct log_counters log = access_log_count(statistics->access_log);
@@ -107,8 +107,8 @@ static void take_snapshot(struct statistics *statistics, const struct now *now)
     statistics->snapshot->upstreams = statistics->upstreams;
 }
 
-/* Notes a point. A server that has nothing to do does not take a snapshot for
- * that each second. What happens behind the pulse shows in the next one. */
+/* Notes a point. An idle server takes no snapshot for it each second. What
+ * changes after the pulse was read shows in the next point. */
 static void note(struct statistics *statistics, const struct now *now)
 {
     struct stats_pulse before = statistics->pulse;
@@ -132,7 +132,7 @@ int statistics_tick(struct statistics *statistics)
     if (now.mono_ms >= statistics->due_ms) {
         note(statistics, &now);
         statistics->due_ms += INTERVAL_MS;
-        if (statistics->due_ms <= now.mono_ms) /* it has overslept */
+        if (statistics->due_ms <= now.mono_ms) /* the time has passed already */
             statistics->due_ms = now.mono_ms + INTERVAL_MS;
     }
     return (int)(statistics->due_ms - now.mono_ms);

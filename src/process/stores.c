@@ -22,8 +22,8 @@ static int explain(const char *folder, int err)
     return err == -EACCES || err == -EPERM ? EX_NOPERM : EX_CANTCREAT;
 }
 
-/* LMDB would wait for the other end of a pipe, and believe what others have
- * written; root does that only for itself. */
+/* LMDB would wait for the other end of a FIFO, and trust what others have
+ * written; root uses only files of its own. */
 static int check_files(const char *folder)
 {
     struct folder_files_fault fault;
@@ -51,8 +51,7 @@ static int make_folder(const char *folder, const struct identity *identity)
     return err == 0 ? check_files(folder) : explain(folder, err);
 }
 
-/* Reads the authorities that stores over TLS believe, while files may be
- * read. */
+/* Reads the authorities for stores over TLS, while files may be read. */
 static int open_trust(const struct options *options,
                       struct tls_trust **trust_out)
 {
@@ -65,8 +64,8 @@ static int open_trust(const struct options *options,
     return fault.status;
 }
 
-/* Opens the store at a URL of other machines. The URL may hold a password, so
- * it is not told. */
+/* Opens the store at a URL. The URL is not logged, since it may hold a
+ * password. */
 static int find_machines(struct worker_store *store, const char *url,
                          struct tls_trust *trust)
 {
@@ -91,7 +90,7 @@ static int make_places(struct stores *stores, const struct options *options,
         int status;
 
         if (store_rule_read(options->kv.items[i], &store->prefix, &place))
-            return EX_USAGE; /* it has been checked */
+            return EX_USAGE; /* was checked earlier */
         status = kv_redis_is_url(place) ? find_machines(store, place, trust)
                                         : make_folder(place, identity);
         if (status != EX_OK)
@@ -115,7 +114,7 @@ int stores_make_places(struct stores *stores, const struct options *options,
         int found = store_rule_find(options,
                                     bytes_of(options->kv_compress.items[i]));
 
-        if (found >= 0) /* it has been checked */
+        if (found >= 0) /* was checked earlier */
             stores->items[found].codes_values = true;
     }
     return status;
@@ -130,7 +129,7 @@ int stores_open(struct stores *stores, const struct options *options)
                   .groups = (unsigned)options->kv_lock_groups}};
 
     if (store_rule_read_sync(options->kv_sync, &lmdb))
-        return EX_USAGE; /* it has been checked */
+        return EX_USAGE; /* was checked earlier */
     for (size_t i = 0; i < stores->count; i++) {
         int err;
 
@@ -144,7 +143,7 @@ int stores_open(struct stores *stores, const struct options *options)
 
 /* --- Statistics ---------------------------------------------------------- */
 
-/* A bit for each of the numbers from first to last. */
+/* Returns a bit for each number from first to last. */
 static uint32_t numbers(enum stats_store_number first,
                         enum stats_store_number last)
 {
@@ -164,7 +163,7 @@ int stores_describe(const struct options *options,
         const char *place;
 
         if (store_rule_read(options->kv.items[i], &prefix, &place))
-            return EX_USAGE; /* it has been checked */
+            return EX_USAGE; /* was checked earlier */
         snprintf(to[i].prefix, sizeof(to[i].prefix), "%.*s", (int)prefix.len,
                  prefix.data);
         if (kv_redis_is_url(place)) {

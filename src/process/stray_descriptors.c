@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Whether the server has neither opened the descriptor nor taken it on. */
+/* Whether the server has neither opened nor taken the descriptor. */
 static bool is_nobodys(int fd)
 {
     int flags = fcntl(fd, F_GETFD);
@@ -19,7 +19,7 @@ static void add(struct stray_descriptors *strays, int fd)
     int *fds = realloc(strays->fds, (strays->count + 1) * sizeof(*fds));
 
     if (!fds) {
-        close(fd); /* rather than keep what is not known */
+        close(fd); /* an unknown one is not kept */
         return;
     }
     strays->fds = fds;

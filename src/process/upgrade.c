@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What /proc says behind the path of a file that has been replaced. */
+/* /proc appends this to the path of a file that was replaced. */
 #define DELETED " (deleted)"
 
 int upgrade_find_program(char path[PATH_MAX])

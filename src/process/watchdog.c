@@ -5,19 +5,19 @@
 
 #include "base/log.h"
 
-/* Workers note once a second that they live; a busy machine is late, not
- * stuck. */
+/* Workers note once a second that they are alive. On a busy machine that may be
+ * late. */
 enum { STALE_MS_MIN = 3000, LOOKS_A_PERIOD = 4 };
 
 struct watched {
-    uint64_t noted; /* what the worker noted last */
-    uint64_t at_ms; /* when that was new */
+    uint64_t noted; /* the worker's last note */
+    uint64_t at_ms; /* when that note was new */
     bool is_stuck;
 };
 
 struct watchdog {
     const struct stats_shared *stats;
-    uint64_t look_ms; /* between two looks */
+    uint64_t look_ms; /* time between two checks */
     uint64_t stale_ms;
     uint64_t due_ms;
     struct watched workers[];

@@ -12,11 +12,11 @@
 enum {
     PASSWORD_THREADS = 2,
     KV_BATCH_BYTES_MAX = 16 << 20,
-    /* A turn takes milliseconds, but a disk may be slow. The main thread feeds
-     * the watchdog, which waits ten times that as packaged. */
+    /* A turn takes milliseconds, but a disk may be slow. The main thread also
+     * serves the watchdog, which as packaged waits ten times as long. */
     CHANGE_WAIT_MS = 2000,
-    /* The part of memory that long values on their way to clients may have,
-     * where no option says so; and of that, what bodies may have besides. */
+    /* Default limits: the fraction of memory for long values being sent, and
+     * the fraction of that for request bodies, in addition. */
     KV_MEMORY_PART = 8,
     KV_BODIES_PART = 4
 };
@@ -37,7 +37,7 @@ static void on_changed(void *context)
     sem_post(&server->changed);
 }
 
-/* A service has to be given to a worker, which releases what it holds. */
+/* Returns a service to be given to a worker, which releases its references. */
 static struct worker_service service_of(const struct server *server,
                                         struct generation *generation)
 {
@@ -52,8 +52,8 @@ static struct worker_service service_of(const struct server *server,
     return service;
 }
 
-/* Starts the threads that check passwords, when the first site asks for some.
- */
+/* Starts the threads that check passwords, if a site needs them and they do not
+ * run. */
 static int prepare_passwords(struct server *server,
                              const struct generation *generation)
 {
@@ -62,7 +62,8 @@ static int prepare_passwords(struct server *server,
     return password_check_create(&server->password_check, PASSWORD_THREADS);
 }
 
-/* Starts the threads that compress, when the first place wants some. */
+/* Starts the threads that compress, if a location needs them for the first
+ * time. */
 static int prepare_compressor(struct server *server,
                               const struct generation *generation)
 {
@@ -74,7 +75,7 @@ static int prepare_compressor(struct server *server,
                              server->statistics.shared->compress);
 }
 
-/* Makes all the threads that workers need for a generation. */
+/* Starts all threads that workers need for a generation. */
 static int prepare(struct server *server, const struct generation *generation)
 {
     int err = prepare_passwords(server, generation);
@@ -89,7 +90,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The longest value and batch must find room, however small a machine is. */
+/* On every machine there must be room for the longest value and batch. */
 static void share_kv_memory(struct server *server)
 {
     const struct options *options = server->options;
@@ -143,7 +144,7 @@ static struct worker_options worker_options_of(struct server *server)
         .context = server};
 }
 
-/* Creates as many workers of count as memory and descriptors allow. */
+/* Creates up to count workers, as many as memory and descriptors allow. */
 static void create_workers(struct server *server, size_t count)
 {
     struct worker_options options = worker_options_of(server);
@@ -158,7 +159,7 @@ static void create_workers(struct server *server, size_t count)
         worker = worker_create(&options);
         if (!worker)
             return;
-        generation_hold(server->generation); /* the worker's own */
+        generation_hold(server->generation); /* the worker's own reference */
         server->workers[server->worker_count++] = worker;
     }
 }
@@ -288,7 +289,7 @@ void worker_pool_close_door(struct server *server)
 void worker_pool_join(struct server *server)
 {
     if (server->started > 0 && !server->acceptor)
-        worker_pool_command(server, WORKER_STOP); /* starting has failed */
+        worker_pool_command(server, WORKER_STOP); /* the start has failed */
     acceptor_destroy(server->acceptor);
     for (size_t i = 0; i < server->started; i++)
         worker_join(server->workers[i]);

@@ -47,7 +47,7 @@ static int read_certificates(const struct credentials *credentials,
 
 /* --- Keys of tickets ----------------------------------------------------- */
 
-/* Writes the keys into a pipe, which has room for them. */
+/* Writes the keys to a pipe, which has room for them. */
 int credentials_hand_on(const struct credentials *credentials)
 {
     char state[TLS_TICKETS_STATE_MAX];
@@ -69,8 +69,8 @@ int credentials_hand_on(const struct credentials *credentials)
     return -1;
 }
 
-/* Takes on the keys of the server that this one takes over from, if there are
- * any. */
+/* Takes over the keys of the server that this one replaces, if it has passed
+ * any on. */
 static void inherit_tickets(struct tls_tickets *tickets)
 {
     const char *text = getenv(CREDENTIALS_TICKETS_VARIABLE);
@@ -113,7 +113,7 @@ static const struct managed_certificate *find_managed(
     return NULL;
 }
 
-/* Adds a name; the list is cut where there are too many. */
+/* Adds a name; if there are too many, the list is cut. */
 static void add_name(struct stats_certificate_facts *facts, const char *name)
 {
     size_t len = strlen(facts->names);
@@ -148,7 +148,7 @@ static void read_facts(const struct options *options,
     memcpy(facts->error, told.error, sizeof(told.error));
 }
 
-/* The sites are the same whenever files are read again. */
+/* The sites stay the same when files are read again. */
 void credentials_note(struct credentials *credentials)
 {
     struct stats_certificate_facts facts;
@@ -181,7 +181,7 @@ static bool open_stats(struct credentials *credentials)
 
 /* --- Coming and going ---------------------------------------------------- */
 
-/* Opens what --https stands for, before certificates are read: it makes one. */
+/* Prepares --https before certificates are read, since it makes one file. */
 static int open_https(struct credentials *credentials, struct options *options,
                       const struct credentials *before, FILE *errors)
 {
@@ -203,9 +203,9 @@ static int open_https(struct credentials *credentials, struct options *options,
     return status;
 }
 
-/* Makes the folder of managed certificates, which the server only reads.
- * Without it clients are shown placeholders, and sprintd-acme says more. A
- * sprintd-acme that somebody else starts may be another user, who makes the
+/* Makes the folder of managed certificates, which the server only reads. If
+ * that fails, clients get placeholders, and sprintd-acme reports it. A
+ * sprintd-acme started by somebody else may run as another user, who makes the
  * folder. */
 static void make_managed_folder(const struct options *options)
 {

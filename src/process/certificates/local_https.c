@@ -31,7 +31,7 @@ bool local_https_is_wanted(const struct options *options)
            (options->https != OPTIONS_HTTPS_OFF && !has_certificate);
 }
 
-/* Adds the certificate beside one that an authority is asked for. */
+/* Adds the certificate beside a managed one. */
 static bool add(const struct local_https *https, struct options *options,
                 struct location_options *told)
 {
@@ -39,7 +39,7 @@ static bool add(const struct local_https *https, struct options *options,
            texts_add(&told->certificate, &options->arena, https->path);
 }
 
-/* Adds the certificate to all sites; only some names are this machine's own. */
+/* Adds the certificate to all sites; it covers only some of their names. */
 static bool add_all(const struct local_https *https, struct options *options)
 {
     bool is_done = add(https, options, &options->location);
@@ -121,7 +121,7 @@ void local_https_tell(const struct local_https *https, FILE *to)
     char word[SHELL_WORD_SIZE(PATH_MAX)];
 
     if (local_authority_read(https->folder, NULL, &certificate, &fault) != 0)
-        return; /* one that has just been there can be missed */
+        return; /* it existed a moment ago: not reported */
     if (!machine_trust_has_added(&certificate)) {
         shell_word_put(word, https->folder, PATH_MAX);
         fprintf(to,

@@ -8,7 +8,7 @@
 
 static const char hosts_path[] = "/etc/hosts";
 
-/* Takes the next word off a line; false: there is none. */
+/* Takes the next word off a line. False: there is none. */
 static bool take_word(struct bytes *line, struct bytes *word_out)
 {
     const char *end = line->data + line->len;
@@ -70,8 +70,8 @@ static void add_own_name(struct tls_names *names)
     small_file_fini(&hosts);
 }
 
-/* Whether an address is good on a single link only: the link's name would have
- * to stand beside it, which no certificate can say. */
+/* Whether an address is valid on one link only: it needs the link's name, which
+ * certificates cannot contain. */
 static bool is_of_link(const struct sockaddr *any)
 {
     const struct sockaddr_in6 *in6 = (const void *)any;
@@ -84,7 +84,7 @@ static void add_interfaces(struct tls_names *names)
     struct ifaddrs *list;
 
     if (getifaddrs(&list) == -1)
-        return; /* a sandbox may have no netlink sockets */
+        return; /* the sandbox may forbid netlink sockets */
     for (const struct ifaddrs *at = list; at; at = at->ifa_next) {
         struct address address;
 

@@ -7,8 +7,9 @@
 #include "process/server_priv.h"
 
 enum {
-    /* Looked at twice before they are read: who renews a certificate may not
-     * have written its key yet. So it counts within twice that, and a bit. */
+    /* Files must be unchanged at two checks before they are read: a renewal may
+     * not have written its key yet. So a change counts after 20 s or a little
+     * more. */
     LOOK_MS = 10000,
     WARN_S = 24 * 3600,
     S_PER_DAY = 24 * 3600
@@ -25,8 +26,8 @@ static void log_text(char *text)
             log_error("%s", line);
 }
 
-/* Puts the certificates that were read in force, once the workers have taken
- * them. If these have no memory for that, the ones before stay. */
+/* Puts new certificates in force, once the workers have them. If these lack the
+ * memory, the old ones stay. */
 static void put_in_force(struct server *server, struct certificates *read)
 {
     struct credentials *credentials =
@@ -34,7 +35,7 @@ static void put_in_force(struct server *server, struct certificates *read)
     struct certificates *other = credentials_replace(credentials, read);
 
     if (worker_pool_change(server, server->generation) == 0) {
-        (void)!worker_pool_await(server); /* who is busy follows */
+        (void)!worker_pool_await(server); /* busy workers follow later */
         log_notice("certificates: read again, as their files have changed");
     } else {
         other = credentials_replace(credentials, other);
@@ -97,8 +98,8 @@ void renewal_take_news(struct server *server)
     read_again(server);
 }
 
-/* Renews the file of --https when it is due; the file counts then like any
- * other that has changed. */
+/* Renews the file of --https when it is due; then it counts as changed, like
+ * any other. */
 static void renew_https(struct renewal *renewal,
                         const struct local_https *https, uint64_t now_ms)
 {
@@ -107,7 +108,7 @@ static void renew_https(struct renewal *renewal,
 
     if (!https || (renewal->https_ms != 0 && now_ms < due_ms))
         return;
-    /* The file was renewed when the server began. */
+    /* At the start, the file was renewed already. */
     if (renewal->https_ms != 0 && local_https_renew(https, stderr) != EX_OK)
         log_warning("the certificate of --https stays as it is");
     renewal->https_ms = now_ms;
@@ -115,7 +116,7 @@ static void renew_https(struct renewal *renewal,
 
 /* --- What is told -------------------------------------------------------- */
 
-/* Sites that have the same are told of once. */
+/* Whether an earlier site has the same certificate: each is reported once. */
 static bool is_told(const struct certificates *certificates, size_t number,
                     const char *path)
 {
@@ -180,7 +181,7 @@ int renewal_tick(struct server *server, uint64_t now_ms)
     credentials_note(credentials);
     if (!renewal->has_told)
         tell_closed(renewal, credentials->certificates);
-    /* Or the clock was set back. */
+    /* The time has come, or the clock was set back. */
     if (now_s >= renewal->warn_at_s || renewal->warn_at_s - now_s > WARN_S) {
         renewal->warn_at_s = now_s + WARN_S;
         warn(credentials->certificates, now_s);

@@ -22,28 +22,28 @@ struct broker_request {
 };
 
 struct broker_answer {
-    int32_t result; /* 0: a descriptor comes along, if that was asked for */
+    int32_t result; /* 0: success, with a descriptor if one was asked for */
 };
 
 union rights {
-    struct cmsghdr header; /* for its alignment */
+    struct cmsghdr header; /* aligns room */
     char room[CMSG_SPACE(sizeof(int))];
 };
 
 enum { SOCKETS_MAX = 16, SOCKET_PATH_MAX = 108 };
 
-/* The broker's process, by itself. */
+/* The data of the broker's process. */
 struct table {
-    const struct broker *broker; /* its list */
+    const struct broker *broker; /* has the list */
     struct broker_options options;
     pid_t server;
-    /* Sockets that were made here, and may be removed. */
+    /* Sockets that were made here, and so may be removed. */
     char made[SOCKETS_MAX][SOCKET_PATH_MAX];
 };
 
 /* --- What is on the list ------------------------------------------------- */
 
-/* Whether both name something in one directory, by the same words. */
+/* Whether both paths lie in one directory, spelled the same. */
 static bool is_beside(const char *one, const char *other)
 {
     const char *slash = strrchr(one, '/');
@@ -69,7 +69,7 @@ static bool permits(const struct broker_path *listed, enum file_need need,
         return listed->need == FILE_PID ? strcmp(listed->path, path) == 0
                                         : listed->need == FILE_LISTEN &&
                                               is_beside(listed->path, path);
-    case FILE_PID: /* only as long as the server may itself */
+    case FILE_PID: /* only the server itself may, at its start */
     case FILE_PRIVATE:
     case FILE_LISTEN_PRIVATE:
         break;
@@ -105,8 +105,8 @@ static int open_file(const char *path, int flags)
     return fd == -1 ? -errno : fd;
 }
 
-/* The place where the socket of that path is remembered; NULL: it is not. With
- * "" for path: a free place. */
+/* Finds the entry of the socket made at path, or NULL; for the path "", a free
+ * entry. */
 static char *find_made(struct table *table, const char *path)
 {
     for (size_t i = 0; i < SOCKETS_MAX; i++)
@@ -115,8 +115,8 @@ static char *find_made(struct table *table, const char *path)
     return NULL;
 }
 
-/* Whether a path is on the list. That the server asks is no reason, as it may
- * have been taken over. */
+/* Whether path may be used. The server's request alone does not count, since
+ * the server may have been taken over. */
 static bool is_wanted(const struct table *table, const char *path)
 {
     const struct broker_options *options = &table->options;
@@ -126,8 +126,8 @@ static bool is_wanted(const struct table *table, const char *path)
             options->is_configured(options->context, path));
 }
 
-/* Whether a socket at path is of another service, even when nobody listens
- * there any more: that service may come back. */
+/* Whether the socket at path is another user's, even if nobody listens there
+ * now: its service may come back. */
 static bool is_of_others(const char *path)
 {
     struct stat st;
@@ -155,7 +155,7 @@ static int open_socket(struct table *table, const char *path)
     return listener.fd;
 }
 
-/* What is on the list itself, or a socket that was made here. */
+/* Writes the server's number into the pid file. */
 static int write_number(const struct table *table)
 {
     return table->options.number_fd == -1
@@ -163,6 +163,7 @@ static int write_number(const struct table *table)
                : pid_file_put(table->options.number_fd, table->server);
 }
 
+/* Removes a socket that was listed or made here, or the listed pid file. */
 static int remove_file(struct table *table, const char *path)
 {
     const struct broker *broker = table->broker;
@@ -214,7 +215,7 @@ static int obey(struct table *table, const struct broker_request *request)
     return -EACCES;
 }
 
-/* Sends an answer, with fd unless that is -1. False: it did not go out. */
+/* Sends an answer, with fd unless it is -1. False: that failed. */
 static bool send_answer(int to, int result, int fd)
 {
     struct broker_answer answer = {.result = result};
@@ -261,7 +262,7 @@ static _Noreturn void run(struct table *table, int end)
 
 /* --- The server's side --------------------------------------------------- */
 
-/* Reads the broker's answer. Returns the descriptor that came with it, or 0, or
+/* Reads the broker's answer. Returns the descriptor that came with it, 0, or
  * -errno. */
 static int receive_answer(int from)
 {

@@ -20,9 +20,9 @@ void companion_set_signals(void (*handler)(int number))
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Closes all descriptors but these two and standard error: no socket of the
- * server, and no pipe whose readers wait for its end, may live longer because
- * of us. */
+/* Closes all descriptors but these two and standard error: this process must
+ * not keep the server's sockets open, nor pipes whose readers wait for their
+ * end. */
 static void let_go(int fd, int other)
 {
     int null = open("/dev/null", O_RDWR);
@@ -45,7 +45,7 @@ void companion_settle(int fd, int other, const char *name, pid_t server)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != server)
-        _exit(EX_OK); /* it was faster */
+        _exit(EX_OK); /* the server has died already */
     prctl(PR_SET_NAME, name);
     companion_set_signals(SIG_IGN);
     let_go(fd, other);

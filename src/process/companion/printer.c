@@ -15,11 +15,11 @@
 
 enum { TEXT_BYTES = 4096, CHARACTER_BYTES = 4 };
 
-static bool has_errors; /* written while there is no other thread */
+static bool has_errors; /* written while there is only one thread */
 
 /* --- The process --------------------------------------------------------- */
 
-/* Bytes at the end that may be the beginning of a character. */
+/* Counts the bytes at the end that may begin an incomplete character. */
 static size_t count_begun(const char *text, size_t len)
 {
     for (size_t back = 1; back < CHARACTER_BYTES && back <= len; back++) {
@@ -34,8 +34,8 @@ static size_t count_begun(const char *text, size_t len)
     return 0;
 }
 
-/* Writes text, and drops it when the output takes no more: that is no reason
- * for anybody to wait. */
+/* Writes text; what the output does not take at once is dropped, so that nobody
+ * waits for the terminal. */
 static void put(int output, const char *text, size_t len)
 {
     while (len > 0) {
@@ -74,8 +74,8 @@ void printer_run(int input, int output)
     put(output, text, begun);
 }
 
-/* The printer is nobody's child, since the server may end before it; and nobody
- * of that user gets at what it has open. */
+/* Runs the printer. It is nobody's child, since the server may end first, and
+ * other processes of that user cannot reach its descriptors. */
 static _Noreturn void be_printer(int input, int terminal,
                                  const struct identity *identity)
 {
@@ -95,7 +95,7 @@ static _Noreturn void be_printer(int input, int terminal,
 
 /* --- The server's side --------------------------------------------------- */
 
-/* Forks the printer. 0 or -errno. */
+/* Forks the printer. Returns 0 or -errno. */
 static int fork_printer(int input, int terminal,
                         const struct identity *identity)
 {
@@ -115,7 +115,7 @@ static int fork_printer(int input, int terminal,
     return status == 0 ? 0 : -EAGAIN;
 }
 
-/* Starts the printer for fd, a terminal. 0 or -errno. */
+/* Starts the printer for fd, a terminal. Returns 0 or -errno. */
 static int start(int fd, const struct identity *identity)
 {
     int ends[2];
@@ -144,7 +144,7 @@ int printer_open(const struct identity *identity)
     fflush(NULL);
     if (prints)
         err = start(STDOUT_FILENO, identity);
-    if (err == 0 && is_same) /* in the order that it is said */
+    if (err == 0 && is_same) /* one pipe keeps the order of lines */
         err = dup2(STDOUT_FILENO, STDERR_FILENO) == -1 ? -errno : 0;
     else if (err == 0 && complains)
         err = start(STDERR_FILENO, identity);

@@ -9,18 +9,18 @@
 #include "base/units.h"
 
 enum {
-    TURN_BYTES = 16384, /* then others have their turn */
+    TURN_BYTES = 16384, /* per call; then others have their turn */
     LINES_AT_ONCE = 100,
-    LINE_MS = 100 /* one more, in the long run */
+    LINE_MS = 100 /* at most one line per so many ms, on average */
 };
 
-#define NAME "acme: " /* of who speaks: not the server */
+#define NAME "acme: " /* put before each line */
 
 /* --- Lines --------------------------------------------------------------- */
 
-/* Takes the level off a line, as the program's own log_write() puts it first. A
- * line without one is a library's, or of a command that the program runs, and
- * seldom good news. */
+/* Takes the level off a line, which the program's own log_write() puts first.
+ * Lines without a level, from a library or a command that the program runs, are
+ * warnings: they are seldom good news. */
 static enum log_level take_level(struct bytes *line)
 {
     const struct bytes own = BYTES("sprintd: ");
@@ -84,7 +84,7 @@ int program_log_open(struct program_log *log)
         return -errno;
     log->fd = ends[0];
     log->given = ends[1];
-    /* Only this end: the program's is its own to wait at. */
+    /* Only this end: the program may wait at its own. */
     if (fcntl(log->fd, F_SETFL, O_NONBLOCK) == 0)
         return 0;
     err = -errno;

@@ -23,14 +23,14 @@
 #include "process/upgrade.h"
 
 enum {
-    AGAIN_MS = 1000, /* after it has died; then longer and longer */
+    AGAIN_MS = 1000, /* pause after it has died, then doubled */
     AGAIN_MAX_MS = 60000,
-    WELL_MS = 60000 /* who has lived so long has been well */
+    WELL_MS = 60000 /* after so long, the pause starts anew */
 };
 
-/* The steward's process, by itself. */
+/* The data of the steward's process. */
 struct kept {
-    int end; /* to the server */
+    int end; /* its end of the socket to the server */
     pid_t pid;
     char program[PATH_MAX];
     char **arguments;
@@ -64,7 +64,7 @@ static void start(struct kept *kept)
         become(kept, steward);
 }
 
-/* Ends the program, which has nothing to tidy up: what it does can break off
+/* Ends the program, which needs no tidying up: its work can be interrupted
  * anywhere. */
 static void end(struct kept *kept)
 {
@@ -82,8 +82,8 @@ static uint64_t read_ms(void)
     return now_read_ns() / NS_PER_MS;
 }
 
-/* Waits until the program has died or says something, or the server wants
- * something, or pause_ms are over. */
+/* Waits until the program has died or written, the server has sent something,
+ * or pause_ms are over. */
 static void wait_for(struct kept *kept, int pause_ms)
 {
     int pidfd = kept->pid > 0 ? pidfd_open(kept->pid, 0) : -1;
@@ -103,24 +103,24 @@ static void wait_for(struct kept *kept, int pause_ms)
         return;
     end(kept);
     if (recv(kept->end, &order, 1, MSG_DONTWAIT) == 0)
-        _exit(EX_OK); /* there is no server any more */
+        _exit(EX_OK); /* the server has died */
 }
 
 static _Noreturn void keep(struct kept *kept, pid_t server)
 {
     int pause_ms = AGAIN_MS;
-    /* What the program says goes where the server's own words go. */
+    /* The program's lines go where the server's own log goes. */
     int errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     int err;
 
-    /* Other processes of the same user can take this program over, unlike the
-     * server. So it has no terminal: it can neither write to one nor put in
-     * what the user at the terminal seems to have typed. */
+    /* Unlike the server, this program can be taken over by other processes of
+     * the same user. So it leaves the terminal: it can neither write to it, nor
+     * insert input as if the user had typed it. */
     setsid();
     companion_settle(kept->end, errors, "sprintd-steward", server);
     if (errors != -1)
         dup2(errors, STDERR_FILENO);
-    log_set_lightest(LOG_LEVEL_DEBUG); /* the program knows what is too light */
+    log_set_lightest(LOG_LEVEL_DEBUG); /* the program filters by level itself */
     if ((err = program_log_open(&kept->log)) != 0) {
         log_error("acme: " STEWARD_PROGRAM " is not started: %s",
                   strerror(-err));
@@ -142,7 +142,7 @@ static _Noreturn void keep(struct kept *kept, pid_t server)
 
 /* --- The server's side --------------------------------------------------- */
 
-/* Finds the program, which lies beside the server's own. 0 or -errno. */
+/* Finds the program beside the server's own. Returns 0 or -errno. */
 int steward_find_program(char path[PATH_MAX])
 {
     int err = upgrade_find_program(path);
@@ -157,7 +157,7 @@ int steward_find_program(char path[PATH_MAX])
     return access(path, X_OK) == 0 ? 0 : -errno;
 }
 
-/* "sprintd-acme run", and what the server was told. */
+/* Returns "sprintd-acme run", with the server's arguments. */
 static char **make_arguments(char *const *arguments)
 {
     static char program[] = STEWARD_PROGRAM;
@@ -224,7 +224,7 @@ bool steward_has_news(struct steward *steward)
         has_news |= len > 0;
         if (len > 0)
             continue;
-        close(steward->fd); /* somebody has killed it */
+        close(steward->fd); /* the steward was killed */
         steward->fd = -1;
     }
     return has_news;
