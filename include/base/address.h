@@ -19,7 +19,7 @@
 
 /* A zeroed address is unknown: nobody is taken for somebody by an oversight. */
 enum address_family {
-    ADDRESS_UNKNOWN, /* a client of whom a proxy does not say who it is */
+    ADDRESS_UNKNOWN, /* a proxy does not say who its client is */
     ADDRESS_UNIX,
     ADDRESS_IPV4,
     ADDRESS_IPV6
@@ -29,8 +29,8 @@ enum { ADDRESS_TEXT_MAX = 46 };
 
 struct address {
     uint8_t family;
-    uint16_t port;      /* host order; 0 where there are no octets */
-    uint8_t octets[16]; /* the first 4 for ADDRESS_IPV4 */
+    uint16_t port;      /* in host order; 0 without octets */
+    uint8_t octets[16]; /* network order; 4 of them for ADDRESS_IPV4 */
 };
 
 void address_from(struct address *address, const struct sockaddr *from);

@@ -20,7 +20,7 @@ struct buf {
     char *data;
     size_t len;
     size_t capacity;
-    size_t max;    /* ceiling for len */
+    size_t max;    /* the most that len may become */
     char *storage; /* lent; data points here until it is outgrown */
     bool failed;
 };

@@ -35,8 +35,8 @@ enum evict_policy { EVICT_LRU, EVICT_GDSF, EVICT_SIEVE, EVICT_SAVED };
 struct evict_node {
     uint64_t bytes; /* what the entry occupies */
     struct list list_node;
-    struct heap_node heap; /* gdsf and saved only */
-    uint32_t frequency;    /* gdsf, saved: hits; sieve: visited */
+    struct heap_node heap; /* of gdsf and saved only */
+    uint32_t frequency;    /* gdsf, saved: hits; sieve: 1 once visited */
     /* Set by the owner: how many others like it the node stands for, whose
      * bytes are among its own (miniature.h). Else 0. */
     uint32_t others;
@@ -50,7 +50,7 @@ struct evict; /* opaque */
 /* NULL: no memory. bytes_max and entries_max are at least 1. */
 MUST_USE struct evict *evict_create(enum evict_policy policy,
                                     uint64_t bytes_max, size_t entries_max);
-void evict_destroy(struct evict *evict); /* must be empty of nodes */
+void evict_destroy(struct evict *evict); /* no node may be inside */
 
 /* Lets a new entry in; the caller then takes victims until there are none.
  * The entry just let in may be among them when it alone is too large, or

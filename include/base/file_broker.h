@@ -18,8 +18,8 @@ enum file_need {
     FILE_READ,
     FILE_APPEND,  /* a log, made when it is missing */
     FILE_PID,     /* read and write; made when missing */
-    FILE_NUMBER,  /* the server's number is written into its pid file */
-    FILE_PRIVATE, /* a pid file that is there gets FILE_PID_MODE */
+    FILE_NUMBER,  /* the server's process id is written to its pid file */
+    FILE_PRIVATE, /* an existing pid file gets FILE_PID_MODE */
     FILE_LISTEN,  /* a unix socket is made there, and listens */
     /* A unix socket is made that only its owner may connect to. */
     FILE_LISTEN_PRIVATE,

@@ -28,8 +28,8 @@ enum {
 };
 
 struct glob {
-    uint8_t count;    /* of steps */
-    uint8_t captures; /* how many of them are wildcards of a run */
+    uint8_t count;    /* number of steps */
+    uint8_t captures; /* how many steps are wildcards of a run */
     struct glob_step {
         uint8_t kind; /* private */
         char byte;    /* the literal, or the wildcard's number from 0 */

@@ -20,7 +20,7 @@
 #include "base/bytes.h"
 
 struct heap_node {
-    uint32_t index; /* private: place + 1; 0 outside */
+    uint32_t index; /* private: index in items + 1; 0 outside */
 };
 
 struct heap_item {

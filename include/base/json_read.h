@@ -23,7 +23,7 @@
 
 enum {
     JSON_DEPTH_MAX = 32,
-    JSON_VALUES_MAX = 1 << 18, /* of 40 bytes: 10 MiB */
+    JSON_VALUES_MAX = 1 << 18, /* 10 MiB, of 40 bytes each */
     JSON_NUMBER_BYTES_MAX = 63
 };
 
@@ -39,8 +39,8 @@ enum json_kind {
 
 struct json_value {
     enum json_kind kind;
-    uint32_t size;     /* how many values it is, with all that it holds */
-    struct bytes name; /* of a member, without quotes */
+    uint32_t size;     /* how many values it is in the row, with all inside */
+    struct bytes name; /* name of a member, without quotes */
     union {
         struct bytes text; /* of a string: as it came, without quotes */
         double number;
@@ -48,7 +48,7 @@ struct json_value {
 };
 
 struct json_reader {
-    struct json_value *values; /* the first is the whole; private else */
+    struct json_value *values; /* values[0] is the whole; the rest is private */
     uint32_t count;
     uint32_t capacity;
     uint32_t count_max;

@@ -49,7 +49,7 @@
 enum {
     CACHE_BODY_MEMORY_MAX = 65536, /* a longer body lies in a file */
     CACHE_BODY_PASSING_MAX = 1048576,
-    CACHE_BODY_MAPS_MAX = 16384 /* at once: a process may have 65530 */
+    CACHE_BODY_MAPS_MAX = 16384 /* mappings; a process may have 65530 */
 };
 
 enum cache_body_state {
@@ -60,8 +60,8 @@ enum cache_body_state {
 
 /* Of all bodies of a store. */
 struct cache_body_counts {
-    atomic_size_t files;      /* open ones */
-    atomic_size_t maps;       /* mapped ones */
+    atomic_size_t files;      /* open files */
+    atomic_size_t maps;       /* mapped files */
     _Atomic uint64_t filling; /* bytes set aside for bodies not whole yet */
     _Atomic uint64_t whole;   /* memory of whole bodies, kept or only read */
     struct cache_spooling *spooling; /* where long bodies go; NULL: memory */
@@ -72,8 +72,8 @@ struct cache_body; /* opaque */
 /* A reader of a body that is still being filled. */
 struct cache_reader {
     struct list list_node; /* private */
-    bool is_mapped;        /* wants what lies in a file from its mapping */
-    uint64_t at; /* what is before it has been sent; the mutex guards it */
+    bool is_mapped;        /* wants bytes of a file by its mapping */
+    uint64_t at; /* bytes before it have been sent; the mutex guards it */
 };
 
 /* Makes an empty body; its length may be CACHE_LENGTH_UNKNOWN. counts is

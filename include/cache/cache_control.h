@@ -38,10 +38,10 @@ struct cache_control {
     int64_t max_age;
     int64_t s_maxage;
     int64_t min_fresh;
-    int64_t max_stale; /* without a number: CACHE_SECONDS_MAX */
+    int64_t max_stale; /* CACHE_SECONDS_MAX without a number */
     int64_t stale_while_revalidate;
     int64_t stale_if_error;
-    struct bytes no_cache_fields; /* names with commas between; or empty */
+    struct bytes no_cache_fields; /* names, joined by commas; or empty */
     struct bytes private_fields;
 };
 

@@ -91,9 +91,9 @@ void cache_disk_check(struct cache_disk *disk, struct cache_entry *entry,
                       struct cache_file *file, struct cache_body *body);
 
 struct cache_disk_counts {
-    uint64_t written; /* files */
-    uint64_t refused; /* entries: too much to write, or no use */
-    uint64_t damaged; /* files, when found or read */
+    uint64_t written; /* files written */
+    uint64_t refused; /* entries not written: too many, or no use */
+    uint64_t damaged; /* damaged files, when found or read */
 };
 
 struct cache_disk_counts cache_disk_count(const struct cache_disk *disk);

@@ -18,30 +18,30 @@
 struct cache_entry {
     struct bytes key;
     struct bytes names;          /* fields that it varies by: cache_vary.h */
-    struct bytes variant;        /* the values that they had in the request */
+    struct bytes variant;        /* values of these fields in its request */
     struct bytes phrase;         /* reason phrase behind its status */
     struct bytes lines;          /* its fields */
-    struct bytes hidden;         /* fields that clients do not get */
-    struct bytes codings;        /* of its body, where it does not vary by what
+    struct bytes hidden;         /* lines that clients do not get */
+    struct bytes codings;        /* Content-Encoding, unless it varies by what
                                     clients take; or empty */
     struct cache_facts facts;    /* what lines say */
     struct cache_ranges *ranges; /* of its body; NULL: it is not in parts */
-    uint32_t cost_ms;            /* how long it took to get it */
+    uint32_t cost_ms;            /* time that its answer took */
     atomic_llong retry_s;        /* until when the origin is left alone after a
                                  failure; monotonic clock */
-    atomic_bool has_answered;    /* that failure was an answer */
+    atomic_bool has_answered;    /* an error answer was that failure */
     atomic_bool is_purged; /* softly: the origin is asked before it is used */
     /* The store's. */
     uint64_t hash;
     struct cache_entry *next;
     struct evict_node node;
-    struct cache_body *body; /* NULL: it has none, or that lies on disk alone */
-    struct cache_file *file; /* NULL: it is not on disk */
+    struct cache_body *body;  /* NULL: it has none, or only one on disk */
+    struct cache_file *file;  /* NULL: it is not on disk */
     struct evict_node waking; /* for its body, while there is one */
     bool has_body;
     bool is_indexed;
-    bool is_settled; /* the policy of entries knows it */
-    bool is_awake;   /* the policy of bodies knows its body */
+    bool is_settled; /* evict has node */
+    bool is_awake;   /* awake, the policy of bodies, has waking */
     atomic_uint refs;
     char text[];
 };

@@ -19,7 +19,7 @@
 #include "cache/cache_control.h"
 
 enum {
-    CACHE_HEURISTIC_PART = 10, /* of its time since Last-Modified: a tenth */
+    CACHE_HEURISTIC_PART = 10, /* a tenth of the time since Last-Modified */
     CACHE_HEURISTIC_MAX_S = 86400,
     /* Clocks of two workers are not read at the same time. */
     CACHE_CLOCK_SLACK_S = 5,
@@ -30,15 +30,15 @@ struct cache_facts {
     unsigned status;
     struct cache_control control; /* what the field that counts says */
     bool is_targeted;             /* that field is for shared caches alone */
-    bool is_explicit;             /* the origin has said how long */
-    bool has_cookie;              /* Set-Cookie */
+    bool is_explicit;             /* the origin has said lifetime_s */
+    bool has_cookie;              /* Set-Cookie is there */
     bool varies_by_all;           /* Vary: * */
     bool has_validator;
     bool has_date;
     struct bytes etag;     /* empty: none */
     int64_t modified_s;    /* Last-Modified; INT64_MIN: none */
-    int64_t date_s;        /* Date, or where that is missing when it came */
-    int64_t born_s;        /* wall clock: when its age was 0 */
+    int64_t date_s;        /* Date, or when the answer came */
+    int64_t born_s;        /* when its age was 0, by the wall clock */
     int64_t lifetime_s;    /* 0: stale at once */
     struct bytes modified; /* Last-Modified as it came; or empty */
 };
@@ -49,7 +49,7 @@ struct cache_circumstances {
     int64_t asked_s; /* seconds since the epoch */
     int64_t came_s;
     int64_t default_s;      /* lifetime of an answer that says none; 0: none */
-    bool may_guess;         /* a lifetime, from Last-Modified */
+    bool may_guess;         /* lifetimes may be guessed by Last-Modified */
     struct bytes surrogate; /* our name, as Surrogate-Control has it */
 };
 
@@ -63,9 +63,9 @@ enum cache_refusal {
     CACHE_REFUSED_STATUS,     /* no answer with such a status is kept */
     CACHE_REFUSED_NO_STORE,   /* the request or the answer says no-store */
     CACHE_REFUSED_PRIVATE,    /* the answer is for one client alone */
-    CACHE_REFUSED_AUTHORIZED, /* an answer to Authorization may be for one */
-    CACHE_REFUSED_COOKIE,     /* an answer with a cookie may be for one */
-    CACHE_REFUSED_VARY,       /* Vary: *, nobody can tell for whom it is */
+    CACHE_REFUSED_AUTHORIZED, /* it answers Authorization: perhaps for one */
+    CACHE_REFUSED_COOKIE,     /* it has to do with a cookie: perhaps for one */
+    CACHE_REFUSED_VARY,       /* Vary: *: nobody can tell for whom it is */
     CACHE_REFUSED_STALE       /* stale at once, and without a validator */
 };
 
@@ -73,7 +73,7 @@ struct cache_asked {
     bool is_authorized; /* the request had Authorization */
     bool has_user;      /* the request had Cookie, or the like */
     bool no_store;      /* the request said no-store */
-    bool takes_part;    /* a part of the answer is worth keeping, too */
+    bool takes_part;    /* a part of an answer may be kept, too */
 };
 
 /* Whether an answer may be kept (RFC 9111 3), or why not. */
@@ -116,8 +116,8 @@ static inline bool cache_facts_is_strong(const struct cache_facts *facts)
 
 enum cache_use {
     CACHE_USE_FRESH,
-    CACHE_USE_STALE,     /* stale, and the request takes it (max-stale) */
-    CACHE_USE_MEANWHILE, /* stale, while it is fetched anew
+    CACHE_USE_STALE,     /* stale, but the request takes that (max-stale) */
+    CACHE_USE_MEANWHILE, /* stale, but usable while it is fetched anew
                             (stale-while-revalidate) */
     CACHE_USE_ASK        /* only once the origin has been asked */
 };

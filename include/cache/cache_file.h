@@ -26,11 +26,11 @@ enum { CACHE_FILE_BLOCK_BYTES = 262144, CACHE_FILE_HEAD_BYTES_MAX = 262144 };
 struct cache_file {
     struct cache_folder *folder; /* borrowed */
     struct cache_file_name name;
-    uint64_t length;         /* of the body */
+    uint64_t length;         /* length of the body */
     atomic_bool is_verified; /* this process has checked or written it */
     atomic_bool is_gone;     /* it is being removed */
     atomic_uint refs;
-    struct cache_job removal; /* the queue's, when file goes */
+    struct cache_job removal; /* removes the file; the queue's */
 };
 
 /* NULL: no memory. */

@@ -23,14 +23,14 @@
 
 enum {
     CACHE_FILE_NAME_BYTES = 40,
-    CACHE_FOLDER_RETRY_MS = 1000 /* after a failed write none is tried */
+    CACHE_FOLDER_RETRY_MS = 1000 /* no write for so long after a failure */
 };
 
 struct cache_folder {
     int fd;
-    const char *path;    /* in messages; borrowed */
-    uint32_t run;        /* of this process: the higher half of its serials */
-    atomic_uint serials; /* the lower half of the last */
+    const char *path;    /* for messages; borrowed */
+    uint32_t run;        /* of this process: upper half of its serials */
+    atomic_uint serials; /* lower half of the latest serial */
     atomic_bool is_ours; /* it is locked, and may be changed */
     _Atomic uint64_t retry_ms;
     bool is_failing; /* a failure was logged; the queue's thread's */

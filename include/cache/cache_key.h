@@ -19,15 +19,15 @@
 enum { CACHE_KEY_BYTES_MAX = 16384 };
 
 struct cache_key_rules {
-    struct bytes place;       /* which proxy answers: no two have the same */
+    struct bytes place;       /* names the proxy; no two have the same */
     struct cache_parts parts; /* what else the key has, or queries lack in it */
 };
 
 /* Whose request a key is made for. */
 struct cache_key_asker {
     bool is_secure;   /* the request came by https */
-    bool is_trusted;  /* its fields about the address asked for go upstream */
-    bool has_no_form; /* fields that say in which form one asks are left out */
+    bool is_trusted;  /* what it says of the address goes upstream */
+    bool has_no_form; /* fields that ask for a form are left out */
 };
 
 /* Appends the key. False: it has none, or one that is too long. */

@@ -19,8 +19,8 @@ enum cache_part_kind { CACHE_PART_HEADER, CACHE_PART_COOKIE, CACHE_PART_QUERY };
 
 struct cache_part {
     enum cache_part_kind kind;
-    bool is_out;    /* '-' stood before it */
-    bool is_prefix; /* '*' stood behind it */
+    bool is_out;    /* '-' stood before the part: it is left out */
+    bool is_prefix; /* '*' stood behind the name */
     struct bytes name;
 };
 

@@ -23,16 +23,16 @@
 #include "io/mailbox.h"
 
 struct cache_port {
-    pthread_mutex_t mutex; /* guards the two below, and the nodes of ready */
+    pthread_mutex_t mutex; /* guards ready, its nodes, and is_sent */
     struct list ready;
-    bool is_sent;             /* the note is under way */
+    bool is_sent;             /* note is under way */
     struct mailbox_note note; /* private, too */
     struct mailbox *mailbox;  /* borrowed */
 };
 
 struct cache_wait {
     struct list list_node;  /* private, as the next two: in an object's list */
-    struct list ready_node; /* in the port's */
+    struct list ready_node; /* in the port's ready */
     bool is_ready;          /* on_ready is to be called */
     struct cache_port *port;
     /* In the port's loop; wait may be gone afterwards, if it has been cancelled

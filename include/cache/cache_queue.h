@@ -24,7 +24,7 @@ enum {
 };
 
 struct cache_job {
-    struct list list_node; /* private, as the next */
+    struct list list_node; /* private, like the next */
     bool is_queued;
     void (*run)(struct cache_job *job);
 };

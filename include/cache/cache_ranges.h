@@ -20,9 +20,9 @@
 enum { CACHE_RANGES_MAX = 16 };
 
 struct cache_range {
-    struct range at;         /* in the representation */
+    struct range at;         /* where it is in the representation */
     uint64_t skip;           /* bytes of body before the range */
-    struct cache_body *body; /* a reference */
+    struct cache_body *body; /* counted */
 };
 
 struct cache_ranges {

@@ -16,8 +16,8 @@
 #include "cache/cache_file.h"
 
 enum {
-    CACHE_SPOOL_PENDING_MAX = 1048576, /* of one body */
-    CACHE_SPOOL_ALL_MAX = 67108864     /* of all bodies; each may have some */
+    CACHE_SPOOL_PENDING_MAX = 1048576, /* unwritten bytes of one body */
+    CACHE_SPOOL_ALL_MAX = 67108864     /* and of all; each may have some */
 };
 
 /* Where what is spooled goes. */

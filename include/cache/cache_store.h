@@ -30,20 +30,20 @@
 
 enum {
     CACHE_VARIANTS_MAX = 32, /* of one key */
-    CACHE_ALONE_S = 10,      /* nobody waits after an answer not for all */
+    CACHE_ALONE_S = 10,      /* nobody waits, after an answer for one only */
     CACHE_LATE_S = 10,       /* all wait for one; then one more asks, too */
-    CACHE_LONG_S = 600,      /* a too long answer is begun for one alone */
+    CACHE_LONG_S = 600,      /* after one that was too long, each asks alone */
     CACHE_AWAKE_BYTES_MAX =
-        134217728, /* memory of bodies that lie on disk, too */
-    CACHE_HEADS_BYTES_MAX = 268435456 /* memory of all else */
+        134217728, /* bodies in memory that lie on disk, too */
+    CACHE_HEADS_BYTES_MAX = 268435456 /* entries without bodies, with a disk */
 };
 
 struct cache_store_options {
     enum evict_policy policy;
     uint64_t bytes_max;
-    uint64_t object_max;            /* bytes of a body */
-    size_t files_max;               /* descriptors */
-    struct cache_disk_options disk; /* folder is NULL: all is in memory */
+    uint64_t object_max;            /* bytes of a body, at most */
+    size_t files_max;               /* descriptors, at most */
+    struct cache_disk_options disk; /* folder NULL: all is in memory */
 };
 
 struct cache_store; /* opaque */
@@ -81,19 +81,19 @@ void cache_found_release(struct cache_found *found);
 /* --- Fetching ------------------------------------------------------------ */
 
 enum cache_outcome {
-    CACHE_OUTCOME_NONE,   /* it is under way */
-    CACHE_OUTCOME_STORED, /* look for it */
-    CACHE_OUTCOME_AGAIN,  /* nothing is known; another may fetch */
-    CACHE_OUTCOME_ALONE   /* it was not for all, or nobody answered */
+    CACHE_OUTCOME_NONE,   /* the flight is under way */
+    CACHE_OUTCOME_STORED, /* the answer is stored: look for it */
+    CACHE_OUTCOME_AGAIN,  /* nothing is known: another may fetch */
+    CACHE_OUTCOME_ALONE   /* it was not for all, or there was no answer */
 };
 
 struct cache_flight; /* opaque; counted */
 
 enum cache_join {
-    CACHE_LEAD,  /* *flight_out is the caller's to end */
-    CACHE_WAIT,  /* wait is told when it has ended */
-    CACHE_ALONE, /* do not wait for each other */
-    CACHE_LOOK   /* something has come meanwhile: find again */
+    CACHE_LEAD,  /* fetch; the caller ends *flight_out */
+    CACHE_WAIT,  /* somebody fetches; wait is told of the end */
+    CACHE_ALONE, /* fetch, without waiting for each other */
+    CACHE_LOOK   /* an entry has come: find again */
 };
 
 /* now_s is of the monotonic clock, here and below: what is waited for does not
@@ -193,12 +193,11 @@ size_t cache_store_invalidate(struct cache_store *store, struct bytes key);
 
 /* What is to go: of one place and host, by address or by tag. */
 struct cache_purge {
-    struct bytes place;   /* data is NULL: of all places */
-    struct bytes address; /* "host/path?query"; with is_prefix: how addresses
-                             begin */
-    struct bytes tags;    /* empty: any */
+    struct bytes place;   /* data NULL: of all proxies */
+    struct bytes address; /* "host/path?query"; with is_prefix: its beginning */
+    struct bytes tags;    /* tags, one of which counts; empty: any */
     bool is_prefix;
-    bool is_soft; /* entries stay; the origin is asked first */
+    bool is_soft; /* entries stay, but the origin is asked first */
 };
 
 /* Removes the entries that purge names; returns how many. Looks at every entry.

@@ -17,8 +17,8 @@
 
 enum {
     CACHE_VARY_NAMES_MAX = 16,
-    CACHE_VARY_BYTES_MAX = 4096,   /* of the names */
-    CACHE_VARIANT_BYTES_MAX = 2048 /* of the values */
+    CACHE_VARY_BYTES_MAX = 4096,   /* of all names */
+    CACHE_VARIANT_BYTES_MAX = 2048 /* of all values */
 };
 
 /* Gathers the names of all Vary fields of a reply's lines, in lower case, with

@@ -22,7 +22,7 @@ enum {
 
 struct client_due {
     uint32_t slope;  /* s */
-    uint64_t sloped; /* virtual bytes still charged at s; those after at c */
+    uint64_t sloped; /* virtual bytes that s still holds for, then c does */
     uint64_t at;     /* V when something is due */
 };
 
@@ -32,7 +32,7 @@ struct client_wait {
     uint64_t factor;    /* c */
     uint64_t grace;     /* G */
     uint64_t bytes;     /* b */
-    uint64_t promise;   /* of the place that it waits with; 0: none */
+    uint64_t promise;   /* of the place that waits; 0: none was made */
     uint32_t elsewhere; /* other workers at which the client waits */
 };
 

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 enum {
-    CLIENT_LEVEL_MAX = 1024 * 1024, /* below a client's credit: shares stay */
+    CLIENT_LEVEL_MAX = 1024 * 1024, /* below CLIENT_SHARE_CREDIT: shares stay */
     CLIENT_LEVEL_SMALL = 64 * 1024, /* the largest thing of a page */
     CLIENT_LEVEL_MANY = 64 /* more things than a page asks for at a time */
 };

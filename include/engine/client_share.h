@@ -130,7 +130,7 @@ struct client_share {
     uint32_t count;  /* clients that are here */
     struct heap due;
     struct heap leaving;
-    struct client_entry *taken; /* the client whose place was taken last */
+    struct client_entry *taken; /* the client of the place taken last */
     const struct client_place *taken_place; /* that place: only to compare */
     uint64_t taken_counted;                 /* bytes of it that its level has */
     struct client_entry *lone; /* where the only client here is kept */
@@ -143,7 +143,7 @@ struct client_share {
      * are no other workers. */
     uint32_t (*count_elsewhere)(const void *context, uint32_t mark);
     const void *context;
-    uint32_t looked; /* goes round due: whose marks were looked up again */
+    uint32_t looked; /* where client_share_hear() goes on in due */
     /* Called when the level of a waiting place's client has changed. NULL:
      * nobody needs to know. */
     void (*on_level)(struct client_share *share, struct client_place *place,

@@ -50,7 +50,7 @@
 #include "io/deadline.h"
 
 enum conn_state {
-    CONN_HANDSHAKE, /* TLS is not agreed upon yet */
+    CONN_HANDSHAKE, /* TLS is being agreed upon */
     CONN_READING,   /* waits for a request, or the rest of one */
     CONN_QUEUED,    /* waits for its turn to send */
     CONN_BLOCKED,   /* waits for the socket to take more */
@@ -92,12 +92,11 @@ struct conn_shared {
 struct conn {
     _Alignas(64) ev_io io;
     uint8_t state;          /* enum conn_state */
-    uint8_t ignored_events; /* since it is QUEUED */
-    bool waits;             /* for a request, and is in reading_count */
+    uint8_t ignored_events; /* of the socket, since QUEUED */
+    bool waits;             /* for a request; counted in reading_count */
     bool is_put_off;        /* it is in shared->costly or in ->held */
     uint32_t linger_bytes;  /* that may still be read and thrown away */
-    struct sched_item item; /* its place is in shared->waiting while it is
-                               WAITING */
+    struct sched_item item; /* place.link is in shared->waiting while WAITING */
     struct deadline deadline;
     uint64_t mark_ms; /* since when BLOCKED; until when to linger or to shake
                          hands */

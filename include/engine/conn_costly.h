@@ -29,7 +29,7 @@ struct conn;
 
 struct conn_costly_note {
     struct conn *conn;
-    uint64_t number; /* conn's number; another one: conn was reused */
+    uint64_t number; /* tells whether conn is still the same one */
 };
 
 /* A ring of notes. It begins as all zero. */

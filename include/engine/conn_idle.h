@@ -26,13 +26,13 @@ struct list;
 
 struct conn_idle_note {
     struct conn *conn;
-    uint64_t number; /* of conn, which may be another by now */
+    uint64_t number; /* tells whether conn is still the same one */
     uint64_t since_ms;
 };
 
 /* All zero to begin with. */
 struct conn_idle {
-    struct conn_idle_note notes[CONN_IDLE_NOTED_MAX]; /* the longest first */
+    struct conn_idle_note notes[CONN_IDLE_NOTED_MAX]; /* longest first */
     size_t count;
     size_t next;
     uint64_t in_vain_ms; /* when a search last found none; 0: never */

@@ -18,19 +18,19 @@
 
 struct conn_set {
     struct conn_shared shared;
-    const struct protocol *protocol; /* that connections speak */
+    const struct protocol *protocol; /* of new connections */
     const struct cidrs *proxies;     /* the trusted ones */
-    bool proxies_introduce;          /* they begin with the PROXY protocol */
+    bool proxies_introduce;          /* these begin with the PROXY protocol */
     /* private */
     struct list open;
     struct list closed;
     struct list free;
     struct list slabs;
     size_t count;      /* open connections */
-    size_t conn_bytes; /* of one connection and its session */
+    size_t conn_bytes; /* size of a connection with its session */
     /* Of the next connection. The first connection's is the worker's number. */
     uint64_t next_number;
-    uint64_t number_step; /* from one connection's number to the next */
+    uint64_t number_step; /* from one connection to the next */
     size_t allocated;     /* connections in all slabs */
     struct conn_idle idle;
     _Atomic uint64_t closed_count;

@@ -30,7 +30,7 @@
 enum { FAIR_SHARE_FRACTION_BITS = 12 };
 
 struct fair_share {
-    struct heap heap;        /* by virtual finish */
+    struct heap heap;        /* of simulated responses, by virtual finish */
     struct heap_node *nodes; /* one for each response that may be simulated */
     uint32_t *free_nodes;    /* indexes of free nodes; free_count of them */
     uint32_t free_count;

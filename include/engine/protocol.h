@@ -47,12 +47,12 @@
 
 /* Why a connection ended; in the log, and for counting. */
 enum conn_end {
-    CONN_END_NONE,    /* it has not, and nothing has decided that it will */
+    CONN_END_NONE,    /* it has not ended, nor is to end */
     CONN_END_CLIENT,  /* the client closed it, or asked for its end */
     CONN_END_IDLE,    /* no request came for too long */
-    CONN_END_TIMEOUT, /* half of one came, or a response was not taken */
+    CONN_END_TIMEOUT, /* half a request, or a response not taken, too long */
     CONN_END_ERROR,   /* a bad request, a broken connection, no memory */
-    CONN_END_LIMIT,   /* it had all it may have, or made room for another */
+    CONN_END_LIMIT,   /* it had requests_max, or made room for another */
     CONN_END_DRAIN,   /* the server stops */
     CONN_END_COUNT
 };
@@ -61,10 +61,10 @@ struct conn_limits {
     size_t connections_max; /* of this worker */
     uint32_t requests_max;  /* per connection; 0: any number */
     uint64_t keepalive_ms;
-    uint64_t header_ms;     /* for a whole head */
-    uint64_t body_ms;       /* for a whole body */
-    uint64_t send_ms;       /* without progress while the socket is full */
-    uint64_t send_rate_min; /* bytes a second, beyond send_ms; 0: any */
+    uint64_t header_ms;     /* time for a whole head */
+    uint64_t body_ms;       /* time for a whole body */
+    uint64_t send_ms;       /* time without progress of a full socket */
+    uint64_t send_rate_min; /* bytes a second after send_ms; 0: any */
     uint64_t quantum;       /* bytes sent before others get their turn */
     bool prior_knowledge;   /* HTTP/2 in clear text, if a client begins so */
 };
@@ -111,12 +111,12 @@ struct session_context {
     struct pool inputs;
     struct pool small_inputs;
     struct pool exchanges;
-    struct field *fields;  /* for the head that is parsed */
-    char *wide;            /* for a read of an upload; NULL: none so far */
+    struct field *fields;  /* for the next head to parse */
+    char *wide;            /* buffer for reads of uploads; NULL: none so far */
     struct h2_context *h2; /* what sessions of HTTP/2 share */
     bool is_draining;      /* connections end with their next answer */
     bool ends_idle;        /* connections that wait for a request end at once */
-    struct log_limit refusals; /* how often standard error hears of one */
+    struct log_limit refusals; /* bounds how many are logged on stderr */
 };
 
 /* How soon it is noticed that a client is gone while nothing is read. */
@@ -126,7 +126,7 @@ enum { SESSION_LOOK_MS = 1000 };
 enum session_beside {
     SESSION_LEAVES, /* it is left unread, but its end is looked for */
     SESSION_TAKES,  /* it is read: receive() */
-    SESSION_RESTS   /* neither is read or watched; expire() looks */
+    SESSION_RESTS   /* neither read nor watched, but expire() looks */
 };
 
 /* A connection as its protocol sees it; the protocol's own struct begins so. */
@@ -139,25 +139,25 @@ struct session {
     uint8_t why;        /* enum conn_end: why SESSION_CLOSES */
     bool awaits_proxy;  /* a proxy is to name the client first */
     bool is_introduced; /* the proxy has named peer */
-    bool overlaps;      /* requests come while answers are still sent */
+    bool overlaps;      /* more requests come while answers are sent */
     bool is_costly;     /* what its client says costs more than it brings */
     bool holds_input;   /* receive() can go on though nothing more comes */
     uint32_t requests;
-    uint32_t finished;   /* of requests: those that are done with */
-    uint16_t position;   /* of its candidate in the scheduler, on arrival */
-    uint16_t waiting;    /* how many waited then, itself included; when timed,
-                            to UINT16_MAX */
+    uint32_t finished;   /* requests that are done with */
+    uint16_t position;   /* its candidate's in the queue, on arrival */
+    uint16_t waiting;    /* how many waited then, itself included, up to
+                            UINT16_MAX; with Server-Timing */
     uint32_t ticket;     /* of its peer, for address_count */
     uint64_t number;     /* unique among the server's connections */
-    uint64_t since_ms;   /* since when it waits for a request, of which no byte
-                            has come; 0: it does not wait */
+    uint64_t since_ms;   /* since when no byte of the next request has come; 0:
+                            one has, or none is waited for */
     uint32_t blocked_ms; /* all earlier BLOCKED times of what is being sent */
     struct address peer; /* the other end, or whom the PROXY protocol named */
 };
 
 /* What a connection does next. */
 enum session_step {
-    SESSION_STAYS,   /* as it is */
+    SESSION_STAYS,   /* nothing changes */
     SESSION_GOES_ON, /* something has come: advance() */
     SESSION_READS,   /* nothing to send, more must come: receive() */
     SESSION_SENDS,   /* something waits to be sent: candidate(), send() */

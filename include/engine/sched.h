@@ -90,12 +90,12 @@ struct sched {
     struct heap heap;
     enum sched_policy policy;
     uint64_t bound;         /* K of srpt; 0: none */
-    uint64_t clock;         /* counts arrivals and turns */
-    uint64_t bytes_arrived; /* A, times how often it counts in keys of srpt */
+    uint64_t clock;         /* number of arrivals and turns */
+    uint64_t bytes_arrived; /* A, times its weight in keys of srpt */
     uint64_t bytes_waiting; /* of items that wait; streams count as 0 */
     uint64_t bytes_sent;    /* since ever */
     struct fair_share share;
-    struct client_share clients; /* their shares, under srpt */
+    struct client_share clients; /* shares of clients, under srpt */
 };
 
 struct sched_item {
@@ -109,7 +109,7 @@ struct sched_item {
     uint64_t stamp;        /* private: a of srpt; virtual finish of fsp */
     uint64_t bytes;        /* private: its part of bytes_waiting */
     struct client_place place; /* private */
-    uint64_t excess;           /* private: part of its key, see Excess */
+    uint64_t excess;           /* private: the excess within its key */
 };
 
 /* What keeps responses from starving under srpt. */

@@ -33,13 +33,13 @@
 
 enum {
     WHAT_IF_JOBS = 4096, /* when more come, the sample ends early */
-    WHAT_IF_SAMPLE = 2,  /* in ticks */
+    WHAT_IF_SAMPLE = 2,  /* ticks of a sample */
     WHAT_IF_EVERY = 5
 };
 
 struct what_if_job {
     uint64_t arrive_ns;
-    uint64_t done_ns; /* 0: not yet */
+    uint64_t done_ns; /* 0: not yet done */
     uint64_t bytes;   /* 0: the response was given up */
     struct heap_node node;
     bool is_judged;
@@ -48,7 +48,7 @@ struct what_if_job {
 struct what_if {
     struct what_if_job *jobs; /* by arrival; NULL: nothing is sampled */
     uint32_t count;
-    uint32_t sample; /* its number; marks of other samples mean nothing */
+    uint32_t sample; /* number of the sample; older marks count for nothing */
     unsigned ticks;
     bool is_noting;
     uint64_t since_ns;

@@ -44,9 +44,9 @@ struct worker_proxy {
 /* What may change while a worker runs. The worker fills in clock and mounts. */
 struct worker_service {
     struct sites_options sites;
-    struct password_check *password_check; /* borrowed; NULL: not needed */
-    struct bytes status_prefix;            /* of every site; empty: none */
-    bool has_status; /* a status page at the mount or in some location */
+    struct password_check *password_check;   /* borrowed; NULL: not needed */
+    struct bytes status_prefix;              /* of every site; empty: none */
+    bool has_status;                         /* some site has a status page */
     struct status_audience status_audience;  /* borrowed, as what sites names */
     struct kv_access kv_access;              /* of all stores; borrowed */
     const struct stats_upstreams *upstreams; /* for status; borrowed */
@@ -81,7 +81,7 @@ struct worker_options {
     size_t streams_max;                /* compressed at a time, at most */
     size_t pipes_max;                  /* open at a time, for proxies */
     struct address_count *addresses;   /* of all workers; NULL: not counted */
-    const struct worker_store *stores; /* borrowed for the worker's life */
+    const struct worker_store *stores; /* borrowed while the worker lives */
     size_t store_count;                /* WORKER_STORES_MAX at most */
     struct cache_store *cache; /* of what proxies answer, of all workers, for as
                                   long as it lives; NULL: nothing is kept */
@@ -102,7 +102,7 @@ struct worker_options {
 enum worker_command {
     WORKER_DRAIN = 1,  /* finish what is under way, then end */
     WORKER_STOP = 2,   /* end at once */
-    WORKER_CHANGE = 4, /* worker_apply()'s own */
+    WORKER_CHANGE = 4, /* for worker_apply() only */
     /* Drains as WORKER_DRAIN does, but an idle connection may send one more
      * request. */
     WORKER_LEAVE = 8

@@ -51,7 +51,7 @@ enum {
     COMPRESSOR_TEXT_BYTES_MAX = 65536, /* text that comes with an order */
     COMPRESSOR_SHELF_MAX = 4096,       /* settled orders that are remembered */
     COMPRESSOR_SHELF_BYTES_MAX = 32 << 20,
-    COMPRESSOR_RETRY_MS = 10000,  /* until a failed order is tried again */
+    COMPRESSOR_RETRY_MS = 10000,  /* then a failed order is tried again */
     COMPRESSOR_WORTH_PERCENT = 95 /* of the plain size: a larger result is
                                      not worth keeping */
 };
@@ -71,16 +71,16 @@ struct compress_order {
     struct file_stamp stamp;
     enum coding coding;
     enum codec_effort effort;
-    struct bytes text; /* COMPRESSOR_TEXT_BYTES_MAX at most; without data: */
-    int fd;            /* stamp.bytes are read from here */
-    struct dictionary *dictionary; /* of CODING_DCZ; borrowed. Else NULL */
+    struct bytes text; /* COMPRESSOR_TEXT_BYTES_MAX at most; data NULL: fd */
+    int fd;            /* stamp.bytes are read from here then */
+    struct dictionary *dictionary; /* borrowed; NULL but for CODING_DCZ */
 };
 
 enum compressor_answer {
     COMPRESSOR_READY,
-    COMPRESSOR_LATER,    /* ask again */
-    COMPRESSOR_HOPELESS, /* it does not get small enough */
-    COMPRESSOR_REFUSED   /* not now: too many orders, no memory, or failed */
+    COMPRESSOR_LATER,    /* not ready: ask again */
+    COMPRESSOR_HOPELESS, /* the result is not small enough */
+    COMPRESSOR_REFUSED   /* too many orders, no memory, or it has failed */
 };
 
 struct compressor; /* opaque */

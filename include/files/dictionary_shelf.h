@@ -13,14 +13,14 @@
 #include "files/dictionary.h"
 
 enum {
-    DICTIONARY_VERSIONS_MAX = 7, /* of a rule, besides the newest */
+    DICTIONARY_VERSIONS_MAX = 7, /* versions of a rule besides the newest */
     DICTIONARY_SHELF_MAX = 128   /* of all rules, former ones included */
 };
 #define DICTIONARY_SHELF_BYTES_MAX (256ull << 20)
 
 /* Zeroed, but for versions, is empty. */
 struct dictionary_shelf {
-    unsigned versions; /* of a rule, besides the newest */
+    unsigned versions; /* versions of a rule besides the newest */
     size_t count;
     struct dictionary_place {
         struct dictionary *item;

@@ -21,7 +21,7 @@
 struct docroot {
     int fd;
     uint64_t resolve; /* flags for openat2 */
-    bool has_openat2; /* else names are opened one by one, symlinks refused */
+    bool has_openat2; /* else names are opened one by one, without symlinks */
 };
 
 /* 0 or -errno. Before Linux 5.6 (no openat2) lookups go name by name and

@@ -56,7 +56,7 @@ enum {
     /* Quote, 16 + 1 + 16 hex digits, of what was made 1 + 16 more and "-gzip",
      * quote, NUL. */
     FILE_CACHE_ETAG_MAX = 58,
-    FILE_DELTA_BYTES_MIN = 512 /* of a file: less is not worth it */
+    FILE_DELTA_BYTES_MIN = 512 /* of a file: a shorter one has no deltas */
 };
 
 /* How bodies are sent; decides what an entry keeps. */
@@ -88,7 +88,7 @@ struct file_space {
     struct bytes cache_control; /* a field's value; empty: none */
     const struct cache_rules *cache_rules; /* before cache_control; or NULL */
     const struct type_rules *type_rules;   /* before mime; or NULL */
-    const struct head_edits *edits;        /* of every head; NULL: none */
+    const struct head_edits *edits;        /* made in every head; or NULL */
     const struct compress_rules *compress; /* NULL: nothing is compressed */
     const struct dictionary_rules *dictionaries; /* NULL: there are none */
     /* For dictionaries: what stands before a file's path in the path of its
@@ -113,13 +113,13 @@ struct file_entry {
     int64_t modified_s;           /* Last-Modified; INT64_MIN: none is sent */
     struct bytes fields;          /* in block: see file_entry_fields() */
     struct coded_head coded_head; /* head of block for HTTP/2, without Date */
-    const char *map; /* SEND_MMAP: the whole file; not for our eyes */
+    const char *map; /* SEND_MMAP: the whole file, for the kernel only */
     /* private */
     struct file_entry *original; /* of a cached variant: its file's entry */
     struct file_variant *place; /* of a cached variant: its place in variants */
-    uint64_t folder_version;    /* that siblings are of; 0: unknown */
+    uint64_t folder_version;    /* when siblings were looked for; 0: unknown */
     char etag_text[FILE_CACHE_ETAG_MAX];
-    bool is_noted; /* the dictionary store has seen it */
+    bool is_noted; /* the dictionary store was told of it */
     bool is_young;
 
     /* public: each answer's, from here on */
@@ -127,25 +127,25 @@ struct file_entry {
     /* The length of a variant's file; 0 for other entries. The stamp of a
      * variant has its own length, and is else that of its file. */
     uint64_t plain_bytes;
-    char *block;     /* FILE_REGULAR only */
-    size_t head_len; /* without the CRLF that ends it */
+    char *block;     /* of a FILE_REGULAR only */
+    size_t head_len; /* the CRLF that ends the head not counted */
     /* private */
-    int64_t dated_s; /* second that the Date in block is of */
+    int64_t dated_s; /* second of the Date in block */
     /* A variant's bytes, unless the entry is a snapshot. */
     struct coded_body *coded;
     struct evict_node node;
-    uint32_t uses; /* of a variant */
+    uint32_t uses; /* of a variant: how often it was used */
     uint32_t refs;
-    bool is_final; /* a variant that will not get smaller */
+    bool is_final; /* a variant that does not get smaller any more */
     bool is_cached;
-    bool is_sampled; /* by the cache's miniature */
+    bool is_sampled; /* the cache's miniature samples it */
     /* public */
     bool is_snapshot; /* the body follows in the block */
     enum file_kind kind;
     enum coding coding;
-    unsigned siblings; /* bit 1 << coding: precompressed ones are there */
+    unsigned siblings; /* bit 1 << coding: a precompressed one is there */
     unsigned codable;  /* bit 1 << coding: a variant is there or may be */
-    int fd;            /* -1: none kept */
+    int fd;            /* -1: it keeps none */
     /* The rule by which it is a dictionary, and that by which it may be sent by
      * one: bit CODING_DCZ in codable. NULL: none. */
     const struct dictionary_rule *dictionary_made;
@@ -156,7 +156,7 @@ struct file_entry {
     uint64_t siblings_checked_ms;
     const struct file_space *space;
     struct file_entry *next;
-    uint64_t hash; /* of path, in the index; of a variant, of its ETag, too */
+    uint64_t hash; /* of path, in the index; of a variant: with its ETag */
     size_t path_len;
     char path[]; /* key, clean, with its leading slash; then NUL */
 };
@@ -169,7 +169,7 @@ MUST_USE struct file_cache *file_cache_create(const struct file_cache_options
 void file_cache_destroy(struct file_cache *cache);
 
 struct file_cache_counts {
-    uint64_t hits; /* since the start, as the next two */
+    uint64_t hits; /* since the start, like the next two */
     uint64_t misses;
     uint64_t evictions;   /* entries that made room for others */
     uint64_t coded;       /* answers with a variant */

@@ -11,13 +11,13 @@
 enum accept_precision {
     ACCEPT_UNNAMED,
     ACCEPT_ANY,    /* matched by the range of all types */
-    ACCEPT_FAMILY, /* matched by that of all its subtypes */
+    ACCEPT_FAMILY, /* matched by the range of all its subtypes */
     ACCEPT_ITSELF
 };
 
 struct accepted {
     enum accept_precision precision;
-    unsigned weight; /* thousandths; 0: not liked, or not named */
+    unsigned weight; /* in thousandths; 0: not accepted, or not named */
 };
 
 /* What the value of one Accept says of type, "type/subtype". The most precise

@@ -18,7 +18,7 @@ enum {
 enum basic_auth_verdict {
     BASIC_AUTH_NONE, /* no credentials, or of another scheme: 401 */
     BASIC_AUTH_GIVEN,
-    BASIC_AUTH_BAD /* nothing that could be right: 401 as well */
+    BASIC_AUTH_BAD /* malformed credentials: 401, too */
 };
 
 /* Views into text, which shall be wiped after use: basic_auth_wipe(). */

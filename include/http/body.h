@@ -58,7 +58,7 @@ enum piece_state {
 struct piece {
     enum piece_state state;
     bool joins;      /* the next piece leaves with this one: pull at once */
-    bool is_framing; /* it is the protocol's, and no part of the body */
+    bool is_framing; /* made by the protocol, no part of the body */
     bool is_paused;  /* with PIECE_LATER: there is more, but not in this turn */
     struct part part;
     struct bytes trailer; /* with PIECE_END: field lines behind the body */
@@ -79,7 +79,7 @@ struct text_source {
     /* Appends up to BODY_PIECE_BYTES to out, which is empty. Returns the state
      * of a piece that holds all of it. */
     enum piece_state (*fill)(struct text_source *text, struct buf *out);
-    void (*destroy)(struct text_source *text); /* frees it, too */
+    void (*destroy)(struct text_source *text); /* frees the text_source, too */
     struct buf out;                            /* private, like the next two */
     size_t at;                                 /* bytes of out given away */
     enum piece_state state;                    /* of the piece that ends out */

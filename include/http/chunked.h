@@ -25,9 +25,9 @@ struct chunked {
     struct buf *trailer;      /* set after init: at the end it has the lines of
                                  the trailer fields; NULL: they are dropped */
     uint64_t chunk_left;      /* bytes of the chunk still to come */
-    uint16_t extension_bytes; /* seen in all chunks so far */
-    uint16_t trailer_bytes;   /* seen so far */
-    uint8_t size_digits;      /* of the size being read */
+    uint16_t extension_bytes; /* in all chunks so far */
+    uint16_t trailer_bytes;   /* in the trailer so far */
+    uint8_t size_digits;      /* of the chunk size that is being read */
     uint8_t state;            /* private */
 };
 

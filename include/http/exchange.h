@@ -97,7 +97,7 @@ struct sink {
 
 enum {
     EXCHANGE_ID_MAX = 128,
-    EXCHANGE_ID_AT = 14 /* behind "X-Request-Id: " */
+    EXCHANGE_ID_AT = 14 /* length of "X-Request-Id: " */
 };
 
 /* The upstream server that was asked last for the answer; times as in
@@ -105,8 +105,8 @@ enum {
 struct exchange_upstream {
     struct bytes name;  /* borrowed from what steward keeps; empty: none */
     unsigned status;    /* of its reply; 0: there was none */
-    uint64_t asked_ns;  /* when a connection was looked for */
-    uint64_t opened_ns; /* when there was one; 0: there never was */
+    uint64_t asked_ns;  /* when a connection to it was asked for */
+    uint64_t opened_ns; /* when that was there; 0: it never was */
     uint64_t first_ns;  /* when the reply's head was whole; 0: it never was */
     uint64_t last_ns;   /* when the last of the reply was read, or nobody waited
                            for it any more; 0: not yet */
@@ -122,7 +122,7 @@ struct exchange {
     struct list list_node; /* in its session's pipeline, in order of arrival */
     const struct address *peer; /* who asks; as far as trusted proxies say */
     const struct address *neighbour; /* who is connected */
-    struct address client; /* for whom, when a proxy says so: see peer */
+    struct address client;           /* whom a proxy has named, for peer */
     struct priority_said priority; /* set by the place's rules; heeded when the
                                       answer begins to wait */
     void (*on_wake)(struct exchange *exchange);  /* private */
@@ -133,9 +133,9 @@ struct exchange {
                  comes in clear text */
     /* --- from here on zero at first, up to sink */
     struct exchange_times times;
-    uint64_t bytes_in;   /* of the request, as read */
-    uint64_t body_bytes; /* of its body, decoded, as far as it has come */
-    uint64_t body_max;   /* of a body beside its answer: more is 413; 0: any */
+    uint64_t bytes_in;   /* bytes of the request, as read */
+    uint64_t body_bytes; /* decoded bytes of its body so far */
+    uint64_t body_max;   /* longest body beside an answer: else 413; 0: any */
     /* Called last, when the exchange is done with: gives back whatever had to
      * outlive it. NULL: nothing had to. */
     void (*on_done)(void *object);
@@ -157,9 +157,9 @@ struct exchange {
     struct sink *sink;       /* NULL: bodies are thrown away */
     struct pending *pending; /* NULL: the response is made, or about to be */
     /* --- */
-    struct path path; /* clean, while a handler that was chosen by it answers */
+    struct path path; /* clean while a handler chosen by path answers */
     struct exchange_upstream upstream;
-    struct buf head_copy; /* private, while response refers to it */
+    struct buf head_copy; /* private; response may refer to it */
     struct response response;
     struct request request;
     char id_line[EXCHANGE_ID_AT + EXCHANGE_ID_MAX + 2]; /* field and CRLF */

@@ -23,7 +23,7 @@ enum field_id {
     FIELD_DATE,
     FIELD_EXPECT,
     FIELD_FORWARDED,
-    FIELD_HOP_BY_HOP, /* another one of one connection only */
+    FIELD_HOP_BY_HOP, /* any other field of a single connection */
     FIELD_HOST,
     FIELD_IF_MATCH,
     FIELD_IF_MODIFIED_SINCE,

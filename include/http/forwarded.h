@@ -19,7 +19,7 @@
 #include "http/request.h"
 
 enum forwarded_field {
-    FORWARDED_NONE,  /* none: the client is the peer */
+    FORWARDED_NONE,  /* no field: the client is the peer */
     FORWARDED_X_FOR, /* X-Forwarded-For */
     FORWARDED_RFC7239
 };
@@ -27,7 +27,7 @@ enum forwarded_field {
 /* Which proxies are believed, and in which field they speak. */
 struct forwarded_trust {
     enum forwarded_field field;
-    bool trusts_unix; /* so is any peer on a unix socket */
+    bool trusts_unix; /* peers on unix sockets are trusted */
     const struct cidr *blocks;
     size_t block_count;
 };

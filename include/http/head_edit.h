@@ -16,7 +16,7 @@
 enum {
     HEAD_EDITS_MAX = 32,
     HEAD_EDIT_NAME_MAX = 100,
-    HEAD_EDITS_BYTES_MAX = 8192 /* that they may add to a head */
+    HEAD_EDITS_BYTES_MAX = 8192 /* bytes that edits may add to a head */
 };
 
 enum head_edit_kind {
@@ -27,7 +27,7 @@ enum head_edit_kind {
 
 struct head_edits {
     size_t count;
-    size_t bytes; /* private: what they may add */
+    size_t bytes; /* private: bytes that the edits may add */
     struct head_edit {
         enum head_edit_kind kind;
         struct bytes name;

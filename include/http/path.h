@@ -23,7 +23,7 @@ struct path {
     struct bytes clean; /* begins with '/'; decoded; no NUL inside */
     bool is_hidden;     /* a segment of clean begins with '.', and is not
                          * ".well-known": static_files refuses it */
-    enum reason fault;  /* of one that is refused */
+    enum reason fault;  /* why the path is refused */
 };
 
 /* Cleans raw, which begins with '/'. The usual path (nothing to decode, no
@@ -38,11 +38,11 @@ enum path_reading {
     PATH_WITHOUT_PARAMETERS = 1, /* "/a;b=c/d" is read as "/a/d" */
     PATH_WITH_BACKSLASHES = 2,   /* "/a\\b" and "/a%5Cb" are read as "/a/b" */
     PATH_WITHOUT_AUTHORITY = 4,  /* "//host/a" is read as "/a" */
-    PATH_LITERALLY = 8,          /* encoded bytes mean none of these */
+    PATH_LITERALLY = 8,          /* encoded ';' and '\\' mean themselves */
     /* "/;a\\b" is read as "/": backslashes become slashes after the rest. */
     PATH_BACKSLASHES_LAST = 16,
     PATH_AUTHORITY_LAST = 32, /* with that: "/;a/\\host/b" is read as "/b" */
-    PATH_READINGS = 64        /* how many values the flags have together */
+    PATH_READINGS = 64        /* number of combinations of the flags */
 };
 
 /* Whether raw has a byte that the first two flags read differently. */

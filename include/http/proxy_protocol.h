@@ -27,11 +27,11 @@ enum {
 enum proxy_protocol_verdict {
     PROXY_PROTOCOL_MORE, /* no fault so far */
     PROXY_PROTOCOL_DONE,
-    PROXY_PROTOCOL_BAD /* close; there is nothing to be answered to */
+    PROXY_PROTOCOL_BAD /* close: nobody could be answered */
 };
 
 struct proxy_protocol {
-    size_t used;   /* where the client's first byte is */
+    size_t used;   /* length: the client's bytes begin there */
     bool is_local; /* the proxy speaks for itself: a health check */
     /* Unless is_local: the client, with port; or ADDRESS_UNKNOWN, where there
      * is none of a kind we know. */

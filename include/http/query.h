@@ -18,14 +18,14 @@
 
 struct query_parameter {
     struct bytes name;  /* set by the caller */
-    struct bytes value; /* decoded; data is NULL when it was not given */
+    struct bytes value; /* decoded; data NULL: it was not given */
 };
 
 enum query_verdict {
     QUERY_DONE,
     QUERY_UNKNOWN,  /* nobody asks for that name */
     QUERY_TWICE,    /* it has been given before */
-    QUERY_MALFORMED /* NUL, or a broken escape */
+    QUERY_MALFORMED /* has NUL, or a broken escape */
 };
 
 /* Finds the parameters in raw, a query without its '?' (it may be empty).

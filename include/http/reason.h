@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 
 enum reason {
-    REASON_NONE, /* it is not refused, or for what it asks for */
+    REASON_NONE, /* not refused, or refused by what it asks for */
     /* The first line. */
     REASON_EMPTY_LINES,
     REASON_REQUEST_LINE,

@@ -21,17 +21,17 @@ enum {
 };
 
 struct reply {
-    unsigned status;         /* 100 to 599; 1xx is a reply of its own */
+    unsigned status;         /* 100 to 599; a 1xx is a reply of its own */
     unsigned minor;          /* HTTP/1.minor: 0 or 1 */
     bool persists;           /* the connection can be used again, unless the
                                 body ends only with it (RFC 9112 9.3) */
     bool is_chunked;         /* Transfer-Encoding: chunked was there */
     bool has_length;         /* Content-Length was; never with is_chunked */
-    uint64_t content_length; /* 0 when it was not */
+    uint64_t content_length; /* 0 without has_length */
     struct bytes reason;     /* may be empty; no controls */
     struct bytes upgrade;    /* what Upgrade says, when Connection names it and
                                 it comes once, as it must in a 101; or empty */
-    uint32_t seen;           /* bit 1 << id: some field is one */
+    uint32_t seen;           /* bit 1 << id: the reply has such a field */
     uint8_t field_count;
     struct field fields[REPLY_FIELDS_MAX];
 };

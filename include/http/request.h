@@ -46,7 +46,7 @@ enum {
 
 /* The scheme that a target in absolute form names. */
 enum target_scheme {
-    TARGET_SCHEME_NONE, /* it is in another form */
+    TARGET_SCHEME_NONE, /* the target is in another form */
     TARGET_SCHEME_HTTP,
     TARGET_SCHEME_HTTPS
 };
@@ -55,7 +55,7 @@ struct request {
     enum method method;
     unsigned minor;           /* HTTP/1.minor: 0 or 1; REQUEST_HTTP2 */
     bool keep_alive;          /* the client wants to go on (RFC 9112 9.3) */
-    bool has_options;         /* Connection has other options, too */
+    bool has_options;         /* Connection has more than keep-alive or close */
     bool is_chunked;          /* body framed by chunks */
     bool expects_continue;    /* Expect: 100-continue, and HTTP/1.1 */
     bool expects_other;       /* any other expectation: 417 */

@@ -34,11 +34,11 @@ enum {
     /* Around the fields in that buffer, for the protocol. */
     RESPONSE_HEADROOM = 128,
     RESPONSE_TAILROOM = 56,
-    RESPONSE_PHRASE_MAX = 72,        /* a longer one is of no use to anybody */
-    RESPONSE_HEAD_BYTES_MAX = 65536, /* longest: Location of an 8 KiB path */
+    RESPONSE_PHRASE_MAX = 72,        /* a longer one is left out */
+    RESPONSE_HEAD_BYTES_MAX = 65536, /* enough for Location of an 8 KiB path */
     RESPONSE_PARTS_INLINE = 4,
     RESPONSE_EXTRA_MAX = 5,
-    RESPONSE_TIMING_BYTES = 80 /* of a Server-Timing field, see below */
+    RESPONSE_TIMING_BYTES = 80 /* longest value of Server-Timing */
 };
 
 /* What borrowed parts come from, which is kept until the response is done. */
@@ -92,10 +92,10 @@ struct response {
     uint16_t status;  /* 0: not made yet */
     bool persists;    /* the connection goes on afterwards */
     bool is_head;     /* answers HEAD: no body is sent */
-    bool has_head;    /* the first part is fields, or borrowed */
-    bool is_borrowed; /* it is a cached head: http/http1/http1_frame.h */
+    bool has_head;    /* the first part is a head, own or borrowed */
+    bool is_borrowed; /* that is a cached head: http/http1/http1_frame.h */
     bool is_framed;   /* private to the protocol */
-    bool has_date;    /* fields have one: it came with the answer */
+    bool has_date;    /* Date is among the fields */
     bool has_phrase;  /* the phrase came, too: in the headroom */
     bool is_unsized;  /* nobody knows the body's length beforehand */
     bool has_length;  /* source makes length_left more, and no more */
@@ -105,22 +105,22 @@ struct response {
     bool is_edited;   /* the head has the edits already */
     uint8_t phrase_len;
     uint8_t reason;        /* enum reason: why it is refused, for logs */
-    uint8_t extra_count;   /* in use, of extra */
+    uint8_t extra_count;   /* how many of extra are in use */
     uint8_t cache_use;     /* enum response_cache */
     bool is_waiting;       /* source has nothing for now */
-    uint8_t part_count;    /* in use, of parts */
-    uint8_t part_at;       /* the next to send */
-    uint64_t bytes_left;   /* of all parts */
-    uint64_t bytes_sent;   /* handed to the kernel, head included */
-    uint64_t bytes_before; /* of these, those before it waited last */
-    uint64_t body_bytes;   /* of the body as announced; for logs */
-    uint64_t length_left;  /* of the body, while has_length */
-    uint32_t head_bytes;   /* of bytes_sent, how many were head; once framed */
+    uint8_t part_count;    /* how many of parts are in use */
+    uint8_t part_at;       /* index of the part sent next */
+    uint64_t bytes_left;   /* of all unsent parts */
+    uint64_t bytes_sent;   /* bytes the kernel has, head included */
+    uint64_t bytes_before; /* bytes_sent when it last waited */
+    uint64_t body_bytes;   /* length of the body as announced; for logs */
+    uint64_t length_left;  /* bytes of the body to come, with has_length */
+    uint32_t head_bytes;   /* how many of bytes_sent are head; once framed */
     uint32_t timing_at;    /* in head, where the field's value goes; or 0 */
     uint32_t fields_end;   /* in head, once it has been ended */
     uint32_t taken_bytes;  /* of the last piece of a PART_READ, once the socket
                               has not taken all of one; 0: it always has */
-    struct part *parts;    /* those of the room, or more from the heap */
+    struct part *parts;    /* in the room, or from the heap if they are more */
     struct origin origin;  /* object is NULL when nothing is borrowed */
     struct source *source; /* NULL: parts are all there is; kept until what it
                               lent has been sent */
@@ -133,7 +133,7 @@ struct response {
     struct bytes id_line;  /* likewise: the request's id, which is returned */
     struct buf *head_copy; /* gets the head when that ends; NULL: nobody will
                               look at it later; borrowed */
-    const struct error_source *errors; /* of the place; NULL: none; borrowed */
+    const struct error_source *errors; /* the place's; NULL: none; borrowed */
     /* For handlers that pass answers on; NULL: none; borrowed. */
     const struct encode *encode;
     /* With is_borrowed; NULL: it is nowhere. */

@@ -23,7 +23,7 @@ enum { ADDRESS_MERGE_MAX = 16 };
 struct address_merge {
     const struct address *old;
     size_t old_count;
-    bool is_found[ADDRESS_MERGE_MAX]; /* of the addresses in old */
+    bool is_found[ADDRESS_MERGE_MAX]; /* whether old[i] was put again */
     /* New ones by family, each once. */
     struct address ipv6[ADDRESS_MERGE_MAX];
     struct address ipv4[ADDRESS_MERGE_MAX];

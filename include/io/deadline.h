@@ -30,7 +30,7 @@ enum { DEADLINE_TICK_MS = 128, DEADLINE_SLOTS = 1024 };
 struct deadline {
     struct list list_node;
     uint64_t at_ms;   /* when it expires */
-    uint64_t slot_ms; /* when its slot comes by; at most at_ms */
+    uint64_t slot_ms; /* when its slot's turn comes; at most at_ms */
 };
 
 typedef void (*deadline_fn)(void *context, struct deadline *expired);
@@ -44,7 +44,7 @@ struct deadline_wheel {
     uint64_t tick; /* the last tick handled */
     uint64_t due;  /* tick of the timer, if it runs; 0: being handled */
     size_t count;
-    uint64_t used[DEADLINE_SLOTS / 64]; /* a bit for each slot: not empty */
+    uint64_t used[DEADLINE_SLOTS / 64]; /* a bit for each slot in use */
     struct list slots[DEADLINE_SLOTS];
 };
 

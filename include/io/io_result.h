@@ -10,9 +10,9 @@
 #define IO_IO_RESULT_H
 
 enum io_result {
-    IO_DONE,       /* at least a byte has passed */
-    IO_AGAIN_READ, /* nothing has passed, until there is something to be read */
-    IO_AGAIN_WRITE, /* nothing has passed, until the socket takes more */
+    IO_DONE,        /* at least a byte has passed */
+    IO_AGAIN_READ,  /* nothing passes until there is something to read */
+    IO_AGAIN_WRITE, /* nothing passes until the socket takes more */
     IO_EOF,         /* the other side sends no more */
     IO_FAILED       /* the connection is broken */
 };

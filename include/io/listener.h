@@ -27,12 +27,12 @@ struct listener {
     /* "http://[::1]:80/", "unix:/path"; "https://[::1]:443/" once that is
      * marked. */
     char text[LISTENER_TEXT_MAX];
-    char path[108];  /* of a unix socket; else empty */
+    char path[108];  /* a unix socket's file; else empty */
     uint64_t device; /* of that file, to know it again */
     uint64_t inode;
     unsigned port; /* TCP port; 0: a unix socket */
     bool is_tcp;
-    bool is_tls; /* what comes in speaks TLS: listener_mark_tls() */
+    bool is_tls; /* connections speak TLS: listener_mark_tls() */
 };
 
 /* Opens a TCP listener. address: numeric IPv4 or IPv6 (without brackets), or

@@ -25,13 +25,13 @@
 struct mail {
     int fd;
     struct address peer;
-    bool is_tls;     /* what it speaks, by its listener */
-    bool makes_room; /* all are in use: another one has to go */
+    bool is_tls;     /* its listener speaks TLS */
+    bool makes_room; /* all connections are in use: one has to go */
 };
 
 /* A message to the loop, embedded in what it is about. */
 struct mailbox_note {
-    struct mailbox_note *next; /* the mailbox's, but for mailbox_send_all() */
+    struct mailbox_note *next; /* the mailbox's; also for mailbox_send_all() */
     void (*on_arrive)(struct mailbox_note *note);
 };
 

@@ -18,28 +18,28 @@
 #include "base/bytes.h"
 
 enum {
-    PIPE_BYTES = 262144,    /* asked of the kernel */
+    PIPE_BYTES = 262144,    /* size asked of the kernel */
     PIPE_BYTES_MIN = 65536, /* a smaller pipe is not worth the calls */
     PIPES_KEPT_MAX = 32     /* unused pipes; more are closed */
 };
 
 struct pipe {
     struct pipe *next; /* private */
-    int from;          /* the end to read; both do not block */
+    int from;          /* the end to read; neither end blocks */
     int into;
-    size_t bytes; /* it takes that many, or fewer that came in small pieces */
+    size_t bytes; /* takes so many, or fewer in small pieces */
 };
 
 struct pipes {
     struct pipe *kept; /* private, as all below */
     size_t kept_count;
-    size_t open_count; /* of taken pipes, too */
+    size_t open_count; /* how many are open, kept or taken */
     size_t open_max;
 };
 
 /* Prepares for at most open_max pipes at a time; each has two descriptors. */
 void pipes_init(struct pipes *pipes, size_t open_max);
-void pipes_fini(struct pipes *pipes); /* all have been given back */
+void pipes_fini(struct pipes *pipes); /* all were given back */
 
 /* Takes an empty pipe. NULL: there is none to be had. */
 MUST_USE struct pipe *pipes_take(struct pipes *pipes);

@@ -48,7 +48,7 @@ struct resolver_options {
     struct ev_loop *loop;
     const struct now *now;   /* the loop's own, refreshed each turn */
     const char *resolv_conf; /* NULL: /etc/resolv.conf */
-    const char *servers;     /* "192.0.2.1,[2001:db8::1]:53"; NULL: its own */
+    const char *servers;     /* "192.0.2.1,[2001:db8::1]:53"; or NULL */
     int try_ms;              /* for the first try; 0: RESOLVER_TRY_MS */
 };
 
@@ -56,9 +56,9 @@ struct resolver;      /* opaque */
 struct resolver_name; /* opaque */
 
 enum resolver_state {
-    RESOLVER_ASKING, /* nothing known yet */
+    RESOLVER_ASKING, /* its first look-up is under way */
     RESOLVER_KNOWN,  /* there are addresses */
-    RESOLVER_FAILED  /* there have never been any; asked again by and by */
+    RESOLVER_FAILED  /* no addresses so far; asked again in a while */
 };
 
 /* Told from the loop, never from within a function below: the addresses of

@@ -15,7 +15,7 @@
 /* The way to the other end of a TCP connection, by TCP_INFO. */
 struct socket_path {
     uint32_t rtt_us;        /* smoothed; 0: none was measured */
-    uint32_t least_rtt_us;  /* the least so far; UINT32_MAX: not known */
+    uint32_t least_rtt_us;  /* least so far; UINT32_MAX: not known */
     uint32_t segment_bytes; /* the largest payload of a segment */
     uint32_t unacked;       /* segments sent and not acknowledged */
     uint32_t under_way;     /* of these, neither received nor lost, and those

@@ -30,7 +30,7 @@
 
 struct transport {
     int fd;
-    struct tls *tls; /* NULL: bytes are sent as they are */
+    struct tls *tls; /* NULL: clear text */
 };
 
 /* What is known of the client without reading what it has sent. */

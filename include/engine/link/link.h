@@ -62,12 +62,12 @@ enum {
     LINK_BURST_BYTES = 8192,
     LINK_HEADER_BYTES = 66, /* Ethernet, IPv4, TCP with timestamps */
     LINK_SEGMENT_BYTES = 1448,
-    LINK_OPEN_PACKETS = 4,    /* of a connection beside its data */
+    LINK_OPEN_PACKETS = 4,    /* of a connection that carry no data */
     LINK_TICK_NS = 500000,    /* how soon held flows are looked at again */
     LINK_LATE_NS = 8000000,   /* how late a tick is reckoned to be at most */
-    LINK_TURN_NS = 100000,    /* of the link's time, for each in turns */
-    LINK_LIMIT_MIN = 4096,    /* of the local queue's limit */
-    LINK_LIMIT_PACED = 32768, /* of the limit, while the pace is known */
+    LINK_TURN_NS = 100000,    /* what each sends in its turn, as link time */
+    LINK_LIMIT_MIN = 4096,    /* least limit of the local queue, bytes */
+    LINK_LIMIT_PACED = 32768, /* least limit while the pace is known */
     LINK_LIMIT_START = 65536,
     LINK_LIMIT_MAX = 4 * 1048576, /* beyond it the link is called fast */
     LINK_UNSENT_MAX = 2048,       /* per socket, while bytes are held back */
@@ -80,7 +80,7 @@ enum {
     LINK_PROBE_MS = 2, /* a queue that stands for so long counts */
     /* Delays are looked for no more often, while few bytes are sent. */
     LINK_PROBE_LATE_MS = 10,
-    LINK_UNHELD_BYTES = 1048576, /* sent in a row: what holds may be too much */
+    LINK_UNHELD_BYTES = 1048576, /* unheld in a row: the limit may be too low */
     LINK_PATHS = 512             /* clients whose least round trip is known */
 };
 
@@ -100,7 +100,7 @@ struct link_line {
                                              something last */
     _Atomic uint64_t most_fd;             /* of the flow that had most in
                                              the queue; UINT64_MAX: none */
-    _Atomic uint64_t news;                /* times it looked or handed over */
+    _Atomic uint64_t news;                /* times it looked, or handed over */
     _Atomic uint64_t gone;                /* the news when another worker found
                                              all of the queue to have left */
     _Atomic uint64_t waiting_rank;        /* rank of its next, or UINT64_MAX */
@@ -120,19 +120,19 @@ struct link_shared {
                                            leave; 0: not known yet */
     _Atomic uint64_t rate;      /* bytes a second that leave a busy queue */
     _Atomic uint64_t crest;     /* the pace that pacer comes back to quickly */
-    _Atomic uint64_t rises;     /* of pacer, in a row */
+    _Atomic uint64_t rises;     /* how often pacer rose in a row */
     _Atomic uint64_t paced;     /* 1: the bucket holds something back */
     _Atomic uint64_t left;      /* bytes that had left at since_ns */
     _Atomic uint64_t since_ns;  /* when the rate was last judged */
     _Atomic uint64_t judged_ns; /* when the queue was last looked at */
     _Atomic uint64_t least;     /* fewest bytes seen in it since since_ns */
-    _Atomic uint64_t limit;     /* of the local queue, in bytes */
+    _Atomic uint64_t limit;     /* most bytes in the local queue */
     _Atomic uint64_t limit_ns;  /* when the limit was moved */
     _Atomic uint64_t window;    /* bytes a second, see link_delay_window.c;
                                            0: there is none */
     _Atomic uint64_t window_ns; /* when window was moved */
     _Atomic uint64_t trip_us;   /* a recent round trip */
-    _Atomic uint64_t near_us;   /* the least of all paths lately */
+    _Atomic uint64_t near_us;   /* least recent round trip of all paths */
     _Atomic uint64_t windowed;  /* 1: its pace holds back; 2: the window */
     _Atomic uint64_t windowed_ns; /* when either last held something */
     _Atomic uint64_t long_ns;     /* since when the window's queue is much too
@@ -160,8 +160,8 @@ struct link_flow {
     uint32_t path;   /* hash of the client's address; 0: the client is on this
                         machine */
     uint32_t queued; /* bytes in the local queue, as last known */
-    uint32_t flight; /* not acknowledged, as last known */
-    uint64_t key;    /* in the scheduler's order; 0: all handed over */
+    uint32_t flight; /* bytes not acknowledged, as last known */
+    uint64_t key;    /* place in the scheduler's order; 0: all handed over */
 };
 
 struct link_counters {
@@ -199,15 +199,15 @@ struct link {
     struct link_flow *most; /* the flow with most in the queue */
     uint64_t due_ns;        /* the next tick; 0: none */
     uint64_t late_ns;       /* how late ticks have been lately */
-    uint64_t unheld;        /* bytes sent since any were held */
+    uint64_t unheld;        /* bytes sent since some were last held */
     uint64_t unprobed;      /* bytes sent since the last probe */
     uint64_t probe_bytes;   /* sent until the next probe */
     uint64_t probe_bytes_max;
     struct link_flow *probe;
     uint64_t probe_ms;
-    uint64_t asked_ms; /* when delays were looked for */
-    int64_t trip_us;   /* a round trip, on average, */
-    uint64_t least_us; /* and the least, of what was in flight; 0: not known */
+    uint64_t asked_ms; /* when delays were last looked for */
+    int64_t trip_us;   /* average round trip of what was in flight */
+    uint64_t least_us; /* its least round trip; 0: not known */
     uint64_t span_us;  /* least round trip and the time that the aimed-at queue
                           takes: window times this may be in flight */
     /* Bytes a second that may leave for the window; 0: as they come. */
@@ -215,7 +215,7 @@ struct link {
     uint32_t delay_us; /* of the last flow that was found delayed */
     uint32_t delayed;  /* such flows in a row, delayed alike */
     bool is_local;     /* the local queue is kept short */
-    bool was_found;    /* is_local: a queue was found since then */
+    bool was_found;    /* a queue was found since is_local */
     bool was_held;     /* the limit has held bytes back since the last tick */
     bool was_paced;    /* the bucket has held bytes back since the last tick */
     bool was_windowed; /* the window has held bytes back since the last tick */
@@ -327,7 +327,7 @@ struct link_state {
     bool is_engaged;      /* bytes are held back where necessary */
     uint64_t limit_bytes; /* of the bucket, the local queue or the window */
     uint64_t rate;        /* bytes a second on the wire; 0: not known */
-    uint64_t delay_us;    /* until what has been handed over has left */
+    uint64_t delay_us;    /* time until all that was handed over has left */
 };
 
 void link_look(const struct link *link, struct link_state *state_out);

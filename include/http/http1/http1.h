@@ -37,7 +37,7 @@ enum http1_verdict {
 
 /* How far an incomplete head has been checked; all zero for a new head. */
 struct http1_progress {
-    uint32_t checked; /* bytes seen */
+    uint32_t checked; /* bytes checked so far */
     uint32_t line;    /* where the line under way begins */
     uint16_t start;   /* where the request line begins (after empty lines) */
     uint8_t lines;    /* complete lines, the request line among them */

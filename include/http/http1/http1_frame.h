@@ -40,7 +40,7 @@ static inline void http1_frame(struct response *response, bool is_http10,
     if (response->is_framed || !response->has_head)
         return;
     if (response->is_borrowed && response->persists && !is_http10)
-        response->is_framed = true; /* as it lies in the cache */
+        response->is_framed = true; /* it is right as it lies in the cache */
     else
         http1_frame_rest(response, is_http10, clock);
 }

@@ -44,25 +44,25 @@ enum {
 
 enum http2_verdict {
     HTTP2_DONE,
-    HTTP2_MALFORMED, /* a stream error, PROTOCOL_ERROR */
-    HTTP2_REFUSED    /* for a reason that is answered */
+    HTTP2_MALFORMED, /* ends the stream: PROTOCOL_ERROR */
+    HTTP2_REFUSED    /* answered with the reason */
 };
 
 /* A head that is being gathered; large, one for all connections of a worker. */
 struct http2_head {
-    struct bytes method; /* all views into here; data NULL: it has none */
+    struct bytes method; /* views into text below; data NULL: none came */
     struct bytes scheme;
     struct bytes authority;
     struct bytes path;
     struct bytes protocol;
     struct bytes host;
-    struct bytes priority;   /* the field of RFC 9218 */
-    uint64_t content_length; /* with has_length */
+    struct bytes priority;   /* value of Priority (RFC 9218) */
+    uint64_t content_length; /* counts with has_length */
     bool has_length;
     bool is_trailer;
     /* private */
     bool has_fields;   /* no pseudo-field may follow */
-    bool is_malformed; /* what follows is not looked at any more */
+    bool is_malformed; /* further lines are not looked at */
     enum reason reason;
     uint64_t list_bytes;
     unsigned line_count;

@@ -32,7 +32,7 @@
 #include "http/response.h"
 
 enum {
-    RELAY_HEAD_BYTES_MAX = 65536, /* for a buf: a head may grow on its way */
+    RELAY_HEAD_BYTES_MAX = 65536, /* for a buf; heads may grow on their way */
     RELAY_NOMINATED_MAX = 16,     /* fields that Connection may name */
     RELAY_ROUNDS_MAX = 10         /* our own name in Via: more is a loop */
 };
@@ -45,7 +45,7 @@ struct relay {
      * strip ends where a segment does. */
     struct bytes strip;
     struct bytes replace;
-    struct bytes host;      /* the upstream's, for Host */
+    struct bytes host;      /* value of Host, for the upstream */
     bool is_https;          /* the upstream is asked by https */
     bool keeps_host;        /* the client's Host goes on, if it has one */
     struct bytes pseudonym; /* our name in Via, a token */
@@ -62,13 +62,13 @@ struct relay {
 
 /* What relay_request() needs and the request does not say. */
 struct relay_from {
-    const struct address *peer; /* who is connected: not the client it is for */
+    const struct address *peer; /* who is connected; not whom a proxy names */
     struct bytes scheme;        /* "http" or "https" */
     bool expects_continue;      /* Expect: 100-continue goes on, if asked */
     /* The client's certificate, as relay.tells_client wants it; empty: the
      * client has shown none. */
     struct bytes client_subject, client_fingerprint;
-    bool has_length; /* the body lies here whole: length counts */
+    bool has_length; /* the body is here whole: length is its own */
     uint64_t length;
 };
 
@@ -79,8 +79,8 @@ enum relay_verdict {
     RELAY_BAD_TARGET,     /* has dot segments, or does not begin with strip */
     RELAY_BAD_COUNT,      /* Max-Forwards is no number */
     RELAY_BAD_SWITCH,     /* 101 that nobody asked for */
-    RELAY_LOOP,           /* it has been here before, too often */
-    RELAY_LAST,           /* Max-Forwards is 0: to be answered here */
+    RELAY_LOOP,           /* it has passed here too often */
+    RELAY_LAST,           /* Max-Forwards is 0: this server has to answer */
     RELAY_TOO_LARGE       /* there was no room in out */
 };
 

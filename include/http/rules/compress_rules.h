@@ -23,7 +23,7 @@ enum { COMPRESS_TYPES_MAX = 40 };
 struct compress_rules {
     struct coding_order order;
     unsigned codings;   /* bit 1 << coding: it is in order */
-    uint64_t bytes_min; /* bodies of a known, smaller size stay */
+    uint64_t bytes_min; /* known to be smaller: not compressed */
     uint64_t bytes_max;
     size_t type_count;
     struct glob types[COMPRESS_TYPES_MAX];

@@ -58,7 +58,7 @@ enum tls_failure {
     TLS_FAILURE_CIPHER,  /* there is no cipher that both have */
     TLS_FAILURE_NAME,    /* no certificate has the name that was asked for */
     TLS_FAILURE_CERTIFICATE, /* the client has shown none, or a wrong one */
-    TLS_FAILURE_ALERT,       /* the client has said that it does not want to */
+    TLS_FAILURE_ALERT,       /* the client has sent an alert instead */
     TLS_FAILURE_PLAIN_HTTP,  /* it speaks HTTP without TLS */
     TLS_FAILURE_GONE,        /* it has ended the connection */
     TLS_FAILURE_OTHER,
@@ -91,7 +91,7 @@ struct tls; /* opaque */
  * NULL: no memory. */
 MUST_USE struct tls *tls_accept(struct tls_buffers *buffers,
                                 struct tls_context *context, int fd);
-void tls_destroy(struct tls *tls); /* says nothing to the client */
+void tls_destroy(struct tls *tls); /* tells the client nothing */
 
 /* Goes on with the handshake. IO_DONE: the connection is there. IO_EOF,
  * IO_FAILED: it will not be; tls_failure() says why. */

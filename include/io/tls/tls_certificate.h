@@ -29,8 +29,8 @@ struct tls_certificate; /* opaque; counted */
 enum tls_chain {
     TLS_CHAIN_WHOLE, /* each is signed by the next, up to a root's issuer */
     TLS_CHAIN_ALONE, /* there is only one, signed by itself */
-    TLS_CHAIN_DISORDERED, /* some are there, but not in their order */
-    TLS_CHAIN_INCOMPLETE  /* it is alone, and says who has signed it */
+    TLS_CHAIN_DISORDERED, /* the others are there, but out of order */
+    TLS_CHAIN_INCOMPLETE  /* it is alone, though another has signed it */
 };
 
 /* Reads PEM: the certificate first, then those that lead to a root, and a key

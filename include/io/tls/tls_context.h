@@ -68,7 +68,7 @@ MUST_USE bool tls_table_set_challenges(struct tls_table *table,
 /* What a set is made of. The first set of a table is for every other name, and
  * for clients that name none. */
 struct tls_set_options {
-    const char *name; /* of its site, in messages; copied */
+    const char *name; /* the site's, for messages; copied */
     struct tls_certificate *const *certificates; /* held */
     size_t certificate_count;
     enum tls_client client;

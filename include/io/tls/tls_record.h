@@ -30,8 +30,8 @@ enum {
     TLS_RECORD_HEAD = 5,
     TLS_RECORD_TAG = 16,
     TLS_RECORD_SEALED = TLS_RECORD_HEAD + 1 + TLS_RECORD_TAG, /* more */
-    TLS_RECORD_PADDING = 256, /* at most so much longer than its payload may be,
-                                 without its head (5.2) */
+    TLS_RECORD_PADDING = 256, /* a record without its head may exceed its
+                                 payload by so much (5.2) */
     TLS_RECORD_MAX = TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING,
     TLS_SUITE_FIRST = 0x1301,
     TLS_SUITE_COUNT = 3,
@@ -56,16 +56,16 @@ enum tls_alert {
     TLS_ALERT_DECODE_ERROR = 50,
     TLS_ALERT_INTERNAL_ERROR = 80,
     TLS_ALERT_USER_CANCELED = 90,
-    TLS_ALERT_NONE = 255 /* ours alone: all is well */
+    TLS_ALERT_NONE = 255 /* no alert of TLS: all is well */
 };
 
 /* What a cipher suite stands for. It is found once, as OpenSSL takes its
  * time. */
 struct tls_suite {
     struct evp_cipher_st *cipher;
-    struct tls_hkdf *hkdf; /* with the digest of the suite */
+    struct tls_hkdf *hkdf; /* by the suite's digest */
     size_t secret_bytes;   /* as many as the digest has */
-    uint16_t id;           /* 0x1301 */
+    uint16_t id;           /* of TLS, such as 0x1301 */
 };
 
 /* What is made of a secret of traffic, once for all its records. */
