@@ -31,7 +31,7 @@ struct gdsf {
     struct evict base;
     struct heap heap; /* by priority; equal ones, least recently used first */
     uint64_t floor;   /* L */
-    uint64_t uses;    /* ties of the heap */
+    uint64_t uses;    /* counts uses: the ties of the heap */
     uint64_t entering_priority;
     bool is_entering_sure; /* the newcomer will stay */
 };

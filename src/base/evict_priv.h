@@ -16,7 +16,7 @@
 
 /* The rules of one policy, whose struct has a struct evict as a member. */
 struct evict_rules {
-    uint32_t frequency_max; /* hits that a node remembers */
+    uint32_t frequency_max; /* how many hits a node remembers */
 
     /* Memory and queues; NULL: no memory. evict.c fills in the base. */
     struct evict *(*create)(void);

@@ -36,8 +36,8 @@ struct model {
     struct copy *copies;
     uint16_t *index;
     uint16_t free_copy;
-    uint16_t untouched;  /* first copy that was never used */
-    uint16_t count;      /* of copies in the index */
+    uint16_t untouched;  /* from this copy on none was ever used */
+    uint16_t count;      /* how many copies are in the index */
     uint64_t weight_max; /* W */
     uint64_t unit;
 };
@@ -45,15 +45,15 @@ struct model {
 struct miniature {
     struct miniature_options options;
     struct model models[MINIATURE_MODELS];
-    struct copy *tables; /* the copies of all models, then their indices */
-    size_t copies;       /* of each model */
+    struct copy *tables; /* all models' copies, then their indices */
+    size_t copies;       /* copies that each model has */
     size_t index_mask;
     uint64_t credit_ns;
     uint64_t ticked_requests; /* requests until the last tick */
     bool is_paused;
-    struct miniature_asked since; /* what told lacks; not while paused */
+    struct miniature_asked since; /* asked since told; unless paused */
     uint64_t settled_key;         /* the last key, if all models have it */
-    uint64_t settled_bytes;       /* 0: there is no such key */
+    uint64_t settled_bytes;       /* 0: there is no settled_key */
     uint32_t repeats;             /* asked for again; gdsf is to be told */
     uint64_t simulated;
     struct miniature_told told;

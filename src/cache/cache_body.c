@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MAP_BYTES_MAX = 1 << 30 }; /* longer bodies have few readers, once */
+enum { MAP_BYTES_MAX = 1 << 30 }; /* a longer body has few readers */
 
 /* --- Coming and going ---------------------------------------------------- */
 
@@ -163,7 +163,7 @@ bool cache_body_has_from(struct cache_body *body, uint64_t at)
     bool has;
 
     if (cache_body_state_of(body) == CACHE_BODY_WHOLE)
-        return at >= body->given_up; /* no more is given up */
+        return at >= body->given_up; /* which does not change now */
     pthread_mutex_lock(&body->mutex);
     has = at >= body->given_up;
     pthread_mutex_unlock(&body->mutex);
@@ -234,7 +234,7 @@ struct part cache_body_part(const struct cache_body *body, uint64_t at,
 {
     int fd;
 
-    if (len == 0) /* a file may be about to follow */
+    if (len == 0) /* a file may still follow */
         return part_of_memory(BYTES(""));
     if (at < body->memory_bytes) {
         if (len > body->memory_bytes - at)

@@ -15,7 +15,7 @@ struct cache_body {
     atomic_int state;        /* enum cache_body_state */
     _Atomic uint64_t filled; /* bytes that are there */
     struct cache_body_counts *counts;
-    uint64_t length;    /* as announced, or unknown */
+    uint64_t length;    /* as announced; CACHE_LENGTH_UNKNOWN */
     uint64_t set_aside; /* its part of counts->filling */
     uint64_t counted;   /* its part of counts->whole; set before state */
     char *memory;       /* its beginning; NULL: all is in the file */
@@ -32,10 +32,10 @@ struct cache_body {
     _Atomic(char *) map;       /* of fd; NULL: not wanted so far, or it cannot
                                   be mapped */
     size_t map_bytes;          /* set before map: all of the body */
-    atomic_uint beginners;     /* readers that have nothing yet */
-    pthread_mutex_t mutex;     /* guards the rest */
-    struct list waits;         /* readers that have all there is */
-    struct list writer;        /* the writer, while its readers are slow */
+    atomic_uint beginners;     /* readers that have not had any byte */
+    pthread_mutex_t mutex;     /* guards all below */
+    struct list waits;         /* waits of readers that have all there is */
+    struct list writer;        /* the wait of the writer for slow readers */
     struct list readers;
     bool awaits_crowd;
     bool is_passing;

@@ -161,7 +161,7 @@ static void read_directive(struct cache_control *control, struct bytes text)
                                 : BYTES("");
     int64_t *time;
 
-    if (!head_is_token(name)) /* "max-age =1" is no max-age */
+    if (!head_is_token(name)) /* "max-age =1" does not count */
         return;
     control->said |= CACHE_ANY;
     if (read_plain(control, name) || read_fields(control, name, argument))

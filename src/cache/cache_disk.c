@@ -127,7 +127,7 @@ static void run_keep(struct cache_job *job)
         disk->events->on_lost(disk->context, order->entry);
     } else {
         if (is_spooled && !writer)
-            count(&disk->refused); /* another entry has the file */
+            count(&disk->refused); /* another entry has the file already */
         else if (cache_folder_takes(&disk->folder) &&
                  !cache_queue_is_late(disk->queue))
             file = write_file(order, writer);

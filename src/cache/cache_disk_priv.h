@@ -27,7 +27,7 @@ struct cache_disk {
     _Atomic uint64_t written;
     _Atomic uint64_t refused;
     _Atomic uint64_t damaged;
-    struct cache_job lock; /* takes the folder, or leaves it */
+    struct cache_job lock; /* locks the folder, or leaves it */
     struct cache_job scan;
     DIR *names;            /* the thread's, like the next three */
     struct dirent *unread; /* entry of names whose file could not be read */

@@ -11,7 +11,7 @@ struct said {
     struct cache_control targeted; /* CDN-Cache-Control */
     bool is_targeted_wrong;        /* malformed, and so ignored */
     struct cache_control surrogate;
-    struct bytes expires; /* data is NULL: none */
+    struct bytes expires; /* data NULL: there is none */
     bool has_two_expires;
     struct bytes date;
     struct bytes age; /* value of the first line */

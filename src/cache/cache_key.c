@@ -370,7 +370,7 @@ static void remove_dots(struct buf *out, size_t at)
         if (goes_up || bytes_eq(segment, BYTES("/."))) {
             while (goes_up && to > 0 && path[--to] != '/')
                 ;
-            if (end == len) /* the path names a folder */
+            if (end == len) /* "." and ".." at the end name a folder */
                 path[to++] = '/';
         } else {
             memmove(path + to, segment.data, segment.len);

@@ -22,12 +22,12 @@ struct cache_spool {
     void *context;
     pthread_mutex_t mutex; /* guards the next four */
     struct list pieces;
-    uint64_t pending; /* bytes of all pieces, that being written too */
+    uint64_t pending; /* bytes of pieces, and of the one being written */
     enum ending ending;
     bool wants_fall;
     /* The queue thread's. */
-    struct cache_file_writer *writer; /* NULL: not yet, or taken */
-    int fallen_fd;                    /* -1: it has not fallen */
+    struct cache_file_writer *writer; /* NULL: not begun, or taken */
+    int fallen_fd;                    /* -1: nothing has gone to memory */
     uint64_t written;
     bool is_broken; /* a piece could not be written anywhere */
     bool has_ended;

@@ -96,7 +96,7 @@ const struct cache_store_options *cache_store_options_of(
  * names share them. */
 struct selection {
     const struct request *request;
-    struct bytes names; /* which value is for */
+    struct bytes names; /* the names that value is for */
     bool is_valid;
     struct buf value;
     char storage[CACHE_VARIANT_BYTES_MAX];
@@ -355,7 +355,7 @@ bool cache_store_put(struct cache_store *store, struct cache_entry *entry,
     }
     pthread_mutex_unlock(&shard->mutex);
     cache_index_release(store, gone);
-    if (is_on_disk) /* the file is whole, readers may lag behind */
+    if (is_on_disk) /* its file is whole, whatever readers have */
         cache_index_settle(store, entry);
     return is_in;
 }

@@ -16,24 +16,24 @@
 
 enum {
     CACHE_SHARDS = 32,
-    CACHE_BUCKETS = 2048, /* of each */
-    CACHE_MARKS = 64,     /* of each: keys lately marked */
-    CACHE_EPOCHS = 256,   /* of each */
-    CACHE_INVALIDS = 256  /* of each: hashes lately made invalid */
+    CACHE_BUCKETS = 2048, /* of each shard */
+    CACHE_MARKS = 64,     /* of each shard */
+    CACHE_EPOCHS = 256,   /* of each shard */
+    CACHE_INVALIDS = 256  /* hashes that each shard remembers */
 };
 
 /* What is remembered of a key that has no entry. */
 struct cache_mark {
     uint64_t hash;
-    int64_t until_s;      /* its answer was not for all: until when */
-    int64_t long_until_s; /* an answer was too long to keep: until when */
+    int64_t until_s;      /* nobody waits till then: it was for one only */
+    int64_t long_until_s; /* each asks alone till then: it was too long */
 };
 
 struct cache_shard {
-    _Alignas(64) pthread_mutex_t mutex; /* guards all below, and what entries
-                                           and flights say is the store's */
+    _Alignas(64) pthread_mutex_t mutex; /* guards all below, and the store's
+                                           members of entries and flights */
     struct evict *evict;
-    struct evict *awake; /* NULL: there is no disk */
+    struct evict *awake; /* of bodies in memory; NULL: no disk */
     struct list flights;
     uint64_t version; /* counts changes of its entries */
     uint32_t

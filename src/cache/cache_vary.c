@@ -69,7 +69,7 @@ bool cache_vary_names(struct bytes lines, struct buf *out)
 
 struct weighed {
     struct bytes name;
-    unsigned weight; /* thousandths */
+    unsigned weight; /* in thousandths */
 };
 
 /* Takes a qvalue apart (RFC 9110 12.4.2). False: it is none. */

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 enum {
-    PER_PLACE = 2,     /* clients for each place: waiting or just gone */
-    PLACES_MIN = 8192, /* memory of unused room is never touched */
+    PER_PLACE = 2,     /* clients that wait, or have just left */
+    PLACES_MIN = 8192, /* costs nothing: unused room is not touched */
     LOOKS = 4
 };
 

@@ -7,7 +7,7 @@
 
 struct block {
     struct list link;
-    size_t unused; /* how many, from the first on, are unused */
+    size_t unused; /* how many of entries, from the first on */
     struct client_entry entries[];
 };
 

@@ -5,8 +5,8 @@
 #include "observe/profile.h"
 
 enum {
-    LINGER_MS = 10000,               /* in all */
-    LINGER_BYTES_MAX = 64 * 1048576, /* in all */
+    LINGER_MS = 10000,               /* the longest time */
+    LINGER_BYTES_MAX = 64 * 1048576, /* the most that is thrown away */
     IGNORED_EVENTS_MAX = 16
 };
 
@@ -180,7 +180,7 @@ void conn_shake(struct conn *conn)
 
     list_drop(conn_work(conn));
     switch (conn_step_handshake(conn, &end)) {
-    case CONN_SHAKEN: /* the first request often comes with the last of it */
+    case CONN_SHAKEN: /* often the first request has come, too */
         if (tls_speaks_http2(conn->session.transport.tls))
             begin_anew(conn, conn_shared_of(conn)->http2);
         conn_enter(conn, CONN_READING);
@@ -220,7 +220,7 @@ static bool put_off(struct conn *conn)
 
     if (conn_costly_put(conn_ring(conn), conn)) {
         conn_shared_of(conn)->has_work = true;
-        if (conn->session.is_costly) /* it may take many turns */
+        if (conn->session.is_costly) /* many turns may pass */
             conn_watch(conn, events);
         return true;
     }

@@ -90,7 +90,7 @@ void conn_limit(struct conn *conn, uint64_t at_ms);
 enum conn_handshake {
     CONN_SHAKEN,    /* the handshake is done */
     CONN_SHAKES,    /* it goes on by itself later */
-    CONN_SHOUTS,    /* the client speaks plain HTTP, and has been told */
+    CONN_SHOUTS,    /* plain HTTP was spoken, and answered */
     CONN_SHAKES_NOT /* it failed: the connection is to be closed */
 };
 

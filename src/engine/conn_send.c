@@ -7,7 +7,7 @@ static void queue_bytes(struct conn *conn, uint64_t bytes)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SCHEDULE);
 
-    assert(list_is_empty(&conn->item.place.link)); /* it cannot be WAITING */
+    assert(list_is_empty(&conn->item.place.link)); /* not WAITING */
     sched_put(&conn_shared_of(conn)->sched, &conn->item, bytes);
     conn_enter(conn, CONN_QUEUED);
     profile_leave(before);

@@ -86,7 +86,7 @@ static bool make_room(struct conn_set *set, const struct mail *mail,
         if (conn->session.protocol->farewell)
             conn->session.protocol->farewell(&conn->session);
         conn_close(conn, CONN_END_LIMIT);
-        conn_memory_reap(set); /* none of them is at work here */
+        conn_memory_reap(set); /* none is at work here */
         return true;
     }
     if (mail->is_tls)
@@ -223,7 +223,7 @@ void conn_set_turn(struct conn_set *set)
 
     shared->is_held = false;
     if (!sched_is_empty(sched)) {
-        tell_queue(set); /* the queue is at its longest now */
+        tell_queue(set); /* when it is longest */
         if (link_has_others(&shared->link))
             link_hear_clients(&shared->link, &sched->clients);
     }

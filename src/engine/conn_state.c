@@ -4,7 +4,7 @@
 #include "engine/conn_priv.h"
 #include "observe/profile.h"
 
-enum { LINGER_IDLE_MS = 2000 }; /* without anything to read */
+enum { LINGER_IDLE_MS = 2000 }; /* longest time without input */
 
 /* Which states may follow each state; a bit for each. */
 #define MAY(state) (1u << (state))

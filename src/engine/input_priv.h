@@ -30,7 +30,7 @@ struct input {
     /* The reader of the body that HTTP/1 reads, which needs the buffer: */
     struct body_reader body;
     uint64_t body_since_ms;
-    uint32_t body_at; /* where in data the body is read to */
+    uint32_t body_at; /* where in data the body's bytes go */
     uint32_t room;    /* INPUT_BYTES or INPUT_SMALL_BYTES, by its pool */
     char data[];
 };

@@ -11,7 +11,7 @@ enum {
     /* An item that was put when its client was less far ahead of its share is
      * put anew when its turn comes, if the difference is worth it. */
     EXCESS_STEP = 65536,
-    RENEWALS_MAX = 16, /* in a row */
+    RENEWALS_MAX = 16, /* renewed in a row, at most */
     /* A client's level counts in an item's key up to so many times the item's
      * bytes: otherwise small items would wait for long in overload, when all
      * clients have much. */

@@ -16,8 +16,8 @@ struct gather {
     struct iovec parts[GATHER_PARTS_MAX];
     size_t count;
     uint64_t bytes;
-    bool more;         /* more of the pipeline follows the gathered */
-    bool ends;         /* nothing follows, the connection ends */
+    bool more;         /* more of the pipeline follows */
+    bool ends;         /* nothing follows, and the connection ends */
     bool file_follows; /* a file's part follows, within the budget */
 };
 
@@ -188,12 +188,12 @@ static enum io_result send_read(struct sender *sender,
     ssize_t n;
 
     if (!sender->buffer && !(sender->buffer = malloc(sender->buffer_bytes)))
-        return IO_FAILED; /* waiting will not help, either */
+        return IO_FAILED; /* waiting would not help */
     n = pread(part->fd, sender->buffer, piece_bytes(sender, response, *len),
               (off_t)part->at.offset);
     if (n == 0)
         return IO_EOF;
-    if (n == -1) /* no kind of waiting will help */
+    if (n == -1) /* whatever it was, waiting would not help */
         return errno == EINTR ? IO_AGAIN_WRITE : IO_FAILED;
     *len = (size_t)n;
     piece = (struct iovec){sender->buffer, *len};

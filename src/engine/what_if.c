@@ -210,7 +210,7 @@ void what_if_tell(struct what_if *what_if, uint64_t rate, uint64_t now_ns,
         return;
     done_ns = malloc(what_if->count * sizeof(*done_ns));
     if (!done_ns)
-        return; /* another time */
+        return; /* there will be other samples */
     tell_of(what_if, NULL, STATS_WHAT_IF_DID, end_ns, stats);
     for (unsigned i = 0; i < STATS_WHAT_IF_COUNT; i++) {
         if (!what_if_models[i])

@@ -62,18 +62,18 @@ struct worker {
     struct worker_kv kvs[WORKER_STORES_MAX];
     struct server_defaults kv_defaults;
     struct cache_port cache_port;
-    struct password_client *client; /* NULL: nobody needed it so far */
+    struct password_client *client; /* NULL: not needed so far */
     /* The main thread's view of status; NULL: not needed so far. */
     struct status *made;
-    struct resolver *resolver;        /* NULL: no proxy needed it so far */
-    struct tls_buffers *upstream_tls; /* NULL: no proxy needed it so far */
-    struct pipes pipes;               /* of all proxies there ever are */
-    struct proxy_held held;           /* of all proxies there ever are */
+    struct resolver *resolver;        /* NULL: not needed so far */
+    struct tls_buffers *upstream_tls; /* NULL: not needed so far */
+    struct pipes pipes;               /* of all proxies, leaving ones too */
+    struct proxy_held held;           /* of all proxies, leaving ones too */
     struct worker_proxies *proxies;   /* the sites', which end them; or NULL */
     struct worker_proxies *leaving;   /* those of sites that are gone */
-    _Atomic(struct worker_change *) change; /* made and not taken, or NULL */
+    _Atomic(struct worker_change *) change; /* made, not taken yet; or NULL */
     uint64_t applied;    /* changes applied so far; the main thread's */
-    atomic_ullong taken; /* the latest one taken; or refused */
+    atomic_ullong taken; /* the latest change taken, or refused */
     struct access_log_buffer access_log;
     pthread_t thread;
     uint64_t started_ns;

@@ -21,11 +21,11 @@ struct compressor {
     struct list settled;                /* the oldest first */
     size_t pending[CODEC_SLOW + 1];     /* jobs queued or running, by effort */
     size_t descriptors[CODEC_SLOW + 1]; /* descriptors of these */
-    uint64_t text_bytes;                /* that these have copied */
+    uint64_t text_bytes;                /* bytes of copied texts */
     size_t settled_count;
     uint64_t shelf_bytes; /* bytes of settled results */
     struct stats_compress counts;
-    struct counter *told; /* borrowed */
+    struct counter *told; /* borrowed; is told counts */
     struct compressor_index index;
     unsigned workers;
     atomic_bool stops;

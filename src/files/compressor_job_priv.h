@@ -27,7 +27,7 @@ struct compressor_job {
     enum coding coding;
     enum codec_effort effort;
     char *text;                    /* stamp.bytes; NULL: fd has them */
-    int fd;                        /* a duplicate */
+    int fd;                        /* a duplicate, or -1 */
     struct dictionary *dictionary; /* held; NULL: none */
     int dictionary_fd;             /* -1: none is to be read */
     struct coded_body *body;       /* the result, once READY */

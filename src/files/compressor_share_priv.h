@@ -23,11 +23,11 @@
 #include <stdint.h>
 
 enum {
-    COMPRESSOR_SHARE_LOOK_MS = 100, /* from one look to the next */
-    COMPRESSOR_SHARE_OLD_MS = 1000, /* a look over a longer time is too old */
+    COMPRESSOR_SHARE_LOOK_MS = 100, /* between two looks */
+    COMPRESSOR_SHARE_OLD_MS = 1000, /* longer ago, a look tells nothing */
     COMPRESSOR_SHARE_IDLE_PART = 8,
     COMPRESSOR_SHARE_BUSY_PART = 20,
-    COMPRESSOR_SHARE_SAVED_MS = 100 /* the most that is kept for later */
+    COMPRESSOR_SHARE_SAVED_MS = 100 /* left_ns is at most this */
 };
 
 /* Begins as all zero. */

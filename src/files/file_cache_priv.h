@@ -24,7 +24,7 @@ struct file_folder {
 
 /* Folders looked at lately, each where its hash says: 22 KB. */
 struct file_folders {
-    uint64_t versions; /* how many versions were given */
+    uint64_t versions; /* counter for version */
     struct file_folder folders[FILE_FOLDERS];
 };
 

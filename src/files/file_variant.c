@@ -33,7 +33,7 @@ enum compressor_answer file_cache_order(struct file_cache *cache,
     if (entry->is_snapshot && entry->stamp.bytes <= COMPRESSOR_TEXT_BYTES_MAX)
         order->text = file_entry_body(entry);
     else if (entry->fd < 0)
-        return COMPRESSOR_HOPELESS; /* it is too long a snapshot to be copied */
+        return COMPRESSOR_HOPELESS; /* a snapshot too long for a copy */
     return compressor_ask(cache->options.compressor, order, cache->now->mono_ms,
                           body_out);
 }

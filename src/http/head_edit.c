@@ -83,7 +83,7 @@ const char *head_edits_add(struct head_edits *edits, enum head_edit_kind kind,
 {
     struct head_edit edit = {.kind = kind};
     const char *fault = read_edit(&edit, text);
-    size_t bytes = edit.name.len + edit.value.len + 4; /* ": " and CRLF */
+    size_t bytes = edit.name.len + edit.value.len + 4; /* with ": " and CRLF */
 
     if (fault)
         return fault;

@@ -352,7 +352,7 @@ static size_t encode(struct bytes text, const char *also, char *out)
 
 void path_put_query(struct bytes query, struct buf *out)
 {
-    const char *plain = query.data; /* from where on it is not appended yet */
+    const char *plain = query.data; /* first byte not appended yet */
     const char *end = query.data + query.len;
 
     for (const char *at = query.data; at < end; at++) {
@@ -370,7 +370,7 @@ void path_put_query(struct bytes query, struct buf *out)
 
 size_t path_encode(struct bytes path, char *out)
 {
-    return encode(path, "/!$()*+,;=", out); /* sub-delims without & and ' */
+    return encode(path, "/!$()*+,;=", out); /* not & and ' */
 }
 
 size_t path_encode_value(struct bytes text, char *out)

@@ -30,7 +30,7 @@ static bool take_number(struct bytes *text, uint64_t *number_out,
 /* int-range = first-pos "-" [ last-pos ], suffix-range = "-" suffix-length */
 static bool take_spec(struct bytes *text, struct spec *spec)
 {
-    bool too_large; /* UINT64_MAX is beyond the end of anything, too */
+    bool too_large; /* UINT64_MAX lies behind any end, too */
 
     *spec = (struct spec){.last = UINT64_MAX};
     if (bytes_take(text, BYTES("-"))) {
@@ -97,7 +97,7 @@ enum range_verdict range_parse(struct bytes value, uint64_t length,
 {
     const struct bytes unit = BYTES("bytes=");
     size_t specs = 0, count = 0;
-    bool wants_nothing = false; /* a suffix of an empty representation */
+    bool wants_nothing = false; /* the end of an empty representation */
 
     if (value.len < unit.len ||
         !bytes_ieq((struct bytes){value.data, unit.len}, unit))

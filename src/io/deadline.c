@@ -144,7 +144,7 @@ static void on_tick(struct ev_loop *loop, ev_timer *timer, int events)
 
     (void)loop;
     (void)events;
-    wheel->due = 0; /* the timer is set at the end */
+    wheel->due = 0; /* the timer is set again at the end */
     while (wheel->count > 0 && (tick = next_tick(wheel)) <= now_tick) {
         wheel->tick = tick;
         run_slot(wheel, tick);

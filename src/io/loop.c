@@ -16,7 +16,7 @@ enum { TRIES_MAX = 100, PAUSE_NS = 10 * NS_PER_MS };
 
 /* What lies before each block. */
 struct loop_block {
-    _Alignas(max_align_t) size_t bytes; /* with it; that many are mapped */
+    _Alignas(max_align_t) size_t bytes; /* this head included */
 };
 
 static bool is_mapped(size_t bytes)

@@ -26,7 +26,7 @@ struct mailbox {
     ev_async wake;
     struct mailbox_receiver receiver;
     size_t mask;
-    size_t take_at; /* the receiver's alone */
+    size_t take_at; /* only the receiver uses it */
     _Alignas(CACHE_LINE) atomic_size_t put_at;
     atomic_uint commands;
     _Atomic(struct mailbox_note *) notes; /* the latest one sent is first */
@@ -169,7 +169,7 @@ bool mailbox_put(struct mailbox *mailbox, const struct mail *mail)
             return true;
         }
         if ((ptrdiff_t)(sequence - lap) < 0)
-            return false; /* still holds what was put one round ago */
+            return false; /* it still holds what was put a lap ago */
         at = atomic_load_explicit(&mailbox->put_at, memory_order_relaxed);
     }
 }

@@ -241,6 +241,6 @@ int resolver_ares_open(struct resolver *resolver,
 
 void resolver_ares_close(struct resolver *resolver)
 {
-    ares_destroy(resolver->channel); /* on_answer() frees what was asked for */
+    ares_destroy(resolver->channel); /* on_answer() frees asked names */
     free(resolver->watchers);
 }

@@ -46,9 +46,9 @@ struct resolver_name {
     resolver_fn on_change;
     void *context;
     enum resolver_state state;
-    bool is_asking;     /* c-ares has a pointer to the name */
-    bool is_closed;     /* only c-ares has one: its answer frees the name */
-    bool is_asked_just; /* an answer now comes without network */
+    bool is_asking;     /* c-ares has a pointer to this name */
+    bool is_closed;     /* c-ares alone has it, whose answer frees it */
+    bool is_asked_just; /* an answer now comes without network use */
     unsigned failures;  /* failed look-ups in a row */
     const char *why;
     uint64_t ends_ms;

@@ -68,7 +68,7 @@ bool h1_keep_fields(struct h1 *h1, struct exchange *exchange)
     }
     fields = exchange_make_fields();
     if (fields)
-        context->fields = fields; /* those before are the exchange's now */
+        context->fields = fields; /* exchange has the old ones */
     return fields;
 }
 

@@ -23,17 +23,17 @@
 struct h1 {
     struct session session;
     struct input *input;
-    struct list exchanges;    /* the pipeline; the first is sent */
+    struct list exchanges;    /* the pipeline; the first one is sent now */
     struct exchange *current; /* whose body is being read; while is_uploading
-                                 it also stands first in exchanges */
+                                 also the first in exchanges */
     struct http1_progress progress;
     bool is_closing;       /* parse no more; close when all is sent */
-    bool client_closes;    /* it is closing because the client asked for it */
+    bool client_closes;    /* is_closing, as the client asked for it */
     bool head_timed;       /* until_ms is the limit of a head */
     bool has_body : 1;     /* the body of current is being read */
     bool is_uploading : 1; /* that body is read beside its answer */
     bool reads_much : 1;   /* a small input has once been too small */
-    uint64_t until_ms;     /* when what is read now has to be there */
+    uint64_t until_ms;     /* limit for what is being read */
 };
 
 static inline struct h1 *h1_of(struct session *session)
@@ -175,7 +175,7 @@ uint64_t h1_limit_body(const struct h1 *h1);
 /* Begins a tunnel: what the client sends from now on is the body. */
 enum session_step h1_begin_tunnel(struct h1 *h1);
 
-enum { H1_WIDE_BYTES = 65536 }; /* shared by a worker's sessions */
+enum { H1_WIDE_BYTES = 65536 }; /* one for all sessions of a worker */
 
 /* How many bytes of an upload the next read may bring at once, past the input;
  * 0: as many as that has room for. */
@@ -202,7 +202,7 @@ enum h1_body {
     H1_BODY_MORE,    /* there is more of the body to read */
     H1_BODY_DONE,    /* the body was read, the answer is in the pipeline */
     H1_BODY_REFUSED, /* a refusal is in the pipeline, and is the last answer */
-    H1_BODY_BESIDE,  /* the answer is there; the body goes on beside it */
+    H1_BODY_BESIDE,  /* the answer is begun; the body goes on beside it */
     H1_BODY_CLOSED   /* it is to be closed, for session->why */
 };
 

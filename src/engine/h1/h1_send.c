@@ -118,7 +118,7 @@ static enum sender_result look_for_answer(struct h1 *h1,
         frame_late(h1, exchange);
         break;
     }
-    return SENDER_MORE; /* its size now decides its turn */
+    return SENDER_MORE; /* its turn goes by its size, known now */
 }
 
 static enum sender_result send_step(struct h1 *h1, uint64_t budget,

@@ -6,7 +6,7 @@
 
 enum {
     SESSIONS_KEPT = 64, /* more free ones go back to the system */
-    STREAMS_KEPT = 256  /* as many of what belongs to streams */
+    STREAMS_KEPT = 256  /* likewise, and what belongs to streams */
 };
 
 /* --- What a worker has of it --------------------------------------------- */
@@ -218,7 +218,7 @@ static enum session_step meet_end(struct h2 *h2)
     h2->silent_ms = h2_now_ms(h2);
     h2->window_then = h2->window;
     session->beside = SESSION_RESTS;
-    h2_make_ready(h2); /* gives up what waits for a window */
+    h2_make_ready(h2); /* to give up what waits for a window */
     return SESSION_STAYS;
 }
 

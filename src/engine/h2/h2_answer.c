@@ -6,7 +6,7 @@
 #include "handler/bad_request.h"
 #include "observe/profile.h"
 
-enum { UNWANTED_BYTES_MAX = 65536 }; /* of a body that is read, as in HTTP/1 */
+enum { UNWANTED_BYTES_MAX = 65536 }; /* of a body still read, as in HTTP/1 */
 
 /* --- The heap, and whoever may be asleep --------------------------------- */
 

@@ -103,7 +103,7 @@ static void join_page(struct h2_stream *stream)
         h2->page_files = count_files(h2);
     h2->page_files++;
     stream->is_of_page = true;
-    h2->page_bytes += stream->bid; /* of an answer now replaced */
+    h2->page_bytes += stream->bid; /* the bid of an earlier answer */
 }
 
 /* A file that is given up counts no more; the others have no less left. */
@@ -197,7 +197,7 @@ void h2_bid_pass_on(struct h2_stream *stream)
             continue;
         heir = other;
         if (other->bid == 0)
-            break; /* the bid keeps its length */
+            break; /* the bid keeps its length so */
     }
     if (heir)
         set_bid(heir, heir->bid + stream->bid);

@@ -7,7 +7,7 @@
 #include "http/date.h"
 
 enum {
-    SMALL_WINDOW = 256, /* a smaller client window is counted */
+    SMALL_WINDOW = 256, /* updates of smaller windows are counted */
     /* Bytes of a file: a shorter frame costs more by sendfile() than by reading
      * it and sending it with its head and other frames. */
     SENDFILE_BYTES_MIN = 4096
@@ -241,7 +241,7 @@ static uint32_t frame_bytes(const struct h2_stream *stream,
     room = room > HTTP2_FRAME_HEAD ? room - HTTP2_FRAME_HEAD : 1;
     if (room < H2_FRAME_MIN)
         room = H2_FRAME_MIN;
-    if (part->len >= room + H2_FRAME_MIN) /* a short rest goes along */
+    if (part->len >= room + H2_FRAME_MIN) /* else the short rest joins */
         bytes = least(bytes, room);
     bytes = least(bytes, (uint64_t)stream->window);
     return (uint32_t)least(bytes, (uint64_t)stream->h2->window);
@@ -391,7 +391,7 @@ static void take_back(struct h2_plan *plan, unsigned count, size_t text_len)
         segment->stream->unsent -= segment->len;
     }
     plan->text_len = text_len;
-    plan->ahead.stream = NULL; /* it may be written over */
+    plan->ahead.stream = NULL; /* its bytes may be overwritten */
 }
 
 /* Frames one piece of the body. False: the stream or connection is gone. */
@@ -433,6 +433,6 @@ bool h2_frame_body(struct h2_stream *stream, uint64_t room)
     h2->window -= len;
     h2->payload += len;
     response_advance(response, len);
-    response->bytes_sent -= len; /* counted when it is sent */
+    response->bytes_sent -= len; /* counted once it is sent */
     return true;
 }

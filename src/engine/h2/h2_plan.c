@@ -36,7 +36,7 @@ static void look_for_answer(struct h2_stream *stream)
     case ANSWER_INTERIM:
         h2_frame_interim(stream, &answer);
         break;
-    case ANSWER_READY: /* its size now decides its turn */
+    case ANSWER_READY: /* its turn goes by its size, known now */
         if (stream->is_uploading && !exchange->sink)
             h2_stream_discard(stream);
         h2_put(stream);
@@ -63,7 +63,7 @@ static bool frame_pulled(struct h2_stream *stream)
         return true;
     }
     if (response->bytes_left > 0) {
-        h2_stream_ready(stream); /* it goes on as far as its window */
+        h2_stream_ready(stream); /* as far as its window allows */
         return true;
     }
     if (response->has_ended)

@@ -35,7 +35,7 @@ enum {
     /* How many of these have an exchange. The heads of the others are kept and
      * wait, so that a hundred streams cost no more than 256 KiB. */
     H2_LIVE_MAX = 40,
-    H2_LIVE_BYTES_MAX = 163840, /* of these exchanges and all heads: long ones
+    H2_LIVE_BYTES_MAX = 163840, /* memory of these and of all heads; long heads
                                    make them fewer */
     /* Memory of all streams while the client has had no answer. A stream that
      * is proxied counts H2_PROXIED_BYTES beside its exchange, roughly. */
@@ -55,30 +55,30 @@ enum {
      * own. */
     H2_TEXT_STEP = 64,
     H2_TEXT_POOLS = 8,
-    H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* of bodies of requests */
-    H2_CONN_WINDOW = 196607,        /* and so of the memory of all bodies */
-    H2_STREAM_WINDOW_MAX = 1048576, /* the most it grows to: h2_windows.c */
+    H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* for the body of a request */
+    H2_CONN_WINDOW = 196607,        /* for all bodies, and so their memory */
+    H2_STREAM_WINDOW_MAX = 1048576, /* largest after growth: h2_windows.c */
     H2_GROWN_BYTES_MAX = 33554432,  /* all growth of a worker's windows */
-    H2_BLOCK_BYTES_MAX = 32768,     /* of a head in several frames, encoded */
-    H2_BLOCK_PIECES_MAX = 8,        /* how many frames it may have */
+    H2_BLOCK_BYTES_MAX = 32768,     /* encoded head in several frames */
+    H2_BLOCK_PIECES_MAX = 8,        /* frames of such a head */
     H2_CONTROL_BYTES_MAX = 65536,
-    H2_CONTROL_BYTES_REST = 32768, /* with more, nothing is read for now */
+    H2_CONTROL_BYTES_REST = 32768, /* beyond this nothing is read for now */
     /* How much is framed in one go. A single head, which is the longest text to
      * be encoded, may go beyond it. */
     H2_PLAN_BYTES = 131072,
     H2_PLAN_TEXT = 2 * H2_PLAN_BYTES + 4096,
     H2_SEGMENTS_MAX = 256,
-    H2_FRAME_MIN = 1024,  /* or all there is, or a smaller window's worth */
+    H2_FRAME_MIN = 1024,  /* shorter only at an end, or for a small window */
     H2_UPDATES_KEPT = 16, /* priorities of streams still to come */
     /* Frames for a stream that was reset may still be under way. Of the last so
      * many streams it is known whether they were reset. */
     H2_RESETS_KEPT = 1024,
-    H2_GOODBYE_MS = 1000,   /* at most, between the two GOAWAY */
+    H2_GOODBYE_MS = 1000,   /* longest time between both GOAWAYs */
     H2_PAGE_FILE = 262144,  /* a larger answer is no file of a page */
     H2_PAGE_FILES = 128,    /* more files are another page */
     H2_PAGE_BID_MIN = 8192, /* smaller bids go before any page */
-    H2_PAGE_TIMES = 4,      /* a bid counts so many means of its page at most */
-    H2_UNSENT_MAX = 65536   /* unsent bytes in the kernel, at most */
+    H2_PAGE_TIMES = 4,      /* a bid is at most so many means of its page */
+    H2_UNSENT_MAX = 65536   /* bytes that lie unsent in the kernel */
 };
 
 struct h2;
@@ -92,7 +92,7 @@ struct h2_stream {
                        equals */
     uint64_t had;   /* bytes of its body in this turn */
     uint64_t bid;   /* in bytes, for its connection: h2_bid.c */
-    uint64_t order; /* place by requests: h2_stream.c */
+    uint64_t order; /* place in the client's order: h2_stream.c */
     struct h2 *h2;
     struct exchange *exchange;  /* NULL: it waits for one, or has ended */
     struct exchange_room *room; /* lent to exchange; NULL: that rests */
@@ -103,9 +103,9 @@ struct h2_stream {
     uint32_t text_len;
     uint32_t id;
     int32_t window;         /* of its answer */
-    int32_t receive_window; /* of its request's body */
-    uint32_t receive_size;  /* receive_window when it is wide open */
-    uint32_t credit;        /* still to be given back to the client */
+    int32_t receive_window; /* window for the request's body */
+    uint32_t receive_size;  /* receive_window when wide open */
+    uint32_t credit;        /* body bytes to give back to the client */
     uint32_t unsent;        /* bytes framed, but not sent */
     uint64_t content_length;
     uint64_t received;   /* bytes of the body so far */
@@ -122,12 +122,12 @@ struct h2_stream {
     bool discards;     /* the rest of its body is thrown away */
     bool wants_socket; /* it asks for a WebSocket (RFC 8441) */
     bool is_tunnel;
-    bool is_put;         /* it has its answer, or waits for that only */
-    bool is_waiting;     /* its answer waits for the handler */
+    bool is_put;         /* its answer is there, or comes by itself */
+    bool is_waiting;     /* its handler has no more answer for now */
     bool has_head;       /* HEADERS are framed */
     bool has_half_ended; /* END_STREAM is sent, though the client goes on */
-    bool is_framed;      /* the whole answer, END_STREAM included */
-    bool has_priority;   /* its client or handler has said priority */
+    bool is_framed;      /* all of the answer is framed, END_STREAM too */
+    bool has_priority;   /* priority was said by client or handler */
     bool is_gone;        /* it was given up; the plan still has bytes of it */
     bool is_live;        /* it has one of the H2_LIVE_MAX exchanges */
     bool is_idle;        /* is_live, and it waits for its handler */
@@ -177,8 +177,8 @@ struct h2_context {
     struct pool texts[H2_TEXT_POOLS];
     struct hpack_encoder *encoder;
     struct buf block;     /* a header block that is being made */
-    uint64_t grown_bytes; /* of all windows, see h2_windows.c */
-    uint32_t extra_count; /* exchanges, see h2_answer.c */
+    uint64_t grown_bytes; /* growth of all windows: h2_windows.c */
+    uint32_t extra_count; /* how many extra exchanges: h2_answer.c */
     uint32_t extra_text_bytes;
     int64_t date_s; /* second that date is of */
     size_t date_len;
@@ -191,9 +191,9 @@ struct h2_context {
 struct h2_rest;
 
 struct h2_budget {
-    uint32_t level; /* of the bucket, in 1/1024 */
+    uint32_t level; /* how full the bucket is, in 1/1024 */
     uint32_t since_ms;
-    uint32_t count; /* of frames, for h2_spend_beside() */
+    uint32_t count; /* frames counted by h2_spend_beside() */
 };
 
 /* The priority that was said of a stream still to come; id 0: none. */
@@ -217,27 +217,27 @@ struct h2 {
     struct list parked;  /* streams that wait for an exchange, by wait_node */
     struct list shut;    /* streams that wait for a window, likewise */
     struct heap ready;
-    struct h2_stream *bidder; /* whose bid is next: h2_bid.c */
-    uint64_t page_bytes;      /* unspent bids for files of its page */
-    uint32_t page_files;      /* files of it, complete ones included */
+    struct h2_stream *bidder; /* the stream with the least bid: h2_bid.c */
+    uint64_t page_bytes;      /* unspent bids for files of the page */
+    uint32_t page_files;      /* files of the page, complete ones included */
     struct buf control;       /* frames that go before all streams */
     struct buf block;         /* of a head that comes in pieces */
     struct h2_rest *rest;
     struct h2_settings client;
-    struct http2_frame frame; /* as it is read: DATA, or one to skip */
-    uint32_t left;            /* bytes to come of its payload */
-    uint32_t padding;         /* of these, padding */
-    uint32_t continued;       /* stream whose head is not complete; 0: none */
+    struct http2_frame frame; /* being read, if in_frame */
+    uint32_t left;            /* bytes of frame still to come */
+    uint32_t padding;         /* how many of left are padding */
+    uint32_t continued;       /* stream of the head being read; 0: none */
     uint32_t pieces;          /* frames of that head so far */
     uint8_t continued_flags;
     bool has_preface;
     bool has_settings;
     bool is_ordered;    /* streams go in the client's order: h2_stream.c */
-    bool in_frame;      /* left says what is still to come of frame */
+    bool in_frame;      /* frame has begun: DATA, or one to skip */
     bool has_block;     /* a block was sent; the first has HPACK_NO_TABLE */
     bool is_sending;    /* the connection has been told that it SENDS */
     bool is_at_work;    /* a call of the connection is under way */
-    bool is_ready;      /* there is something to send, as of is_sending */
+    bool is_ready;      /* something became ready outside of a call */
     bool has_room;      /* some sink has room again */
     bool has_ended;     /* the client sends no more, but may listen */
     bool is_over;       /* nothing more is read; what is left is sent */
@@ -246,45 +246,45 @@ struct h2 {
     bool is_trusted;    /* trust was left when the last stream began */
     bool is_known;      /* its client has had the head of an answer */
     uint32_t last_id;   /* the client's latest stream */
-    uint64_t used;      /* bits of ids from last_id downwards: opened */
+    uint64_t used;      /* bits: which ids from last_id down were opened */
     uint32_t last_allowed;
     uint32_t stream_count;
     uint32_t live_count;
     uint32_t idle_count;  /* of live_count, those that wait for handlers */
-    uint32_t text_bytes;  /* of heads that are not extra */
+    uint32_t text_bytes;  /* of heads that do not count as extra */
     uint32_t table_bytes; /* fields of exchanges that do not rest */
-    int64_t window;       /* of the connection, for all answers */
+    int64_t window;       /* the client's, for all answers */
     int64_t window_then;  /* with has_ended: window at silent_ms */
     uint64_t silent_ms;   /* with has_ended: since when nothing could be sent */
     int32_t receive_window;
     uint32_t receive_size;
     uint32_t credit;
     uint32_t
-        owed; /* bytes of bodies that were taken, and are kept: no credit yet */
-    uint32_t body_window;   /* what new streams open with */
+        owed; /* body bytes that sinks have taken and keep: no credit yet */
+    uint32_t body_window;   /* receive_size of new streams */
     uint32_t measured;      /* bytes of bodies, while is_measuring */
     uint32_t measure_rest;  /* pieces until measuring begins again */
     uint32_t measure_pause; /* how many pieces that was last time */
     bool is_measuring;
-    uint64_t turns;      /* how many turns streams have had */
+    uint64_t turns;      /* counter for the turn of streams */
     uint64_t goodbye_ms; /* when the first GOAWAY was sent */
-    uint64_t until_ms;   /* until when to wait for a request */
+    uint64_t until_ms;   /* deadline for the next request */
     uint64_t
-        head_until_ms; /* the rest of a frame has to be; 0: there is none */
+        head_until_ms; /* deadline for the rest of a frame; 0: none begun */
     uint64_t look_ms;  /* when to look at all streams; 0: not timed */
-    uint32_t limited;  /* requests seen when until_ms was set */
-    uint64_t sent;     /* since output began, for the least rate */
+    uint32_t limited;  /* session->requests at that time */
+    uint64_t sent;     /* bytes sent since output began: send_rate_min */
     uint64_t bytes_in;
     uint64_t bytes_out;                   /* of control frames */
-    uint64_t payload;                     /* of frames, in and out */
-    uint32_t answers;                     /* sent to their end */
-    uint32_t late_resets;                 /* of streams that are no more */
+    uint64_t payload;                     /* payload of frames, in and out */
+    uint32_t answers;                     /* answers sent to their end */
+    uint32_t late_resets;                 /* resets of streams that are gone */
     uint32_t resets[H2_RESETS_KEPT / 32]; /* a bit for each stream, at id / 2 */
-    uint32_t old_reset;                   /* the latest reset before those */
+    uint32_t old_reset;                   /* latest reset of an older stream */
     uint32_t update_at;
     struct h2_update updates[H2_UPDATES_KEPT];
-    uint32_t work;    /* since the last read: h2_abuse.c */
-    uint32_t charged; /* of work: that of abuses */
+    uint32_t work;    /* work done since the last read: h2_abuse.c */
+    uint32_t charged; /* how much of work was for abuses */
     uint32_t trust;   /* streams that may begin without counting as work */
     uint64_t costly_until_ms; /* until when its client counts as costly */
     struct h2_budget budgets[STATS_HTTP2_ABUSE_COUNT];

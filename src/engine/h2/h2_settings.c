@@ -6,7 +6,7 @@
 struct window_said {
     bool is_said;
     uint32_t last; /* the one that counts (RFC 9113 6.5.3) */
-    uint32_t most; /* must be allowed, too */
+    uint32_t most; /* the largest one said */
 };
 
 /* RFC 9113 6.9.2: windows of open streams move by the difference. A frame could

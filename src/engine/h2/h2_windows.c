@@ -10,8 +10,8 @@
  * have grown by is bounded for each connection, and for all of a worker.
  */
 enum {
-    MEASURED_AT = 16384, /* of a body; shorter ones are over too soon */
-    REST_MAX = 255       /* pieces between PINGs without a finding */
+    MEASURED_AT = 16384, /* bytes of a body, as shorter ones are soon over */
+    REST_MAX = 255       /* pieces after a PING that found nothing */
 };
 
 static const char measure[8] = "windows";

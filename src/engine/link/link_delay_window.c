@@ -30,21 +30,21 @@
 #include "io/socket_state.h"
 
 enum {
-    STALE_MS = 100,      /* nothing sent, nothing acknowledged */
-    TARGET_BYTES = 6144, /* aimed-at queue; or what passes in a tick, if that is
-                            more, and a share of the path */
+    STALE_MS = 100,      /* without anything sent or acknowledged */
+    TARGET_BYTES = 6144, /* aimed-at queue, at least: what passes in a tick,
+                            plus a share of the path, may be more */
     TARGET_SHARE = 32,
     LONG_BYTES = 24576, /* a queue that is much too long; and a share */
     LONG_SHARE = 4,
-    SPAN_BYTES = 14336, /* least span, on a path of no length */
+    SPAN_BYTES = 14336, /* the least in flight, on a path of no length */
     SPAN_US = 10000,    /* span of a path not known yet */
     SMOOTH = 16,
     GROW = 32,
-    WINDOW_MIN = 51200, /* bytes a second */
+    WINDOW_MIN = 51200, /* in bytes a second */
     WINDOW_START = 104857600,
-    RUN_EMPTY = 8,     /* a path is empty with that share or less */
-    LOOK_NS = 1000000, /* looks at most so often, */
-    MOVE_NS = 2000000, /* and moves the window */
+    RUN_EMPTY = 8,     /* a path with that share or less is empty */
+    LOOK_NS = 1000000, /* between two looks, at least */
+    MOVE_NS = 2000000, /* between two moves of the window, at least */
     LONG_NS = 50000000,
     PERIOD_S = 60,    /* how long a least round trip counts */
     SEGMENTS_MIN = 4, /* in flight: fewer may only wait for their client to
@@ -255,11 +255,11 @@ static bool is_long(const struct link *link, uint64_t passing,
 
 /* What all workers have in flight. */
 struct filling {
-    uint64_t flight;   /* in flight, as bytes a second */
+    uint64_t flight;   /* in bytes a second */
     uint64_t passing;  /* bytes a second that come through */
     uint64_t standing; /* bytes in the queue */
-    bool was_held;     /* something was held back, */
-    bool was_full;     /* and by the window itself, not its pace */
+    bool was_held;     /* something was held back */
+    bool was_full;     /* so it was, by the window and not its pace */
     bool is_long;
 };
 

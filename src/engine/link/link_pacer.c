@@ -36,20 +36,20 @@ enum {
     WINDOW_NS = 20 * NS_PER_MS, /* how long the pace is judged */
     /* The longest that the pace is judged, if a rate is to be told. */
     WINDOW_NS_MAX = 200 * NS_PER_MS,
-    WINDOW_BYTES = 24576,               /* with fewer bytes, for longer */
+    WINDOW_BYTES = 24576,               /* a rate needs so many bytes */
     COUNT_NS = 2 * NS_PER_MS,           /* between two looks into sockets */
     GAP_NS = 5 * NS_PER_MS,             /* without anything held: begin anew */
-    WINDOWS_FIRST = 4,                  /* before a pace is kept; the last, */
-    WINDOWS_LATEST = 4 * WINDOWS_FIRST, /* with a queue; or else so many */
+    WINDOWS_FIRST = 4,                  /* until a pace, if there is a queue */
+    WINDOWS_LATEST = 4 * WINDOWS_FIRST, /* until a pace, if there is none */
     STANDING_BYTES = 6144, /* two segments, as the kernel counts them */
     PACER_MIN = 4096,
     SMOOTH_BYTES = 98304, /* a rate is averaged over so many bytes */
-    UP_SHARE = 512,       /* what is added to the pace in a window */
-    UP_SHARE_FAR = 16,    /* what is added far below the rate or the crest */
+    UP_SHARE = 512,       /* added to the pace in a window */
+    UP_SHARE_FAR = 16,    /* added far below the rate or the crest */
     CREST_SHARE = 16,     /* the crest is so much below where the queue stood */
     DOWN_SHARE = 32,
-    FAR_SHARE = 4,  /* down at once from so far above what leaves */
-    FALL_SHARE = 8, /* what a known rate falls by in a window, at most */
+    FAR_SHARE = 4,  /* a pace that far above what leaves is far off */
+    FALL_SHARE = 8, /* the most that a known rate falls in a window */
     /* After so many rises in a row the pace rises quicker. */
     STEADY_WINDOWS = 64,
     QUICKER_MAX = 5 /* by 2^5 times at most */
@@ -156,7 +156,7 @@ static uint64_t move_up(uint64_t pacer, uint64_t known, uint64_t rises)
 /* How much left in a window of time. */
 struct window {
     uint64_t bytes;
-    uint64_t seen; /* bytes a second */
+    uint64_t seen; /* rate at which bytes left, a second */
 };
 
 /* The least that the rate becomes after a window in which less left. While no

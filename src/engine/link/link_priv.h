@@ -58,7 +58,7 @@ struct link_others {
     uint64_t flight;
     uint64_t passing;
     uint64_t standing;
-    uint64_t left; /* since the start, as each last saw */
+    uint64_t left; /* bytes that have left, as each last saw */
     bool is_after; /* nothing of theirs that waits goes first */
 };
 

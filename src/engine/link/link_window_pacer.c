@@ -17,8 +17,8 @@
 
 enum {
     PACER_SHARE = 16, /* the pace is so much above the window */
-    NEAR_SHARE = 512, /* a path not seen grows so much at each look */
-    LATE_TIMES = 2    /* so many latenesses deepen the bucket */
+    NEAR_SHARE = 512, /* how much near_us grows with each look */
+    LATE_TIMES = 2    /* the bucket is deeper by so many latenesses */
 };
 
 void link_window_pacer_note(struct link_shared *shared, uint64_t least_us)

@@ -60,8 +60,8 @@ bool http1_is_value(struct bytes text);
 struct http1_rules {
     enum reason (*check_first)(struct bytes line);
     uint32_t head_bytes_max;
-    uint32_t first_bytes_max; /* of the first line */
-    uint8_t leading_crlf_max; /* empty lines before it */
+    uint32_t first_bytes_max; /* longest first line */
+    uint8_t leading_crlf_max; /* empty lines allowed before it */
 };
 
 /* Looks for the end of the head, checking each line as it is complete and

@@ -181,7 +181,7 @@ static const char *take_apart(struct reply *reply, struct bytes head)
     if (!fault)
         fault = read_connection(reply);
     if (reply->seen & (1u << FIELD_TRANSFER_ENCODING) && !reply->is_chunked)
-        reply->persists = false; /* whatever its body is, its end is the last */
+        reply->persists = false; /* the connection ends with the body */
     return fault;
 }
 

@@ -12,7 +12,7 @@ enum { NAMES_BYTES = 4096 }; /* of the names encoded in one call */
 struct field_batch {
     struct hpack_encoder *encoder;
     struct buf *out;
-    struct bytes *priority_out; /* NULL: nobody wants to know */
+    struct bytes *priority_out; /* NULL: not asked for */
     size_t count;
     size_t names_len;
     struct hpack_field fields[HPACK_FIELDS_MAX];

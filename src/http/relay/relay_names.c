@@ -68,7 +68,7 @@ struct uri {
     struct bytes front; /* scheme and authority, as they came */
     struct bytes authority;
     struct bytes path; /* the path and all that follows */
-    bool has_scheme;   /* else that of the request counts */
+    bool has_scheme;   /* false: the request's scheme */
     bool is_https;
 };
 

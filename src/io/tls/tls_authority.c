@@ -55,7 +55,7 @@ static int write_pem(struct tls_pem *pem_out, X509 *certificate, EVP_PKEY *key)
         pem_out->text[len] = '\0';
         pem_out->len = (size_t)len;
     }
-    BIO_free(bio); /* wiped, as it is secmem's */
+    BIO_free(bio); /* secmem wipes it */
     return pem_out->text ? 0 : -ENOMEM;
 }
 

@@ -15,7 +15,7 @@
 void tls_challenge_file(struct bytes name,
                         char file_out[TLS_CHALLENGE_FILE_MAX])
 {
-    static const struct siphash_key key; /* nobody gains by a collision */
+    static const struct siphash_key key; /* a collision gains nothing */
     char normal[TLS_NAME_MAX + 1];
     struct siphash hash = siphash_of(&key, tls_name_normalise(name, normal));
 

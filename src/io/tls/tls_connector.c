@@ -20,7 +20,7 @@ struct tls_connector {
 
 struct tls_target {
     struct tls_connector *connector;
-    SSL_SESSION *session; /* NULL: none that may be resumed */
+    SSL_SESSION *session; /* NULL: there is none to resume */
     bool is_address;
     char name[];
 };
@@ -139,7 +139,7 @@ struct tls_target *tls_target_create(struct tls_connector *connector,
 
     if (name.len > 1 && name.data[name.len - 1] == '.')
         name.len--;       /* RFC 6066 3: not in SNI, nor in certificates */
-    assert(name.len > 0); /* else any name would do */
+    assert(name.len > 0); /* an empty one would fit any name */
     target = calloc(1, sizeof(*target) + name.len + 1);
     if (!target)
         return NULL;

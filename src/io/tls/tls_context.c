@@ -43,10 +43,10 @@ enum { SESSION_S = (TLS_TICKETS_KEPT - 1) * TLS_TICKETS_ROTATE_S };
  */
 struct tls_context {
     struct tls_table *table;
-    EVP_CIPHER *cipher; /* of tickets */
+    EVP_CIPHER *cipher; /* for tickets */
     size_t count;
     SSL_CTX
-    *items[]; /* in the order of the table's sets; the first is not held */
+    *items[]; /* in the order of the table's sets; the first has no reference */
 };
 
 /* --- What belongs to an SSL_CTX ------------------------------------------ */

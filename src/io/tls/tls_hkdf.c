@@ -12,7 +12,7 @@ enum {
     BLOCK_MAX = SHA512_CBLOCK,
     PREFIX_BYTES = 6,
     LABEL_MAX = 249,  /* all that its length byte allows */
-    CONTEXT_MAX = 64, /* a digest of any kind */
+    CONTEXT_MAX = 64, /* at least any digest */
     /* Length, label and context with their lengths, and the number of the
      * block. */
     INFO_MAX = 2 + 1 + PREFIX_BYTES + LABEL_MAX + 1 + CONTEXT_MAX + 1

@@ -34,7 +34,7 @@ enum {
     /* Two records of the largest size, so that there is room behind a part of
      * one. */
     TLS_IN_BYTES = 2 * TLS_RECORD_MAX,
-    TLS_BEGUN_MAX = 5 /* the only message that a client sends */
+    TLS_BEGUN_MAX = 5 /* a KeyUpdate, which alone a client sends */
 };
 
 struct tls_buffers {
@@ -43,11 +43,11 @@ struct tls_buffers {
     struct bio_st *bio; /* for all connections: it serves current */
     struct tls_suite suites[TLS_SUITE_COUNT];
     size_t out_len; /* ciphertext of this call, in out */
-    size_t in_at;   /* bytes of in that were not looked at */
+    size_t in_at;   /* where bytes of in begin that were not taken */
     size_t in_len;
     char out[TLS_OUT_BYTES];
     char in[TLS_IN_BYTES];
-    char scratch[TLS_RECORD_BYTES]; /* payload from several places */
+    char scratch[TLS_RECORD_BYTES]; /* for payload from several places */
 };
 
 /* A connection without OpenSSL's SSL. */
@@ -57,17 +57,17 @@ struct tls_taken {
     struct ssl_ctx_st *context;  /* counted; set and certificate live there */
     const struct tls_set *set;   /* the set that was chosen */
     struct x509_st *certificate; /* the client's, if good; or NULL */
-    const char *cipher;          /* names, for people */
+    const char *cipher;          /* name, for people */
     const char *group;
     bool is_resumed;
     bool speaks_http2;
     bool has_closed;      /* the client has said that nothing more comes */
-    bool by_kernel;       /* it seals what is sent (tls_kernel.h); the number
-                             of out is as many records as that may be */
+    bool by_kernel;       /* it seals what is sent (tls_kernel.h); out.sequence
+                             is then the most that may have been sent */
     bool has_tried;       /* by_kernel was tried */
     bool owes_update;     /* the next record has to use a new key */
     uint8_t idle_records; /* records in a row without data */
-    uint8_t begun_len;    /* bytes of a message in part */
+    uint8_t begun_len;    /* bytes of a message that is incomplete */
     unsigned char begun[TLS_BEGUN_MAX];
     char name[]; /* the name that was asked for, or "" */
 };
@@ -79,9 +79,9 @@ struct tls {
     struct tls_secrets *secrets; /* during a handshake, or NULL */
     struct tls_buffers *buffers;
     char *held;        /* unread bytes, or NULL: payload, then records */
-    uint32_t plain_at; /* the payload */
+    uint32_t plain_at; /* where payload begins in held */
     uint32_t plain_len;
-    uint32_t cipher_at; /* the records, and a part of one */
+    uint32_t cipher_at; /* where records begin in held */
     uint32_t cipher_len;
     const char *why; /* why it broke, for people; static; or NULL */
     char *kept;      /* ciphertext that goes next, or NULL */
@@ -89,14 +89,14 @@ struct tls {
     uint32_t kept_len;
     uint32_t owed;        /* payload encrypted, but not reported */
     uint32_t sent_ms;     /* when payload was sent last, by a coarse clock */
-    uint32_t unsent_max;  /* bytes unsent in the socket; 0: any number */
+    uint32_t unsent_max;  /* unsent bytes in the socket; 0: any number */
     uint16_t early_bytes; /* payload of an early record */
     uint8_t early_left;   /* early records still to come */
     int fd;
     int error;            /* errno of the call that failed; 0: none */
     uint8_t record_extra; /* bytes that a record adds to its payload */
     uint8_t failure;      /* enum tls_failure */
-    bool has_unread;      /* more of the client has come than was asked for */
+    bool has_unread;      /* more has come than was asked for */
     bool has_ended;       /* nothing more comes from the socket */
     bool is_cut;          /* the socket ended without close_notify */
     bool has_heard;       /* a first byte of the client has come */

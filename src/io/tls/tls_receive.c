@@ -27,9 +27,9 @@ void tls_taken_say(struct tls *tls, enum tls_content type, const char *payload,
 }
 
 enum {
-    KEY_UPDATE = 24, /* messages of a handshake (RFC 8446 4.6.3) */
+    KEY_UPDATE = 24, /* a message of a handshake (RFC 8446 4.6.3) */
     KEY_UPDATE_BYTES = 5,
-    KEY_UPDATE_HEAD = 4, /* type and length, before what it asks for */
+    KEY_UPDATE_HEAD = 4, /* its type and length */
     /* Records in a row without data: a client may hide by them how much it
      * sends, and change its keys, but each costs the server more than the
      * client, and moves no time limit. */

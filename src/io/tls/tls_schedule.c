@@ -17,7 +17,7 @@
 static _Thread_local struct {
     const struct tls_suite *suites; /* NULL: no handshake is entered */
     struct tls_secrets *secrets;
-    struct tls_keys *begun; /* whose key and vector come next, or NULL */
+    struct tls_keys *begun; /* whose key and vector come next; or NULL */
 } current;
 
 void tls_schedule_enter(const struct tls_suite *suites,
@@ -52,7 +52,7 @@ static struct tls_hkdf *find_hkdf(const char *digest)
 struct question {
     int mode;
     const char *digest;
-    struct bytes secret; /* the secret that others are made of; or an input */
+    struct bytes secret; /* to make others of; or a part of one */
     struct bytes previous;
     struct bytes prefix;
     struct bytes label;

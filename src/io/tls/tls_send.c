@@ -37,7 +37,7 @@ enum { KERNEL_PARTS = 64 };
 /* Records that leave in one call: where each ends in it, and its payload. */
 struct batch {
     size_t count;
-    size_t ends[EARLY_RECORDS]; /* of each, in the ciphertext */
+    size_t ends[EARLY_RECORDS]; /* where each ends in the ciphertext */
     uint32_t payload[EARLY_RECORDS];
 };
 

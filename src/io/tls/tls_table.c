@@ -24,7 +24,7 @@ struct tls_table {
     bool offers_http2;
     bool uses_kernel;
     struct tls_tickets *tickets;
-    char *challenges; /* a folder; NULL: none */
+    char *challenges; /* folder of challenges; NULL: none */
     struct tls_set **sets;
     size_t set_count;
     struct set_name *names; /* sorted */

@@ -17,7 +17,7 @@ struct tls_set {
     struct tls_certificate *certificates[TLS_SET_CERTIFICATES_MAX];
     size_t certificate_count;
     enum tls_client client;
-    struct stack_st_X509 *authorities; /* that sign clients; NULL: none */
+    struct stack_st_X509 *authorities; /* sign clients; NULL: none */
     /* The set's name for sessions. */
     unsigned char session_name[TLS_SESSION_NAME_BYTES];
 };
