@@ -7,25 +7,25 @@
 #include "base/address_key.h"
 #include "base/pages.h"
 
-/* Entries are chained through their numbers, which are their indices + 1: in
- * the chain that their hash names, or in that of the free. */
+/* Entries are linked by their numbers, which are index + 1: in the chain of
+ * their hash, or in that of free ones. */
 struct counted_address {
     uint64_t key;
-    uint32_t open;  /* connections; 0: it is free */
-    uint32_t next;  /* 0: the last */
-    uint32_t chain; /* the number of its chain, as the hash is made once */
+    uint32_t open;  /* connections; 0: the entry is free */
+    uint32_t next;  /* 0: it is the last */
+    uint32_t chain; /* number of its chain, so that it is hashed once */
 };
 
 struct address_count {
     pthread_mutex_t mutex; /* guards entries, chains and free */
     struct siphash_key secret;
     uint32_t most;
-    bool yields;      /* who is alone may have more */
-    uint32_t free;    /* the first of those given back; 0: none */
-    uint32_t touched; /* what lies behind so many was never used */
+    bool yields;      /* a lone address may have more */
+    uint32_t free;    /* first of the entries given back; 0: none */
+    uint32_t touched; /* all entries behind were never used */
     uint32_t entry_count;
     uint32_t used;
-    uint32_t above; /* of these, those that have more than most */
+    uint32_t above; /* of these, entries with more than most */
     uint32_t chain_mask;
     uint32_t *chains;
     struct counted_address entries[];
@@ -36,7 +36,7 @@ static uint32_t choose_chain(const struct address_count *count, uint64_t key)
     return (uint32_t)address_key_hash(key, &count->secret) & count->chain_mask;
 }
 
-/* What leads to the entry of key in its chain; to 0 when there is none. */
+/* Returns the link that leads to key's entry in its chain, or has 0. */
 static uint32_t *find_link(struct address_count *count, uint32_t chain,
                            uint64_t key)
 {
@@ -47,8 +47,8 @@ static uint32_t *find_link(struct address_count *count, uint32_t chain,
     return link;
 }
 
-/* Adds an entry to a chain; the mutex is held. Returns 0 when no entry is free.
- */
+/* Adds an entry to a chain; the mutex is held. Returns 0 if no entry is
+ * free. */
 static uint32_t add_entry(struct address_count *count, uint32_t chain,
                           uint64_t key, uint32_t *link)
 {

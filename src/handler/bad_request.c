@@ -3,7 +3,7 @@
 #include "http/accept.h"
 #include "http/status.h"
 
-/* The longest texts of a reason, and what stands around. */
+/* Room for the longest texts of a reason, and what is around them. */
 enum { BODY_BYTES_MAX = 512 };
 
 static unsigned more(unsigned a, unsigned b)
@@ -11,8 +11,8 @@ static unsigned more(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* The weight, in thousandths, of a type that the client names itself; otherwise
- * 0. */
+/* Returns the weight, in thousandths, of a type that the client itself names,
+ * or 0. */
 static unsigned weight_of(struct accepted accepted)
 {
     return accepted.precision == ACCEPT_ITSELF ? accepted.weight : 0;
@@ -94,6 +94,6 @@ void bad_request_write(struct response *response, enum reason reason,
                                         : BYTES("text/plain; charset=utf-8"),
                              buf_bytes(&body), defaults);
     response->reason = (uint8_t)reason;
-    if (as_problem) /* no page is better */
+    if (as_problem) /* programs get no error page */
         response->is_error = false;
 }

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether a token is in base64url, so that it leads to a file and nowhere else.
- */
+/* Whether a token is base64url, so that it can only name a file in the
+ * folder. */
 static bool is_token(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -20,8 +20,8 @@ static bool is_token(struct bytes text)
     return text.len > 0 && text.len <= CHALLENGE_TOKEN_MAX;
 }
 
-/* Reads the file of a token. Returns how many bytes it has; 0: there is none,
- * or it is no such file. */
+/* Reads the file of a token. Returns its length; 0: it is missing, or
+ * invalid. */
 static size_t read_file(const char *folder, struct bytes token,
                         char text[CHALLENGE_TEXT_MAX])
 {

@@ -7,7 +7,7 @@
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* Whether a byte may stand in a host as browsers write it: in lower case, other
+/* Whether a byte may stand in a host in the form of browsers: lower case, other
  * scripts as "xn--". */
 static bool is_host_byte(char c)
 {
@@ -15,7 +15,8 @@ static bool is_host_byte(char c)
            c == '_';
 }
 
-/* ":" and a number up to 65535 that is not the scheme's own, or nothing. */
+/* Whether text is ":" and a port up to 65535 that is not the scheme's default,
+ * or empty. */
 static bool is_port(struct bytes text, bool is_https)
 {
     unsigned port = 0;
@@ -33,7 +34,8 @@ static bool is_port(struct bytes text, bool is_https)
     return port <= 65535 && port != (is_https ? 443 : 80);
 }
 
-/* The length of the host at the head of text: a name, or IPv6 in brackets. */
+/* Returns the length of the host at the begin of text: a name, or IPv6 in
+ * brackets. */
 static size_t host_len(struct bytes text)
 {
     size_t len = 0;
@@ -50,7 +52,8 @@ static size_t host_len(struct bytes text)
     return len;
 }
 
-/* Takes "https://" or "http://" off text; how long it was, 0: neither. */
+/* Takes "https://" or "http://" off text, and returns its length; 0:
+ * neither. */
 static size_t take_scheme(struct bytes *text, bool *is_https_out)
 {
     static const struct bytes https = {"https://", 8};
@@ -190,7 +193,7 @@ const char *cors_finish(struct cors *cors)
 
 /* --- Judging ------------------------------------------------------------- */
 
-/* Whether the host of an allowed name may stand before what follows '*'. */
+/* Whether host may stand before what follows the '*' of an allowed name. */
 static bool is_below(struct bytes host)
 {
     if (host.len == 0 || *host.data == '.')
@@ -216,7 +219,7 @@ static bool matches(const struct cors_origin *origin, struct bytes text)
                                   text.data + text.len - after.len));
 }
 
-/* What the answer names as the origin that may read it; empty: none. */
+/* Returns the origin that the answer allows to read it; empty: none. */
 static struct bytes allowed_origin(const struct cors *cors,
                                    const struct request *request)
 {

@@ -20,8 +20,8 @@ static bool is_digest(struct bytes name)
     return false;
 }
 
-/* Digests are of the bytes as they come, and of those that were to be. One that
- * is to follow in a trailer would not be told. */
+/* Whether the answer has a digest, of its bytes as they come or before coding;
+ * one announced for a trailer would be lost. */
 static bool is_fixed(const struct response *response)
 {
     struct bytes trailer = find(response, BYTES("Trailer"));
@@ -38,8 +38,8 @@ static bool is_fixed(const struct response *response)
     return compress_is_forbidden(find(response, BYTES("Cache-Control")));
 }
 
-/* Whether the answer may be for this client alone. A browser shows its
- * certificate with all that it asks for, as it does with cookies. */
+/* Whether the answer may be for this client only. A browser sends its
+ * certificate with every request, like cookies. */
 static bool is_private(const struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
@@ -55,7 +55,7 @@ static bool is_private(const struct exchange *exchange)
     return false;
 }
 
-/* Whether the answer may be coded for some client. */
+/* Whether the answer may be coded for any client. */
 static bool is_codable(const struct encode *encode,
                        const struct exchange *exchange, uint64_t length)
 {
@@ -71,8 +71,8 @@ static bool is_codable(const struct encode *encode,
            (encode->codes_private || !is_private(exchange));
 }
 
-/* Whether the request has no-transform: the client wants the answer as it was
- * made (RFC 9111 5.2.1.6). */
+/* Whether the request has no-transform: the client wants the answer unchanged
+ * (RFC 9111 5.2.1.6). */
 static bool asks_for_no_other(const struct request *request)
 {
     for (size_t i = 0; i < request->field_count; i++)
@@ -82,8 +82,8 @@ static bool asks_for_no_other(const struct request *request)
     return false;
 }
 
-/* Chooses a coding. Brotli comes last, wherever the operator wants it: with as
- * little memory as a stream may have it compresses less than the others. */
+/* Chooses a coding. Brotli comes last, whatever the operator's order: with a
+ * stream's little memory it compresses less than the others. */
 static enum coding choose(const struct encode *encode,
                           const struct exchange *exchange)
 {
@@ -117,7 +117,7 @@ static void put_vary(struct response *response)
 
 enum { ETAG_BYTES_MAX = 1024 };
 
-/* Makes the ETag weak. One that is longer than any in use is dropped. */
+/* Makes the ETag weak; an unusually long one is dropped. */
 static void weaken_etag(struct response *response)
 {
     struct bytes etag = find(response, BYTES("ETag"));
@@ -134,7 +134,7 @@ static void weaken_etag(struct response *response)
                    (struct bytes){weak, len + 2});
 }
 
-/* Whether the client names the ETag as the weak one that a coded answer has. */
+/* Whether If-None-Match has the ETag in the weak form of a coded answer. */
 static bool has_coded(const struct request *request, struct bytes etag)
 {
     for (const struct field *field = request_find(request, FIELD_IF_NONE_MATCH);
@@ -162,7 +162,7 @@ static void describe(struct response *response, enum coding coding)
 }
 
 /* Whether the answer is coded; then its head says so. The source is made for
- * all but HEAD, to which only the head goes. */
+ * all but HEAD, which needs only the head. */
 static bool begin(const struct encode *encode, struct exchange *exchange,
                   uint64_t length, struct coded_source **coded_out)
 {
@@ -201,7 +201,7 @@ void encode_add_source(const struct encode *encode, struct exchange *exchange,
         response_add_source_of(response, source, length);
 }
 
-/* The length that Content-Length tells, or ENCODE_UNSIZED. */
+/* Returns the value of Content-Length, or ENCODE_UNSIZED. */
 static uint64_t read_length(const struct response *response)
 {
     struct bytes text = find(response, BYTES("Content-Length"));

@@ -1,6 +1,6 @@
 /*
- * encode_priv - what the two files of encode share: encode.c, which decides,
- * and encode_source.c, which compresses.
+ * encode_priv - shared by encode.c, which decides, and encode_source.c, which
+ * compresses.
  */
 #ifndef HANDLER_ENCODE_PRIV_H
 #define HANDLER_ENCODE_PRIV_H
@@ -9,23 +9,24 @@
 
 struct coded_source; /* opaque */
 
-/* The fields of digests (RFC 9530, and older ones). In a trailer behind what
- * was compressed they would be of other bytes, and the trailer is dropped. */
+/* The fields of digests (RFC 9530, and older ones). In the trailer of a
+ * compressed body they would be wrong, and the trailer is dropped. */
 enum { ENCODE_DIGESTS = 4 };
 extern const struct bytes encode_digests[ENCODE_DIGESTS];
 
 /* Makes a stream, without a source below it yet. NULL: all streams are taken,
- * or there is no memory. */
+ * or no memory. */
 MUST_USE struct coded_source *coded_source_create(struct encoder *encoder,
                                                   struct exchange *exchange,
                                                   enum coding coding);
 
-/* Begins a source that compresses what inner gives, and is inner's owner from
- * then on. */
+/* Begins a source that compresses inner's bytes, and owns inner from then
+ * on. */
 struct source *coded_source_begin(struct coded_source *coded,
                                   struct source *inner);
 
-/* Begins a source that compresses body, which lies there while it is sent. */
+/* Begins a source that compresses body, which stays in memory until it was
+ * sent. */
 struct source *coded_source_begin_with(struct coded_source *coded,
                                        struct bytes body);
 

@@ -5,25 +5,25 @@
 #include "handler/encode_priv.h"
 #include "http/head_edit.h"
 
-enum { OUT_BYTES = 16384, IN_BYTES = 16384 /* asked for at a time */ };
+enum { OUT_BYTES = 16384, IN_BYTES = 16384 /* asked of inner at a time */ };
 
 /*
- * Bytes on their way: a piece of inner, as far as it has not been taken; the
- * compressor; out, as far as it has not been given away.
+ * Bytes under way: a piece of inner, as far as it was not taken; in the
+ * compressor; in out, as far as they were not handed out.
  */
 struct coded_source {
-    struct source source; /* first: the same address */
+    struct source source; /* first: has the same address */
     struct encoder *encoder;
     struct exchange *exchange; /* woken when a turn begins */
-    struct source *inner;      /* NULL: the whole body lies in in */
+    struct source *inner;      /* NULL: the whole body lies in `in` */
     struct codec_stream *codec;
-    unsigned cost;       /* of a byte that it takes, in a turn */
-    struct list stalled; /* in the encoder's list while it waits for a turn */
+    unsigned cost;       /* of each input byte, in a turn's bytes */
+    struct list stalled; /* linked into the encoder while it waits for a turn */
     struct bytes in;
-    char *read; /* what in is of when inner gives a file's; NULL: never yet */
+    char *read; /* memory of `in` for pieces from files; NULL at first */
     struct bytes trailer;
-    enum piece_state state; /* what inner said comes behind in */
-    bool has_ended;         /* the compressor has nothing more */
+    enum piece_state state; /* inner's state behind the bytes in `in` */
+    bool has_ended;         /* the compressor has put out everything */
     char out[OUT_BYTES];
 };
 
@@ -49,7 +49,7 @@ static void stall(struct coded_source *coded)
         list_put_last(&encoder->stalled, &coded->stalled);
 }
 
-/* Reads what lies in a file. False: not all of it is there, or no memory. */
+/* Reads the bytes of a file. False: some are missing, or no memory. */
 static bool read_part(struct coded_source *coded, const struct part *part)
 {
     size_t len = 0;
@@ -79,7 +79,7 @@ static bool take_part(struct coded_source *coded, const struct part *part)
     case PART_READ:
         return read_part(coded, part);
     case PART_PIPE:
-        break; /* nobody has one spliced who has it compressed */
+        break; /* compressed answers have no pipes */
     }
     return false;
 }
@@ -92,7 +92,7 @@ static bool has_digest(struct bytes trailer)
     return false;
 }
 
-/* Takes what inner gives. False: it has failed, or cannot be read. */
+/* Pulls a piece of inner. False: it has failed, or cannot be read. */
 static bool pull_inner(struct coded_source *coded)
 {
     struct piece piece = coded->inner->next(coded->inner, IN_BYTES);
@@ -118,13 +118,13 @@ static enum codec_flush flush_of(const struct coded_source *coded, size_t taken)
     return CODEC_GO_ON;
 }
 
-/* Bytes that it may still take in this turn. */
+/* Returns how many bytes it may still take in this turn. */
 static uint64_t turn_left(const struct coded_source *coded)
 {
     return coded->encoder->turn_left / coded->cost;
 }
 
-/* Compresses what this turn has left of in. False: no memory. */
+/* Compresses as much of `in` as this turn allows. False: no memory. */
 static bool compress(struct coded_source *coded, struct codec_step *step)
 {
     struct encoder *encoder = coded->encoder;
@@ -146,7 +146,7 @@ static bool compress(struct coded_source *coded, struct codec_step *step)
     return true;
 }
 
-/* Whether inner has to be pulled before anything more can come out. */
+/* Whether inner must be pulled before more can come out. */
 static bool is_hungry(const struct coded_source *coded,
                       const struct codec_step *step)
 {
@@ -169,9 +169,9 @@ static struct piece piece_of(const struct coded_source *coded,
     return piece;
 }
 
-/* Goes on until out is full, inner has nothing, or the turn has had enough. An
- * inner that makes a little at a time is asked for more within the same piece.
- */
+/* Continues until out is full, inner has nothing, or the turn's bytes are used
+ * up. If inner makes little at a time, it is pulled again for the same
+ * piece. */
 static struct piece next(struct source *source, uint64_t at_most)
 {
     struct coded_source *coded = (struct coded_source *)source;
@@ -180,7 +180,7 @@ static struct piece next(struct source *source, uint64_t at_most)
     struct piece piece;
 
     if (coded->state == PIECE_LATER && coded->in.len == 0)
-        coded->state = PIECE_MORE; /* it was woken since */
+        coded->state = PIECE_MORE; /* it was woken meanwhile */
     do {
         if (is_hungry(coded, &step) && !pull_inner(coded))
             return (struct piece){.state = PIECE_FAILED};

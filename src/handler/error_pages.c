@@ -4,8 +4,8 @@
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* The place where the number of the page for a status ("404") or a class
- * ("5xx") is kept; NULL: word is neither. */
+/* Returns the field for the page's number of a status ("404") or a class
+ * ("5xx"); NULL: word is neither. */
 static uint8_t *find_number(struct error_pages *pages, struct bytes word)
 {
     unsigned class;
@@ -33,7 +33,7 @@ static bool is_file_path(struct bytes text)
 
 const char *error_pages_add(struct error_pages *pages, struct bytes text)
 {
-    struct error_pages made = *pages; /* a faulty text changes nothing */
+    struct error_pages made = *pages; /* so a faulty text changes nothing */
     struct bytes rest = bytes_trim(text);
     struct bytes word = bytes_take_word(&rest);
 
@@ -87,7 +87,7 @@ static void release(void *entry)
     file_entry_release(entry);
 }
 
-/* Makes the file the response's body. The response keeps the reference to
+/* Makes the file the response's body. The response takes over the reference to
  * entry. */
 static void put_body(struct response *response, struct file_entry *entry)
 {

@@ -4,7 +4,7 @@
 
 /* --- The table ------------------------------------------------------------ */
 
-/* The place of the first item that is not before name. */
+/* Returns the position of the first item that is not before name. */
 static size_t place_of(const struct hosts *hosts, struct bytes name)
 {
     size_t low = 0;
@@ -49,8 +49,7 @@ static void *find_exactly(const struct hosts *hosts, struct bytes name)
                : NULL;
 }
 
-/* An IPv6 address in its brackets, as it is written in short. Empty: it is
- * none. */
+/* Returns the short form of an IPv6 address in brackets; empty: it is none. */
 static struct bytes shorten(struct bytes host, char to[HOSTS_NAME_BYTES_MAX])
 {
     char text[INET6_ADDRSTRLEN];
@@ -71,7 +70,8 @@ static struct bytes shorten(struct bytes host, char to[HOSTS_NAME_BYTES_MAX])
     return (struct bytes){to, len};
 }
 
-/* The host without port and final dot, in lower case. Empty: it is no name. */
+/* Returns the host without port and final dot, in lower case; empty: it is no
+ * name. */
 static struct bytes normalise(struct bytes host, char to[HOSTS_NAME_BYTES_MAX])
 {
     const char *end = memchr(host.data, ']', host.len);
@@ -101,7 +101,7 @@ void *hosts_find(const struct hosts *hosts, struct bytes host)
     if (hosts->count == 0 || host.len == 0)
         return NULL;
     name = normalise(host, text);
-    /* Names of wildcards begin with a dot, those of hosts never do. */
+    /* Names of wildcards begin with a dot in the table; hosts never do. */
     if (name.len == 0 || name.data[0] == '.')
         return NULL;
     site = find_exactly(hosts, name);

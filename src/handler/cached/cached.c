@@ -20,8 +20,8 @@ static bool has_precondition(const struct request *request)
            request_find(request, FIELD_IF_UNMODIFIED_SINCE);
 }
 
-/* Whether the cache may answer the request. One with a body has no key,
- * whatever its method: the body says what is answered, too. */
+/* Whether the cache may answer the request. One with a body never, whatever its
+ * method: the answer depends on the body, too. */
 static bool is_for_cache(const struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
@@ -43,8 +43,8 @@ static struct cache_key_asker asker_of(const struct cached *cached,
                       forwarded_is_trusted(trust, exchange->neighbour)};
 }
 
-/* Reads what the request says to caches. Pragma counts where Cache-Control says
- * nothing (RFC 9111 5.4). */
+/* Reads the request's cache directives. Pragma counts if there is no
+ * Cache-Control (RFC 9111 5.4). */
 static void read_control(struct cache_control *control,
                          const struct request *request)
 {
@@ -76,7 +76,7 @@ static void go_past(struct cached *cached, struct exchange *exchange,
     inner->answer(inner->self, exchange, rest);
 }
 
-/* Asks anew behind the client's back, unless somebody does (RFC 5861 3). */
+/* Fetches anew in the background, unless another does (RFC 5861 3). */
 static void refresh_later(struct cached *cached, struct exchange *exchange,
                           struct bytes key, const struct cache_control *control,
                           const struct cache_found *found)
@@ -102,8 +102,8 @@ static void refresh_later(struct cached *cached, struct exchange *exchange,
         cache_found_release(&earlier);
 }
 
-/* Whether the request may have what was found: one with Authorization may have
- * only what is shared by all. */
+/* Whether the request may get what was found: one with Authorization only gets
+ * shared answers. */
 static bool is_open_to(const struct cache_found *found,
                        const struct request *request)
 {
@@ -111,7 +111,7 @@ static bool is_open_to(const struct cache_found *found,
            cache_facts_is_shared(&found->entry->facts);
 }
 
-/* Whether what was found has answered. */
+/* Answers with what was found. False: that is not possible. */
 static bool answer_found(struct cached *cached, struct exchange *exchange,
                          struct bytes key, const struct cache_control *control,
                          const struct cache_found *found)
@@ -128,7 +128,7 @@ static bool answer_found(struct cached *cached, struct exchange *exchange,
         return false;
     case CACHE_USE_MEANWHILE:
         if (found->entry->ranges)
-            return false; /* there is no asking for parts as they are */
+            return false; /* parts cannot be refreshed so */
         refresh_later(cached, exchange, key, control, found);
         break;
     case CACHE_USE_FRESH:
@@ -139,8 +139,7 @@ static bool answer_found(struct cached *cached, struct exchange *exchange,
     return true;
 }
 
-/* Whether a request is for one part, whatever there is: one that may be
- * kept. */
+/* Whether a request is for a single part, which could be stored. */
 static bool is_for_part(const struct request *request)
 {
     const struct field *field = request_single(request, FIELD_RANGE);
@@ -153,9 +152,9 @@ static bool is_for_part(const struct request *request)
            count == 1;
 }
 
-/* Whether the request is fetched on its own: nobody else waits for its answer,
- * and a part or a head makes no entry. A head of an entry that is there tells
- * whether that is still good. */
+/* Whether the request fetches for itself: nobody else waits for its answer, and
+ * a part or a head makes no entry. The head of an existing entry only tells
+ * whether that is still valid. */
 static bool goes_past(const struct exchange *exchange,
                       const struct cache_found *found)
 {
@@ -166,7 +165,7 @@ static bool goes_past(const struct exchange *exchange,
             (request_find(request, FIELD_RANGE) && !is_for_part(request)));
 }
 
-/* How an answer is named that what was found cannot give. */
+/* Returns the name, for Cache-Status, of a bypass because of what was found. */
 static enum cached_way way_past(const struct cache_found *found)
 {
     if (!found->entry)
@@ -197,10 +196,10 @@ static void answer_by_key(struct cached *cached, struct exchange *exchange,
     cache_found_release(&found);
 }
 
-/* Whether a request goes past the cache: it gets nothing from there, and leaves
- * nothing there. One reason: the origin does not see a field that Connection
- * names, so its answer is for requests without the field, and would be kept for
- * those with it (Vary). */
+/* Whether a request bypasses the cache, and gets and leaves nothing there. One
+ * reason: the origin does not see fields that Connection names, so its answer
+ * is for requests without the field, but would be stored for those with it
+ * (Vary). */
 static bool is_passed_by(const struct cached *cached,
                          const struct exchange *exchange)
 {
@@ -239,7 +238,7 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
     const struct handler *inner = &((struct cached *)self)->options.inner;
 
     if (!cached_is_purge(&exchange
-                              ->request)) /* what comes with it is nothing */
+                              ->request)) /* a body with it is not expected */
         inner->begin(inner->self, exchange, rest);
 }
 
@@ -251,7 +250,7 @@ struct handler cached_handler(struct cached *cached)
                             .slash = cached->options.inner.slash};
 }
 
-/* --- What makes invalid -------------------------------------------------- */
+/* --- Invalidating -------------------------------------------------------- */
 
 /* RFC 9110 9.2.1. */
 static bool is_safe(const struct request *request)
@@ -267,7 +266,7 @@ static bool is_safe(const struct request *request)
            request->method == METHOD_OPTIONS || request->method == METHOD_TRACE;
 }
 
-/* Appends the key of reference, or if that is NULL, of the request's own
+/* Appends the key of reference, or if that is NULL of the request's own
  * address. False: there is none. */
 static bool put_key(const struct cache_key_rules *rules,
                     const struct exchange *exchange,
@@ -281,9 +280,9 @@ static bool put_key(const struct cache_key_rules *rules,
                : cache_key_put_target(rules, request, asker, out);
 }
 
-/* Makes what is kept of an address invalid: of reference, or if that is NULL,
- * of the request's own. Whoever writes may come by another way than those who
- * read: what is kept for these is in the forms that proxies say. */
+/* Invalidates the stored answers of an address: reference, or if that is NULL
+ * the request's own. Readers may have asked in other forms than the writer
+ * (cache_key_put_form()): all of these are invalidated. */
 static void invalidate(struct cached *cached, const struct exchange *exchange,
                        const struct bytes *reference)
 {
@@ -308,7 +307,7 @@ static void invalidate(struct cached *cached, const struct exchange *exchange,
     buf_fini(&key);
 }
 
-/* Makes invalid what the client knows by the name that it gets for uri. */
+/* Invalidates the address that the client knows for uri. */
 static void invalidate_named(struct cached *cached,
                              const struct exchange *exchange,
                              const struct relay *relay, struct bytes uri)

@@ -5,12 +5,12 @@
 #include "http/condition.h"
 #include "http/range.h"
 
-/* The head; each range's memory, file, and what has fallen out of that. */
+/* The head; for each range memory, file, and what was dropped from that. */
 enum { RANGES_PARTS_MAX = 1 + 3 * CACHE_RANGES_MAX };
 
 /* --- Heads --------------------------------------------------------------- */
 
-/* Puts the fields that a cache adds to what it kept: Age (RFC 9111 5.1),
+/* Puts the fields that a cache adds to stored ones: Age (RFC 9111 5.1),
  * Cache-Status (RFC 9211). */
 static void put_own_fields(const struct cached *cached,
                            const struct cache_entry *entry,
@@ -36,8 +36,7 @@ static void begin(struct response *response, const struct cache_entry *entry,
     response->has_date = entry->facts.has_date;
 }
 
-/* Notes that the answer may be compressed, though what is sent of it now is
- * not. */
+/* Notes that the answer may be compressed, although this one is not. */
 static void note_codings(struct exchange *exchange,
                          const struct cache_entry *entry)
 {
@@ -64,8 +63,8 @@ static void answer_not_modified(struct cached *cached,
 
 enum part_verdict { PART_ALL, PART_ONE, PART_NONE };
 
-/* A date of which the answer itself is says nothing of what was changed in the
- * same second (RFC 9110 8.8.2.2): only one before that tells versions apart. */
+/* A stored date does not tell versions apart that were made in the same second
+ * as the answer (RFC 9110 8.8.2.2): only an earlier date does. */
 static int64_t end_of_strong_dates(const struct cached *cached,
                                    const struct cache_facts *facts)
 {
@@ -74,8 +73,8 @@ static int64_t end_of_strong_dates(const struct cached *cached,
     return facts->date_s < now_s ? facts->date_s : now_s;
 }
 
-/* Finds the part that the request wants. Several parts at once are not for a
- * cache: to send all of it is no wrong answer. */
+/* Finds the part that the request wants. Several parts are not supported:
+ * sending all of it is a valid answer. */
 static enum part_verdict find_part(const struct cached *cached,
                                    const struct exchange *exchange,
                                    const struct cache_facts *facts,
@@ -123,7 +122,7 @@ static void answer_range(struct cached *cached, struct exchange *exchange,
     const struct cache_entry *entry = found->entry;
 
     begin(response, entry, 206, BYTES("Partial Content"));
-    /* In an answer that is whole the field says nothing (RFC 9110 14.4). */
+    /* In a whole answer, the field has no meaning (RFC 9110 14.4). */
     cached_head_put_but(entry->lines, BYTES("Content-Range"), &response->head);
     buf_put(&response->head, note->own);
     note_codings(exchange, entry);
@@ -163,9 +162,8 @@ static void answer_all(struct cached *cached, struct exchange *exchange,
                     found->body ? cache_body_length(found->body) : 0);
 }
 
-/* Conditions are about what would be a 200 (RFC 9110 13.2.1). Where nothing was
- * modified by its own account, it was not since it was made (RFC 9111
- * 4.3.2). */
+/* Conditions apply to what would be a 200 (RFC 9110 13.2.1). An answer without
+ * Last-Modified counts as unmodified since it was made (RFC 9111 4.3.2). */
 static bool is_known(const struct cached *cached,
                      const struct exchange *exchange,
                      const struct cache_entry *entry)
@@ -187,7 +185,7 @@ static bool is_known(const struct cached *cached,
 static bool is_intact(void *object)
 {
     (void)object;
-    return true; /* what is kept never changes */
+    return true; /* stored bytes never change */
 }
 
 static void release_entry(void *object)
@@ -197,7 +195,7 @@ static void release_entry(void *object)
     cache_entry_release(&entry);
 }
 
-/* Adds the head, and len bytes that lie in several ranges. */
+/* Adds the head, and len bytes from several ranges. */
 static void add_ranges(struct exchange *exchange, struct cache_entry *entry,
                        uint64_t first, uint64_t len)
 {
@@ -241,7 +239,7 @@ static void answer_ranges(struct cached *cached, struct exchange *exchange,
     }
     if (verdict == PART_ALL)
         range = (struct range){0, ranges->length - 1};
-    if (!cache_ranges_has(ranges, &range)) { /* it is what the origin chose */
+    if (!cache_ranges_has(ranges, &range)) { /* the origin has chosen it */
         range = ranges->ranges[0].at;
         verdict = PART_ONE;
     }

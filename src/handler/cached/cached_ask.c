@@ -3,7 +3,7 @@
 #include "handler/cached/cached_priv.h"
 
 enum {
-    LOOKS_MAX = 4, /* then it is fetched, whatever others do */
+    LOOKS_MAX = 4, /* then it fetches for itself */
     INTERIM_BYTES_MAX = 65536
 };
 
@@ -17,19 +17,19 @@ struct ask {
     struct fetch_asker asker;
     struct cached *cached;
     struct cache_wait wait;
-    struct cache_flight *flight; /* that it waits for; NULL: it does not */
+    struct cache_flight *flight; /* the one it waits for; or NULL */
     unsigned looks;
-    bool is_done;      /* the rest is what it has come to */
-    bool is_collapsed; /* another has asked */
+    bool is_done;      /* all below is the result */
+    bool is_collapsed; /* another's fetch has brought it */
     struct cache_found found;
-    struct cache_reader place; /* in found's body, until the answer reads it */
+    struct cache_reader place; /* in found's body, until the answer reads */
     bool has_place;
-    struct fetch *hand; /* else */
+    struct fetch *hand; /* if not NULL: instead of found */
     struct cached_note note;
-    struct buf own; /* of the note */
+    struct buf own; /* memory of note.own */
     struct cache_control control;
-    struct buf interims; /* each with a struct interim before it */
-    size_t interims_at;  /* those before it have been taken */
+    struct buf interims; /* each after a struct interim */
+    size_t interims_at;  /* begin of those not taken yet */
     size_t key_len;
     char key[];
 };
@@ -40,18 +40,18 @@ struct interim {
     size_t fields_len;
 };
 
-/* --- Its place in a body ------------------------------------------------- */
+/* --- A position in the body ---------------------------------------------- */
 
-/* Takes a reader's place in the body. If its exchange is not asked for long
- * (its client takes nothing, say), the body waits, as it does for any slow
- * reader: bytes that pass it would be held without bound, or be gone. */
+/* Takes a reader's position in the body. If its exchange does not read for long
+ * (its client takes nothing), the body waits, as for any slow reader: otherwise
+ * bytes behind the position would be held without bound, or be lost. */
 static void take_place(struct ask *ask)
 {
     ask->has_place = ask->found.body;
     if (!ask->has_place)
         return;
     cache_body_join(ask->found.body, &ask->place, 0);
-    cache_body_note_begun(ask->found.body); /* no reader pauses for it */
+    cache_body_note_begun(ask->found.body); /* so no reader pauses for it */
 }
 
 static void leave_place(struct ask *ask)
@@ -101,7 +101,7 @@ static void answer(struct ask *ask)
     destroy_ask(ask);
 }
 
-/* --- Word of others ------------------------------------------------------ */
+/* --- Results of fetches -------------------------------------------------- */
 
 static void on_fetched(struct fetch_asker *asker,
                        const struct cache_found *found, struct fetch *hand,
@@ -115,7 +115,7 @@ static void on_fetched(struct fetch_asker *asker,
     ask->note.own = buf_bytes(&ask->own);
     ask->hand = hand;
     if (!ask->is_done)
-        ask->looks = LOOKS_MAX + 1; /* it is fetched, whatever is there */
+        ask->looks = LOOKS_MAX + 1; /* fetch now, whatever is stored */
     if (!hand) {
         ask->found = *found;
         take_place(ask);
@@ -123,9 +123,9 @@ static void on_fetched(struct fetch_asker *asker,
     exchange_wake(asker->exchange);
 }
 
-/* Keeps an interim answer for the client. The fetch does not wait until the
- * client has taken it, as others wait for the fetch. One that does not fit is
- * dropped: a final answer follows. */
+/* Keeps an interim answer for the client. The fetch does not wait for the
+ * client, since others wait for the fetch. One that does not fit is dropped: a
+ * final answer follows. */
 static void on_interim(struct fetch_asker *asker, const struct answer *interim)
 {
     struct ask *ask = OWNER_OF(asker, struct ask, asker);
@@ -135,7 +135,7 @@ static void on_interim(struct fetch_asker *asker, const struct answer *interim)
                            .fields_len = interim->fields.len};
     size_t before = out->len;
 
-    if (asker->exchange->request.minor == 0) /* RFC 9110 15.2 */
+    if (asker->exchange->request.minor == 0) /* HTTP/1.0 has none (RFC 9110) */
         return;
     buf_put(out, (struct bytes){(const char *)&head, sizeof(head)});
     buf_put(out, interim->phrase);
@@ -155,8 +155,7 @@ static void on_flight(struct cache_wait *wait)
 
 /* --- Deciding ------------------------------------------------------------ */
 
-/* Whether what was found serves in the place of a failure of which another has
- * heard just now. */
+/* Whether what was found may be used since another has just had a failure. */
 static bool bears_failure(const struct ask *ask, int64_t now_s)
 {
     const struct cache_entry *entry = ask->found.entry;
@@ -168,7 +167,7 @@ static bool bears_failure(const struct ask *ask, int64_t now_s)
                                                         memory_order_relaxed));
 }
 
-/* Whether what was found serves as it is. */
+/* Whether what was found can be used as it is. */
 static bool serves(struct ask *ask)
 {
     const struct cached *cached = ask->cached;
@@ -191,7 +190,7 @@ static bool serves(struct ask *ask)
            (use == CACHE_USE_MEANWHILE || bears_failure(ask, now_s));
 }
 
-/* Whether a part is wanted, of an answer that is not there as a whole. */
+/* Whether a part is wanted of an answer that is not stored as a whole. */
 static bool wants_part(const struct ask *ask)
 {
     const struct cache_entry *entry = ask->found.entry;
@@ -200,8 +199,8 @@ static bool wants_part(const struct ask *ask)
            request_find(&ask->asker.exchange->request, FIELD_RANGE);
 }
 
-/* Prepares to fetch only what the kept parts lack, for a client that wants the
- * whole answer: that is done where one part is missing. */
+/* Prepares to fetch only what the stored parts lack, for a client that wants
+ * the whole: if exactly one part is missing. */
 static void prepare_parts(struct ask *ask, struct fetch_order *order)
 {
     order->way = CACHED_PARTIAL;
@@ -210,8 +209,8 @@ static void prepare_parts(struct ask *ask, struct fetch_order *order)
         cache_found_release(&ask->found);
 }
 
-/* Why the origin is asked about an entry: because the request wants it so, or
- * because the entry is stale. */
+/* Returns why the origin is asked about an entry: the request wants it, or the
+ * entry is stale. */
 static enum cached_way way_about(const struct ask *ask)
 {
     struct cache_control nothing;
@@ -223,7 +222,7 @@ static enum cached_way way_about(const struct ask *ask)
                : CACHED_STALE;
 }
 
-/* Fetches it, with flight (NULL: for itself). */
+/* Fetches the answer. flight NULL: only for this request. */
 static void fetch(struct ask *ask, struct cache_flight *flight)
 {
     struct fetch_order order = {.from = ask->asker.exchange,
@@ -243,8 +242,8 @@ static void fetch(struct ask *ask, struct cache_flight *flight)
     ask->is_done = !fetch_begin(ask->cached, &order);
 }
 
-/* Whether the request waits for no other's fetch, and no other for its own:
- * those who wait together have nothing to say that others have not. */
+/* Whether the request neither waits for others' fetches, nor lets others wait
+ * for its own: requests that wait together must be alike. */
 static bool goes_alone(const struct ask *ask)
 {
     return ask->looks > LOOKS_MAX || wants_part(ask) ||
@@ -255,7 +254,7 @@ static bool goes_alone(const struct ask *ask)
            ask->control.max_age != CACHE_UNSAID;
 }
 
-/* Fetches, or waits; or has found it after all. */
+/* Fetches or waits, unless a usable answer is found now. */
 static void begin(struct ask *ask)
 {
     struct cached *cached = ask->cached;
@@ -291,7 +290,7 @@ static void begin(struct ask *ask)
     }
 }
 
-/* Looks again, as the flight that was waited for may have ended. */
+/* Looks again, if the flight that was waited for has ended. */
 static void look_again(struct ask *ask)
 {
     struct cache_store *store = ask->cached->options.store;

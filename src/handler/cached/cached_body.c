@@ -4,7 +4,7 @@
 static bool is_intact(void *object)
 {
     (void)object;
-    return true; /* what is whole never changes */
+    return true; /* complete bodies never change */
 }
 
 static void release_body(void *object)
@@ -14,8 +14,8 @@ static void release_body(void *object)
     cache_body_release(&body);
 }
 
-/* Whether all of a short body leaves compressed, or would for GET. The response
- * has the body. */
+/* Whether a short body is sent compressed as a whole, or would be for GET. The
+ * response has the body. */
 static bool is_coded(struct exchange *exchange, const struct part *part)
 {
     struct response *response = &exchange->response;
@@ -31,7 +31,7 @@ static bool is_coded(struct exchange *exchange, const struct part *part)
     return false;
 }
 
-/* Whether a long one does: it is read from its file, piece by piece. */
+/* Whether a long body is compressed: read from its file, piece by piece. */
 static bool is_coded_long(struct cached *cached, struct exchange *exchange,
                           struct cache_body *body, uint64_t first, uint64_t len)
 {
@@ -46,7 +46,7 @@ static bool is_coded_long(struct cached *cached, struct exchange *exchange,
     return source;
 }
 
-/* Adds the head, and len bytes of a whole body. */
+/* Adds the head, and len bytes of a complete body. */
 static void add_whole(struct cached *cached, struct exchange *exchange,
                       struct cache_body *body, uint64_t first, uint64_t len)
 {
@@ -102,13 +102,13 @@ void cached_add_body(struct cached *cached, struct exchange *exchange,
 {
     bool is_whole = body && cache_body_state_of(body) == CACHE_BODY_WHOLE;
 
-    /* The body may have become whole since its length was asked for. */
+    /* The body may have been completed since its length was asked for. */
     if (is_whole && length == CACHE_LENGTH_UNKNOWN)
         length = cache_body_length(body) - first;
     if (!body)
         response_add_head(&exchange->response);
     else if (length == 0 || (is_whole && cache_body_has_from(body, first)))
         add_whole(cached, exchange, body, first, length);
-    else /* of what is gone the source says so */
+    else /* if bytes are gone, the source reports that */
         add_filling(cached, exchange, body, first, length);
 }

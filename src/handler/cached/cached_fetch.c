@@ -2,11 +2,11 @@
 
 #include "handler/cached/cached_fetch_priv.h"
 
-/* What a proxy that is asked by https has to know: that it was. */
+/* Tells a proxy that is asked over https that the client is, too. */
 static const char secure_mark;
 
-/* Whether there is an answer; what comes before it goes to who asked, and is
- * not kept. */
+/* Whether there is a final answer; interim ones go to the asker, and are not
+ * stored. */
 static bool is_answered(struct fetch *fetch)
 {
     while (fetch->exchange.pending) {
@@ -33,7 +33,7 @@ static void run(struct cache_wait *wait)
     case FETCH_FILLING:
         fetch_fill(fetch);
         break;
-    case FETCH_HANDED: /* it wakes whom it was handed to */
+    case FETCH_HANDED: /* wakes the exchange it was handed to */
         break;
     }
 }
@@ -83,9 +83,9 @@ static bool begins_with(struct bytes text, const char *word)
     return !word[i];
 }
 
-/* Whether the origin may know by a field whose request it is. Authorization has
- * rules of its own; but many have their clients say "X-API-Key: ..." or
- * "Private-Token: ...", and answer like to one with a cookie. */
+/* Whether a field may tell the origin whose request it is. Authorization has
+ * rules of its own; but many clients send "X-API-Key: ..." or "Private-Token:
+ * ...", and are answered as if they had a cookie. */
 static bool tells_user(struct bytes name)
 {
     static const char *const words['z' - 'a' + 1][6] = {
@@ -194,6 +194,6 @@ bool fetch_begin(struct cached *cached, const struct fetch_order *order)
     if (fetch->asker)
         fetch->asker->fetch = fetch;
     inner->answer(inner->self, &fetch->exchange, fetch->exchange.request.path);
-    cache_wait_later(&fetch->turn); /* it may have been answered at once */
+    cache_wait_later(&fetch->turn); /* it may be answered already */
     return true;
 }

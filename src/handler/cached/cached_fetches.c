@@ -3,8 +3,8 @@
 #include "handler/cached/cached_fetch_priv.h"
 
 enum {
-    MANY = 64,    /* so many go on for those who come later */
-    LOOKED_AT = 4 /* for each that begins, so that none has to wait for many */
+    MANY = 64,    /* unread fetches that may continue for later clients */
+    LOOKED_AT = 4 /* for each new fetch, to share the work */
 };
 
 /* --- Coming and going ---------------------------------------------------- */
@@ -27,8 +27,8 @@ uint64_t fetch_body_length(const struct fetch *fetch)
     return length;
 }
 
-/* What a request has taken in milliseconds counts, not how often the second has
- * changed meanwhile. */
+/* The time a request took counts in milliseconds, not in changes of the
+ * second. */
 struct cache_circumstances fetch_circumstances(const struct fetch *fetch)
 {
     const struct cached_options *options = &fetch->cached->options;
@@ -68,7 +68,7 @@ void fetch_destroy(struct fetch *fetch)
     free(fetch);
 }
 
-/* --- Who asked ----------------------------------------------------------- */
+/* --- The askers ---------------------------------------------------------- */
 
 void fetch_tell(struct fetch *fetch, const struct cache_found *found,
                 struct fetch *hand, const struct cached_note *note)
@@ -82,8 +82,8 @@ void fetch_tell(struct fetch *fetch, const struct cache_found *found,
     asker->on_fetched(asker, found, hand, note);
 }
 
-/* Puts the fields of the answer that are meant for the asker alone, and so are
- * not kept. */
+/* Puts the fields of the answer that are for the asker only, and so are not
+ * stored. */
 static void put_own(const struct fetch *fetch, struct buf *out)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);
@@ -153,7 +153,7 @@ void fetch_start_over(struct fetch *fetch)
     fetch_destroy(fetch);
 }
 
-/* --- Who needs them ------------------------------------------------------ */
+/* --- Fetches that nobody needs ------------------------------------------- */
 
 static bool is_needed(const struct fetch *fetch)
 {
@@ -172,9 +172,8 @@ bool fetch_is_any_needed(const struct cached *cached)
     return false;
 }
 
-/* Ends fetches that nobody reads, when there are many. Clients that ask and
- * leave at once could otherwise have as many answers fetched as they like, with
- * nothing of theirs to show for it. */
+/* Ends fetches that nobody reads, if there are many. Otherwise, clients that
+ * ask and leave at once could cause any number of fetches. */
 void fetch_end_unread(struct cached *cached)
 {
     for (int i = 0; i < LOOKED_AT && cached->fetch_count > MANY; i++) {
@@ -190,8 +189,8 @@ void fetch_end_unread(struct cached *cached)
     }
 }
 
-/* The last who waited was perhaps no asker, and of another worker. And many may
- * have left at once what they read, with nobody to begin another. */
+/* The last one that waited may have been another worker's, not an asker. And
+ * many readers may have left at once, with nobody to begin another fetch. */
 void fetch_end_unawaited(struct cached *cached)
 {
     size_t unread = 0;

@@ -3,9 +3,9 @@
 #include "handler/cached/cached_fetch_priv.h"
 
 enum {
-    TURN_BYTES = 262144, /* that one fetch takes before others get their turn */
+    TURN_BYTES = 262144, /* bytes of one fetch before others get their turn */
     PIECE_BYTES = 65536,
-    /* Worth ending though whoever asked has gone. */
+    /* The rest that is worth fetching even if nobody reads. */
     ALONE_BYTES = 4 * 1048576
 };
 
@@ -19,13 +19,12 @@ static bool put_part(struct fetch *fetch, struct part part)
         return cache_body_put_pipe(fetch->body, part.fd, part.len);
     case PART_SENDFILE:
     case PART_READ:
-        break; /* no proxy has any */
+        break; /* proxies give none */
     }
     return part.len == 0;
 }
 
-/* Stops keeping the body: from now on no more of it is held than its readers
- * need. */
+/* Stops storing the body: from now on it holds only what its readers need. */
 static void stop_keeping(struct fetch *fetch)
 {
     struct cache_store *store = fetch->cached->options.store;
@@ -40,7 +39,7 @@ static void stop_keeping(struct fetch *fetch)
     cache_body_pass(fetch->body);
 }
 
-/* Whether the body is too long to be kept, or there is no room for it. */
+/* Whether the body is too long to be stored, or there is no room for it. */
 static bool is_too_long(const struct fetch *fetch)
 {
     const struct cache_store *store = fetch->cached->options.store;
@@ -53,8 +52,8 @@ static bool is_too_long(const struct fetch *fetch)
                 cache_store_options_of(store)->object_max);
 }
 
-/* Whether a body is worth being filled to its end though nobody reads it now,
- * for clients that come later. */
+/* Whether a body that nobody reads is worth being completed for later
+ * clients. */
 static bool is_worth_ending(const struct fetch *fetch)
 {
     uint64_t length = cache_body_length(fetch->body);
@@ -90,7 +89,8 @@ static void finish(struct fetch *fetch, bool is_whole)
     fetch_destroy(fetch);
 }
 
-/* Puts what has come with the head into the body. False: there is no room. */
+/* Puts the bytes that came with the head into the body. False: there is no
+ * room. */
 static bool put_first(struct fetch *fetch)
 {
     struct response *response = &fetch->exchange.response;
@@ -105,10 +105,10 @@ static bool put_first(struct fetch *fetch)
     return is_put;
 }
 
-/* --- What was there already ---------------------------------------------- */
+/* --- Bytes that are stored already --------------------------------------- */
 
-/* The next bytes before end, of those that earlier has. False: they cannot be
- * read, or there is no room. */
+/* Puts the next bytes before end from earlier. False: they cannot be read, or
+ * there is no room. */
 static bool put_held(struct fetch *fetch, uint64_t end, uint64_t *bytes)
 {
     const struct cache_ranges *ranges = fetch->earlier.entry->ranges;
@@ -129,8 +129,7 @@ static bool put_held(struct fetch *fetch, uint64_t end, uint64_t *bytes)
     return data.len > 0 && cache_body_put(fetch->body, data);
 }
 
-/* Leaves the gap, if it is full: what is behind it comes next. False: it is
- * not. */
+/* Leaves the gap if it is filled: stored bytes come next. False: it is not. */
 static bool leave_gap(struct fetch *fetch)
 {
     if (fetch->mended != fetch->gap.last - fetch->gap.first + 1)
@@ -139,8 +138,8 @@ static bool leave_gap(struct fetch *fetch)
     return true;
 }
 
-/* How far the ranges that were kept earlier go on from held_at; held_at itself:
- * the next byte is not among them. */
+/* Returns how far the stored ranges reach from held_at on; held_at itself if
+ * they do not have the next byte. */
 static uint64_t held_end(const struct fetch *fetch)
 {
     if (!fetch->mends)
@@ -185,8 +184,8 @@ static bool fill_piece(struct fetch *fetch, uint64_t *bytes)
     return false;
 }
 
-/* Puts the next bytes into the body: of the reply, or of the ranges that were
- * kept earlier. False: nothing more comes now, or ever. */
+/* Puts the next bytes into the body: from the reply, or from stored ranges.
+ * False: nothing more comes now, or ever. */
 static bool fill_next(struct fetch *fetch, uint64_t *bytes)
 {
     uint64_t end = held_end(fetch);
@@ -215,13 +214,13 @@ void fetch_fill(struct fetch *fetch)
 {
     uint64_t bytes = 0;
 
-    if (!fetch->body) { /* it has none */
+    if (!fetch->body) { /* the answer has no body */
         fetch_destroy(fetch);
         return;
     }
     do {
         if (!cache_body_takes_more(fetch->body, &fetch->turn))
-            return; /* a reader tells when it does */
+            return; /* a reader wakes it */
         if (cache_body_is_forsaken(fetch->body) ||
             (!cache_body_is_wanted(fetch->body) && !is_worth_ending(fetch))) {
             finish(fetch, false);

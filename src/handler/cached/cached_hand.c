@@ -2,14 +2,14 @@
 
 #include "handler/cached/cached_priv.h"
 
-/* The body of a fetch's answer, as another's: parts first, then what its source
- * makes. */
+/* The body of a fetch's answer, handed to another response: first its parts,
+ * then its source. */
 struct handed {
     struct source source;
     struct fetch *fetch;
     struct exchange *from;
     struct exchange *to;
-    unsigned part_at; /* the next of from's parts */
+    unsigned part_at; /* index of the next of from's parts */
 };
 
 static bool has_parts(const struct handed *handed)
@@ -25,7 +25,7 @@ static struct piece next_part(struct handed *handed, uint64_t at_most)
     if (borrowed.len > at_most)
         borrowed.len = at_most;
     part->len -= borrowed.len;
-    part->at.memory += borrowed.len; /* such parts lie in memory */
+    part->at.memory += borrowed.len; /* these parts lie in memory */
     handed->part_at += part->len == 0;
     return (struct piece){
         .state = has_parts(handed) || response_has_more(&handed->from->response)
@@ -58,7 +58,7 @@ static void destroy(struct source *source)
     free(handed);
 }
 
-/* Copies the head. The fields that every answer of the server has are in it
+/* Copies the head, without the fields that every answer of the server has
  * already. */
 static void copy_head(struct response *to, const struct response *from)
 {
@@ -73,7 +73,7 @@ static void copy_head(struct response *to, const struct response *from)
     buf_put(&to->head, fetched_lines(from));
 }
 
-/* Adds the body; its length, if known, stands in the copied head. */
+/* Adds the body; its length, if known, is in the copied head. */
 static void add_body(struct response *response, const struct response *from,
                      struct source *source)
 {

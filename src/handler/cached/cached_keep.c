@@ -2,30 +2,29 @@
 #include "handler/cached/cached_fetch_priv.h"
 
 enum {
-    RETRY_S = 2 /* an origin that has failed is left alone so long, while what
-                   is stale may be used */
+    RETRY_S = 2 /* a failed origin is not asked for so long, if stale answers
+                   may be used */
 };
 
-/* --- Stale all the same -------------------------------------------------- */
+/* --- Stale answers in place of failures ---------------------------------- */
 
-/* Whether an answer says that the origin has failed; an error that the proxy
- * made has such a status, too. A 404 or 410 is no failure, even where the
- * place's own page stands for it: what is gone is gone. */
+/* Whether an answer says that the origin has failed; the proxy's own errors
+ * have such statuses, too. A 404 or 410 is no failure, even if the place's own
+ * page replaces it. */
 static bool is_failure(const struct response *response)
 {
     return response->status == 500 || response->status == 502 ||
            response->status == 503 || response->status == 504;
 }
 
-/* Whether the request was refused here: nobody has asked the origin, and
- * nothing is known. */
+/* Whether the request was refused here, without asking the origin. */
 static bool is_refusal(const struct response *response)
 {
     return response->reason != REASON_NONE;
 }
 
-/* Answers with what is kept, in the place of a failure. False: there is nothing
- * that may be used so. */
+/* Answers with a stored answer instead of a failure. False: none may be used
+ * so. */
 static bool bear_failure(struct fetch *fetch)
 {
     const struct cached *cached = fetch->cached;
@@ -57,18 +56,18 @@ static bool bear_failure(struct fetch *fetch)
 
 /* --- Keeping ------------------------------------------------------------- */
 
-/* What is kept of an answer. */
+/* What is stored of an answer. */
 struct keeping {
     unsigned status;
     struct bytes phrase;
     struct bytes lines;
-    uint64_t bytes; /* of the body that is made; CACHE_LENGTH_UNKNOWN perhaps */
-    struct range range; /* of a part, that is all there is; as the next */
+    uint64_t bytes;     /* length of the body, or CACHE_LENGTH_UNKNOWN */
+    struct range range; /* this and the next: for a part that is stored alone */
     uint64_t length;
 };
 
-/* Reads the part that fills the gap of what is there, so that all of it is
- * kept. */
+/* Reads the part that fills the gap between stored ranges, which completes the
+ * answer. */
 static bool read_mending(const struct fetch *fetch, struct keeping *kept)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);
@@ -85,8 +84,8 @@ static bool read_mending(const struct fetch *fetch, struct keeping *kept)
            kept->range.last == fetch->gap.last;
 }
 
-/* Reads a part that has come; a part that is all of the body counts as a whole.
- * The lines go into out, but for those about that part alone. */
+/* Reads a part that has come; a part that is the whole body counts as complete.
+ * Puts the lines into out, without those about this part. */
 static bool read_part(struct fetch *fetch, struct keeping *kept,
                       struct buf *out)
 {
@@ -119,12 +118,12 @@ static bool read_answer(struct fetch *fetch, struct keeping *kept,
                              .bytes = fetch_body_length(fetch)};
     if (response->status == 206)
         return read_part(fetch, kept, out);
-    fetch->mends = false; /* it is another, and comes as a whole */
+    fetch->mends = false; /* it is not the part asked for */
     return true;
 }
 
-/* Whether a page of the place's is to stand for it, wherever that is known: who
- * asked has left, or nobody did. */
+/* Whether the place's own page must replace the answer later: its asker has
+ * left, or there was none. */
 static bool is_bare_error(const struct fetch *fetch, const struct keeping *kept)
 {
     return fetch->cached->options.intercepts_errors && kept->status >= 400 &&
@@ -154,8 +153,8 @@ static bool has_body(unsigned status)
     return status != 204 && status != 304;
 }
 
-/* Creates the entry that is kept: with the whole body, or with a range of it,
- * or the earlier entry as this answer mends it. */
+/* Creates the entry to be stored: with the whole body, or a range of it, or the
+ * earlier entry completed by this answer. */
 static struct cache_entry *create_entry(struct fetch *fetch,
                                         const struct keeping *kept,
                                         struct cache_entry_parts *parts)
@@ -176,8 +175,8 @@ static struct cache_entry *create_entry(struct fetch *fetch,
     return entry;
 }
 
-/* Whether the body will be too long to be kept, as it was the last time. All
- * who read along would go at the pace of the slowest of them. */
+/* Whether the body will again be too long to be stored: all who read along
+ * would be as slow as the slowest of them. */
 static bool will_be_long(const struct fetch *fetch, const struct keeping *kept,
                          struct bytes variant)
 {
@@ -187,8 +186,8 @@ static bool will_be_long(const struct fetch *fetch, const struct keeping *kept,
                                 variant, cached_mono_s(fetch->cached));
 }
 
-/* Makes the entry and the room for its body. False: there is no memory, or it
- * cannot be told what the answer varies by, or the answer is too long. */
+/* Makes the entry and the room for its body. False: no memory, its Vary cannot
+ * be evaluated, or it is too long. */
 static bool make_entry(struct fetch *fetch, const struct keeping *kept)
 {
     struct cached *cached = fetch->cached;
@@ -212,7 +211,7 @@ static bool make_entry(struct fetch *fetch, const struct keeping *kept)
         fetch->has_no_variant = true;
     if (fetch->mends &&
         !bytes_eq(buf_bytes(&names), fetch->earlier.entry->names))
-        names.failed = true; /* its gap is filled by what is for others */
+        names.failed = true; /* its gap is from an answer for others */
     if (!names.failed && !fetch->has_no_variant &&
         !will_be_long(fetch, kept, buf_bytes(&variant))) {
         parts.names = buf_bytes(&names);
@@ -228,8 +227,8 @@ static bool make_entry(struct fetch *fetch, const struct keeping *kept)
     return fetch->entry;
 }
 
-/* Puts the entry into the store. A part is put in only when all of it is there,
- * beside other parts. */
+/* Stores the entry. A part is stored only when it is complete, with other
+ * parts. */
 static bool put_entry(struct fetch *fetch)
 {
     struct cache_store *store = fetch->cached->options.store;
@@ -271,17 +270,17 @@ static bool keep(struct fetch *fetch)
     return true;
 }
 
-/* --- Not keeping --------------------------------------------------------- */
+/* --- Answers that are not stored ----------------------------------------- */
 
-/* Whether an answer is about how, or by whom, was asked, and says nothing of
- * what others would get: else whoever asks badly enough, with a field that is
- * too long for the origin, say, would make go what is kept for all. */
+/* Whether an answer depends on how, or by whom, it was asked for, and so says
+ * nothing about other requests. Otherwise, a faulty request, with a field too
+ * long for the origin, could remove what is stored for all. */
 static bool is_about_request(const struct fetch *fetch)
 {
     unsigned status = fetch->exchange.response.status;
 
     switch (status) {
-    case 206: /* to "Request-Range", say, which Apache knows */
+    case 206: /* for "Request-Range", which Apache knows */
     case 226:
         return true;
     case 401:
@@ -297,7 +296,8 @@ static bool is_about_request(const struct fetch *fetch)
     }
 }
 
-/* Forgets what was kept of the address: the answer says that it has changed. */
+/* Removes the stored answer of the address, since this answer says that it has
+ * changed. */
 static void forget_earlier(struct fetch *fetch)
 {
     const struct response *response = &fetch->exchange.response;
@@ -308,7 +308,7 @@ static void forget_earlier(struct fetch *fetch)
 }
 
 /* Whether the answer is for this request only, so that another request might
- * get an answer that can be kept. */
+ * get one that can be stored. */
 static bool is_of_one_request(const struct fetch *fetch)
 {
     const struct response *response = &fetch->exchange.response;
@@ -319,7 +319,7 @@ static bool is_of_one_request(const struct fetch *fetch)
     case 304:
     case 412:
     case 416:
-    case 429: /* of a client that asks too much */
+    case 429: /* for a client that asks too much */
     case 431:
         return true;
     default:
@@ -345,8 +345,7 @@ static void hand_over(struct fetch *fetch)
     fetch_tell(fetch, NULL, fetch, &note);
 }
 
-/* Hands over the answer to HEAD, which makes no entry: that takes an answer to
- * GET. */
+/* Hands over the answer to HEAD, which makes no entry. */
 static void hand_head_over(struct fetch *fetch)
 {
     fetch_heed_head(fetch);

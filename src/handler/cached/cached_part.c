@@ -2,8 +2,8 @@
 
 /* --- What it is ---------------------------------------------------------- */
 
-/* The value of the only field of that name. Its data is NULL if there is none,
- * or more than one. */
+/* Returns the value of the only field of that name; data is NULL if there is
+ * none, or several. */
 static struct bytes find_only(struct bytes lines, struct bytes name)
 {
     struct bytes value = {NULL, 0};
@@ -37,7 +37,7 @@ bool fetch_asks_for_part(const struct fetch *fetch)
 {
     const struct request *request = &fetch->exchange.request;
 
-    /* What comes of If-Range need not say what it is (RFC 9110 15.3.7). */
+    /* The answer to If-Range need not repeat fields (RFC 9110 15.3.7). */
     return !fetch->mends && request_find(request, FIELD_RANGE) &&
            !request_find(request, FIELD_IF_RANGE);
 }
@@ -49,8 +49,8 @@ bool fetch_is_same(const struct cache_facts *a, const struct cache_facts *b)
     return cache_facts_is_strong(a) && bytes_eq(a->etag, b->etag);
 }
 
-/* An entry with the parts of earlier and the part that the fetch has brought.
- * NULL: they are not of one representation, or would be too much together. */
+/* Makes an entry with the parts of earlier and the fetch's part. NULL: they
+ * belong to different representations, or are too many together. */
 static struct cache_entry *join(const struct fetch *fetch,
                                 const struct cache_entry *earlier)
 {
@@ -92,7 +92,7 @@ void fetch_put_part(struct fetch *fetch)
         entry = join(fetch, found.entry);
     if (!entry)
         entry = cache_entry_acquire(fetch->entry);
-    /* A whole answer that is kept already is worth more than a part. */
+    /* A complete stored answer is worth more than a part. */
     if ((!found.entry || found.entry->ranges) &&
         cache_store_put(store, entry, NULL, fetch->epoch))
         cache_store_settle(store, entry);

@@ -6,7 +6,7 @@
 
 enum { ADDRESS_BYTES_MAX = CACHE_KEY_BYTES_MAX };
 
-/* The tags of all fields that name some, with commas between. */
+/* Puts the tags of all fields that name some, separated by commas. */
 static void put_tags(const struct request *request, struct buf *out)
 {
     for (unsigned i = 0; i < request->field_count; i++) {
@@ -45,7 +45,7 @@ static void put_address(const struct cached *cached,
     cache_parts_put_query(&cached->options.key.parts, request->query, out);
 }
 
-/* Reads what a request wants purged; its texts are put in tags and address.
+/* Reads what a request wants to purge; its texts are put in tags and address.
  * False: they are too long. */
 static bool read_purge(const struct cached *cached,
                        const struct request *request, struct buf *tags,
@@ -65,14 +65,14 @@ static bool read_purge(const struct cached *cached,
     return !tags->failed && !address->failed;
 }
 
-/* 0: the request may purge; otherwise the status of its refusal. */
+/* Returns 0 if the request may purge, else the status of its refusal. */
 static unsigned judge(const struct cached *cached,
                       const struct exchange *exchange,
                       const struct cache_purge *meant)
 {
     struct kv_pass pass;
 
-    /* Programs say no Origin; a browser here says that of the page, which may
+    /* Programs send no Origin; a browser here sends that of the page, which may
      * be anybody's. */
     if (local_is_sender(exchange) &&
         !request_find(&exchange->request, FIELD_ORIGIN))

@@ -1,9 +1,8 @@
 #include "cache/cache_vary.h"
 #include "handler/cached/cached_fetch_priv.h"
 
-/* Whether the answer can be kept on, as the same variant, by what the 304 says.
- * It does not matter that the 304 came for a client with cookies: it confirms
- * what was kept for all. */
+/* Whether a 304 lets the answer stay, as the same variant. It may have come for
+ * a client with cookies: it confirms what is stored for all. */
 static bool may_keep_on(const struct fetch *fetch,
                         const struct cache_entry *entry)
 {
@@ -21,10 +20,10 @@ static bool may_keep_on(const struct fetch *fetch,
     return is_same && (refusal == CACHE_KEPT || refusal == CACHE_REFUSED_STALE);
 }
 
-/* Keeps an entry that a 304 has brought up to date in the place of the one that
- * was there, and tells what becomes of those that wait. False: the answer is
- * for the asker alone. Then the entry that was there goes, unless it is the
- * request that lets nothing of its answer be kept (RFC 9111 5.2.1.5). */
+/* Replaces the stored entry by one that a 304 has updated, and sets what
+ * happens to those that wait. False: the answer is for the asker alone. Then
+ * the old entry is removed, unless only the request forbids storing (RFC 9111
+ * 5.2.1.5). */
 static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
                           enum cache_outcome *outcome_out)
 {
@@ -39,8 +38,8 @@ static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
         *outcome_out = CACHE_OUTCOME_ALONE;
         return false;
     }
-    /* The fetch that fills a body settles or drops its entry when all of it has
-     * come. It would do neither with another entry in its place. */
+    /* The fetch that fills a body settles or drops its entry at the end. If
+     * another entry had replaced that, it would do neither. */
     if (fetch->earlier.body &&
         cache_body_state_of(fetch->earlier.body) != CACHE_BODY_WHOLE)
         return false;
@@ -72,8 +71,8 @@ static bool refresh(struct fetch *fetch)
     return true;
 }
 
-/* Whether the answer that was asked about can still be read from its beginning
- * on: its body may have broken off meanwhile, or been too long to be kept. */
+/* Whether the answer asked about can still be read from its beginning: its body
+ * may have broken off, or been too long to be stored. */
 static bool is_there(const struct fetch *fetch)
 {
     struct cache_body *body = fetch->earlier.body;
@@ -99,8 +98,8 @@ bool fetch_heed_not_modified(struct fetch *fetch)
     return true;
 }
 
-/* Whether a length that is told is that of what is kept; of what is too long
- * for a number of seconds, which is read in the same way, nothing is said. */
+/* Whether a given length is the stored one; of a length beyond the range of
+ * numbers, nothing is known. */
 static bool is_as_long(const struct fetch *fetch, struct bytes lines)
 {
     const struct cache_body *body = fetch->earlier.body;
@@ -113,9 +112,9 @@ static bool is_as_long(const struct fetch *fetch, struct bytes lines)
     return cache_seconds_read(text, &told) && (uint64_t)told == length;
 }
 
-/* Whether HEAD was answered for its asker alone, as an answer to GET would be
- * (cached_keep.c): that says nothing of what is kept for all. A cookie that
- * comes with it goes to the asker in any case. */
+/* Whether the answer to HEAD is for its asker only, as one to GET would be
+ * (cached_keep.c): then it says nothing about what is stored for all. Cookies
+ * go to the asker in any case. */
 static bool is_of_asker(const struct fetch *fetch, struct bytes lines,
                         const struct cache_circumstances *circumstances)
 {
@@ -131,8 +130,8 @@ static bool is_of_asker(const struct fetch *fetch, struct bytes lines,
            refusal == CACHE_REFUSED_COOKIE;
 }
 
-/* RFC 9111 4.3.5: what is kept is brought up to date, or gone if it is another.
- * What HEAD was answered with goes on as it came. */
+/* RFC 9111 4.3.5: updates the stored answer, or removes it if it differs. The
+ * answer to HEAD itself is passed on. */
 void fetch_heed_head(struct fetch *fetch)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);

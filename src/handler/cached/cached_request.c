@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 enum {
-    ADDED_MAX = 4, /* fields of our own */
+    ADDED_MAX = 4, /* fields that are added */
     CAPABILITY_BYTES = 128,
     GAP_BYTES = 64
 };
 
-/* What is copied goes behind what was before. */
+/* Copied texts are put behind each other. */
 struct copier {
     char *at;
 };
@@ -27,7 +27,7 @@ static struct bytes copy(struct copier *copier, struct bytes text)
 }
 
 /* Copies text in lower case, as the key has it (cache/cache_key.h): what is
- * kept for all must not depend on how one client has written it. */
+ * stored for all must not depend on one client's spelling. */
 static struct bytes copy_lower(struct copier *copier, struct bytes text)
 {
     char *to = copier->at;
@@ -45,7 +45,8 @@ static bool is_lowered(const struct field *field)
     return field->id == FIELD_HOST || field->id == FIELD_ACCEPT_ENCODING;
 }
 
-/* A condition of the client's is about what it has; ours about what we have. */
+/* Whether to leave out a client's condition: it is about what the client has,
+ * ours about what we have. */
 static bool is_left_out(enum field_id id, bool is_condition_ours)
 {
     switch (id) {
@@ -59,9 +60,8 @@ static bool is_left_out(enum field_id id, bool is_condition_ours)
     }
 }
 
-/* Whether a field says what a client understands. It is left out, and ours is
- * said: what is kept goes to all clients. That of a trusted proxy is in the
- * key. */
+/* Whether a field says what a client understands. It is replaced by ours, since
+ * what is stored goes to all clients. That of a trusted proxy is in the key. */
 static bool is_capability(const struct field *field)
 {
     return field_is_called(field->name, BYTES("Surrogate-Capability"));
@@ -104,9 +104,8 @@ static bool is_languages(const struct field *field)
     return bytes_ieq(field->name, BYTES("Accept-Language"));
 }
 
-/* Joins all lines of Accept-Language into one, which is no longer than they
- * are.
- * False: they go on as they came. */
+/* Joins all lines of Accept-Language into one, which is not longer. False: they
+ * stay as they are. */
 static bool put_languages(struct request *to, const struct request *from,
                           struct copier *copier)
 {
@@ -145,7 +144,7 @@ static void copy_fields(struct request *to, const struct request *from,
     }
 }
 
-/* Whether an answer that has not changed is still good (RFC 9111 4.3.1). */
+/* Asks whether the stored answer is still valid (RFC 9111 4.3.1). */
 static void put_conditions(struct request *to, const struct cache_facts *facts,
                            struct copier *copier)
 {
@@ -156,8 +155,8 @@ static void put_conditions(struct request *to, const struct cache_facts *facts,
                   copy(copier, facts->modified));
 }
 
-/* Asks for the part of a representation that is missing, unless the
- * representation is another by now (If-Range). */
+/* Asks for the missing part, unless the representation has changed
+ * (If-Range). */
 static void put_gap(struct request *to, const struct cache_facts *facts,
                     const struct range *gap, struct copier *copier)
 {
@@ -173,8 +172,8 @@ static void put_gap(struct request *to, const struct cache_facts *facts,
     put_field(to, BYTES("If-Range"), copy(copier, facts->etag));
 }
 
-/* Adds Surrogate-Capability, which tells the origin what of Surrogate-Control
- * is understood here. */
+/* Adds Surrogate-Capability, which tells the origin which parts of
+ * Surrogate-Control are understood here. */
 static void put_capability(struct request *to, struct bytes name,
                            struct copier *copier)
 {

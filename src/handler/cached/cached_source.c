@@ -3,23 +3,23 @@
 #include <stdlib.h>
 
 enum {
-    /* With the head, of a body that others read as well: so much goes to each
-     * before any has its second piece. Else the last of 1,000 readers had its
-     * first byte when all before it had a quantum. */
+    /* The first piece, with the head, of a body that several read: each reader
+     * gets it before any gets more. Otherwise, the last of 1,000 readers had
+     * its first byte only after all others had a quantum. */
     FIRST_BYTES = 16384,
-    /* Turns of the loop that a reader waits for those that have nothing yet:
+    /* Turns of the loop that a reader waits for others without a first piece:
      * one of them may take nothing for ever. A turn sends 32 first pieces. */
     PAUSE_TURNS_MAX = 64
 };
 
 enum stage {
-    STAGE_FIRST,  /* nothing has been read yet */
-    STAGE_SECOND, /* the first piece was; perhaps others have theirs next */
-    STAGE_PAUSE,  /* they have */
+    STAGE_FIRST,  /* nothing was read yet */
+    STAGE_SECOND, /* the first piece was; others may come first now */
+    STAGE_PAUSE,  /* the others have theirs */
     STAGE_REST
 };
 
-/* The source of a body that some worker may still be filling. */
+/* The source of a body that a worker may still be filling. */
 struct cached_source {
     struct source source;
     struct exchange *exchange;
@@ -27,10 +27,10 @@ struct cached_source {
     struct cache_reader reader;
     struct cache_wait wait;
     uint64_t
-        borrowed; /* behind reader.at: has left when next is called again */
-    uint64_t end; /* UINT64_MAX: where the body does */
+        borrowed; /* lent behind reader.at: sent when next is called again */
+    uint64_t end; /* UINT64_MAX: the body's end */
     enum stage stage;
-    unsigned turns; /* of the pause */
+    unsigned turns; /* turns of the pause */
 };
 
 bool cached_is_mapped(const struct exchange *exchange)
@@ -61,7 +61,7 @@ static enum piece_state state_of(const struct cached_source *reading,
     if (at == reading->end)
         return PIECE_END;
     switch (state) {
-    case CACHE_BODY_FILLING: /* with nothing it waits to be told */
+    case CACHE_BODY_FILLING: /* without bytes, it waits to be woken */
         return len > 0 ? PIECE_MORE : PIECE_LATER;
     case CACHE_BODY_WHOLE:
         if (at < cache_body_filled(reading->body))
@@ -73,10 +73,9 @@ static enum piece_state state_of(const struct cached_source *reading,
     return len > 0 ? PIECE_MORE : PIECE_FAILED;
 }
 
-/* Says that more is there, to be asked for when others have had their first
- * piece, or a little later. A reader that has just been woken has had none
- * either, and needs but this turn: nothing goes before an answer that is still
- * to come. */
+/* Says that there is more, to be asked for when others have their first piece,
+ * or a little later. Readers that were just woken need theirs in this turn,
+ * too: an answer that has not begun comes first. */
 static struct piece pause_here(struct cached_source *reading)
 {
     if (reading->stage == STAGE_SECOND)
@@ -87,7 +86,7 @@ static struct piece pause_here(struct cached_source *reading)
                           .part = part_of_memory(BYTES(""))};
 }
 
-/* How much of the first piece there is to be. */
+/* Limits the length of the first piece. */
 static uint64_t limit_first(struct cached_source *reading, uint64_t at_most)
 {
     return at_most > FIRST_BYTES && cache_body_is_crowded(reading->body)
@@ -114,7 +113,7 @@ static struct piece next(struct source *source, uint64_t at_most)
     if (reading->stage == STAGE_PAUSE || (reading->stage == STAGE_SECOND &&
                                           cache_body_is_crowded(reading->body)))
         return pause_here(reading);
-    /* The source may be asked again before the body has told it. */
+    /* The source may have been asked again before the body has woken it. */
     cache_body_cancel(reading->body, &reading->wait);
     cache_body_advance(reading->body, &reading->reader, reading->borrowed);
     if (is_first)

@@ -57,7 +57,7 @@ static bool refuse_method(struct kv *kv, struct exchange *exchange,
     return false;
 }
 
-/* Finds what it is about, and that it may be asked; or answers: false. */
+/* Reads the key, and checks whether it may be read; false: it has answered. */
 static bool read_path(struct kv *kv, struct exchange *exchange,
                       enum kv_key_verdict *verdict_out,
                       char room[KV_KEY_BYTES_MAX], struct bytes *key_out)
@@ -81,8 +81,8 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     enum kv_key_verdict verdict;
     struct bytes key;
 
-    (void)rest;           /* of the clean path, which keys are not read from */
-    if (exchange->sink) { /* that was done before its body came */
+    (void)rest;           /* clean: keys are not read from it */
+    if (exchange->sink) { /* checked before the body came */
         kv_write_end(exchange->sink);
         return;
     }
@@ -103,7 +103,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     case METHOD_POST:
     case METHOD_DELETE:
         kv_write_begin(kv, exchange, verdict, key);
-        if (exchange->sink) /* without a body */
+        if (exchange->sink) /* no body follows */
             kv_write_end(exchange->sink);
         return;
     case METHOD_OPTIONS:

@@ -24,7 +24,7 @@ static const struct bytes names[MEMBER_COUNT] = {
     {"type", 4}, {"ttl", 3}, {"by", 2},    {"if", 2}};
 
 struct members {
-    const struct json_value *of[MEMBER_COUNT]; /* NULL: not said */
+    const struct json_value *of[MEMBER_COUNT]; /* NULL: missing */
 };
 
 static bool find_members(struct kv_batch *batch, const struct json_value *line,
@@ -55,7 +55,7 @@ static bool find_members(struct kv_batch *batch, const struct json_value *line,
     return true;
 }
 
-/* The text of a string, to stay: escapes undone, or base64 if it is that. */
+/* Keeps the text of a string: unescaped, or decoded from base64. */
 static bool keep_text(struct kv_batch *batch, const struct json_value *value,
                       bool is_base64, struct bytes *text_out)
 {
@@ -65,14 +65,14 @@ static bool keep_text(struct kv_batch *batch, const struct json_value *value,
     if (!room)
         return kv_batch_fail_memory(batch);
     buf_init(&text, room, value->text.len, value->text.len);
-    json_put_text(&text, value); /* never longer than it came */
+    json_put_text(&text, value); /* never longer than its source */
     *text_out = (struct bytes){room, text.len};
     if (is_base64 && !base64_decode(*text_out, room, &text_out->len))
         return kv_batch_fail_member(batch, value->name, "this is no base64");
     return true;
 }
 
-/* Reads one of two members, the second of which is in base64. */
+/* Reads one of two members; the second is base64. */
 static bool keep_either(struct kv_batch *batch, const struct members *members,
                         enum member plain, struct bytes *text_out)
 {
@@ -140,7 +140,7 @@ enum kv_condition kv_condition_read(struct bytes text, bool may_be_bare,
         return KV_IF_PRESENT;
     if (is_quoted)
         text = (struct bytes){text.data + 1, text.len - 2};
-    /* "007" is not how an ETag of ours is written. */
+    /* "007" is not the form of our ETags. */
     if ((is_quoted || may_be_bare) && !(text.len > 0 && *text.data == '0') &&
         !query_number(text, UINT64_MAX, revision_out))
         *revision_out = 0;
@@ -199,7 +199,7 @@ static bool read_ttl(struct kv_batch *batch, const struct json_value *value,
     return true;
 }
 
-/* A number of JSON is exact so far. */
+/* Up to here, JSON's numbers are exact. */
 #define BY_MAX 9007199254740992.0 /* 2^53 */
 
 static bool read_by(struct kv_batch *batch, const struct json_value *value,
@@ -218,10 +218,10 @@ static bool read_by(struct kv_batch *batch, const struct json_value *value,
     return true;
 }
 
-/* The members that not all operations have. */
+/* Members that not all operations have. */
 static const struct {
     enum member member;
-    bool of_add; /* else of a put only; by: of an add only */
+    bool of_add; /* else: of puts only; by: of adds only */
 } rare[] = {{MEMBER_VALUE, false},
             {MEMBER_VALUE64, false},
             {MEMBER_TYPE, false},

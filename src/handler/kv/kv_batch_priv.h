@@ -1,10 +1,10 @@
 /*
- * kv_batch_priv - what the files of kv_batch share. Each calls only those below
+ * kv_batch_priv - shared by the files of kv_batch. Each calls only those below
  * it:
  *
  *   kv_batch.c        lines
- *   kv_batch_op.c     what a line says
- *   kv_batch_fault.c  what is wrong with one
+ *   kv_batch_op.c     reads the operation of a line
+ *   kv_batch_fault.c  reports the fault of a line
  */
 #ifndef HANDLER_KV_KV_BATCH_PRIV_H
 #define HANDLER_KV_KV_BATCH_PRIV_H
@@ -14,24 +14,24 @@
 
 struct kv_batch {
     struct kv_batch_limits limits;
-    struct buf line; /* the beginning of one */
+    struct buf line; /* an incomplete line */
     size_t line_number;
-    size_t bytes; /* of the batch that have come */
+    size_t bytes; /* of the batch so far */
     struct arena arena;
-    struct kv_op *ops; /* count of them, in the arena */
-    size_t *lines;     /* count of them, in the arena */
+    struct kv_op *ops; /* array of count, in the arena */
+    size_t *lines;     /* array of count, in the arena */
     size_t count;
     struct kv_batch_fault fault;
 };
 
-/* What is wrong with the line; false, each of them. */
+/* Set the fault of the present line, and return false. */
 bool kv_batch_fail(struct kv_batch *batch, unsigned status, const char *text);
 bool kv_batch_fail_member(struct kv_batch *batch, struct bytes name,
                           const char *text);
 bool kv_batch_fail_memory(struct kv_batch *batch);
 
-/* Reads one operation; what it points at is the batch's. False: it is faulty.
- */
+/* Reads one operation, whose texts the batch owns. False: the line is
+ * faulty. */
 MUST_USE bool kv_batch_read_op(struct kv_batch *batch,
                                const struct json_value *line, struct kv_op *op);
 

@@ -3,7 +3,7 @@
 #include "http/path.h"
 #include "http/percent.h"
 
-/* How many bytes text is when it has been decoded. */
+/* Returns the length of text after decoding. */
 static size_t decoded_len(struct bytes text)
 {
     size_t len = text.len;
@@ -14,7 +14,7 @@ static size_t decoded_len(struct bytes text)
     return len;
 }
 
-/* Keys that are written as they are need no decoding, and most are. */
+/* Whether text needs no decoding, as for most keys. */
 static bool is_plain(struct bytes text)
 {
     return !memchr(text.data, '%', text.len) &&

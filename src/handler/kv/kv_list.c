@@ -7,16 +7,16 @@
  *   {"keys":[{"key":"a","size":3,...},...],
  *    "prefixes":[{"prefix":"b/"},...],"cursor":"622f"}
  *
- * with their values too, if they are asked for: those that are not long. Or, as
- * NDJSON, a line for each of them in the order of keys, and one for the
- * cursor if there is more. The store is asked for a few entries at a time, and
- * they are written before it is asked for more. Only the prefixes of a JSON
- * document wait for their turn: 1,000 of 511 bytes at most.
+ * with short values, if these are asked for; or, as NDJSON, a line for each
+ * entry in the order of keys, and one for the cursor if there is more. The
+ * store is asked for a few entries at a time, which are written before it is
+ * asked for more. Only the prefixes of a JSON document have to wait: at most
+ * 1,000 of 511 bytes.
  */
 enum {
     STEP_ENTRIES = 64,
     STEP_ENTRIES_VALUES = KV_LIST_BYTES / KV_PAGE_VALUE_BYTES_MAX,
-    VALUES_BYTES_MAX = 4 << 20, /* of one answer; then it has a cursor */
+    VALUES_BYTES_MAX = 4 << 20, /* of an answer; then it ends with a cursor */
     LIMIT_MAX = 1000,
     LIMIT_USUAL = 1000,
     PREFIXES_BYTES_MAX = LIMIT_MAX * (KV_KEY_BYTES_MAX + 2)
@@ -33,7 +33,7 @@ static void on_done(struct kv_page *page)
     kv_question_done(&OWNER_OF(page, struct kv_listing, page)->question);
 }
 
-/* Whether the next entries have come; else it is told when they have. */
+/* Whether the next entries have come; else on_done() will be called. */
 static bool ask(struct kv_listing *listing)
 {
     struct kv_question *question = &listing->question;
@@ -57,7 +57,7 @@ static bool ask(struct kv_listing *listing)
     return question->is_done;
 }
 
-/* All entries of the page have been written. */
+/* Ends a page, all of whose entries were written. */
 static void finish_page(struct kv_listing *listing)
 {
     const struct kv_page *page = &listing->page;
@@ -79,8 +79,8 @@ static void finish_page(struct kv_listing *listing)
 
 /* --- The text ------------------------------------------------------------ */
 
-/* Writes the entries of one page of the store at most, since a worker has other
- * clients to serve. */
+/* Writes entries of at most one page of the store, since the worker has other
+ * clients, too. */
 static enum piece_state write_entries(struct kv_listing *listing,
                                       struct buf *out)
 {
@@ -107,7 +107,7 @@ static struct kv_listing *fail_parameter(const struct kv *kv,
     return NULL;
 }
 
-/* Whether there is to be a listing depends on what the store says first. */
+/* Decides by the store's first answer whether there is a listing. */
 static void answer_first(struct kv_listing *listing)
 {
     struct kv_question *question = &listing->question;
@@ -206,7 +206,7 @@ static int read_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Reads a cursor. False: it is none of ours. */
+/* Reads a cursor. False: it is invalid. */
 static bool read_cursor(struct bytes text, char out[KV_CURSOR_BYTES_MAX],
                         size_t *len_out)
 {
@@ -224,7 +224,7 @@ static bool read_cursor(struct bytes text, char out[KV_CURSOR_BYTES_MAX],
     return true;
 }
 
-/* NDJSON when Accept gives it a higher weight than application/json. */
+/* Whether Accept weighs NDJSON higher than application/json. */
 static bool wants_ndjson(const struct request *request)
 {
     struct accepted json = accept_find(request, BYTES("application/json"));
@@ -257,7 +257,7 @@ static struct kv_listing *create(struct kv *kv, struct exchange *exchange,
     return listing;
 }
 
-/* Reads what the request asks for. NULL: the exchange has been answered. */
+/* Reads the request's question. NULL: the exchange was answered. */
 static struct kv_listing *read_question(struct kv *kv,
                                         struct exchange *exchange,
                                         const struct query_parameter *asked)
@@ -290,8 +290,8 @@ static struct kv_listing *read_question(struct kv *kv,
     return fail_parameter(kv, exchange, "cursor", NO_CURSOR);
 }
 
-/* Finds a parameter that does not belong here: those of pages are not for a
- * watch, nor that of a watch for pages. */
+/* Finds a parameter that does not fit: pages and watches have different
+ * ones. */
 static const struct query_parameter *find_stray(
     const struct query_parameter *asked, bool is_watch)
 {

@@ -1,6 +1,6 @@
 /*
- * kv_list_priv - what kv_list.c, which asks the store, and kv_list_write.c,
- * which writes what the store said, share. The upper one calls the lower one.
+ * kv_list_priv - shared by kv_list.c, which asks the store, and
+ * kv_list_write.c, which writes the answer. The former calls the latter.
  */
 #ifndef HANDLER_KV_KV_LIST_PRIV_H
 #define HANDLER_KV_KV_LIST_PRIV_H
@@ -8,30 +8,30 @@
 #include "handler/kv/kv_priv.h"
 
 enum stage {
-    STAGE_ASKING, /* there is no head yet */
+    STAGE_ASKING, /* no head was made yet */
     STAGE_ENTRIES,
     STAGE_PREFIXES,
     STAGE_END
 };
 
 struct kv_listing {
-    struct kv_question question; /* first: the same address */
+    struct kv_question question; /* first: has the same address */
     struct pending pending;
     struct text_source text;
     struct kv_page page;
     enum stage stage;
     bool is_ndjson;
-    bool has_begun; /* to write */
+    bool has_begun; /* some text was written */
     bool with_values;
-    bool is_in_value; /* of the next entry: all before it is written */
-    bool is_text;     /* the value is */
+    bool is_in_value; /* the next entry is written up to its value */
+    bool is_text;     /* the value is text, not base64 */
     size_t value_at;
-    size_t values_left; /* how much of values may follow; likewise: */
-    size_t limit; /* how many may follow those that the store was asked for */
-    size_t at;    /* the next entry to write */
+    size_t values_left; /* bytes of values that may still be written */
+    size_t limit;       /* entries to ask for, after those asked for already */
+    size_t at;          /* index of the next entry to write */
     uint64_t keys;
     size_t prefixes_at;
-    struct buf prefixes; /* each behind two bytes with its length */
+    struct buf prefixes; /* each after its length, in two bytes */
     size_t after_len;
     char after[KV_CURSOR_BYTES_MAX];
     size_t prefix_len;
@@ -39,12 +39,12 @@ struct kv_listing {
     char texts[]; /* prefix and delimiter */
 };
 
-/* False: some of it is left, to be written next. There must be room for
- * KV_ENTRY_BYTES_MAX. */
+/* Writes an entry. False: a part is left for the next call. There must be room
+ * for KV_ENTRY_BYTES_MAX. */
 MUST_USE bool kv_listing_put_entry(struct kv_listing *listing, struct buf *out,
                                    const struct kv_entry *entry);
 
-/* Write what stands behind all entries. */
+/* Write what follows all entries. */
 enum piece_state kv_listing_write_prefixes(struct kv_listing *listing,
                                            struct buf *out);
 enum piece_state kv_listing_write_end(struct kv_listing *listing,

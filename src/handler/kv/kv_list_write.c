@@ -3,10 +3,10 @@
 #include "handler/kv/kv_list_priv.h"
 
 enum {
-    /* How much of a value is written at a time: a multiple of 3, so that its
-     * base64 has no padding before the end. */
+    /* Bytes of a value written at a time: a multiple of 3, so that base64 has
+     * no padding before the end. */
     PIECE_BYTES = 1023,
-    /* A piece of a value, and what ends an entry. */
+    /* Room for a piece of a value, and for the end of an entry. */
     PIECE_TEXT_BYTES = 6 * PIECE_BYTES + 8,
     END_BYTES_MAX = 2 * KV_CURSOR_BYTES_MAX + 40
 };
@@ -18,7 +18,7 @@ _Static_assert((int)KV_ENTRY_BYTES_MAX <= (int)BODY_PIECE_BYTES &&
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* Hexadecimal: nothing in it needs an escape, wherever it is put. */
+/* Writes the cursor in hexadecimal, which needs no escapes anywhere. */
 static void put_cursor(struct buf *out, struct bytes after)
 {
     static const char digits[] = "0123456789abcdef";
@@ -43,7 +43,7 @@ static void keep_prefix(struct kv_listing *listing, struct bytes prefix)
     buf_put(&listing->prefixes, prefix);
 }
 
-/* Writes all of an entry but its value, and what ends it. */
+/* Writes an entry up to its value. */
 static void begin_entry(struct kv_listing *listing, struct buf *out,
                         const struct kv_entry *entry)
 {
@@ -60,7 +60,7 @@ static void begin_entry(struct kv_listing *listing, struct buf *out,
                                   : BYTES(",\"value64\":\""));
 }
 
-/* The next piece of a value; no piece ends in the middle of a character. */
+/* Returns the next piece of a value, which does not end within a character. */
 static struct bytes next_piece(const struct kv_listing *listing,
                                struct bytes value)
 {
@@ -76,7 +76,7 @@ static struct bytes next_piece(const struct kv_listing *listing,
     return piece;
 }
 
-/* Writes the value on. False: there is no room for all that is left of it. */
+/* Continues to write the value. False: there is no room for the rest. */
 static bool put_value(struct kv_listing *listing, struct buf *out,
                       struct bytes value)
 {

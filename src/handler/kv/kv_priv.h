@@ -1,18 +1,18 @@
 /*
- * kv_priv - what the files of kv share. Each calls only those below it:
+ * kv_priv - shared by the files of kv. Each calls only those below it:
  *
- *   kv.c               which question it is: what the handler's table names
- *   kv_write.c         bodies, and writing what came
- *   kv_write_answer.c  what the store has answered a write
+ *   kv.c               chooses the question: the handler's functions
+ *   kv_write.c         receives bodies, and writes them
+ *   kv_write_answer.c  the answer to a write
  *   kv_write_head.c    the head of a write
  *   kv_read.c          one value
  *   kv_list.c          keys, a page at a time
  *   kv_list_write.c    the text of a list
  *   kv_watch.c         keys, as they change
  *   kv_entry.c         a key in JSON
- *   kv_request.c       what a request says
- *   kv_answer.c        heads, problems, and what is counted
- *   kv_question.c      what the store has been asked
+ *   kv_request.c       reads a request's fields and query
+ *   kv_answer.c        heads, problems, and counting
+ *   kv_question.c      a question to the store
  *
  * kv_batch, kv_token and kv_key know nothing of these.
  */
@@ -29,9 +29,9 @@
 #include "http/query.h"
 
 enum {
-    KV_ETAG_BYTES = 22, /* 2^64 - 1 has 20 digits, and quotes */
+    KV_ETAG_BYTES = 22, /* 2^64 - 1 has 20 digits; plus quotes */
     KV_FIELDS_BYTES_MAX = 512,
-    /* A key and a type with each byte as "\u00XX", and what stands around. */
+    /* A key and a type with each byte as "\u00XX", and what is around them. */
     KV_ENTRY_BYTES_MAX = 6 * (KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX) + 300,
     KV_QUERY_BYTES_MAX = 8192 /* prefix, delimiter and cursor, encoded */
 };
@@ -44,24 +44,24 @@ struct kv {
     struct kv_options options;
     struct encode encode;
     struct boundary boundary;
-    struct list asked; /* questions that the store has */
+    struct list asked; /* questions sent to the store */
     struct kv_reading *spare;
     struct pool writings;
     struct list watchings;
     struct stream_seats seats;
-    /* Seconds that have been counted; beats: heartbeats among them. */
+    /* Seconds counted; beats: heartbeats in that time. */
     unsigned ticks;
     unsigned beats;
     bool is_draining;
-    char query[KV_QUERY_BYTES_MAX]; /* decoded, while it is looked at */
+    char query[KV_QUERY_BYTES_MAX]; /* decoded query of the present request */
 };
 
 /* --- kv_question --------------------------------------------------------- */
 
 /*
- * What the store may be asked. Whoever holds it has a reference: the exchange's
- * sink, what is pending or the response's source, and the store while it has
- * not answered, which may be long after the exchange is gone.
+ * A question to the store. References to it are held by the exchange's sink, by
+ * what is pending or the response's source, and until it is answered by the
+ * store, perhaps long after the exchange has ended.
  */
 struct kv_question {
     struct list list_node; /* in kv->asked */
@@ -77,14 +77,15 @@ void kv_question_init(struct kv_question *question, struct kv *kv,
                       void (*destroy)(struct kv_question *question));
 void kv_question_release(struct kv_question *question);
 
-/* The store has it, or has answered it, which wakes who waits. */
+/* Notes that the store has the question; the second, that it has answered, and
+ * wakes the exchange. */
 void kv_question_ask(struct kv_question *question);
 void kv_question_done(struct kv_question *question);
 
 /* --- kv_answer ----------------------------------------------------------- */
 
-/* Counts what was asked, or why it was not done: undone is an outcome by which
- * nothing was found and nothing changed. */
+/* Counts a question, or why it failed: undone is an outcome by which nothing
+ * was found or changed. */
 static inline void kv_note(const struct kv *kv, enum stats_store_number number,
                            uint64_t more)
 {
@@ -97,45 +98,46 @@ void kv_note_undone(const struct kv *kv, enum kv_outcome undone);
 void kv_fail(const struct kv *kv, struct exchange *exchange, unsigned status,
              const char *detail);
 
-/* kv_fail() with more lines in the head, and more words about it. */
+/* Like kv_fail(), with more lines in the head, and more details. */
 void kv_fail_with(const struct kv *kv, struct exchange *exchange,
                   struct problem *problem);
 
-/* Answers with 400, and says which parameter is why. */
+/* Answers 400, and names the parameter at fault. */
 void kv_fail_parameter(const struct kv *kv, struct exchange *exchange,
                        const char *name, const char *detail);
 
-/* The answer to what could not be had: 503, 504, 507, 422 or 500. */
+/* Answers a failed question: 503, 504, 507, 422 or 500. */
 void kv_fail_outcome(const struct kv *kv, struct exchange *exchange,
                      enum kv_outcome outcome);
 
-/* 200 with text that is written while it is sent; the response owns it from
- * then on. */
+/* Answers 200 with text that is written while it is sent, and which the
+ * response then owns. */
 void kv_send_text(const struct kv *kv, struct exchange *exchange,
                   struct bytes type, struct bytes fields,
                   struct text_source *text);
 
-/* The revision in quotes. */
+/* Puts the revision in quotes. */
 void kv_put_etag(struct buf *out, uint64_t revision);
 
-/* Lines of a head: ETag, and X-KV-Expires where it is said. */
+/* Puts the fields ETag, and X-KV-Expires if the value expires. */
 void kv_put_fields(struct buf *fields, const struct kv_meta *meta);
 
-/* Seconds since the epoch; a part of one is one, or it would be early. */
+/* Seconds since the epoch, rounded up, so as not to be early. */
 int64_t kv_expires_s(const struct kv_meta *meta);
 
 /* --- kv_request ---------------------------------------------------------- */
 
-/* A parameter that is "0", as if it were not there, or "1". False: neither. */
+/* Reads a parameter that is "0", missing, or "1". False: it is none of
+ * these. */
 MUST_USE bool kv_read_flag(struct bytes value, bool *is_set_out);
 
-/* The value of the one field of this name; nothing, if it is not there. False:
- * it is there more than once, and nobody can say which is meant. */
+/* Returns the value of the only field of that name, or an empty one. False:
+ * there are several, and it is unclear which counts. */
 MUST_USE bool kv_find_single(const struct request *request, struct bytes name,
                              struct bytes *value_out);
 
-/* Reads the query, or answers with 400: false. What it says stays until the
- * next is read. */
+/* Reads the query; false: it has answered 400. Texts stay until the next query
+ * is read. */
 MUST_USE bool kv_read_query(struct kv *kv, struct exchange *exchange,
                             struct query_parameter *parameters, size_t count);
 
@@ -144,10 +146,10 @@ MUST_USE bool kv_read_query(struct kv *kv, struct exchange *exchange,
 /* Writes the members of a key's object: "key":"a","size":3, ... */
 void kv_put_entry(struct buf *out, const struct kv_entry *entry);
 
-/* "key":"a", or "key64" */
+/* Writes "key":"a", or "key64":"..." */
 void kv_put_key(struct buf *out, struct bytes key);
 
-/* {"prefix":"a/"} */
+/* Writes {"prefix":"a/"} */
 void kv_put_prefix(struct buf *out, struct bytes prefix);
 
 /* --- What there is ------------------------------------------------------- */
@@ -157,19 +159,18 @@ void kv_read_spare_fini(struct kv *kv);
 
 void kv_list(struct kv *kv, struct exchange *exchange);
 
-/* since: data is NULL where the query does not say it. */
+/* since: data is NULL if the query does not have it. */
 void kv_watch(struct kv *kv, struct exchange *exchange, struct bytes prefix,
               struct bytes since);
 
 void kv_write_init(struct kv *kv);
 void kv_write_fini(struct kv *kv);
 
-/* Makes the sink for a body that is about to come, or answers. */
+/* Makes the sink for the request's body, or answers. */
 void kv_write_begin(struct kv *kv, struct exchange *exchange,
                     enum kv_key_verdict verdict, struct bytes key);
 
-/* Asks the store, when all of the body has come to that sink or there is none.
- */
+/* Asks the store, after the sink has all of the body, or there is none. */
 void kv_write_end(struct sink *sink);
 
 #endif

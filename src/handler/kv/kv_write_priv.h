@@ -1,10 +1,10 @@
 /*
- * kv_write_priv - what the files of writing share. Each calls only those below
+ * kv_write_priv - shared by the files of writing. Each calls only those below
  * it:
  *
  *   kv_write.c         begins, takes the body, asks the store
- *   kv_write_answer.c  what the store has answered
- *   kv_write_head.c    what the head says
+ *   kv_write_answer.c  answers by the store's result
+ *   kv_write_head.c    checks and reads the head
  */
 #ifndef HANDLER_KV_KV_WRITE_PRIV_H
 #define HANDLER_KV_KV_WRITE_PRIV_H
@@ -12,53 +12,50 @@
 #include "handler/kv/kv_batch.h"
 #include "handler/kv/kv_priv.h"
 
-enum {
-    KV_ROOM_BYTES = 512
-}; /* values up to that need no memory of their own */
+enum { KV_ROOM_BYTES = 512 }; /* larger values need memory of their own */
 
 /*
- *   begin: may it, and is it sound? ---> sink: a body, or a batch
+ *   begin: allowed, and valid?     ---> sink: a body, or a batch
  *                                          |
  *   answer (without a body: begin) --------+--> store ... on_done
  *                                                           |
  *                       exchange <--- pending <-------------+
  *
- * One object all along. Its sink, what is pending (then the source), and the
- * store have a reference each: a write that the store has taken goes on when
- * its client has gone.
+ * One object lives through all of that. Its sink, what is pending (later the
+ * source), and the store have a reference each: a write that the store has
+ * accepted continues when its client has gone.
  */
 struct kv_writing {
-    struct kv_question question; /* first: the same address */
+    struct kv_question question; /* first: has the same address */
     struct sink sink;
     struct pending pending;
-    struct text_source text; /* of a batch: its results */
+    struct text_source text; /* a batch's results */
     struct kv_write write;
-    struct kv_op op;        /* what is written, unless it is a batch */
-    struct buf body;        /* the value that is written */
-    struct kv_batch *batch; /* NULL: it is no batch */
+    struct kv_op op;        /* the operation, unless it is a batch */
+    struct buf body;        /* the value to be written */
+    struct kv_batch *batch; /* NULL: no batch */
     struct kv_pass pass;
-    size_t charged; /* taken for the body */
+    size_t charged; /* memory charged for the body */
     size_t results_at;
-    /* What is not set before it is read, from here on. */
+    /* All from here on is not set before it is used. */
     char key[KV_KEY_BYTES_MAX];
     char type[KV_TYPE_BYTES_MAX];
     char room[KV_ROOM_BYTES]; /* for a short body */
 };
 
-/* Whether the head of a request is sound, and it may write what it names; else
- * it has been answered. What it says goes to op, key, type and pass. */
+/* Whether a request's head is valid, and it may write the key; if not, it was
+ * answered. Sets op, key, type and pass. */
 MUST_USE bool kv_writing_read_head(struct kv_writing *writing,
                                    enum kv_key_verdict verdict,
                                    struct bytes key);
 
-/* Whether the head of a batch is sound, which names its keys later. */
+/* Whether the head of a batch is valid; its keys follow later. */
 MUST_USE bool kv_writing_read_batch_head(struct kv_writing *writing);
 
-/* The first operation that is why a write was not done. */
+/* Returns the first operation that has stopped a write. */
 const struct kv_op *kv_write_reason(const struct kv_write *write);
 
-/* Tells what the store has answered. The pending's reference is used up, one
- * way or the other. */
+/* Answers by the store's result. Uses up the reference of pending. */
 void kv_writing_answer(struct kv_writing *writing);
 
 #endif

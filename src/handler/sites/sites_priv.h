@@ -1,11 +1,11 @@
 /*
- * sites_priv - what the files of sites share. Each calls only those below it:
+ * sites_priv - shared by the files of sites. Each calls only those below it:
  *
  *   sites.c          answers
  *   sites_make.c     makes the places
  *   sites_proxied.c  which proxy answers where
- *   sites_pages.c    their pages for errors
- *   sites_admit.c    who may come
+ *   sites_pages.c    the places' pages for errors
+ *   sites_admit.c    who has access
  */
 #ifndef HANDLER_SITES_SITES_PRIV_H
 #define HANDLER_SITES_SITES_PRIV_H
@@ -22,32 +22,32 @@
 
 struct site;
 
-/* A location, or what a site does elsewhere. */
+/* A location, or the rest of a site, with its handler. */
 struct place {
     struct handler handler;
     const struct location_options *options;
     struct sites *sites;
-    struct site *site;          /* NULL: a mount of all sites */
-    struct static_files *files; /* what it serves, or its error pages */
-    struct respond *respond;    /* or says; NULL: it does not */
-    bool is_plain;              /* there is nothing but the handler */
-    bool is_proxied;            /* other servers read the path, too */
-    struct bytes prefix;        /* of the paths that lead there */
-    struct encode encode;       /* of what is passed on; zeroed: none */
-    struct error_source errors; /* has is NULL: it has no pages */
+    struct site *site;          /* NULL: a mount, in all sites */
+    struct static_files *files; /* its files, or error pages */
+    struct respond *respond;    /* its fixed answer, or NULL */
+    bool is_plain;              /* has no rules besides the handler */
+    bool is_proxied;            /* other servers interpret the path, too */
+    struct bytes prefix;        /* prefix of the paths that lead here */
+    struct encode encode;       /* for proxied answers; zeroed: none */
+    struct error_source errors; /* has is NULL: no pages */
 };
 
-/* What has become of the passwords an exchange has waited for. */
+/* The result of a password check for which an exchange has waited. */
 struct admission {
-    const struct htpasswd *asked; /* NULL: it has not waited */
+    const struct htpasswd *asked; /* NULL: there was no check */
     enum password_verdict verdict;
 };
 
 struct site {
-    struct place place; /* where no route leads */
+    struct place place; /* for paths without a route */
     struct router router;
     bool has_locations;
-    uint64_t number; /* of its hosts: the same after a restart */
+    uint64_t number; /* from its hosts: the same after a restart */
 };
 
 struct sites {
@@ -58,15 +58,15 @@ struct sites {
     struct guard guard;
     struct trace trace;
     struct hosts hosts;
-    struct site_options all; /* when there are no sites */
-    struct site *first;      /* for hosts that no site has */
+    struct site_options all; /* used without sites */
+    struct site *first;      /* the site for unknown hosts */
     bool asks_clients;       /* some site asks its clients for certificates */
-    struct site *only;       /* the only one, if it has no routes; else NULL */
+    struct site *only;       /* the only site, if it has no routes; or NULL */
     struct place **places;   /* all places but the mounts */
     size_t place_count;
     struct place mounts[SITES_MOUNTS_MAX];
-    struct admission admission; /* of the exchange that is being answered */
-    char path[HTTP1_LINE_BYTES_MAX]; /* the clean form of what is asked for */
+    struct admission admission;      /* of the exchange being answered */
+    char path[HTTP1_LINE_BYTES_MAX]; /* the clean path of the present request */
 };
 
 static inline const struct server_defaults *sites_defaults(const struct sites
@@ -75,7 +75,8 @@ static inline const struct server_defaults *sites_defaults(const struct sites
     return &sites->options.cache.defaults;
 }
 
-/* The mount of bytes that are no path; NULL: none, and raw is to be cleaned. */
+/* Returns the mount whose paths may be any bytes; NULL: there is none, and raw
+ * must be cleaned. */
 static inline struct place *sites_find_raw(struct sites *sites,
                                            struct bytes raw)
 {
@@ -88,7 +89,7 @@ static inline struct place *sites_find_raw(struct sites *sites,
     return NULL;
 }
 
-/* The place for a clean path of that site; *rest_out as of router_find(). */
+/* Returns the site's place for a clean path; *rest_out as for router_find(). */
 static inline struct place *site_find(struct site *site, struct bytes clean,
                                       struct bytes *rest_out)
 {
@@ -101,65 +102,65 @@ static inline struct place *site_find(struct site *site, struct bytes clean,
 
 /* --- sites_make.c -------------------------------------------------------- */
 
-/* sites_create(), with what answers an exchange that has been asked for its
- * password; see guard.h. */
+/* Makes the sites, with the function that answers an exchange after its
+ * password was checked (guard.h). */
 MUST_USE struct sites *sites_make(const struct sites_options *options,
                                   guard_fn resume);
 
 /* --- sites_proxied.c ----------------------------------------------------- */
 
-/* Whether the list is the one that the proxy is told in. */
+/* Whether the proxy comes from that list. */
 bool sites_names_proxied(const struct proxied *proxied,
                          const struct texts *list);
 
-/* How many proxies the site itself has. */
+/* Returns how many proxies the site itself has. */
 size_t sites_count_proxied(const struct sites *sites,
                            const struct site_options *site);
 
-/* The location with the longest path that path lies in, of all or of those that
- * say a proxy; or NULL. */
+/* Returns the longest location that contains path, of all or of those with a
+ * proxy; or NULL. */
 const struct site_location *sites_find_around(const struct site_options *site,
                                               struct bytes path,
                                               bool has_proxy);
 
-/* The proxy that answers at a location; NULL: none does. */
+/* Returns the proxy that answers at a location, or NULL. */
 const struct proxied *sites_proxied_of(const struct sites *sites,
                                        const struct site_options *site,
                                        const struct site_location *location);
 
 /* --- sites_pages.c ------------------------------------------------------- */
 
-/* The pages for errors of a place that has some. */
+/* Returns the pages for errors of a place that has some. */
 struct error_source place_error_source(void);
 
-/* --- sites_admit.c: who may come where ----------------------------------- */
+/* --- sites_admit.c: who has access to what ------------------------------- */
 
-/* Whether exchange's address may come to place now; else it has been
+/* Whether the exchange's address has access to place now; if not, it was
  * answered. */
 bool place_takes(const struct place *place, struct exchange *exchange);
 
-/* Whether who asks may come, by address and password; the exchange may wait. */
+/* Whether the asker has access, by address and password; the exchange may have
+ * to wait. */
 bool place_admits(const struct place *place, struct exchange *exchange);
 
-/* Whether the exchange's body is too large for the place, as far as is known.
- */
+/* Whether the body's length, if known, is too large for the place. */
 bool place_is_overfull(const struct place *place,
                        const struct exchange *exchange);
 
-/* Whether the body is not too large; otherwise the exchange has been answered.
- */
+/* Whether the body is not too large; if it is, the exchange was answered. */
 bool place_takes_body(const struct place *place, struct exchange *exchange);
 
-/* Judges what is sent by place, and may be below the path of another. */
+/* Judges files that place sends, which may be below the path of another
+ * place. */
 struct file_judge place_judge(struct place *place);
 
-/* Whether exchange's address may have what place sends by that path unasked,
- * such as a page for an error: place itself may have denied it. */
+/* Whether the exchange's address may get what place sends by itself from that
+ * path, such as an error page: place may have denied it. */
 bool place_shows(const struct place *place, const struct exchange *exchange,
                  struct bytes path);
 
-/* Whether the server behind place may read the path as one that does not lead
- * to it, or to which stricter rules apply than to place. */
+/* Whether the server behind place may read the path differently: as one outside
+ * of place, or one with stricter rules. */
 bool place_is_misread(const struct place *place, struct bytes raw,
                       struct bytes clean);
 

@@ -1,7 +1,6 @@
 /*
- * status_priv - what the files of the status share: status.c gives whole
- * answers and calls status_events.c, which streams what is new every second;
- * both make texts by status_text.c.
+ * status_priv - shared by status.c (whole answers), which calls status_events.c
+ * (a stream of new numbers each second); both make texts by status_text.c.
  */
 #ifndef HANDLER_STATUS_STATUS_PRIV_H
 #define HANDLER_STATUS_STATUS_PRIV_H
@@ -11,13 +10,13 @@
 
 #define STATUS_NO_STORE "Cache-Control: no-store\r\n"
 
-/* Counted; freed with the last reference. */
+/* Counted; the last reference frees it. */
 struct status_text {
     unsigned refs;
     struct buf buf;
 };
 
-/* Texts that are shared by those who ask for them in the same turn. */
+/* Texts shared by those who ask for them in the same turn. */
 enum status_kept {
     STATUS_KEPT_JSON,
     STATUS_KEPT_PROMETHEUS,
@@ -28,27 +27,27 @@ enum status_kept {
 struct status {
     struct status_options options;
     struct stats_snapshot *snapshot;
-    const struct stats_upstreams *upstreams;       /* NULL: there are none */
-    const struct stats_certificates *certificates; /* NULL: there are none */
-    struct status_text *kept[STATUS_KEPT_COUNT];   /* NULL: not asked for */
+    const struct stats_upstreams *upstreams;       /* NULL: none */
+    const struct stats_certificates *certificates; /* NULL: none */
+    struct status_text *kept[STATUS_KEPT_COUNT];   /* NULL: nobody has asked */
     struct encode encode;
     bool is_draining;
     size_t streams;
-    struct stream_seats seats; /* theirs */
-    uint64_t ticks;            /* so far; the number of tick */
-    struct status_text *tick;  /* the last; NULL: there was no memory for it */
+    struct stream_seats seats; /* seats of the streams */
+    uint64_t ticks;            /* seconds so far: the number of tick */
+    struct status_text *tick;  /* the last one; NULL: no memory */
 };
 
 /* --- status_text.c ------------------------------------------------------- */
 
-/* NULL: no memory. */
+/* Returns NULL without memory. */
 MUST_USE struct status_text *status_text_create(size_t bytes_max);
 void status_text_release(struct status_text **text_ref);
 
-/* Makes the snapshot anew. */
+/* Takes a new snapshot. */
 void status_look(struct status *status);
 
-/* Answers with an error's page. */
+/* Answers with an error page. */
 void status_fail(const struct status *status, struct response *response,
                  unsigned code, struct bytes fields);
 
