@@ -66,8 +66,7 @@ bool proxy_told_next(struct proxy_told *told)
     return false;
 }
 
-/* --- Reading a proxy's text
- * ------------------------------------------------ */
+/* --- Reading a proxy's text ----------------------------------------------- */
 
 /* Whether a path is clean, and can stand in a request line as it is. */
 static bool is_harmless(struct bytes path)

@@ -17,16 +17,16 @@
  *     |    ^ |                            ^   |
  *     '----' '---- too many to sort ------'   '---> all written: end
  *
- * Entries wait in one array, whose names lie one behind the other in a buf.
- * While reading ahead it grows, batch by batch; later it holds the one batch
- * that is being written.
+ * Entries wait in one array, their names one behind the other in a buf. While
+ * reading ahead, these grow batch by batch; later they hold the one batch being
+ * written.
  */
 enum {
-    BATCH_NAMES_MAX = 64, /* names read, and statted, in one fill */
+    BATCH_NAMES_MAX = 64, /* names read and statted per fill */
     BATCH_BYTES_MAX = BATCH_NAMES_MAX * LISTING_NAME_BYTES_MAX,
-    /* Read ahead: names of NAME_MAX, and the batch that goes beyond. */
+    /* For reading ahead: names of NAME_MAX bytes, and a batch beyond. */
     NAMES_BYTES_MAX = LISTING_SORT_MAX * 256 + BATCH_BYTES_MAX,
-    INTRO_BYTES_MAX = 128 * 1024 /* a path of 4 KiB twice, each byte as 6 */
+    INTRO_BYTES_MAX = 128 * 1024 /* a path of 4 KiB, twice; 6 bytes per byte */
 };
 
 _Static_assert((3 + 6) * LISTING_NAME_BYTES_MAX + 256 <= BODY_PIECE_BYTES,
@@ -35,29 +35,29 @@ _Static_assert((3 + 6) * LISTING_NAME_BYTES_MAX + 256 <= BODY_PIECE_BYTES,
 struct listed_name {
     int64_t modified;
     uint64_t bytes;
-    uint32_t name_at; /* in names */
+    uint32_t name_at; /* offset in names */
     uint16_t name_len;
     uint8_t kind; /* enum listing_kind */
 };
 
 struct listing {
-    struct text_source text; /* first: the same address */
+    struct text_source text; /* first: has the same address */
     const struct docroot *root;
     enum listing_format format;
     bool show_hidden;
     bool reads_ahead;
-    DIR *directory; /* NULL when all has been read */
+    DIR *directory; /* NULL: completely read */
     struct listed_name *entries;
-    size_t count;    /* in use, of entries */
+    size_t count;    /* of entries in use */
     size_t capacity; /* of entries */
-    size_t at;       /* the next to write */
+    size_t at;       /* index of the next to write */
     uint64_t written;
     struct buf names;
-    struct buf intro; /* what comes first, as far as it waits to be taken */
+    struct buf intro; /* text before the entries, while not taken */
     size_t intro_at;
     size_t path_len;
-    char path[]; /* below the root, ends in '/' (or is empty); then room for
-                  * a name and NUL */
+    char path[]; /* below the root; empty, or ends in '/'; then room for a name
+                  * and NUL */
 };
 
 enum listing_format listing_choose(const struct request *request)
@@ -79,9 +79,9 @@ static bool is_listed(const struct listing *listing, const char *name)
     return listing->show_hidden || strcmp(name, ".well-known") == 0;
 }
 
-/* Looks at a name, through a symlink, too. False: it is gone meanwhile, or a
- * symlink to what would not be served (nothing, a device, something outside of
- * the root). */
+/* Stats a name, following symlinks. False: it has gone, or is a symlink to
+ * something that is not served (nothing, a device, a file outside of the
+ * root). */
 static bool look_at(struct listing *listing, struct bytes name, struct stat *st)
 {
     int fd;
@@ -99,7 +99,7 @@ static bool look_at(struct listing *listing, struct bytes name, struct stat *st)
     return true;
 }
 
-/* False: no memory. */
+/* Adds an entry. False: no memory. */
 static bool add_entry(struct listing *listing, struct bytes name,
                       const struct stat *st)
 {
@@ -131,8 +131,8 @@ static bool add_entry(struct listing *listing, struct bytes name,
     return true;
 }
 
-/* Reads the next names, until a batch is full or the directory has ended and
- * is closed. False: cannot be read, no memory. */
+/* Reads names until a batch is full, or the directory has ended and is closed.
+ * False: it cannot be read, or no memory. */
 static bool read_batch(struct listing *listing)
 {
     for (int i = 0; i < BATCH_NAMES_MAX; i++) {
@@ -158,8 +158,8 @@ static bool read_batch(struct listing *listing)
     return true;
 }
 
-/* Orders directories first, then by name, then (so that "A" and "a" have an
- * order) by bytes. */
+/* Compares: directories first, then names without case, then (so that "A" and
+ * "a" have an order) bytes. */
 static int compare_entries(const void *left, const void *right, void *names)
 {
     const struct listed_name *a = left;
@@ -184,7 +184,8 @@ static int compare_entries(const void *left, const void *right, void *names)
     return memcmp(a_name, b_name, len);
 }
 
-/* Reads one batch of names, until writing can begin. */
+/* Reads a batch of names before writing begins. Then sorts, if it was the
+ * last. */
 static bool read_ahead(struct listing *listing)
 {
     if (!read_batch(listing))
@@ -212,8 +213,8 @@ static void drop_entries(struct listing *listing)
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* Each takes room, what may still be appended, and says whether it came to
- * its end. */
+/* Each takes `room`, the bytes that may be appended, and returns whether it has
+ * come to its end. */
 static bool write_intro(struct listing *listing, struct buf *out, size_t room)
 {
     size_t len = listing->intro.len - listing->intro_at;
@@ -307,7 +308,7 @@ static DIR *open_directory(const struct docroot *root, const char *path)
 struct source *listing_open(const struct docroot *root, struct bytes path,
                             enum listing_format format, bool show_hidden)
 {
-    size_t path_len = path.len - 1; /* without its first slash */
+    size_t path_len = path.len - 1; /* without the leading slash */
     struct listing *listing = malloc(sizeof(*listing) + path_len +
                                      LISTING_NAME_BYTES_MAX + 1);
 

@@ -4,19 +4,19 @@
 
 /* --- The page ------------------------------------------------------------ */
 
-/* The page carries its style and its script; the Content-Security-Policy allows
- * just these two, by the hash of what stands between the tags. When a byte of
- * one changes, its hash does, and the unit test prints the new one. */
+/* The page contains its style and its script. Its Content-Security-Policy
+ * allows only these, by the hash of the text between the tags. After a change,
+ * the unit test prints the new hash. */
 #define STYLE_HASH "sha256-zIaDcDT60tTHCu/BL+XFOR96lg2sYaerUTyoERFBrJA="
 #define SCRIPT_HASH "sha256-w89UJxXpS8Cg11pPQHoWKSFzaMqKT+PE3mg2WZeZgwo="
 
-/* Rows are grids and come in groups, each a tbody: a browser lays out those
- * groups only that are near to what it shows. As one real table, 100,000 rows
- * kept Chromium busy for half a minute. */
+/* Rows are grids in groups, each a tbody: a browser lays out only groups near
+ * the visible part. As one real table, 100,000 rows kept Chromium busy for half
+ * a minute. */
 enum { GROUP_ROWS = 100 };
 
-/* A row is 2.4 rem high, a group 240. On a phone a row becomes a paragraph,
- * and all of it is its link. Icons are clipped boxes: nothing is fetched. */
+/* A row is 2.4 rem high, a group 240. On a phone, a row becomes a paragraph,
+ * and all of it a link. Icons are clipped boxes: nothing is fetched. */
 static const char defaults[] =
     "\n"
     ":root{color-scheme:light dark;--paper:#fbfaf7;--ink:#1d2327;\n"
@@ -73,9 +73,9 @@ static const char defaults[] =
     "a::after{content:\"\";position:absolute;inset:0}\n"
     "nav a{position:relative;padding:.5rem 0}}\n";
 
-/* Makes the column heads buttons; without it the page stays as it came.
- * Directories stand first whatever the order; sizes and times begin with the
- * largest and the newest. */
+/* Turns the column heads into buttons; without the script, the page stays as it
+ * is. Directories always come first; sizes and times are first sorted
+ * descending. */
 static const char script[] =
     "\n"
     "\"use strict\";{\n"
@@ -113,11 +113,11 @@ static const char script[] =
 _Static_assert(sizeof(script) + 256 < LISTING_OUTRO_BYTES_MAX,
                "the end of the page must fit its room");
 
-/* A path can be 2,000 directories deep; the way up needs no more than the
- * nearest of them and the top. */
+/* A path may be 2,000 directories deep; links to the nearest of them and to the
+ * top are enough. */
 enum { CRUMBS_MAX = 12 };
 
-/* Takes the first segment off a path without its leading slash. */
+/* Takes the first segment off a path without a leading slash. */
 static struct bytes take_segment(struct bytes *path)
 {
     const char *slash = memchr(path->data, '/', path->len);
@@ -136,8 +136,8 @@ static void put_way_up(struct buf *out, size_t steps)
     buf_put_literal(out, "\">");
 }
 
-/* Links are relative, so that they hold behind a proxy that serves the
- * listing under another path. */
+/* Links are relative, so that they work behind a proxy that serves the listing
+ * under another path. */
 static void put_crumbs(struct buf *out, struct bytes path)
 {
     size_t steps = 0;
@@ -207,7 +207,7 @@ static void put_page_outro(struct buf *out, uint64_t count)
 
 /* --- An entry ------------------------------------------------------------ */
 
-/* Puts a size: 999 B, 1.5 KiB, 12 KiB, with two digits at least, rounded. */
+/* Puts a size, rounded to at least two digits: 999 B, 1.5 KiB, 12 KiB. */
 static void put_size(struct buf *out, uint64_t bytes)
 {
     static const char units[] = "KMGTPE";
@@ -234,7 +234,7 @@ static void put_size(struct buf *out, uint64_t bytes)
         buf_printf(out, "%u %ciB", (unsigned)whole, units[unit]);
 }
 
-/* A leading "./" keeps a name such as "a:b" from being a scheme. */
+/* A leading "./" keeps a name like "a:b" from looking like a scheme. */
 static void put_link(struct buf *out, struct bytes name, bool is_directory)
 {
     char *to;
@@ -249,7 +249,7 @@ static void put_link(struct buf *out, struct bytes name, bool is_directory)
 static void put_row(struct buf *out, const struct listing_entry *entry)
 {
     bool is_directory = entry->kind == LISTING_DIRECTORY;
-    bool is_link = entry->kind != LISTING_OTHER; /* the rest is not served */
+    bool is_link = entry->kind != LISTING_OTHER; /* others are not served */
 
     buf_put(out,
             is_directory ? BYTES("<tr class=\"d\"><td>") : BYTES("<tr><td>"));
@@ -271,8 +271,7 @@ static void put_row(struct buf *out, const struct listing_entry *entry)
     buf_put_literal(out, "</time>\n");
 }
 
-/* Puts an entry as an object. The size of what is no file means nothing to a
- * client: null. */
+/* Puts an entry as an object. The size is null for anything but files. */
 static void put_object(struct buf *out, const struct listing_entry *entry)
 {
     static const struct bytes types[] = {
@@ -304,7 +303,7 @@ void listing_describe(enum listing_format format, struct buf *head)
                                       : BYTES("text/html; charset=utf-8"));
     head_field(head, BYTES("Vary"), BYTES("Accept"));
     head_field(head, BYTES("Cache-Control"), BYTES("no-cache"));
-    if (format == LISTING_HTML) /* an image of the site is its favicon */
+    if (format == LISTING_HTML) /* images: the site's favicon */
         head_field(head, BYTES("Content-Security-Policy"),
                    BYTES("default-src 'none'; style-src '" STYLE_HASH "'; "
                          "script-src '" SCRIPT_HASH "'; img-src 'self'; "

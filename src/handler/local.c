@@ -1,6 +1,6 @@
 #include "handler/local.h"
 
-/* Whether something on the way has said that it passes the request on. */
+/* Whether the request has a field by which proxies say that they pass it on. */
 static bool is_forwarded(const struct request *request)
 {
     static const uint32_t marks = 1u << FIELD_VIA | 1u << FIELD_FORWARDED |
@@ -29,7 +29,7 @@ bool local_is_sender(const struct exchange *exchange)
            !is_forwarded(&exchange->request);
 }
 
-/* "192.0.2.1", "[2001:db8::1]", perhaps with a port. */
+/* Reads "192.0.2.1" or "[2001:db8::1]", perhaps with a port. */
 static bool read_address(struct bytes host)
 {
     bool is_ipv6 = *host.data == '[';
@@ -46,12 +46,12 @@ static bool read_address(struct bytes host)
     return address_parse(&address, host);
 }
 
-/* A worker is asked by the same address again and again, and what was one a
- * moment ago is one. */
+/* Remembers the last address that was read, since a worker is asked by the same
+ * one again and again. */
 static bool is_address(struct bytes host)
 {
     static _Thread_local struct {
-        size_t len; /* 0: there is none */
+        size_t len; /* 0: none yet */
         char text[56];
     } last;
 

@@ -38,7 +38,7 @@ const char *location_add_redirect(struct redirect_rules *rules,
     return redirect_rules_add(rules, from, to, number);
 }
 
-/* --- What belongs together ----------------------------------------------- */
+/* --- Compiling lists ----------------------------------------------------- */
 
 static const char *add_edits(struct head_edits *edits, enum head_edit_kind kind,
                              const struct texts *texts)
@@ -71,8 +71,7 @@ static const char *make_edits(struct location_options *location,
     return fault ? fault : add_edits(edits, HEAD_ADD, &location->header_add);
 }
 
-/* An object of bytes that add puts each of texts into; NULL when there are
- * none. */
+/* Makes an object from texts, each put in by add; NULL if there are none. */
 #define MAKE(type, add)                                                     \
     static const char *make_##type(const struct type **made_out,            \
                                    const struct texts *texts,               \
@@ -132,9 +131,9 @@ static const char *make_cors(struct location_options *location,
     return fault ? fault : cors_finish(cors);
 }
 
-/* --- By https ------------------------------------------------------------ */
+/* --- HTTPS --------------------------------------------------------------- */
 
-/* Directives of RFC 6797 6.1: max-age there must be, once. */
+/* Checks the directives of RFC 6797 6.1: there must be one max-age. */
 static const char *check_hsts(struct bytes text)
 {
     bool has_max_age = false;
@@ -214,7 +213,7 @@ static const char *add_types(struct compress_rules *rules,
     return fault;
 }
 
-/* False: the location, or what it lies in, says "off", and nothing else. */
+/* False: the location, or what it inherits, is just "off". */
 static bool wants_compression(const struct location_options *location)
 {
     return location->compress.count != 1 ||

@@ -2,7 +2,8 @@
 
 #include "http/status.h"
 
-/* Detail and texts with each byte as "\u00XX", and what stands around. */
+/* Room for detail and texts with each byte as "\u00XX", and what is around
+ * them. */
 enum {
     BODY_BYTES_MAX = 6 * (PROBLEM_DETAIL_BYTES_MAX +
                           PROBLEM_MEMBERS_MAX * PROBLEM_TEXT_BYTES_MAX) +

@@ -15,19 +15,19 @@ enum {
 };
 
 /*
- * A bucket as one number: when it will be full again. It holds burst tokens
- * less what is still to come:
+ * A bucket is one number: the time when it will be full again. It holds burst
+ * tokens minus those still to come:
  *
  *   now            full_at        now + burst * token
  *    |--------------->|------------------->|
  *     tokens taken       tokens left
  *
- * Time is in units of 1/count ms, so that a token takes period_ms of them
- * exactly; 2^43 ms, 278 years, of 2^20 units fit.
+ * Time is in units of 1/count ms, so that a token takes exactly period_ms
+ * units; there is room for 2^43 ms, 278 years, of 2^20 units.
  */
 struct token_bucket {
     uint64_t key;
-    uint64_t full_at; /* in the past: a full one, or nobody's */
+    uint64_t full_at; /* in the past: full, or not in use */
 };
 
 struct set {
@@ -41,9 +41,9 @@ struct shard {
 struct rate_limit {
     struct shard shards[SHARDS];
     struct siphash_key secret;
-    uint64_t token;  /* what one token costs, in units of time */
-    uint64_t burst;  /* what all tokens but one cost, in units of time */
-    uint32_t per_ms; /* units */
+    uint64_t token;  /* time units of one token */
+    uint64_t burst;  /* time units of all tokens but one */
+    uint32_t per_ms; /* time units per ms */
     uint64_t set_mask;
     struct set *sets; /* set i belongs to shard i % SHARDS */
 };
@@ -83,7 +83,7 @@ bool rate_parse(struct rate *rate, struct bytes text)
 
 /* --- Buckets -------------------------------------------------------------- */
 
-/* Finds the bucket of key. If there is none, it gets the fullest one of the
+/* Finds the bucket of key. If there is none, key gets the fullest one of the
  * set. */
 static struct token_bucket *find_bucket(struct set *set, uint64_t key)
 {
@@ -101,7 +101,7 @@ static struct token_bucket *find_bucket(struct set *set, uint64_t key)
     return fullest;
 }
 
-/* Returns how many units of time are missing; 0: a token has been taken. */
+/* Returns how many time units are missing; 0: a token was taken. */
 static uint64_t take_token(const struct rate_limit *limit,
                            struct token_bucket *bucket, uint64_t now)
 {

@@ -5,7 +5,7 @@
 
 enum {
     LOCATION_INLINE = 1024,
-    /* A head must have room for it, and for all else that belongs there. */
+    /* A head must have room for it, and for all other fields. */
     LOCATION_BYTES_MAX = RESPONSE_HEAD_BYTES_MAX / 2,
     PROBE = 0x7F
 };
@@ -24,8 +24,8 @@ static bool is_status(unsigned status)
            status == 308;
 }
 
-/* Checks that a target has only bytes that may stand in a URI (RFC 3986 2), and
- * behind each "$" a variable. Returns what is wrong, or NULL. */
+/* Checks that a target has only bytes of URIs (RFC 3986 2), and behind each "$"
+ * a variable. Returns what is wrong, or NULL. */
 static const char *check_bytes(struct bytes to, unsigned captures)
 {
     bool in_query = false;
@@ -58,7 +58,8 @@ static const char *check_bytes(struct bytes to, unsigned captures)
     return NULL;
 }
 
-/* An authority of a name, $host, or both, up to what begins the path. */
+/* Checks an authority of a name, $host, or both, up to the begin of the
+ * path. */
 static const char *check_authority(struct bytes rest)
 {
     struct bytes authority = redirect_take_before(&rest, "/?#");
@@ -73,7 +74,7 @@ static const char *check_authority(struct bytes rest)
         if (*at != '$')
             continue;
         switch (redirect_variable_read(bytes_between(at + 1, end), &len)) {
-        case VARIABLE_PATH: /* which begins with a slash */
+        case VARIABLE_PATH: /* it begins with a slash */
             return at > authority.data ? NULL : "names no host in its target";
         case VARIABLE_HOST:
             at += len;
@@ -112,7 +113,8 @@ static bool says(struct bytes to, enum redirect_variable variable)
     return false;
 }
 
-/* The scheme of a target that is the same but for that; or empty. */
+/* Returns the scheme of a target that differs from the request only in that; or
+ * "". */
 static struct bytes find_other(struct bytes to)
 {
     struct bytes rest = to;
@@ -121,8 +123,8 @@ static struct bytes find_other(struct bytes to)
     return bytes_eq(rest, BYTES("://$host$path")) ? scheme : BYTES("");
 }
 
-/* What stands for a variable when targets are checked: no pattern has it, so
- * that only wildcards take it. Of a whole path they must take slashes, too. */
+/* Stands for a variable when a target is checked: no pattern contains it, so
+ * only wildcards match it. For a whole path, they must match slashes, too. */
 static struct bytes probe_of(enum redirect_variable variable)
 {
     static const char probe[] = {'/', PROBE, '/', PROBE};
@@ -131,7 +133,7 @@ static struct bytes probe_of(enum redirect_variable variable)
                                      : (struct bytes){probe + 1, 1};
 }
 
-/* Whether what the rule leads to would be led on by it, without an end. */
+/* Whether the rule would redirect its own target again, without an end. */
 static bool is_endless(const struct redirect_rule *rule)
 {
     static const struct bytes here = {"$scheme://$host", 15};
@@ -145,7 +147,7 @@ static bool is_endless(const struct redirect_rule *rule)
     if (redirect_is_absolute(path))
         return false;
     if (bytes_eq(path, BYTES("$path")))
-        return true; /* a pattern takes it again that took it once */
+        return true; /* the pattern matches the same path again */
     if (path.len == 0 || *path.data != '/')
         storage[len++] = '/';
     for (size_t i = 0; i < path.len; i++) {
@@ -199,8 +201,8 @@ const char *redirect_rules_add(struct redirect_rules *rules, struct bytes from,
 
 /* --- Answering ----------------------------------------------------------- */
 
-/* A host without its port, of letters that stand for themselves everywhere;
- * empty: it is another, or none. */
+/* Returns a host without port, if it has only letters that need no encoding
+ * anywhere; empty: it has others, or there is none. */
 static struct bytes find_name(struct bytes host)
 {
     const char *end = host.data + host.len;
@@ -209,7 +211,7 @@ static struct bytes find_name(struct bytes host)
                             : NULL;
     const char *at = host.data;
 
-    if (close) /* whose inside has been read as an address */
+    if (close) /* its inside was checked as an address */
         return bytes_between(host.data, close + 1);
     for (; at < end && *at != ':'; at++) {
         char lower = byte_lower(*at);
@@ -270,7 +272,7 @@ bool redirect_answer(const struct redirect_rules *rules,
                                    exchange->neighbour, trust);
         if (rule->from_other.len > 0 &&
             bytes_ieq(rule->from_other, filling.scheme))
-            continue; /* it would lead to where it is */
+            continue; /* would lead to the same URL */
         send_elsewhere(rule, exchange, &filling, defaults);
         return true;
     }

@@ -24,8 +24,8 @@ enum redirect_variable redirect_variable_read(struct bytes text,
     return VARIABLE_NONE;
 }
 
-/* Percent-encoded for where it stands; in pieces, so that no more room has to
- * be there than it takes. */
+/* Puts text percent-encoded for its place; byte by byte, so that no more room
+ * is needed than it takes. */
 static void put_encoded(struct buf *out, struct bytes text, bool in_path)
 {
     while (text.len > 0 && !out->failed) {
@@ -45,7 +45,7 @@ static void put_variable(struct buf *out, enum redirect_variable variable,
                          const struct redirect_filling *filling, bool in_path)
 {
     if (variable == VARIABLE_HOST) {
-        buf_put(out, filling->host); /* of harmless bytes */
+        buf_put(out, filling->host); /* only harmless bytes */
         buf_put(out, filling->port);
     } else if (variable == VARIABLE_SCHEME) {
         buf_put(out, filling->scheme);
@@ -59,7 +59,7 @@ static void put_variable(struct buf *out, enum redirect_variable variable,
     }
 }
 
-/* Writes text, which was checked, with what its variables stand for. */
+/* Puts text, which was checked, with its variables replaced. */
 static void expand(struct buf *out, struct bytes text,
                    const struct redirect_filling *filling, bool in_path)
 {
@@ -103,7 +103,7 @@ bool redirect_is_absolute(struct bytes to)
             memcmp(to.data, scheme.data, scheme.len) == 0);
 }
 
-/* Puts the path of a target on this host, which begins with exactly one slash:
+/* Puts the path of a target on this host, with exactly one slash at its begin:
  * two would name another host. */
 static void put_local_path(struct buf *out, struct bytes path,
                            const struct redirect_filling *filling)
@@ -142,7 +142,7 @@ void redirect_put_target(struct buf *out, const struct redirect_rule *rule,
         put_local_path(out, path, filling);
     expand(out, own_query, filling, false);
     if (rule->says_query && out->len > 0 && out->data[out->len - 1] == '?')
-        out->len--; /* the request had no query */
+        out->len--; /* the request has no query */
     if (filling->query.len > 0 && !rule->says_query) {
         if (own_query.len == 0)
             buf_put_literal(out, "?");

@@ -73,7 +73,7 @@ static void put_boundary(struct buf *to, const struct boundary *boundary)
                (unsigned long long)boundary->count);
 }
 
-/* The heads of all parts, and the end, one behind the other; begins[i] is
+/* Puts the heads of all parts, and the end, one behind the other; begins[i]:
  * where each begins. */
 static void put_part_heads(struct buf *heads, size_t *begins,
                            const struct representation *representation,
@@ -96,9 +96,9 @@ static void put_part_heads(struct buf *heads, size_t *begins,
     begins[count + 1] = heads->len;
 }
 
-/* multipart/byteranges (RFC 9110 14.6). Everything that is text goes into the
- * response's head buffer first, since adding to that may move it; the parts
- * are laid over it at the end. False: no memory. */
+/* multipart/byteranges (RFC 9110 14.6). All text is first put into the
+ * response's head buffer, which may move meanwhile; the parts point into it
+ * only at the end. False: no memory. */
 static bool send_ranges(const struct representation *representation,
                         struct response *response, const struct range *ranges,
                         size_t count, const struct server_defaults *defaults,
@@ -166,7 +166,7 @@ static enum representation_answer answer_range(
     struct range ranges[RANGE_COUNT_MAX];
     size_t count = 0;
 
-    /* A Range in anything but GET means nothing (RFC 9110 14.2). */
+    /* A Range is ignored unless the method is GET (RFC 9110 14.2). */
     if (exchange->request.method != METHOD_GET || !field ||
         !condition_range_applies(&exchange->request,
                                  &representation->validators,

@@ -15,7 +15,7 @@ static void fail(const struct static_files *files, struct response *response,
                  unsigned status)
 {
     response_make_error(response, status, BYTES(""), files->options.defaults);
-    if (status == 414) /* with what try-files put around it */
+    if (status == 414) /* try-files has expanded it */
         response->reason = REASON_TARGET_TOO_LONG;
 }
 
@@ -31,8 +31,8 @@ static void release_entry(void *entry)
     file_entry_release(entry);
 }
 
-/* Makes entry the response's origin, which keeps the caller's reference until
- * it has been sent. */
+/* Makes entry the response's origin, which holds the caller's reference until
+ * the response was sent. */
 static void set_origin(struct response *response, struct file_entry *entry)
 {
     response->origin = (struct origin){
@@ -41,8 +41,8 @@ static void set_origin(struct response *response, struct file_entry *entry)
         .object = entry};
 }
 
-/* Makes the representation of a file. Pages of its mapping can be lost, so only
- * the kernel may read them. */
+/* Makes the representation of a file. Pages of its mapping can disappear, so
+ * only the kernel may read them. */
 static struct representation represent(const struct static_files *files,
                                        const struct exchange *exchange,
                                        const struct file_entry *entry)
@@ -77,7 +77,7 @@ static void add_whole_body(const struct static_files *files,
                             entry->stamp.bytes);
 }
 
-/* Sends a file with a head that is made for this answer alone. */
+/* Sends a file with a head that is made for this answer only. */
 static void send_special(const struct static_files *files,
                          struct exchange *exchange,
                          const struct file_entry *entry, struct bytes head,
@@ -114,7 +114,7 @@ static void send_whole(const struct static_files *files,
 
         response->status = 200;
         response->coded_head = &entry->coded_head;
-        if (entry->is_snapshot) { /* head and body lie side by side */
+        if (entry->is_snapshot) { /* head and body are adjacent in memory */
             block.len += response->body_bytes;
             response_borrow_head(response, block, head.len);
         } else {
@@ -125,8 +125,8 @@ static void send_whole(const struct static_files *files,
     set_origin(response, entry);
 }
 
-/* Tells who names something that was made of this version, which is a plain
- * entry's, that there is nothing new. */
+/* Answers 304 to a client that names a coded form of this version; entry is the
+ * plain one. */
 static bool answer_named(struct static_files *files, struct exchange *exchange,
                          const struct file_entry *entry)
 {
@@ -188,8 +188,8 @@ static void answer_file(struct static_files *files, struct exchange *exchange,
 
 /* --- Directories --------------------------------------------------------- */
 
-/* 301 to the same path with a slash, query kept. The path is made anew from
- * its clean form, so that it cannot name another host ("//evil"). */
+/* Answers 301 to the same path with a slash, and the query. The path is made
+ * from its clean form, so that it cannot name another host ("//evil"). */
 static void redirect_to_slash(const struct static_files *files,
                               struct exchange *exchange)
 {
@@ -247,7 +247,7 @@ static void answer_directory(const struct static_files *files,
 
 /* --- Which entry --------------------------------------------------------- */
 
-/* Answers with what is no file; takes over the reference to entry. */
+/* Answers for anything but a file; takes over the reference to entry. */
 static void answer_other(struct static_files *files, struct exchange *exchange,
                          struct bytes name, struct file_entry *entry)
 {
@@ -264,14 +264,14 @@ static void answer_other(struct static_files *files, struct exchange *exchange,
     case FILE_BROKEN:
         fail(files, &exchange->response, 500);
         break;
-    case FILE_REGULAR: /* is one */
+    case FILE_REGULAR: /* handled elsewhere */
         break;
     }
     file_entry_release(entry);
 }
 
-/* Answers with what a name leads to, found for asked; takes over the reference
- * to entry. */
+/* Answers with what name leads to, found for asked; takes over the reference to
+ * entry. */
 static void answer_entry(struct static_files *files, struct exchange *exchange,
                          struct bytes asked, struct bytes name,
                          struct file_entry *entry)
@@ -296,15 +296,15 @@ static void answer_entry(struct static_files *files, struct exchange *exchange,
         answer_other(files, exchange, name, entry);
 }
 
-/* A directory is there for the candidate that is the path itself, or ends in a
- * slash; "/about" must not lead to a directory if there is an "/about.html". */
+/* Whether a candidate exists. A directory counts only for a name with a final
+ * slash: "/about" must not lead to a directory if there is an "/about.html". */
 static bool is_there(const struct file_entry *entry, struct bytes name)
 {
     return entry->kind == FILE_REGULAR || entry->kind == FILE_BROKEN ||
            (entry->kind == FILE_DIRECTORY && name.data[name.len - 1] == '/');
 }
 
-/* The first candidate that is there, or the error that is told instead. */
+/* Answers with the first candidate that exists, or with the error. */
 static void answer_tried(struct static_files *files, struct exchange *exchange,
                          struct bytes asked)
 {
@@ -352,7 +352,7 @@ static void answer_get(struct static_files *files, struct exchange *exchange,
 
     if (exchange->path.is_hidden && !files->options.show_hidden) {
         fail(files, &exchange->response, 404);
-    } else if (name.len == 0) { /* the root itself is asked for, by its alias */
+    } else if (name.len == 0) { /* the root, without a final slash */
         redirect_to_slash(files, exchange);
     } else if (files->options.try_files) {
         answer_tried(files, exchange, name);
@@ -373,7 +373,7 @@ static void answer_options(const struct static_files *files,
     response_add_head(response);
 }
 
-/* Answers a GET, and notes what the cache had to do with it. */
+/* Answers a GET, and notes how the cache was involved. */
 static void answer_get_timed(struct static_files *files,
                              struct exchange *exchange, struct bytes name)
 {

@@ -2,9 +2,9 @@
 
 #include "http/scheme.h"
 
-/* --- Who may be sent deltas ---------------------------------------------- */
+/* --- Clients that may get deltas ----------------------------------------- */
 
-/* A Host field's value without its port, and without brackets. */
+/* Returns a Host field's value without port and brackets. */
 static struct bytes name_of(struct bytes host)
 {
     bool is_ipv6 = host.len > 0 && *host.data == '[';
@@ -15,8 +15,8 @@ static struct bytes name_of(struct bytes host)
     return end ? bytes_between(host.data, end) : host;
 }
 
-/* What browsers take for as safe as https, since it never leaves the
- * machine. */
+/* Whether browsers treat the host as safe as https, since it is the machine
+ * itself. */
 static bool is_own_machine(struct bytes host)
 {
     static const struct bytes below = {".localhost", 10};
@@ -44,7 +44,7 @@ bool static_files_is_trustworthy(const struct static_files *files,
            is_own_machine(exchange->request.host);
 }
 
-/* --- What they are sent -------------------------------------------------- */
+/* --- Deltas -------------------------------------------------------------- */
 
 void static_files_put_dictionary(struct buf *head,
                                  const struct file_entry *entry)

@@ -4,7 +4,7 @@
 
 #include "http/http1/http1.h"
 
-/* --- In itself ----------------------------------------------------------- */
+/* --- Plain entries ------------------------------------------------------- */
 
 static bool is_intact(const struct file_entry *entry)
 {
@@ -12,7 +12,7 @@ static bool is_intact(const struct file_entry *entry)
            file_entry_is_intact(entry);
 }
 
-/* Takes over the reference to an entry that is not intact. */
+/* Replaces an entry that is not intact; takes over its reference. */
 static struct file_entry *renew(struct static_files *files, struct bytes name,
                                 struct file_entry *entry)
 {
@@ -34,15 +34,15 @@ static struct file_entry *acquire_intact(struct static_files *files,
     return !entry || is_intact(entry) ? entry : renew(files, name, entry);
 }
 
-/* Whether a variant will most likely be sent: only when it is not does it
- * matter whether the file is intact. */
+/* Whether a variant will most likely be sent: then the file need not be
+ * checked. */
 static bool has_variant(const struct file_entry *entry)
 {
     return !entry->is_snapshot && file_entry_variants(entry) != 0;
 }
 
-/* Acquires the entry of a file. Whether siblings have come or gone is looked up
- * only for a client that takes codings. */
+/* Acquires the entry of a file. Siblings that have come or gone are looked for
+ * only if the client accepts codings. */
 struct file_entry *static_files_acquire(struct static_files *files,
                                         const struct request *request,
                                         struct bytes name)
@@ -61,12 +61,12 @@ struct file_entry *static_files_acquire(struct static_files *files,
     return acquire_intact(files, name, CODING_IDENTITY);
 }
 
-/* --- By another path than the one asked for ------------------------------ */
+/* --- Paths other than the one asked for ---------------------------------- */
 
 /* Room for any: an index has 255 bytes, a suffix fewer. */
 enum { OWN_PATH_MAX = HTTP1_LINE_BYTES_MAX + TRY_FILES_TEXT_MAX + 300 };
 
-/* A name below the root, found for asked, as a path of the site. */
+/* Returns the path in the site of a name below the root, found for asked. */
 static struct bytes own_path(const struct static_files *files,
                              const struct exchange *exchange,
                              struct bytes asked, struct bytes name,
@@ -112,7 +112,8 @@ static bool is_free(const struct static_files *files,
                                                       name, coding, storage));
 }
 
-/* The sibling that the client likes best; NULL: none that it may have. */
+/* Returns the sibling that the client likes best; NULL: none that it may
+ * have. */
 static struct file_entry *find_sibling(struct static_files *files,
                                        const struct exchange *exchange,
                                        struct bytes asked, struct bytes name,
@@ -137,8 +138,9 @@ static struct file_entry *find_sibling(struct static_files *files,
     }
 }
 
-/* Whether the client has the plain file, or a part of it: it names the ETag of
- * the file itself. It is told of that version, whatever codings it takes. */
+/* Whether the client has the plain file, or a part of it: it names the file's
+ * own ETag. Then it is answered for that version, whatever codings it
+ * accepts. */
 static bool has_plain(const struct request *request,
                       const struct file_entry *entry)
 {
@@ -154,10 +156,10 @@ static bool has_plain(const struct request *request,
     return false;
 }
 
-/* The variant that the client likes best, and of several that it likes the same
- * the one with the fewest bytes. The first in the order is ordered unless it is
- * there, and has its use counted, whichever is sent: it may get smaller yet.
- * While none is there that is liked as much, another goes; NULL: none yet. */
+/* Returns the variant that the client likes best; among equals, the smallest.
+ * The first in the order is requested if it is missing, and counted as used
+ * even if another is sent: it may still turn out smaller. Until an equally
+ * liked one exists, another is sent; NULL: there is none. */
 static struct file_entry *find_variant(struct static_files *files,
                                        struct file_entry *entry,
                                        const struct coding_taste *taste)
@@ -183,8 +185,8 @@ static struct file_entry *find_variant(struct static_files *files,
     return file_cache_variant(files->options.cache, entry, best);
 }
 
-/* A cache may name what it has for others (RFC 9111 4.3.1), in codings that this
- * client does not take. */
+/* A cache may name forms that it has for others (RFC 9111 4.3.1), in codings
+ * that this client does not accept. */
 struct bytes static_files_named(const struct request *request,
                                 const struct file_entry *entry,
                                 const struct coding_taste *taste)
@@ -202,7 +204,7 @@ struct bytes static_files_named(const struct request *request,
     return found;
 }
 
-/* What goes in the place of a file's entry; NULL: nothing. */
+/* Returns what to send instead of a file's entry; NULL: nothing. */
 static struct file_entry *find_coded(struct static_files *files,
                                      const struct exchange *exchange,
                                      struct bytes asked, struct bytes name,

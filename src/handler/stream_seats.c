@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-enum { PARTS = 4 /* one of these for an address */ };
+enum { PARTS = 4 /* an address may have one part */ };
 
 static size_t share_of(size_t max)
 {
@@ -25,7 +25,7 @@ void stream_seats_fini(struct stream_seats *seats)
     seats->addresses = NULL;
 }
 
-/* The last seat that was given to whoever has more than a share. */
+/* Finds the seat taken last by an address above its share. */
 static struct stream_seat *find_loan(struct stream_seats *seats)
 {
     for (struct list *at = seats->taken.prev; at != &seats->taken;
@@ -38,7 +38,7 @@ static struct stream_seat *find_loan(struct stream_seats *seats)
     return NULL;
 }
 
-/* The seat that has given way; NULL: none does for that address. */
+/* Finds the seat that must give way to that address; NULL: none. */
 static struct stream_seat *make_room(struct stream_seats *seats,
                                      const struct address *address)
 {

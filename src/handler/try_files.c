@@ -3,7 +3,7 @@
 #include "http/accept.h"
 #include "http/path.h"
 
-/* What answers say of themselves when Accept had to do with them. */
+/* The fields of answers that depend on Accept. */
 static const struct head_edits page_edits = {
     .count = 2,
     .edits = {{HEAD_SET, {"Cache-Control", 13}, {"no-cache", 8}},
@@ -28,7 +28,7 @@ static const char *read_status(struct try_files *tries, struct bytes text)
     return NULL;
 }
 
-/* Whether text means a path as it stands: clean, and not above the root. */
+/* Whether text is a clean path, not above the root. */
 static bool is_clean(struct bytes text)
 {
     char storage[TRY_FILES_TEXT_MAX];
@@ -108,8 +108,8 @@ static bool takes_pages(const struct request *request)
     return html.precision == ACCEPT_ITSELF && html.weight > 0;
 }
 
-/* False: the candidate makes no sense for the path. "/docs/" with ".html"
- * would be a hidden file of the directory. */
+/* Makes the candidate's path. False: it makes no sense, as ".html" behind
+ * "/docs/", which would be a hidden file in the directory. */
 static bool expand(const struct try_candidate *candidate, struct bytes clean,
                    struct buf *out)
 {

@@ -15,8 +15,7 @@ enum { NAME_BYTES_MAX = 160 }; /* of a base name; files append to it */
 #define HTTPS_PORT ":443"
 #define HTTP_PORT ":80"
 
-/* --- The value of --https
- * -------------------------------------------------- */
+/* --- The value of --https ------------------------------------------------ */
 
 /* Makes the text of a listen address: all addresses, or that of bind. NULL: no
  * memory. */

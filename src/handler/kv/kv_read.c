@@ -3,17 +3,17 @@
 #include "handler/kv/kv_priv.h"
 #include "http/date.h"
 
-/* Shorter ones take no more than what else a connection has. */
+/* Shorter values take no more memory than a connection does anyway. */
 enum { LONG_BYTES = 16384 };
 
-/* A long value while it is sent. */
+/* A long value that is being sent. */
 struct sending {
-    struct kv_memory *memory; /* counted there */
+    struct kv_memory *memory; /* where its bytes are counted */
     struct kv_value *value;
 };
 
 struct kv_reading {
-    struct kv_question question; /* first: the same address */
+    struct kv_question question; /* first: has the same address */
     struct pending pending;
     struct kv_get get;
     char key[KV_KEY_BYTES_MAX];
@@ -37,9 +37,8 @@ static void release_long(void *object)
     free(sending);
 }
 
-/* Gives the reference to the response. A client that reads slowly keeps the
- * value in memory, so long values are limited in all. False: there is no room.
- */
+/* Gives the reference to the response. A slow client keeps its value in memory,
+ * so the sum of long values is limited. False: there is no room. */
 static bool give_value(struct kv_memory *memory, struct response *response,
                        struct kv_value *value)
 {
@@ -61,9 +60,9 @@ static bool give_value(struct kv_memory *memory, struct response *response,
     return true;
 }
 
-/* In seconds, or INT64_MIN when it is not told: a date in the future must not be
- * (RFC 9110 8.8.2.1), which it is by another machine's clock, or by ours when it
- * has been set back. */
+/* Returns the time in seconds, or INT64_MIN if it must not be sent: a date in
+ * the future is not allowed (RFC 9110 8.8.2.1), which may come from another
+ * machine's clock, or from ours if it was set back. */
 static int64_t modified_of(const struct kv *kv, const struct kv_meta *meta)
 {
     int64_t seconds = meta->stored_ms / 1000;
@@ -96,8 +95,9 @@ static struct validators validators_of(const struct kv *kv,
                                .modified = modified_of(kv, meta)};
 }
 
-/* Whether the answer will have the value's bytes: one of 304 or 412 has none.
- * Who answers looks at the same request in the same moment, and agrees. */
+/* Whether the answer will have the value's bytes; a 304 or 412 has none. The
+ * answer is then made from the same request at the same moment, and so
+ * agrees. */
 static bool wants_data(const struct kv_get *get, const struct kv_meta *meta)
 {
     const struct kv_question *question =
@@ -137,8 +137,8 @@ static void send_whole(const struct kv *kv, struct exchange *exchange,
                             representation->length);
 }
 
-/* Tells as a problem, in the words of this place, what has been answered with a
- * page. */
+/* Replaces an answer that has a page by a problem, with the details of a
+ * store. */
 static void tell_problem(const struct kv *kv, struct exchange *exchange,
                          const struct kv_value *value)
 {
@@ -157,7 +157,7 @@ static void tell_problem(const struct kv *kv, struct exchange *exchange,
     kv_fail_with(kv, exchange, &problem);
 }
 
-/* Answers a request that has conditions, or wants a part. */
+/* Answers a request that has conditions or asks for a range. */
 static __attribute__((noinline)) enum representation_answer send_if(
     struct kv *kv, struct exchange *exchange, const struct kv_meta *meta,
     struct representation *representation)
@@ -171,8 +171,8 @@ static __attribute__((noinline)) enum representation_answer send_if(
                                  &kv->boundary);
 }
 
-/* Answers with the value. Its reference goes to the response, if that sends
- * some of it. False: it cannot be sent now, and what was answered is void. */
+/* Answers with the value; its reference goes to the response, if that sends
+ * bytes of it. False: it cannot be sent now, and the response is void. */
 static bool send_value(struct kv *kv, struct exchange *exchange,
                        struct kv_value *value)
 {
@@ -262,7 +262,7 @@ static void on_done(struct kv_get *get)
     kv_question_done(&OWNER_OF(get, struct kv_reading, get)->question);
 }
 
-/* A store that answers at once needs one of them, again and again. */
+/* Keeps one reading for reuse: a store that answers at once needs no more. */
 static struct kv_reading *take_reading(struct kv *kv, struct exchange *exchange)
 {
     struct kv_reading *reading = kv->spare;

@@ -29,7 +29,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* The prefix of a line, if it has one, goes to out. NULL, or what is wrong. */
+/* Puts the prefix of a line, if it has one, into out. Returns NULL, or what is
+ * wrong. */
 static const char *read_line(struct kv_tokens *tokens, struct bytes line,
                              char *out)
 {
@@ -164,9 +165,9 @@ int kv_tokens_open(struct kv_tokens **tokens_out, const char *path,
 
 /* --- Judging ------------------------------------------------------------- */
 
-/* Whether a Host names this machine by a name that nobody else can have. What
- * else names it is good enough for programs, but may be the origin of pages
- * that were never loaded from here. */
+/* Whether a Host is a name of this machine that nobody else can have. Its other
+ * names are good enough for programs, but pages loaded elsewhere may have them
+ * as origin. */
 static bool is_this_machine(struct bytes host)
 {
     static const struct bytes names[] = {
@@ -180,8 +181,8 @@ static bool is_this_machine(struct bytes host)
     return false;
 }
 
-/* Whether the request comes from a page of another origin: any page can have a
- * browser send a POST to this machine. Programs say no Origin. */
+/* Whether the request comes from a page of another origin, as any page can make
+ * a browser send a POST to this machine. Programs send no Origin. */
 static bool is_foreign(const struct request *request)
 {
     const struct field *field = request_find(request, FIELD_ORIGIN);
@@ -210,8 +211,8 @@ static struct bytes find_token(const struct request *request)
                                     field->value.data + field->value.len));
 }
 
-/* Finds the lines of a token. All tokens are looked at, so that the time tells
- * nothing of where it stands. */
+/* Finds the lines of a token. All tokens are compared, so that the time does
+ * not tell where it is. */
 static bool find_lines(const struct kv_tokens *tokens, struct bytes token,
                        struct kv_pass *pass_out)
 {
@@ -244,9 +245,9 @@ static bool is_at_home(const struct kv_access *access,
            !is_foreign(&exchange->request);
 }
 
-/* Whether a browser on this machine may have sent the request, as far as can be
- * told. Its fields do not count: a page can make it add whatever a proxy would.
- */
+/* Whether a browser on this machine may have sent the request, as far as known.
+ * Its fields do not matter: a page can make a browser add whatever a proxy
+ * would. */
 static bool may_be_browser(const struct kv_access *access,
                            const struct exchange *exchange)
 {

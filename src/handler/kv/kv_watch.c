@@ -3,20 +3,20 @@
 #include "handler/kv/kv_priv.h"
 
 /*
- * Server-sent events (WHATWG HTML 9.2), as many as happen:
+ * Server-sent events (WHATWG HTML 9.2), one for each change:
  *
  *   event: put              event: delete           event: reset
  *   id: 17                  id: 18                  id: 18
  *   data: {"key":"a",...}   data: {"key":"a"}       data: {"revision":18}
  *
- * The id is a revision, and a client that comes back with the last one it has
- * goes on from there; without ids it cannot, and begins with a reset.
+ * The id is a revision. A client that returns with its last id continues from
+ * there; without ids it begins with a reset.
  *
- * What waits for a client lies in the store's ring, not here: this has a place
- * in it, and as much text as one fill.
+ * Waiting events lie in the store's ring, not here: a watch only has a position
+ * in it, and the text of one fill.
  */
 
-/* What a stream begins with: how soon to come back when it broke off. */
+/* A stream begins with the time after which a broken one is reopened. */
 #define INTRO "retry: 1000\n\n"
 
 /* A comment, so that neither side takes the other for dead. */
@@ -28,16 +28,16 @@ _Static_assert((int)EVENT_BYTES_MAX <= (int)BODY_PIECE_BYTES,
                "any event must fit one fill");
 
 struct watching {
-    struct text_source text; /* first: the same address */
+    struct text_source text; /* first: has the same address */
     struct pending pending;  /* until the store has answered */
-    struct list list_node;   /* in kv->watchings */
-    struct stream_seat seat; /* of kv->seats */
+    struct list list_node;   /* of kv->watchings */
+    struct stream_seat seat; /* from kv->seats */
     struct kv *kv;
     struct exchange *exchange;
     struct kv_watch watch;
-    bool is_answered; /* by the store */
+    bool is_answered; /* the store has answered */
     bool has_begun;
-    unsigned beats; /* of kv->beats, those that were sent */
+    unsigned beats; /* heartbeats sent, compared to kv->beats */
     char prefix[];
 };
 
@@ -135,7 +135,7 @@ static void destroy_pending(struct pending *pending)
     destroy(OWNER_OF(pending, struct watching, pending));
 }
 
-/* Whether there is to be a stream depends on what the store says. */
+/* Decides by the store's answer whether there is a stream. */
 static void answer(struct watching *watching)
 {
     const struct kv *kv = watching->kv;
@@ -200,9 +200,8 @@ static struct watching *create(struct kv *kv, struct exchange *exchange,
     return watching;
 }
 
-/* A client that comes back names the last event it has; what it asked for when
- * it first came is out of date then. An id that is none of ours is as good as
- * none. False: it has been answered. */
+/* A client that returns names its last event, which then replaces the query's
+ * since. An unknown id counts as none. False: the request was answered. */
 static bool read_since(struct kv *kv, struct exchange *exchange,
                        struct bytes since, struct kv_watch *watch)
 {
@@ -241,8 +240,8 @@ static bool may_watch(struct kv *kv, struct exchange *exchange)
     return false;
 }
 
-/* Gives the watch a seat; a watch that has to make room for it is told. False:
- * there is none, and the request has been answered. */
+/* Gives the watch a seat, and wakes the watch that must give way. False: there
+ * is none, and the request was answered. */
 static bool admit(struct watching *watching)
 {
     struct kv *kv = watching->kv;
@@ -284,7 +283,7 @@ void kv_watch(struct kv *kv, struct exchange *exchange, struct bytes prefix,
         exchange->pending = &watching->pending;
 }
 
-/* --- Of all who watch ---------------------------------------------------- */
+/* --- All watches --------------------------------------------------------- */
 
 void kv_tick(struct kv *kv)
 {

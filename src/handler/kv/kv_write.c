@@ -2,7 +2,7 @@
 
 #include "handler/kv/kv_write_priv.h"
 
-enum { WRITINGS_KEPT = 64 }; /* free ones, as of pool.h */
+enum { WRITINGS_KEPT = 64 }; /* free ones to keep */
 
 /* --- The body ------------------------------------------------------------ */
 
@@ -176,7 +176,7 @@ static void note_write(const struct kv_writing *writing)
         note_op(kv, &write->ops[i]);
 }
 
-/* Notes a write that is done, whether its client is still there or gone. */
+/* Counts a write that is done, whether its client is still there or not. */
 static void on_done(struct kv_write *write)
 {
     struct kv_writing *writing = OWNER_OF(write, struct kv_writing, write);
@@ -217,7 +217,7 @@ static bool may_do_batch(struct kv_writing *writing)
     return true;
 }
 
-/* Has it all: asks the store. */
+/* Asks the store, since the body is complete. */
 static void ask(struct kv_writing *writing)
 {
     struct kv_question *question = &writing->question;
@@ -233,7 +233,7 @@ static void ask(struct kv_writing *writing)
     writing->op.value = buf_bytes(&writing->body);
     writing->pending = (struct pending){.look = look,
                                         .destroy = destroy_pending};
-    question->refs++; /* the pending's */
+    question->refs++; /* the reference of pending */
     if (kv_client_write(question->kv->options.client, &writing->write)) {
         note_write(writing);
         kv_writing_answer(writing);

@@ -39,7 +39,7 @@ static void send_done(struct kv_writing *writing, unsigned status)
     response_add_head(response);
 }
 
-/* Answers an add, with the sum that it has come to. */
+/* Answers an add with the resulting sum. */
 static void send_sum(struct kv_writing *writing, unsigned status)
 {
     struct kv_question *question = &writing->question;
@@ -62,7 +62,7 @@ static const char *refusal_detail(enum kv_outcome refusal)
                                     : "the condition is not true";
 }
 
-/* line: of a batch; else 0. */
+/* Answers a refused operation. line: its line in a batch; else 0. */
 static void fail_refused(struct kv_writing *writing, const struct kv_op *op,
                          size_t line)
 {
@@ -84,7 +84,7 @@ static void fail_refused(struct kv_writing *writing, const struct kv_op *op,
         problem.members[line > 0].text = buf_bytes(&tag);
         head_field(&fields, BYTES("ETag"), buf_bytes(&tag));
     }
-    /* An ETag in the head is that of what the path names. */
+    /* An ETag in the head would be that of the request's path. */
     problem.fields = line > 0 ? BYTES("") : buf_bytes(&fields);
     kv_fail_with(writing->question.kv, writing->question.exchange, &problem);
 }

@@ -1,7 +1,7 @@
 #include "handler/kv/kv_write_priv.h"
 #include "kv/kv_integer.h"
 
-/* --- What the head says -------------------------------------------------- */
+/* --- Reading the head ---------------------------------------------------- */
 
 static void ask_for_token(struct kv *kv, struct exchange *exchange)
 {
@@ -13,7 +13,7 @@ static void ask_for_token(struct kv *kv, struct exchange *exchange)
     kv_fail_with(kv, exchange, &problem);
 }
 
-/* Whether the client may write. False, here and below: the exchange has been
+/* Whether the client may write. Here and below, false: the exchange was
  * answered. */
 static bool admits(struct kv *kv, struct exchange *exchange,
                    struct kv_pass *pass)
@@ -55,7 +55,7 @@ static bool read_if_match(struct kv *kv, struct exchange *exchange,
                    memcmp(field->value.data, "W/", 2) == 0;
     struct bytes tag = field ? field->value : BYTES("");
 
-    if (is_weak) /* which is never the same, strongly compared */
+    if (is_weak) /* never matches in a strong comparison */
         tag = bytes_between(tag.data + 2, tag.data + tag.len);
     if (!bytes_eq(tag, BYTES("*")) && !is_tag(tag)) {
         kv_fail(kv, exchange, 400, "If-Match has one ETag here, or \"*\"");
@@ -67,8 +67,8 @@ static bool read_if_match(struct kv *kv, struct exchange *exchange,
     return true;
 }
 
-/* A condition that the store cannot check is refused: to ignore it would be a
- * lost update. An add loses nobody's update, and needs no condition. */
+/* Refuses a condition that the store cannot check, since ignoring it would lose
+ * updates. An add loses no update, and needs no condition. */
 static bool read_condition(struct kv *kv, struct exchange *exchange,
                            struct kv_op *op)
 {
@@ -76,7 +76,7 @@ static bool read_condition(struct kv *kv, struct exchange *exchange,
     const struct field *none = request_find(request, FIELD_IF_NONE_MATCH);
     const struct field *match = request_find(request, FIELD_IF_MATCH);
 
-    /* Beside If-Match that time is to be ignored (RFC 9110, 13.1.4). */
+    /* With If-Match, If-Unmodified-Since is ignored (RFC 9110, 13.1.4). */
     if (match ? none != NULL
               : request_find(request, FIELD_IF_UNMODIFIED_SINCE) != NULL) {
         kv_fail(kv, exchange, 400, "writing has If-Match or If-None-Match");
@@ -98,8 +98,8 @@ static bool read_condition(struct kv *kv, struct exchange *exchange,
     return true;
 }
 
-/* Whether a request that is about no key that exists has no condition;
- * otherwise it has been answered. */
+/* Whether a request without an existing key has no condition; if it has one, it
+ * was answered. */
 static bool has_no_condition(struct kv *kv, struct exchange *exchange)
 {
     static const enum field_id conditions[] = {
@@ -184,7 +184,7 @@ static bool read_ttl(struct kv *kv, struct exchange *exchange,
     return true;
 }
 
-/* Reads "op=add" and by how much; a request has both or neither. */
+/* Reads "op=add" and its number; a request has both or neither. */
 static bool read_add(struct kv *kv, struct exchange *exchange, struct bytes add,
                      struct bytes by, struct kv_op *op)
 {
@@ -208,8 +208,8 @@ static bool read_add(struct kv *kv, struct exchange *exchange, struct bytes add,
     return true;
 }
 
-/* Reads the parameters of a key's address. A PUT may have one, ttl; only POST
- * to a key has more. */
+/* Reads the parameters of a key's address: a PUT may have ttl; only a POST to a
+ * key may have more. */
 static bool read_key_parameters(struct kv *kv, struct exchange *exchange,
                                 struct kv_op *op)
 {
@@ -224,7 +224,7 @@ static bool read_key_parameters(struct kv *kv, struct exchange *exchange,
            read_add(kv, exchange, asked[1].value, asked[2].value, op);
 }
 
-/* Reads the parameters of a key that is yet to be named. */
+/* Reads the parameters for a key that the store will name. */
 static bool read_prefix_parameters(struct kv *kv, struct exchange *exchange,
                                    struct kv_writing *writing)
 {

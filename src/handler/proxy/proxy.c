@@ -13,7 +13,7 @@ static void on_expired(void *context, struct deadline *deadline)
     struct transfer *transfer = OWNER_OF(deadline, struct transfer, deadline);
 
     (void)context;
-    if (transfer->is_tunnel) { /* nobody has said anything for too long */
+    if (transfer->is_tunnel) { /* both sides were silent for too long */
         transfer_let_go(transfer, false, BALANCE_NEITHER);
         transfer->is_reply_done = transfer->is_send_over = true;
         transfer_wake(transfer);
@@ -82,7 +82,7 @@ static void name_request(struct transfer *transfer)
     transfer->traceparent_len = TRACE_PARENT_LEN;
 }
 
-/* A transfer with one reference, the response's. NULL: no memory. */
+/* Makes a transfer with one reference, the response's. NULL: no memory. */
 static struct transfer *make_transfer(struct proxy *proxy,
                                       struct exchange *exchange)
 {
@@ -121,7 +121,7 @@ static struct transfer *make_transfer(struct proxy *proxy,
 
 /* --- The handler --------------------------------------------------------- */
 
-/* Refuses what no upstream needs to be asked about. True: it was answered. */
+/* Answers requests that no upstream is asked about. True: it was answered. */
 static bool refuse(const struct proxy *proxy, struct exchange *exchange)
 {
     switch (exchange->request.method) {
@@ -145,7 +145,7 @@ static bool refuse(const struct proxy *proxy, struct exchange *exchange)
 }
 
 /* Makes the head for the upstream. False: the request cannot be passed on, and
- * has been answered. */
+ * was answered. */
 static bool make_head(struct transfer *transfer)
 {
     enum relay_verdict verdict = transfer_write_head(transfer, 0);
@@ -176,7 +176,8 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
     transfer->is_upgrade = false;
     transfer->out_framing = exchange->request.is_chunked ? BODY_CHUNKED
                                                          : BODY_LENGTH;
-    /* Whether to send the body is for the upstream to say (9110 10.1.1). */
+    /* With Expect, the upstream decides whether the body is sent (9110
+     * 10.1.1). */
     transfer->is_held = proxy->options.request_bytes > 0 &&
                         !exchange->request.expects_continue;
     if (make_head(transfer))
@@ -213,8 +214,8 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     transfer_ask_if_due(transfer);
 }
 
-/* How an encoded slash is taken. Where a path is replaced, a slash of the one
- * could be none of the other. */
+/* How to treat an encoded slash. If the prefix of paths is replaced, a slash of
+ * the old path might be none in the new one. */
 static enum handler_slash slash_of(const struct proxy_options *options)
 {
     if (options->slash == PROXY_SLASH_PASS)

@@ -4,8 +4,8 @@
 
 #include "handler/encode.h"
 
-/* Opens a tunnel: from now on the client's bytes go to the upstream, and the
- * other way round. */
+/* Opens a tunnel: from now on, the client's bytes go to the upstream, and vice
+ * versa. */
 static bool open_tunnel(struct transfer *transfer, const struct relay *relay)
 {
     const struct proxy *proxy = transfer->proxy;
@@ -27,7 +27,8 @@ static bool open_tunnel(struct transfer *transfer, const struct relay *relay)
     return true;
 }
 
-/* Lends the response what is there of the body, to leave with the head. */
+/* Lends the response the received part of the body, to be sent with the
+ * head. */
 static void lend_first(struct transfer *transfer)
 {
     struct response *response = &transfer->exchange->response;
@@ -35,7 +36,7 @@ static void lend_first(struct transfer *transfer)
     struct bytes data = {in->data + in->begin, in->end - in->begin};
 
     if (!response->source || !response->has_length)
-        return; /* or nothing of it will be sent */
+        return; /* or nothing of it is sent */
     response_add_memory(response, data);
     response->body_bytes += data.len;
     response->length_left -= data.len;
@@ -43,8 +44,8 @@ static void lend_first(struct transfer *transfer)
     response->has_ended = transfer->is_reply_done;
 }
 
-/* Adds the body to the response, framed as it came, or by its length if all of
- * it is here. */
+/* Adds the body to the response: framed as received, or with its length if all
+ * of it has come. */
 static void add_body(struct transfer *transfer, enum body_framing framing)
 {
     struct exchange *exchange = transfer->exchange;
@@ -58,7 +59,7 @@ static void add_body(struct transfer *transfer, enum body_framing framing)
         if (response->is_head)
             encode_head(response->encode, exchange);
         response_add_head(response);
-        response->source = &transfer->source; /* keeps what is borrowed */
+        response->source = &transfer->source; /* keeps what is lent */
         response->has_ended = true;
         return;
     }
@@ -77,7 +78,7 @@ bool transfer_answer(struct transfer *transfer, enum body_framing framing)
     const struct relay *relay = transfer_relay(transfer,
                                                transfer->lease.server);
 
-    /* The pending's reference to it becomes the source's. */
+    /* The reference of pending becomes the source's. */
     assert(exchange->pending == &transfer->pending);
     exchange->pending = NULL;
     response_begin_relayed(response, proxy->reply.status, proxy->reply.reason);
@@ -88,7 +89,7 @@ bool transfer_answer(struct transfer *transfer, enum body_framing framing)
     } else if (relay_reply(relay, &exchange->request, &proxy->reply,
                            &response->head) == RELAY_DONE) {
         add_body(transfer, framing);
-        if (transfer->exchange) /* there was memory for the head */
+        if (transfer->exchange) /* otherwise there was no memory for the head */
             lend_first(transfer);
     } else {
         transfer->is_answered = false;

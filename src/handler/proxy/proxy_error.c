@@ -5,7 +5,7 @@
 
 enum { COMPLAIN_MS = 1000 };
 
-/* What clients and the log are told; token: of Proxy-Status (RFC 9209 2.3). */
+/* The texts for clients and the log; token: for Proxy-Status (RFC 9209 2.3). */
 static const struct {
     unsigned status;
     const char *token;
@@ -55,8 +55,7 @@ enum proxy_fault proxy_fault_of(enum upstream_error error)
     return PROXY_FAULT_NONE;
 }
 
-/* Whether the proxy logs the fault; the pool logs those of connections that
- * cannot be had. */
+/* Whether the proxy logs the fault; the pool logs failures to connect. */
 static bool is_ours_to_tell(enum proxy_fault fault)
 {
     return fault == PROXY_FAULT_SLOW || fault == PROXY_FAULT_CLOSED ||
@@ -91,7 +90,7 @@ static void answer(const struct proxy *proxy, struct exchange *exchange,
     response_make_short(&exchange->response, status, fields,
                         BYTES("text/plain; charset=utf-8"), text,
                         proxy->options.defaults);
-    exchange->response.is_error = true; /* a page may say it better */
+    exchange->response.is_error = true; /* an error page may replace it */
 }
 
 void proxy_answer_fault(const struct proxy *proxy, struct exchange *exchange,
@@ -126,7 +125,7 @@ void proxy_answer_intercepted(struct transfer *transfer)
 void proxy_answer_verdict(const struct proxy *proxy, struct exchange *exchange,
                           enum relay_verdict verdict)
 {
-    if (verdict == RELAY_LAST) { /* an OPTIONS that was meant for us */
+    if (verdict == RELAY_LAST) { /* an OPTIONS for this server itself */
         response_begin(&exchange->response, 204, proxy->options.defaults);
         buf_put_literal(&exchange->response.head, PROXY_ALLOW);
         response_add_head(&exchange->response);

@@ -1,7 +1,7 @@
 #include "handler/proxy/proxy_priv.h"
 
-/* The place for what the log is to tell of the upstream; NULL: it tells
- * nothing. */
+/* Returns where to note facts about the upstream for the log; NULL: it shows
+ * none. */
 static struct exchange_upstream *noted(const struct transfer *transfer)
 {
     return transfer->exchange && transfer->exchange->wants_upstream

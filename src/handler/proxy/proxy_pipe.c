@@ -6,20 +6,20 @@
 
 #include "observe/profile.h"
 
-/* How much of a body must be left for a pipe; less is cheaper to copy. */
+/* How much of a body must remain for a pipe to pay; less is cheaper to copy. */
 enum { PIPED_BYTES_MIN = 65536 };
 
-/* --- Having one ---------------------------------------------------------- */
+/* --- Taking one ---------------------------------------------------------- */
 
-/* Whether the client knows the length, or waits for the close. All others get
- * frames, which are put around what lies in memory. */
+/* Whether the client knows the length, or waits for the close. Other bodies get
+ * frames, which need bytes in memory. */
 static bool goes_as_it_comes(const struct exchange *exchange)
 {
     return exchange->response.has_length || exchange->request.minor == 0;
 }
 
-/* Whether what comes next goes to the client as it comes, and is long enough
- * for a pipe to pay. */
+/* Whether the rest goes to the client unchanged, and is long enough for a pipe
+ * to pay. */
 static bool is_worth_it(const struct transfer *transfer)
 {
     return transfer->is_answered && !transfer->is_tunnel &&
@@ -43,8 +43,8 @@ bool transfer_is_piped(struct transfer *transfer)
 
 /* --- Filling it ---------------------------------------------------------- */
 
-/* Moves bytes from the upstream's socket into the pipe: no more than are left
- * of the body, and no more than have room. */
+/* Moves bytes from the upstream's socket into the pipe: at most the rest of the
+ * body, and as much as fits. */
 static ssize_t receive(const struct transfer *transfer)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_READ);
@@ -59,8 +59,7 @@ static ssize_t receive(const struct transfer *transfer)
     return n;
 }
 
-/* Whether nothing stands behind the body: it would be taken for the next reply.
- */
+/* Whether nothing follows the body, which would be taken for the next reply. */
 static bool is_clean(const struct transfer *transfer)
 {
     char byte;
@@ -70,8 +69,8 @@ static bool is_clean(const struct transfer *transfer)
            errno == EAGAIN;
 }
 
-/* Notes that the pipe is full. It may be so before it holds as many bytes as it
- * takes, as each piece that came has a place of its own in it. */
+/* Notes that the pipe is full. That may be so before it holds its capacity in
+ * bytes, as each piece takes a slot of its own. */
 static void note_full(struct transfer *transfer)
 {
     transfer->piped_full = transfer->piped;
@@ -99,8 +98,8 @@ void transfer_read_piped(struct transfer *transfer)
     if (n == -1 && errno == EINTR)
         return;
     if (n == -1 && errno == EAGAIN) {
-        /* The socket has something to be read, or nobody had called: it is the
-         * pipe that is full. */
+        /* The socket has bytes, or the event was for another reason: the pipe
+         * is full. */
         if (transfer->piped > 0) {
             note_full(transfer);
             transfer_watch(transfer);
@@ -108,7 +107,7 @@ void transfer_read_piped(struct transfer *transfer)
         return;
     }
     if (n == -1 && errno == EINVAL && transfer->piped == 0) {
-        /* A socket of that kind cannot be spliced. */
+        /* This kind of socket cannot be spliced. */
         transfer_give_pipe(transfer);
         transfer->is_copied = true;
         return;

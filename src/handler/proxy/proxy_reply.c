@@ -8,7 +8,7 @@ enum { KEPT_S_MAX = 86400 };
 
 /* --- Bodies -------------------------------------------------------------- */
 
-/* Takes the framing off what was read from there on, in place. */
+/* Decodes what was read from that position on, in place. */
 static void decode(struct transfer *transfer, size_t from)
 {
     struct proxy_buffer *in = transfer->in;
@@ -40,7 +40,8 @@ static void decode(struct transfer *transfer, size_t from)
 
 /* --- Heads --------------------------------------------------------------- */
 
-/* The ms for which a server keeps an idle connection, as far as it says. */
+/* Returns the ms for which the server keeps an idle connection; 0: it does not
+ * say. */
 static uint64_t read_kept_ms(const struct reply *reply)
 {
     if (!(reply->seen & (1u << FIELD_HOP_BY_HOP))) /* which Keep-Alive is */
@@ -61,7 +62,8 @@ static uint64_t read_kept_ms(const struct reply *reply)
     return 0;
 }
 
-/* A 1xx: passed on when the response sends next. False: too many. */
+/* Handles a 1xx, which is passed on when the response sends next. False: too
+ * many. */
 static bool pass_interim(struct transfer *transfer)
 {
     const struct request *request = &transfer->exchange->request;
@@ -83,7 +85,7 @@ static bool pass_interim(struct transfer *transfer)
     return true;
 }
 
-/* Whether the place has a page for an error of the upstream's own. */
+/* Whether the place has a page for this error of the upstream's. */
 static bool is_intercepted(const struct transfer *transfer)
 {
     const struct error_source *errors = transfer->exchange->response.errors;
@@ -93,9 +95,9 @@ static bool is_intercepted(const struct transfer *transfer)
            errors && errors->has(errors, status);
 }
 
-/* Replaces the upstream's error by our page. The fields of the error stay;
- * head, which the upstream needs no more, holds them until the response is
- * made. False: it cannot be passed on. */
+/* Replaces the upstream's error by our own page, but keeps its fields: head,
+ * which is no longer needed, holds them until the response is made. False: it
+ * cannot be passed on. */
 static bool intercept(struct transfer *transfer)
 {
     const struct relay *relay = transfer_relay(transfer,
@@ -113,9 +115,9 @@ static bool intercept(struct transfer *transfer)
     return true;
 }
 
-/* Whether the upstream may switch protocols, and has agreed to the one that it
- * was asked for. The key of a WebSocket over HTTP/2 is ours, so no client looks
- * at the answer to it. */
+/* Whether the upstream may switch protocols, and has agreed to the one asked
+ * for. The key of a WebSocket over HTTP/2 is our own, so we must check the
+ * answer to it. */
 static bool may_switch(const struct transfer *transfer)
 {
     const struct request *request = &transfer->exchange->request;
@@ -125,7 +127,7 @@ static bool may_switch(const struct transfer *transfer)
             websocket_is_answered(request, &transfer->proxy->reply));
 }
 
-/* Takes a reply whose head has come. False: it cannot be passed on. */
+/* Handles a reply whose head is complete. False: it cannot be passed on. */
 static bool take_reply(struct transfer *transfer, size_t used)
 {
     const struct request *request = &transfer->exchange->request;
@@ -175,8 +177,8 @@ void transfer_digest(struct transfer *transfer)
 
     while (!transfer->has_reply && !transfer->fault && in->begin < in->end) {
         if (response_is_busy(transfer)) {
-            /* The upstream's connection may end meanwhile, which is not looked
-             * at. */
+            /* Meanwhile, the end of the upstream's connection is not
+             * noticed. */
             if (transfer->is_open)
                 transfer_pause(transfer);
             return;
@@ -204,7 +206,7 @@ void transfer_digest(struct transfer *transfer)
             return;
         }
         in->begin += used;
-        if (in->begin == in->end) /* all room is the next one's */
+        if (in->begin == in->end) /* the next one gets the whole buffer */
             in->begin = in->end = 0;
         if (!pass_interim(transfer))
             refuse_reply(transfer, "is preceded by too much");

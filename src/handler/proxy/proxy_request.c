@@ -6,7 +6,7 @@
 #include "io/tls/tls.h"
 #include "observe/profile.h"
 
-/* At least a chunk's size in hex, and CRLF twice. */
+/* A chunk's size in hexadecimal, and twice CRLF, are shorter. */
 enum { FRAMING_BYTES_MAX = 32 };
 
 /* --- What is to be sent -------------------------------------------------- */
@@ -39,8 +39,8 @@ enum relay_verdict transfer_renew_head(struct transfer *transfer)
                                   : transfer_write_head(transfer, 0);
 }
 
-/* Takes a buffer for what goes out, unless there is one. False: no memory, and
- * the transfer has failed by that. */
+/* Takes a buffer for outgoing bytes, if there is none. False: no memory, and
+ * the transfer has failed. */
 static bool has_buffer(struct transfer *transfer)
 {
     if (!transfer->out)
@@ -56,7 +56,7 @@ static void put(struct proxy_buffer *out, struct bytes text)
     out->end += text.len;
 }
 
-/* A client that sends slowly would hold an upstream for nothing. */
+/* Whether enough has come: a slow client must not occupy an upstream. */
 static bool is_enough(const struct transfer *transfer)
 {
     return transfer->has_body_ended || transfer->sink.is_full ||
@@ -74,7 +74,7 @@ void transfer_ask_if_due(struct transfer *transfer)
     transfer_ask(transfer);
 }
 
-/* Goes on when there is more of the body. */
+/* Continues after more of the body has come. */
 static void go_on(struct transfer *transfer)
 {
     if (transfer->is_open)
@@ -93,7 +93,8 @@ static void count_sent(const struct transfer *transfer, size_t n)
                 n);
 }
 
-/* Sends what it can of data without a copy of it; the rest is left. */
+/* Sends as much of data as possible without copying it; the rest stays in
+ * data. */
 static void send_straight(struct transfer *transfer, struct bytes *data)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SEND);
@@ -121,7 +122,7 @@ bool proxy_take_body(struct sink *sink, struct bytes data)
     size_t len;
 
     if (!transfer->exchange || transfer->is_send_over) {
-        transfer->is_kept = false; /* this is missing */
+        transfer->is_kept = false; /* these bytes are lost */
         return transfer->exchange && transfer->is_tunnel;
     }
     if (data.len == 0)
@@ -138,7 +139,7 @@ bool proxy_take_body(struct sink *sink, struct bytes data)
     if (!transfer_has_room(transfer, len,
                            transfer->proxy->options.buffer_bytes +
                                PROXY_TAKEN_BYTES)) {
-        transfer->is_kept = false; /* it came although there was none */
+        transfer->is_kept = false; /* the client was not asked for them */
         return false;
     }
     if (is_chunked) {
@@ -164,7 +165,7 @@ void proxy_end_body(struct sink *sink)
         return;
     if (transfer->out_framing == BODY_CHUNKED && !has_buffer(transfer))
         return;
-    if (transfer->out_framing == BODY_CHUNKED) /* another try may need it */
+    if (transfer->out_framing == BODY_CHUNKED) /* also for another try */
         put(transfer->out, BYTES("0\r\n\r\n"));
     go_on(transfer);
 }
@@ -237,7 +238,7 @@ static void note_sent(struct transfer *transfer, size_t n)
     transfer_keep_no_copy(transfer);
 }
 
-/* Ends one direction of a tunnel, and with the other one the whole tunnel. */
+/* Ends one direction of a tunnel; if the other has ended, the whole tunnel. */
 static void end_tunnel(struct transfer *transfer)
 {
     if (!transfer->has_peer_ended)
@@ -253,12 +254,12 @@ void transfer_stop_sending(struct transfer *transfer)
         end_tunnel(transfer);
         return;
     }
-    transfer->sink.is_full = false; /* the rest is refused when it comes */
+    transfer->sink.is_full = false; /* later bytes are refused as they come */
     if (transfer->exchange)
         exchange_wake(transfer->exchange);
 }
 
-/* Tells the upstream of a tunnel that the client sends no more. */
+/* Tells a tunnel's upstream that the client sends no more. */
 static void shut_down(struct transfer *transfer)
 {
     if (transport_shut_down(transfer_transport(transfer)) == IO_AGAIN_WRITE) {
@@ -310,8 +311,8 @@ static void on_open(struct upstream_lease *lease)
     transfer->is_asking = false;
     transfer->is_open = true;
     transfer_note_server(transfer);
-    /* The head was made before it was known for which server, or is not there,
-     * as the exchange rested. */
+    /* The head was made before the server was known, or was dropped while the
+     * exchange rested. */
     if ((!transfer->proxy->options.relay.keeps_host ||
          transfer->head.len == 0) &&
         transfer_write_head(transfer, lease->server) != RELAY_DONE) {
@@ -321,7 +322,7 @@ static void on_open(struct upstream_lease *lease)
         return;
     }
     transfer_flush(transfer);
-    if (has_rested) /* it may again, now that its head is made */
+    if (has_rested) /* it may rest again, as the head is made */
         transfer_wake(transfer);
 }
 
@@ -348,7 +349,7 @@ void transfer_ask(struct transfer *transfer)
 {
     struct upstream_lease *lease = &transfer->lease;
 
-    /* A client that has not been let in must not reach an upstream. */
+    /* A client that was not admitted must not reach an upstream. */
     assert(transfer->is_admitted &&
            transfer->exchange->pending == &transfer->pending);
     transfer_note_asking(transfer);
@@ -360,6 +361,6 @@ void transfer_ask(struct transfer *transfer)
     lease->on_writable = on_writable;
     transfer->is_asking = true;
     upstream_lease_start(transfer->proxy->pool, lease);
-    if (transfer->is_asking) /* still: it may be given up meanwhile */
+    if (transfer->is_asking) /* it may have been given up meanwhile */
         transfer_note_server(transfer);
 }

@@ -1,7 +1,7 @@
 #include "handler/proxy/proxy_priv.h"
 
-/* Whether the fault is a kept connection that its server had closed, which is
- * nobody's fault. */
+/* Whether the fault is only that a kept connection had been closed by its
+ * server. */
 static bool is_stale(const struct transfer *transfer, enum proxy_fault fault)
 {
     return fault == PROXY_FAULT_CLOSED && transfer->lease.is_reused &&
@@ -18,20 +18,21 @@ static bool may_retry(const struct transfer *transfer, enum proxy_fault fault)
         fault == PROXY_FAULT_REPLY)
         return false;
     if (transfer->in && transfer->in->end > 0)
-        return false; /* some of a reply has come */
+        return false; /* part of a reply has come */
     return transfer->is_kept &&
            (!transfer->has_sent ||
             method_is_idempotent(exchange->request.method));
 }
 
-/* Forgets all that was sent. Otherwise bytes of the body that come before there
- * is another connection would take its place. */
+/* Forgets what was sent. Body bytes that come before there is another
+ * connection are then appended, as they should be. */
 static void begin_anew(struct transfer *transfer)
 {
     transfer->has_sent = transfer->is_send_over = false;
     transfer->head_sent = transfer->out_sent = 0;
     transfer_make_way(transfer);
-    /* Reading may have gone on when nothing was to be sent any more. */
+    /* While nothing was sent any more, the client may have been read without
+     * limit. */
     if (transfer->sink.is_full && transfer->exchange)
         exchange_wake(transfer->exchange);
 }
@@ -52,10 +53,10 @@ void transfer_fail(struct transfer *transfer, enum proxy_fault fault)
         begin_anew(transfer);
         if (transfer_renew_head(transfer) == RELAY_DONE) {
             transfer_ask(transfer);
-            transfer_wake(transfer); /* it may rest again */
+            transfer_wake(transfer); /* so that it can rest again */
             return;
         }
-        fault = PROXY_FAULT_SHORT; /* it was made once before */
+        fault = PROXY_FAULT_SHORT; /* it was made before: memory is short */
     }
     if (transfer->is_answered)
         transfer->is_broken = true;

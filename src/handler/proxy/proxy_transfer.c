@@ -51,9 +51,9 @@ void transfer_hold_none(struct transfer *transfer)
     transfer->held_bytes = 0;
 }
 
-/* --- Both ways ----------------------------------------------------------- */
+/* --- Requests and replies ------------------------------------------------ */
 
-/* Nearly all of it is the same for each transfer, and stays. */
+/* Returns a relay of which only a few fields change for each transfer. */
 const struct relay *transfer_relay(const struct transfer *transfer, int server)
 {
     struct proxy *proxy = transfer->proxy;
@@ -101,7 +101,7 @@ void transfer_count_in(const struct transfer *transfer, size_t n)
 
 /* --- Time ---------------------------------------------------------------- */
 
-/* Sets the deadline, so many milliseconds from now; 0: none. */
+/* Sets the deadline to that many ms from now; 0: none. */
 static void limit(struct transfer *transfer, uint64_t ms)
 {
     struct proxy *proxy = transfer->proxy;
@@ -113,8 +113,9 @@ static void limit(struct transfer *transfer, uint64_t ms)
         deadline_drop(&proxy->deadlines, &transfer->deadline);
 }
 
-/* The limit of a tunnel. A side that has ended its direction may be gone, which
- * is known only when something is sent to it: then the shorter limit counts. */
+/* Returns the time limit of a tunnel. A side that has ended its direction may
+ * be gone, which only sending to it would show: so the shorter limit applies
+ * then. */
 static uint64_t tunnel_ms(const struct transfer *transfer)
 {
     const struct proxy_options *options = &transfer->proxy->options;
@@ -130,25 +131,25 @@ void transfer_watch(struct transfer *transfer)
     const struct proxy_options *options = &transfer->proxy->options;
 
     if (!transfer->is_open)
-        limit(transfer, 0); /* connecting has a limit of its own */
+        limit(transfer, 0); /* connecting has its own limit */
     else if (transfer->is_tunnel)
         limit(transfer, tunnel_ms(transfer));
     else if (!transfer_is_sent(transfer) && !transfer->is_send_over)
         limit(transfer, options->idle_ms);
-    else if (transfer->is_paused) /* it is the client that is slow */
+    else if (transfer->is_paused) /* the client is slow */
         limit(transfer, 0);
     else if (transfer->has_reply)
         limit(transfer, options->idle_ms);
     else if (transfer->has_body_ended || transfer->is_send_over)
         limit(transfer, options->reply_ms);
-    else /* for a body that its client has still to send the client answers */
+    else /* the client's limit applies to its body */
         limit(transfer, 0);
 }
 
 /* --- Rest ---------------------------------------------------------------- */
 
-/* A head that nobody has seen anything of is made anew when there is a server,
- * and a buffer in which nothing lies is taken again. */
+/* A head that nobody has seen is made again when there is a server; an empty
+ * buffer is taken again. */
 bool proxy_rest(struct pending *pending)
 {
     struct transfer *transfer = OWNER_OF(pending, struct transfer, pending);
@@ -192,13 +193,13 @@ void transfer_finish(struct transfer *transfer, bool is_clean)
                     is_clean && is_sent && transfer->persists &&
                         !transfer->is_send_over,
                     BALANCE_SUCCESS);
-    if (!transfer->has_body_ended) { /* nobody reads the rest of it */
+    if (!transfer->has_body_ended) { /* the rest is not read */
         transfer->is_send_over = true;
         transfer->sink.is_full = false;
     }
 }
 
-/* Notes that a tunnel's upstream has said all; it may still want to hear. */
+/* Notes that a tunnel's upstream sends no more; it may still receive. */
 static void half_close(struct transfer *transfer)
 {
     transfer->has_peer_ended = true;
@@ -207,8 +208,8 @@ static void half_close(struct transfer *transfer)
         transfer_finish(transfer, false);
 }
 
-/* Meets a connection that ended. Where TLS has failed, there may be more to
- * tell than that. */
+/* Handles a connection that has ended too early. After a failure of TLS, its
+ * reason is logged. */
 static void meet_fault(struct transfer *transfer)
 {
     const struct transport *transport = transfer_transport(transfer);

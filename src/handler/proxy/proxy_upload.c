@@ -1,6 +1,6 @@
 #include "handler/proxy/proxy_priv.h"
 
-/* Forgets what has been sent, which ends all hope of sending it again. */
+/* Drops what was sent, so that it can never be sent again. */
 static void drop_sent(struct transfer *transfer)
 {
     struct proxy_buffer *out = transfer->out;
@@ -15,8 +15,8 @@ static void drop_sent(struct transfer *transfer)
     out->begin = 0;
 }
 
-/* Whether what comes may go on from where the client's bytes lie: nothing is to
- * go before it, and no copy would ever be sent again (proxy_retry.c). */
+/* Whether bytes may be sent from where the client's read has put them: nothing
+ * must precede them, and no copy would be sent again (proxy_retry.c). */
 bool transfer_goes_straight(const struct transfer *transfer)
 {
     return transfer->is_open && transfer->has_sent &&
@@ -56,7 +56,7 @@ bool transfer_has_room(struct transfer *transfer, size_t len, size_t most)
     return transfer->out->end + len <= most;
 }
 
-/* Whether there is room for all of the body at once. */
+/* Whether the buffer has room for the whole body. */
 static bool fits_whole(const struct transfer *transfer)
 {
     const struct proxy *proxy = transfer->proxy;
@@ -73,7 +73,7 @@ bool transfer_is_crowded(const struct transfer *transfer)
     return held && held->bytes >= PROXY_HELD_BYTES_MAX;
 }
 
-/* Whether what the client's next read may bring is to wait. */
+/* Whether the client's next read must wait. */
 static bool is_full(struct transfer *transfer)
 {
     size_t bytes = transfer->proxy->options.buffer_bytes;
@@ -97,7 +97,7 @@ void transfer_make_way(struct transfer *transfer)
         !transfer->exchange)
         return;
     transfer->sink.is_full = is_full(transfer);
-    if (transfer_goes_straight(transfer)) /* out has room for all of it */
+    if (transfer_goes_straight(transfer)) /* `out` has room for the rest */
         transfer->sink.takes_at_once = transfer->proxy->options.buffer_bytes;
     if (was_full && !transfer->sink.is_full)
         exchange_wake(transfer->exchange);

@@ -16,7 +16,7 @@ static void release(void *object)
     sites_release(&sites);
 }
 
-/* OPTIONS * asks what the server can do, not any of its places (RFC 9110
+/* OPTIONS * is about the server, not about any of its places (RFC 9110
  * 9.3.7). */
 static void answer_all(const struct sites *sites, struct exchange *exchange)
 {
@@ -38,11 +38,10 @@ static struct site *find_site(const struct sites *sites, struct bytes host)
     return site ? site : sites->first;
 }
 
-/* --- By which connection it comes ---------------------------------------- */
+/* --- Requests over the wrong connection ---------------------------------- */
 
-/* Whether the site of host asks clients for certificates, and over this
- * connection nobody was asked. What asks all of them who they are is not for
- * those who come in clear text. */
+/* Whether the host's site asks clients for certificates, but this connection's
+ * client was not asked. Without TLS, that is so if the site requires one. */
 static bool is_unasked(const struct sites *sites,
                        const struct exchange *exchange)
 {
@@ -55,8 +54,8 @@ static bool is_unasked(const struct sites *sites,
                          : options->client_certificate == TLS_CLIENT_REQUIRE;
 }
 
-/* Whether the target, which names a scheme, names another than that by which it
- * comes (RFC 9110 7.4). */
+/* Whether the target names another scheme than the connection has (RFC 9110
+ * 7.4). */
 static bool is_of_another_scheme(const struct sites *sites,
                                  const struct exchange *exchange)
 {
@@ -69,9 +68,9 @@ static bool is_of_another_scheme(const struct sites *sites,
 }
 
 /* Whether a request over TLS is for another name than the connection. The table
- * goes by the names of certificates, and sites by their hosts: should the two
- * ever differ, a site that asks for certificates is still closed to clients
- * that were not asked. */
+ * knows names of certificates, and sites their hosts: if these ever differed, a
+ * site that asks for certificates would still be closed to clients that were
+ * not asked. */
 static bool is_of_another_name(const struct sites *sites,
                                const struct exchange *exchange)
 {
@@ -81,7 +80,8 @@ static bool is_of_another_name(const struct sites *sites,
            (sites->asks_clients && is_unasked(sites, exchange));
 }
 
-/* Whether the connection was made for somebody else: 421 (RFC 9110 15.5.20). */
+/* Whether the connection is for another site or scheme: 421 (RFC 9110
+ * 15.5.20). */
 static bool is_misdirected(const struct sites *sites,
                            const struct exchange *exchange)
 {
@@ -91,16 +91,15 @@ static bool is_misdirected(const struct sites *sites,
     return sites->options.tls && is_of_another_name(sites, exchange);
 }
 
-/* Whether the client has been sent to https. That comes before any password is
- * asked for, so that none goes in clear text. */
+/* Redirects to https, if the place demands that; before a password is asked
+ * for, so that none is sent in clear text. */
 static bool answer_by_https(const struct place *place,
                             struct exchange *exchange)
 {
     const struct sites_options *options = &place->sites->options;
     struct bytes clean = exchange->path.clean;
 
-    /* Authorities of certificates look there by http, and may follow
-     * nowhere. */
+    /* Authorities fetch challenges by http, and may not follow redirects. */
     return place->options->https_redirect && !exchange->tls &&
            !challenge_is_at(clean) &&
            redirect_to_https(exchange, clean, options->https_port,
@@ -109,7 +108,7 @@ static bool answer_by_https(const struct place *place,
 
 /* --- By rules ------------------------------------------------------------ */
 
-/* Whether the exchange has been answered by a rule of the place. */
+/* Whether a rule of the place has answered the exchange. */
 static bool answer_by_rule(const struct place *place, struct exchange *exchange)
 {
     const struct redirect_rules *redirects = place->options->redirects;
@@ -121,7 +120,7 @@ static bool answer_by_rule(const struct place *place, struct exchange *exchange)
                             sites_defaults(place->sites)));
 }
 
-/* Prepares a response with what goes for all answers of a place, at once or
+/* Prepares a response with what applies to all answers of a place, early or
  * late. */
 static void prepare(const struct place *place, struct response *response)
 {
@@ -130,8 +129,7 @@ static void prepare(const struct place *place, struct response *response)
     response->encode = place->encode.encoder ? &place->encode : NULL;
 }
 
-/* Puts Strict-Transport-Security: a browser that has seen it comes by https
- * only. */
+/* Puts Strict-Transport-Security: browsers then only use https. */
 static void describe_https(const struct place *place, struct exchange *exchange)
 {
     const struct bytes *line = place->options->hsts_line;
@@ -141,8 +139,8 @@ static void describe_https(const struct place *place, struct exchange *exchange)
         response_put_extra(&exchange->response, *line);
 }
 
-/* Sets the priority by the rules of the place. Over HTTP/1.1 answers have an
- * order already. */
+/* Sets the priority by the place's rules. HTTP/1.1 answers have an order
+ * already. */
 static void describe_order(const struct place *place, struct exchange *exchange)
 {
     const struct priority_rules *rules = place->options->priority_rules;
@@ -151,9 +149,9 @@ static void describe_order(const struct place *place, struct exchange *exchange)
         exchange->priority = priority_rules_find(rules, exchange->path.clean);
 }
 
-/* Whether the handler is asked; else it has been answered, or waits. A
- * preflight asks before there are credentials, and so comes before all else
- * (Fetch standard 3.2.2). */
+/* Whether the handler may be asked; if not, the exchange was answered, or
+ * waits. A preflight has no credentials yet, so it is answered first (Fetch
+ * standard 3.2.2). */
 static bool lets_in(const struct place *place, struct exchange *exchange)
 {
     const struct location_options *options = place->options;
@@ -169,8 +167,8 @@ static bool lets_in(const struct place *place, struct exchange *exchange)
     return place_admits(place, exchange) && !answer_by_rule(place, exchange);
 }
 
-/* Has the place's handler answer, if the place lets the exchange in, with what
- * the place says of all its answers. */
+/* Lets the place's handler answer, if the exchange is admitted, with the fields
+ * of all the place's answers. */
 static void answer_place(struct place *place, struct exchange *exchange,
                          struct bytes rest)
 {
@@ -183,12 +181,12 @@ static void answer_place(struct place *place, struct exchange *exchange,
         exchange->body_max = place->options->body_max;
         place->handler.answer(place->handler.self, exchange, rest);
     } else if (!exchange->pending) {
-        exchange_drop_sink(exchange); /* the handler has no part in it */
+        exchange_drop_sink(exchange); /* the handler is not asked */
     }
     response_put_error_body(response);
 }
 
-/* The place that the request's host and exchange->path lead to. */
+/* Returns the place for the request's host and exchange->path. */
 static struct place *follow_path(struct sites *sites, struct exchange *exchange,
                                  struct bytes *rest_out)
 {
@@ -198,15 +196,15 @@ static struct place *follow_path(struct sites *sites, struct exchange *exchange,
                                    exchange->path.clean, rest_out);
 }
 
-/* Whether the server behind place might understand the path otherwise than it
- * was understood here. Where there is one place only, that does not matter. */
+/* Whether the server behind place might understand the path differently. If
+ * there is only one place, that does not matter. */
 static bool is_misread(const struct sites *sites, const struct place *place,
                        struct bytes raw, struct bytes clean)
 {
     return !sites->only && place_is_misread(place, raw, clean);
 }
 
-/* Whether a rule of the place itself goes by the path. */
+/* Whether the place has a redirect for the path. */
 static bool has_redirect(const struct place *place, struct bytes clean)
 {
     const struct redirect_rules *redirects = place->options->redirects;
@@ -214,11 +212,11 @@ static bool has_redirect(const struct place *place, struct bytes clean)
     return redirects && redirect_leads(redirects, clean);
 }
 
-/* No path has it: where it stands for an encoded slash, that is no slash. */
+/* Occurs in no path: stands for an encoded slash that is not taken for one. */
 #define NO_SLASH '\x01'
 
-/* The place that the path leads to when its encoded slashes are not taken for
- * slashes; NULL: it leads to none, or to one that takes them for slashes. */
+/* Returns the place for the path if encoded slashes are not taken for slashes;
+ * NULL: there is none, or it takes them for slashes. */
 static const struct place *route_without(struct sites *sites,
                                          struct exchange *exchange)
 {
@@ -238,11 +236,11 @@ static const struct place *route_without(struct sites *sites,
 }
 
 /*
- * The path has an encoded slash. Whoever is behind the place may take that for
- * one, or for a part of a name ("/@scope%2fname"). It passes where both lead to
- * the same place, so that all that is told here counts for it, and no redirect
- * leads from either; or where the operator knows that nobody is confused. Here
- * it is as with a slash in the end, which is how most would read it.
+ * The path has an encoded slash, which the server behind the place may take for
+ * a slash, or for a part of a name ("/@scope%2fname"). It passes if both
+ * readings lead to the same place, whose rules then apply, and neither is
+ * redirected; or if the operator allows it always. This server itself takes it
+ * for a slash, as most do.
  */
 static struct place *route_slashes(struct sites *sites,
                                    struct exchange *exchange,
@@ -257,7 +255,7 @@ static struct place *route_slashes(struct sites *sites,
 
     if (!path_clean(raw, sites->path, &exchange->path))
         return NULL;
-    if (exchange->path.clean.data == storage) /* which goes */
+    if (exchange->path.clean.data == storage) /* storage is local */
         exchange->path.clean.data = memcpy(sites->path, storage, raw.len);
     place = follow_path(sites, exchange, rest_out);
     passes = place->handler.slash == HANDLER_SLASH_ALWAYS ||
@@ -270,9 +268,8 @@ static struct place *route_slashes(struct sites *sites,
                : NULL;
 }
 
-/* The place that its host and path lead to; NULL: that is no path, or one that
- * the server behind the place might not understand as it was understood
- * here. */
+/* Returns the place for the exchange's host and path; NULL: it is no path, or
+ * one that the server behind the place might understand differently. */
 static struct place *route(struct sites *sites, struct exchange *exchange,
                            struct bytes *rest_out)
 {
@@ -310,7 +307,7 @@ static void answer_path(struct sites *sites, struct exchange *exchange)
         answer_place(place, exchange, rest);
 }
 
-/* Resumes an exchange that was not answered when it came. */
+/* Resumes an exchange that has waited. */
 static void resume(void *context, struct exchange *exchange,
                    const struct htpasswd *htpasswd,
                    enum password_verdict verdict)
@@ -322,7 +319,7 @@ static void resume(void *context, struct exchange *exchange,
     sites->admission = (struct admission){0};
 }
 
-/* Finds who the client is, as far as trusted proxies say. */
+/* Finds the client's address, as trusted proxies tell it. */
 static __attribute__((noinline)) void find_client(const struct sites *sites,
                                                   struct exchange *exchange)
 {
@@ -343,11 +340,11 @@ static void meet(struct sites *sites, struct exchange *exchange)
         trace_identify(&sites->trace, &sites->options.trust, exchange);
 }
 
-/* Whether the handler is offered the body. Where there is a password, that
- * comes first: neither where a redirect leads nor how much a place takes is
- * told to anybody without it. So a body that is too long by its own account is
- * refused in the end (401, or 413), and none of it is kept until then; one that
- * turns out to be is judged when its client has been let in. */
+/* Whether the handler may get the body. With a password, nothing is revealed
+ * before that was checked: neither where a redirect leads nor how much a place
+ * accepts. So a body whose declared length is too long is refused at the end
+ * (401 or 413), and not kept; an undeclared one is judged when its client has
+ * been admitted. */
 static bool offers_body(const struct place *place, struct exchange *exchange)
 {
     if (answer_by_https(place, exchange) || !place_takes(place, exchange))
@@ -359,9 +356,9 @@ static bool offers_body(const struct place *place, struct exchange *exchange)
     return !exchange->refuses_body;
 }
 
-/* Another configuration may be in force by the time the body is there: the
- * exchange is answered by that under which it has begun. Passwords are asked
- * for in the end, since that may take a while. */
+/* The exchange is answered under the configuration under which it began, even
+ * if another is in force when the body is complete. Passwords are asked for at
+ * the end, since that may take a while. */
 static void begin(void *self, struct exchange *exchange, struct bytes rest)
 {
     struct sites *sites = self;
@@ -381,8 +378,8 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
     response_put_error_body(&exchange->response);
 }
 
-/* Answers a challenge (http-01), before all else that a site may say: nobody
- * but the authority knows the token. */
+/* Answers a challenge (http-01) before all rules of a site: only the authority
+ * knows the token. */
 static bool answer_challenge(const struct sites *sites,
                              struct exchange *exchange)
 {

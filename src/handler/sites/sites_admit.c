@@ -14,7 +14,7 @@ static void fail(const struct place *place, struct exchange *exchange,
 
 /* --- Addresses and rates ------------------------------------------------- */
 
-/* Anybody may hide behind an unknown address: those who are denied, too. */
+/* Denies unknown addresses wherever some are denied: anybody may have them. */
 static bool is_welcome(const struct location_options *options,
                        const struct address *peer)
 {
@@ -66,8 +66,8 @@ static bool takes_password(const struct place *place, struct exchange *exchange)
                         bytes_of(options->auth_realm));
 }
 
-/* Whether an exchange that has waited for its password to be checked is let in;
- * otherwise it has been answered. */
+/* Whether an exchange is admitted after its password check; if not, it was
+ * answered. */
 static bool takes_verdict(const struct place *place, struct exchange *exchange)
 {
     enum password_verdict verdict = place->sites->admission.verdict;
@@ -84,7 +84,7 @@ bool place_admits(const struct place *place, struct exchange *exchange)
 
     if (asked && asked == place->options->htpasswd)
         return takes_verdict(place, exchange);
-    if (asked) /* by what place was about to send: it had been let in here */
+    if (asked) /* place itself had admitted it */
         return true;
     return (exchange->has_begun || place_takes(place, exchange)) &&
            takes_password(place, exchange);
@@ -108,20 +108,20 @@ bool place_takes_body(const struct place *place, struct exchange *exchange)
     return false;
 }
 
-/* --- Other places than the one that answers ------------------------------ */
+/* --- Paths of other places ----------------------------------------------- */
 
 static bool is_another_list(const struct cidrs *list, const struct cidrs *than)
 {
     return list->count > 0 && list->items != than->items;
 }
 
-/* Whether the place has nothing but an error for everybody. */
+/* Whether the place answers everybody with an error. */
 static bool is_closed(const struct place *place)
 {
     return place->respond && place->options->respond_status >= 400;
 }
 
-/* Whether other asks for more than addresses, and for more than place does. */
+/* Whether other demands something besides addresses that place does not. */
 static bool asks_more(const struct place *other, const struct place *place)
 {
     const struct location_options *a = other->options;
@@ -131,7 +131,7 @@ static bool asks_more(const struct place *other, const struct place *place)
            (a->limiter && a->limiter != b->limiter) || is_closed(other);
 }
 
-/* Whether somebody whom place lets in might be refused by other. */
+/* Whether other might refuse a client that place admits. */
 static bool is_stricter(const struct place *other, const struct place *place)
 {
     const struct location_options *a = other->options;
@@ -144,8 +144,8 @@ static bool is_stricter(const struct place *other, const struct place *place)
              (b->body_max == 0 || a->body_max < b->body_max)));
 }
 
-/* Whether the exchange, which was let in by its place, is let in at path, too:
- * path must not ask for another password. */
+/* Whether the exchange, which its place has admitted, is also admitted at path,
+ * which must not need another password. */
 static bool admits(void *context, struct exchange *exchange, struct bytes path)
 {
     struct place *place = context;
@@ -172,8 +172,8 @@ static bool admits(void *context, struct exchange *exchange, struct bytes path)
            takes_password(other, exchange);
 }
 
-/* Whether a location has addresses of its own. Those of a site are said beside
- * its pages for errors, which are then meant for whom it denies. */
+/* Whether a location has lists of addresses of its own. A site's lists stand
+ * beside its error pages, which are then meant for those it denies. */
 static bool says_who(const struct place *place)
 {
     const struct location_options *site = place->site->place.options;
@@ -221,7 +221,7 @@ static bool is_read_otherwise(const struct place *place, struct bytes raw)
         struct bytes rest;
 
         if (reading & ~readings)
-            continue; /* as without these flags */
+            continue; /* same as without these flags */
         if (!path_clean_as(raw, reading, storage, &path) ||
             sites_find_raw(place->sites, path.clean))
             return true;
@@ -235,7 +235,7 @@ static bool is_read_otherwise(const struct place *place, struct bytes raw)
 bool place_is_misread(const struct place *place, struct bytes raw,
                       struct bytes clean)
 {
-    /* An empty segment has made the clean path shorter. */
+    /* Empty segments have made the clean path shorter. */
     return place->is_proxied &&
            (path_is_ambiguous(raw) ||
             (clean.len < raw.len && path_may_have_authority(raw))) &&

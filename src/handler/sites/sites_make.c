@@ -9,9 +9,9 @@
 #include "io/tls/tls_context.h"
 #include "io/transport.h"
 
-/* --- Coming --------------------------------------------------------------- */
+/* --- Making --------------------------------------------------------------- */
 
-/* The handler of a place that has no files. */
+/* Answers for a place that has no files. */
 static void answer_nothing(void *self, struct exchange *exchange,
                            struct bytes rest)
 {
@@ -73,7 +73,7 @@ static struct respond *make_respond(const struct sites *sites,
     return respond_create(&respond);
 }
 
-/* proxied: what answers instead of what options say, or NULL. */
+/* proxied: answers instead of what options say; or NULL. */
 static bool init_place(struct site *site, struct place *place,
                        const struct location_options *options,
                        const struct proxied *proxied)
@@ -128,7 +128,7 @@ static bool init_place(struct site *site, struct place *place,
     return true;
 }
 
-/* The place of a mount: its handler says who may see it. */
+/* The options of mounts, whose handlers decide who has access. */
 static const struct location_options mount_place;
 
 static void make_mounts(struct sites *sites)
@@ -143,8 +143,7 @@ static void make_mounts(struct sites *sites)
 
 /* --- Proxies ------------------------------------------------------------- */
 
-/* Adds the proxies of the site itself; those of its locations have been
- * added. */
+/* Adds the site's own proxies; those of its locations were added before. */
 static bool add_proxied(struct sites *sites, struct site *site,
                         const struct site_options *options)
 {
@@ -171,7 +170,7 @@ static bool add_proxied(struct sites *sites, struct site *site,
 
 /* --- Sites --------------------------------------------------------------- */
 
-/* Adds the mounts to the site's router, except raw ones: these are looked for
+/* Adds the mounts to the site's router, except raw ones, which are looked for
  * before the path is cleaned. */
 static void add_mounts(struct sites *sites, struct site *site)
 {
@@ -216,8 +215,8 @@ static bool add_hosts(struct sites *sites, struct site *site,
     return true;
 }
 
-/* A number that tells a site from others, in whatever order the sites are
- * named, also after a reload. */
+/* A number that identifies a site, whatever the order of sites, also after a
+ * reload. */
 static uint64_t number_site(const struct site_options *options)
 {
     uint64_t number = 0;
@@ -280,7 +279,7 @@ static bool add_sites(struct sites *sites)
     return true;
 }
 
-/* --- Going ---------------------------------------------------------------- */
+/* --- Destroying ----------------------------------------------------------- */
 
 static void destroy(struct sites *sites)
 {

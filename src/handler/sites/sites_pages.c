@@ -9,7 +9,7 @@ static bool has_error_page(const struct error_source *source, unsigned status)
     return error_pages_find(place->options->error_pages, status).len > 0;
 }
 
-/* Puts a page in the place of an error, which lies below place's root. */
+/* Replaces an error's body by a page below place's root. */
 static void put_error_page(const struct error_source *source,
                            struct response *response)
 {

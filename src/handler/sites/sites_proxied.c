@@ -1,13 +1,13 @@
 #include "handler/sites/sites_priv.h"
 
-/* Whether a location itself says that a proxy answers there, or none. */
+/* Whether a location itself has a proxy, or an empty list. */
 static bool says_proxy(const struct location_options *location,
                        const struct location_options *site)
 {
     return location->proxy.items != site->proxy.items;
 }
 
-/* Whether a location itself says what answers there. */
+/* Whether a location itself says what answers in it. */
 static bool says_what(const struct location_options *location,
                       const struct location_options *site)
 {
@@ -20,12 +20,11 @@ static bool says_what(const struct location_options *location,
 bool sites_names_proxied(const struct proxied *proxied,
                          const struct texts *list)
 {
-    /* Two empty lists have the same items: none. */
+    /* All empty lists have the same items: NULL. */
     return list->count > 0 && proxied->said_in == list->items;
 }
 
-/* The one with the longest prefix that path lies in, of those that list names;
- * or NULL. */
+/* Returns the proxy in list with the longest prefix of path, or NULL. */
 static const struct proxied *find_proxied(const struct sites *sites,
                                           const struct texts *list,
                                           struct bytes path)
@@ -60,7 +59,8 @@ const struct site_location *sites_find_around(const struct site_options *site,
     return around;
 }
 
-/* The nearest proxy around a location that does not say what answers. */
+/* Returns the nearest proxy around a location that does not say what
+ * answers. */
 static const struct proxied *proxied_around(const struct sites *sites,
                                             const struct site_options *site,
                                             struct bytes path)

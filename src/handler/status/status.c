@@ -48,7 +48,7 @@ static void send_content(const struct status *status, struct exchange *exchange,
     response_add_memory(response, content->body);
 }
 
-/* Sends a text, whose reference goes to the response. */
+/* Sends a text; the response takes over its reference. */
 static void send_text(const struct status *status, struct exchange *exchange,
                       struct bytes type, struct status_text *text)
 {
@@ -96,7 +96,7 @@ static void answer_script(struct status *status, struct exchange *exchange)
     send_content(status, exchange, 200, &content);
 }
 
-/* A reference to what this turn has made already, or NULL. */
+/* Returns a reference to this turn's text, or NULL. */
 static struct status_text *find_kept(struct status *status,
                                      enum status_kept which)
 {
@@ -107,7 +107,7 @@ static struct status_text *find_kept(struct status *status,
     return text;
 }
 
-/* A new text of the statistics of this moment, which is kept. */
+/* Begins a new text of the present statistics, which is kept for this turn. */
 static struct status_text *begin_kept(struct status *status,
                                       enum status_kept which, size_t bytes_max)
 {
@@ -137,8 +137,8 @@ static void answer_json(struct status *status, struct exchange *exchange)
     send_text(status, exchange, BYTES("application/json"), text);
 }
 
-/* Chooses the format of /metrics. A client that knows OpenMetrics names it in
- * Accept, and gets it unless it names text/plain as better liked. */
+/* Chooses the format of /metrics: OpenMetrics, if Accept names it, unless
+ * text/plain has a higher weight. */
 static enum metrics_format choose_format(const struct request *request)
 {
     struct accepted open = accept_find(request,
@@ -299,7 +299,7 @@ void status_destroy(struct status *status)
     free(status);
 }
 
-/* --- Its prefix ----------------------------------------------------------- */
+/* --- The prefix ----------------------------------------------------------- */
 
 static bool is_segment(struct bytes text)
 {

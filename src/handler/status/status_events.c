@@ -5,25 +5,25 @@
 
 #define RETRY_LINE "Retry-After: 10\r\n" STATUS_NO_STORE
 
-/* What a stream begins with: how soon to come back when it broke off. */
+/* A stream begins with the time after which a broken one is reopened. */
 #define EVENTS_INTRO "retry: 1000\n\n"
 
-/* A comment in the place of a tick that could not be made, so that neither
- * side takes the other for dead. */
+/* A comment instead of a tick that could not be made, so that neither side
+ * takes the other for dead. */
 #define HEARTBEAT ":\n\n"
 
 struct events {
-    struct text_source text; /* first: the same address */
+    struct text_source text; /* first: has the same address */
     struct status *status;
-    struct stream_seat seat; /* of status->seats; who gives way hears of it by
-                              * the next tick */
+    struct stream_seat seat; /* of status->seats; giving way is noticed at the
+                              * next tick */
     bool has_begun;
-    uint64_t seen;            /* of the ticks, the last begun */
+    uint64_t seen;            /* number of the last tick begun */
     struct status_text *tick; /* being sent, or NULL */
-    size_t at;                /* in it */
+    size_t at;                /* bytes of it sent */
 };
 
-/* Begins the last tick. */
+/* Takes the newest tick. */
 static void take_tick(struct events *events)
 {
     struct status *status = events->status;
@@ -85,7 +85,7 @@ static void destroy(struct text_source *text)
 }
 
 /* Makes the source of an event stream. NULL: there is none, and the exchange
- * has been answered with an error. */
+ * was answered with an error. */
 static struct source *open_events(struct status *status,
                                   struct exchange *exchange)
 {
@@ -131,7 +131,7 @@ bool status_tick(struct status *status)
     struct status_text *text;
 
     if (status->streams == 0) {
-        status_text_release(&status->tick); /* nobody waits for it */
+        status_text_release(&status->tick); /* no stream waits for it */
         return false;
     }
     text = status_text_create(STATUS_JSON_BYTES_MAX + 64);

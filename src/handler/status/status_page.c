@@ -1,6 +1,7 @@
 #include "handler/status/status_page.h"
 
-/* Made by the Makefile of the files of these names: their bytes as numbers. */
+/* The Makefile makes these from the files of the same names: their bytes as
+ * numbers. */
 static const unsigned char html[] = {
 #include "handler/status/status_page/page.html.inc"
 };
