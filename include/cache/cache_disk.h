@@ -61,7 +61,7 @@ void cache_disk_close(struct cache_disk *disk); /* NULL is accepted */
  */
 void cache_disk_leave(struct cache_disk *disk);
 
-/* For cache_body_counts. */
+/* The spooling by which long bodies go to this disk; for cache_body_counts. */
 struct cache_spooling *cache_disk_spooling(struct cache_disk *disk);
 
 /* Has the entry written, as soon as its body (NULL: it has none) is whole; then

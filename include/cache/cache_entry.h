@@ -31,7 +31,7 @@ struct cache_entry {
                                  failure; monotonic clock */
     atomic_bool has_answered;    /* an error answer was that failure */
     atomic_bool is_purged; /* softly: the origin is asked before it is used */
-    /* The store's. */
+    /* The store's own members. */
     uint64_t hash;
     struct cache_entry *next;
     struct evict_node node;

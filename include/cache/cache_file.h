@@ -22,7 +22,7 @@
 
 enum { CACHE_FILE_BLOCK_BYTES = 262144, CACHE_FILE_HEAD_BYTES_MAX = 262144 };
 
-/* Counted. */
+/* A file of the folder; counted. */
 struct cache_file {
     struct cache_folder *folder; /* borrowed */
     struct cache_file_name name;

@@ -44,7 +44,7 @@ bool cache_parts_has(const struct cache_parts *parts,
 void cache_parts_put_query(const struct cache_parts *parts, struct bytes query,
                            struct buf *out);
 
-/* Appends, a line each, what the request has of those that are in. */
+/* Appends the request's fields and cookies that are in, a line each. */
 void cache_parts_put(const struct cache_parts *parts,
                      const struct request *request, struct buf *out);
 

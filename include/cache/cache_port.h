@@ -35,13 +35,13 @@ struct cache_wait {
     struct list ready_node; /* in the port's ready */
     bool is_ready;          /* on_ready is to be called */
     struct cache_port *port;
-    /* In the port's loop; wait may be gone afterwards, if it has been cancelled
-     * or waits for nothing. */
+    /* Called in the port's loop. wait may be gone afterwards, if it has been
+     * cancelled or waits for nothing. */
     void (*on_ready)(struct cache_wait *wait);
 };
 
 void cache_port_init(struct cache_port *port, struct mailbox *mailbox);
-/* Nothing waits by it any more, and no other worker knows it. */
+/* Ends a port by which nothing waits, and that no other worker knows. */
 void cache_port_fini(struct cache_port *port);
 
 static inline void cache_wait_init(struct cache_wait *wait,

@@ -20,7 +20,7 @@ enum {
     CACHE_SPOOL_ALL_MAX = 67108864     /* and of all; each may have some */
 };
 
-/* Where what is spooled goes. */
+/* Where the spools write. */
 struct cache_spooling {
     struct cache_folder *folder;
     struct cache_queue *queue;

@@ -88,7 +88,7 @@ struct conn_shared {
     char discard[16384]; /* where lingering reads go */
 };
 
-/* In the order of use: a small request touches the first lines only. */
+/* Members stand by their use: a small request touches the first lines only. */
 struct conn {
     _Alignas(64) ev_io io;
     uint8_t state;          /* enum conn_state */
@@ -148,7 +148,7 @@ void conn_close(struct conn *conn, enum conn_end end);
 /* Whether nothing is under way: a kept-alive connection between requests. */
 bool conn_is_idle(const struct conn *conn);
 
-/* What sessions tell their connections; for the context of a worker. */
+/* Sessions tell their connections by these; for the context of a worker. */
 extern const struct session_hooks conn_session_hooks;
 
 #endif

@@ -30,7 +30,7 @@ struct conn_idle_note {
     uint64_t since_ms;
 };
 
-/* All zero to begin with. */
+/* Begins as all zero. */
 struct conn_idle {
     struct conn_idle_note notes[CONN_IDLE_NOTED_MAX]; /* longest first */
     size_t count;

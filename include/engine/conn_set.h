@@ -28,7 +28,7 @@ struct conn_set {
     struct list slabs;
     size_t count;      /* open connections */
     size_t conn_bytes; /* size of a connection with its session */
-    /* Of the next connection. The first connection's is the worker's number. */
+    /* The next connection's number; the first one's is the worker's. */
     uint64_t next_number;
     uint64_t number_step; /* from one connection to the next */
     size_t allocated;     /* connections in all slabs */

@@ -43,7 +43,7 @@ void unsent_time_init(struct unsent_time *unsent_time, struct ev_loop *loop,
                       struct stats *stats);
 void unsent_time_fini(struct unsent_time *unsent_time);
 
-/* unsent_time_note_answer() and unsent_time_drop() call these. */
+/* For unsent_time_note_answer() and unsent_time_drop() only. */
 void unsent_time_begin(struct unsent_time *unsent_time, int fd,
                        uint64_t now_ns);
 void unsent_time_end(struct unsent_time *unsent_time);

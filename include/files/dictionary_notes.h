@@ -25,7 +25,7 @@ struct dictionary_note {
     int fd;            /* read from the beginning, by a duplicate */
 };
 
-/* A note in memory of its own. */
+/* A note with copies of its own. */
 struct dictionary_noted {
     struct list list_node;
     uint64_t rule;

@@ -18,7 +18,7 @@ enum {
 };
 #define DICTIONARY_SHELF_BYTES_MAX (256ull << 20)
 
-/* Zeroed, but for versions, is empty. */
+/* A shelf is empty when all but versions is zero. */
 struct dictionary_shelf {
     unsigned versions; /* versions of a rule besides the newest */
     size_t count;

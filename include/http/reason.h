@@ -12,7 +12,7 @@
 
 enum reason {
     REASON_NONE, /* not refused, or refused by what it asks for */
-    /* The first line. */
+    /* Faults of the first line. */
     REASON_EMPTY_LINES,
     REASON_REQUEST_LINE,
     REASON_METHOD,
@@ -20,14 +20,14 @@ enum reason {
     REASON_TARGET_FORM,
     REASON_TARGET_TOO_LONG,
     REASON_VERSION,
-    /* Any line. */
+    /* Faults of any line. */
     REASON_LINE_END,
     REASON_CONTROL_BYTE,
     REASON_FIELD_LINE,
     REASON_TOO_MANY_FIELDS,
     REASON_HEAD_TOO_LARGE,
     REASON_HEAD_TIMEOUT,
-    /* What fields say. */
+    /* Faults in what fields say. */
     REASON_HOST_MISSING,
     REASON_HOST_TWICE,
     REASON_HOST_INVALID,
@@ -36,14 +36,14 @@ enum reason {
     REASON_LENGTH_AND_CODING,
     REASON_CODING_UNKNOWN,
     REASON_EXPECTATION,
-    /* The name that its connection was made for. */
+    /* Another name than its connection was made for. */
     REASON_MISDIRECTED,
-    /* The body of the request. */
+    /* Faults of the request's body. */
     REASON_CHUNK,
     REASON_BODY_TOO_LARGE,
     REASON_BODY_UNWANTED,
     REASON_BODY_TIMEOUT,
-    /* The path. */
+    /* Faults of the path. */
     REASON_ENCODED_SLASH,
     REASON_ENCODED_NUL,
     REASON_ABOVE_ROOT,

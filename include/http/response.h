@@ -31,7 +31,7 @@
 
 enum {
     RESPONSE_HEAD_INLINE = 704,
-    /* Around the fields in that buffer, for the protocol. */
+    /* Room around the fields in that buffer, for the protocol. */
     RESPONSE_HEADROOM = 128,
     RESPONSE_TAILROOM = 56,
     RESPONSE_PHRASE_MAX = 72,        /* a longer one is left out */
@@ -62,7 +62,7 @@ struct response_room {
 struct error_source {
     /* Whether there is a body for that status. */
     bool (*has)(const struct error_source *source, unsigned status);
-    /* The response is an exchange's, is_error, and nothing of it was sent. */
+    /* Puts it into an exchange's response: is_error, nothing of it was sent. */
     void (*put)(const struct error_source *source, struct response *response);
 };
 
@@ -136,14 +136,14 @@ struct response {
     const struct error_source *errors; /* the place's; NULL: none; borrowed */
     /* For handlers that pass answers on; NULL: none; borrowed. */
     const struct encode *encode;
-    /* With is_borrowed; NULL: it is nowhere. */
+    /* The borrowed head for HTTP/2; NULL: it is not kept. */
     struct coded_head *coded_head;
     struct bytes trailer; /* field lines behind a body that has_ended; borrowed
                              of source */
     struct buf head;
 };
 
-/* What every answer of a server says alike. */
+/* Fields that every answer of a server has. */
 struct server_defaults {
     bool server_field;  /* Server: sprintd */
     bool server_timing; /* Server-Timing: where time goes */

@@ -3,7 +3,7 @@
  * look-up found and what was known before.
  *
  * IPv6 and IPv4 take turns, IPv6 first (RFC 8305, 4): when one of them does not
- * work, the second try is already the other. Within each, those known before
+ * work, the second try is already the other. In each family, those known before
  * come first, as they were, and then the new ones. So an unchanged set keeps
  * its order, however DNS servers rotate their lists, and if more are found than
  * fit, the known ones stay.
@@ -24,7 +24,7 @@ struct address_merge {
     const struct address *old;
     size_t old_count;
     bool is_found[ADDRESS_MERGE_MAX]; /* whether old[i] was put again */
-    /* New ones by family, each once. */
+    /* New addresses by family, each once. */
     struct address ipv6[ADDRESS_MERGE_MAX];
     struct address ipv4[ADDRESS_MERGE_MAX];
     size_t ipv6_count;

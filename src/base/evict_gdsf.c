@@ -6,9 +6,9 @@
  *
  *    L + frequency * cost / size        cost is 1: hits count, bytes do not
  *
- * The lowest goes first, and L becomes its priority: who is not used falls
- * behind by what L gains. Many small ones are kept for one large one, which
- * wins the most hits and loses bytes.
+ * The lowest goes first, and L becomes its priority: a node that is not used
+ * falls behind by what L gains. Many small ones are kept for one large one,
+ * which wins the most hits and loses bytes.
  *
  * A newcomer whose own priority is too low to stay is refused, and nobody is
  * evicted for it (Cherkasova, Ciardo: "Role of Aging, Frequency, and Size in

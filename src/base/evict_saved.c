@@ -9,7 +9,7 @@
  *
  * A scan brings what is asked for once: each of these is worth one hit, stands
  * at the bottom, and goes for the next. L grows by that worth only when
- * everything else at the bottom has gone, so who has been hit n times outlives
+ * everything else at the bottom has gone, so a node hit n times outlives
  * about n caches full of such newcomers. Hits count up to HITS_MAX: what was
  * liked by all for a day is not kept for a week.
  */

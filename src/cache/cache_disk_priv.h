@@ -40,7 +40,7 @@ struct cache_disk {
 /* Begins to look at the folder's files, unless that is under way. */
 void cache_scan_begin(struct cache_disk *disk);
 
-/* The job that looks at them. */
+/* Runs disk->scan, which looks at the folder's files. */
 void cache_scan_run(struct cache_job *job);
 
 #endif

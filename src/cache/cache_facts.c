@@ -83,7 +83,7 @@ static int64_t read_age(struct bytes list)
                : 0;
 }
 
-/* RFC 9111 4.2.3. */
+/* Age of an answer when it came (RFC 9111 4.2.3). */
 static int64_t initial_age(const struct said *said, int64_t date_s,
                            const struct cache_circumstances *when)
 {

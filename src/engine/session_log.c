@@ -148,7 +148,7 @@ void session_count_exchange(const struct session *session,
 
 /* --- Server-Timing ------------------------------------------------------- */
 
-/* queue: from the request's last byte until now. */
+/* Says how long it queued: from the request's last byte until now. */
 void session_time_exchange(const struct session *session,
                            struct exchange *exchange, uint64_t now_ns)
 {

@@ -100,7 +100,7 @@ MUST_USE int worker_proxies_start(struct worker *worker,
 /* Ends what only proxies in force do. NULL is accepted, and below. */
 void worker_proxies_retire(struct worker_proxies *proxies);
 
-/* Each second: ends what of them, and of those that leave, nobody waits for. */
+/* Each second: ends fetches that nobody awaits, also of leaving proxies. */
 void worker_proxies_tick(const struct worker *worker);
 
 /* Whether the proxies, or those in leaving, fetch what others want. */

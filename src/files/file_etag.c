@@ -15,9 +15,9 @@
  * nobody sets.
  *
  * Another version of a library, or more effort, makes other bytes of the same
- * file: that they are strong takes the hash. Whoever names one of them has the
- * file, whichever is sent by now, or none yet: that he can be told so takes the
- * version.
+ * file: only with the hash are these tags strong. A client that names one of
+ * them has this version of the file, whichever bytes are sent by now, or none
+ * yet: the version in the tag lets it be told so.
  */
 
 /* --- Writing ------------------------------------------------------------- */

@@ -71,11 +71,11 @@ enum {
     LINK_LIMIT_START = 65536,
     LINK_LIMIT_MAX = 4 * 1048576, /* beyond it the link is called fast */
     LINK_UNSENT_MAX = 2048,       /* per socket, while bytes are held back */
-    /* Sent between two probes of a fast link, at first. */
+    /* Bytes between two probes of a fast link, at first. */
     LINK_PROBE_BYTES = 65536,
-    /* Sent between two probes when none finds anything. */
+    /* Bytes between two probes when none finds anything. */
     LINK_PROBE_BYTES_MAX = 1048576,
-    /* Sent between two probes when what they find is no queue. */
+    /* Bytes between two probes when what they find is no queue. */
     LINK_PROBE_BYTES_REST = 1 << 30,
     LINK_PROBE_MS = 2, /* a queue that stands for so long counts */
     /* Delays are looked for no more often, while few bytes are sent. */
@@ -287,7 +287,7 @@ static inline bool link_counts(const struct link *link,
 void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
                  uint64_t key, uint64_t now_ms);
 
-/* The flow's client has received everything, or its connection is closed. */
+/* Forgets flow: its client has received all, or its connection is closed. */
 void link_drop(struct link *link, struct link_flow *flow);
 
 /* Notes that something is held: the next tick is due in LINK_TICK_NS. */

@@ -2,9 +2,9 @@
  * tls_hkdf - secrets that are made of secrets, as TLS 1.3 does it (RFC 8446
  * 7.1, RFC 5869).
  *
- * A handshake makes some twenty of them, a few blocks of a digest each. They
- * are counted with OpenSSL's plain digests: its HMAC and HKDF set contexts up
- * for each, which takes several times as long as the digest.
+ * A handshake makes some twenty secrets, a few blocks of a digest each. They
+ * are made with OpenSSL's plain digests: its HMAC and HKDF set up contexts for
+ * each secret, which takes several times as long as the digest.
  *
  * Thread: one at a time, for a tls_hkdf.
  * Owns:   what it has made of the last secret, until told to forget.

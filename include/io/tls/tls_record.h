@@ -46,7 +46,7 @@ enum tls_content {
     TLS_CONTENT_DATA = 23
 };
 
-/* RFC 8446 6. */
+/* The alerts of RFC 8446 6. */
 enum tls_alert {
     TLS_ALERT_CLOSE_NOTIFY = 0,
     TLS_ALERT_UNEXPECTED_MESSAGE = 10,

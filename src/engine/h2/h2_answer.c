@@ -400,7 +400,7 @@ void h2_give_up(struct h2_stream *stream)
     h2_stream_rest(stream);
     list_drop(&stream->wait_node);
     if (stream->unsent == 0)
-        remove_stream(stream); /* else it goes with its last framed byte */
+        remove_stream(stream); /* else after its last framed byte */
     profile_leave(before);
 }
 

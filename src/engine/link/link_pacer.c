@@ -14,8 +14,8 @@
  * link that is many times what leaves in a window, and to call it gone is to
  * take the link for one that is a tenth as fast.
  *
- * Who has no CPU for a moment, this machine or what carries the link, sends
- * less in that window with a queue all the time, which looks like a narrower
+ * When this machine, or what carries the link, has no CPU for a moment, less is
+ * sent in that window with a queue all the time, which looks like a narrower
  * link. At a load of 0.9 the pace would then be too slow for what comes until
  * it had crept up again, for a second or two. So the rate falls a little for
  * each such window: a link that is narrower indeed goes on having them. And the

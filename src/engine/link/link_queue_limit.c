@@ -61,8 +61,8 @@ static uint64_t count_ahead(const struct link *link, uint64_t key)
     return ahead;
 }
 
-/* While the pace is known it keeps the queue short; the limit is for when it
- * is too quick. */
+/* A known pace keeps the queue short; the limit is for one that is too
+ * quick. */
 uint64_t link_queue_limit_bytes(const struct link *link)
 {
     const struct link_shared *shared = link->shared;

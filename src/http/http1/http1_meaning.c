@@ -2,7 +2,7 @@
 
 #include "http/http1/http1_priv.h"
 
-/* uri-host [":" port], RFC 3986 3.2.2 and 3.2.3, without userinfo. */
+/* Whether text is uri-host [":" port], RFC 3986 3.2.2, without userinfo. */
 static bool is_authority(struct bytes text)
 {
     size_t at = 0;

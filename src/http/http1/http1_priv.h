@@ -72,7 +72,7 @@ enum http1_verdict http1_find_end(const struct http1_rules *rules,
                                   const char *data, size_t len,
                                   size_t *used_out, enum reason *reason_out);
 
-/* method SP target SP version. */
+/* Checks a request line: method SP target SP version. */
 enum reason http1_check_request_line(struct bytes line);
 
 /* The target of a request: strict in the path, lenient in the query. */
@@ -89,10 +89,10 @@ enum reason http1_check_version(struct bytes version);
  * and its version. False: http-parser has found a fault even so. */
 MUST_USE bool http1_take_reply(struct reply *reply, struct bytes head);
 
-/* A value of Content-Length: digits, below 2^63 by an ample margin. */
+/* Reads a Content-Length: digits, below 2^63 by an ample margin. */
 MUST_USE bool http1_read_length(struct bytes value, uint64_t *length_out);
 
-/* Every '%' begins an escape of two hexadecimal digits. */
+/* Whether every '%' begins an escape of two hexadecimal digits. */
 bool http1_escapes_are_valid(struct bytes text);
 
 /* Reads target, Host, Content-Length, Transfer-Encoding, Connection and

@@ -217,7 +217,7 @@ static bool is_scheme(struct bytes scheme)
            bytes_ieq(scheme, BYTES("http"));
 }
 
-/* RFC 9113 8.3.1 and 8.5, RFC 8441 4. */
+/* Whether it has the ones it must: RFC 9113 8.3.1 and 8.5, RFC 8441 4. */
 static bool has_its_pseudo_fields(const struct http2_head *head)
 {
     bool is_connect = head->method.data &&
@@ -300,7 +300,7 @@ enum http2_verdict http2_head_end(struct http2_head *head, bool ends,
 
 /* --- Storing ------------------------------------------------------------- */
 
-/* CONNECT has no path. */
+/* The request's target; CONNECT has no path. */
 static struct bytes target_of(const struct http2_head *head)
 {
     return head->path.data ? head->path : head->authority;

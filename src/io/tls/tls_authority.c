@@ -23,8 +23,8 @@ struct tls_authority {
     EVP_PKEY *key;
 };
 
-/* What fails leaves word in a queue of the thread's, which whoever speaks TLS
- * would take for their own: it is cleared where it is expected to fail. */
+/* A call that fails leaves its error in a queue of the thread, where code that
+ * speaks TLS would take it for its own: it is cleared where it is expected. */
 
 /* --- Texts --------------------------------------------------------------- */
 

@@ -230,7 +230,7 @@ static int begin_provider(const OSSL_CORE_HANDLE *handle,
     static const OSSL_DISPATCH functions[] = {
         {OSSL_FUNC_PROVIDER_QUERY_OPERATION, (void (*)(void))tell_algorithms},
         {0, NULL}};
-    static char nothing; /* a context is not NULL */
+    static char nothing; /* as a context: that must not be NULL */
 
     (void)handle;
     (void)offered;
