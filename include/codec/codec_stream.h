@@ -21,7 +21,7 @@ enum { CODEC_STREAM_BYTES_MAX = 400 * 1024 };
 enum codec_flush {
     CODEC_GO_ON, /* more will follow; output may be held back */
     CODEC_FLUSH, /* all input so far comes out, if there is room */
-    CODEC_END    /* as CODEC_FLUSH, and the end of the coding */
+    CODEC_END    /* likewise; then ends the coding */
 };
 
 struct codec_step {

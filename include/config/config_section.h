@@ -19,7 +19,8 @@ enum {
 
 enum config_section_kind { CONFIG_TOP, CONFIG_SITE, CONFIG_LOCATION };
 
-/* The only key without a row, for sites; and the word that is not a key. */
+/* The only key without a row, which sites have; and the word for including
+ * files, which is no key. */
 #define CONFIG_HOSTS "hosts"
 #define CONFIG_INCLUDE "include"
 
@@ -40,7 +41,7 @@ struct config_section {
     struct config_section *first; /* the sections inside, in order */
     struct config_section *last;
     struct config_section *next;
-    size_t count; /* of the sections inside */
+    size_t count; /* number of sections inside */
 };
 
 /* Whether an option may stand in a section of that kind. */

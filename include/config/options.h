@@ -61,8 +61,8 @@ enum options_origin { ORIGIN_COMMAND_LINE = -1, ORIGIN_DEFAULT = 0 };
 struct option_origins {
     int line;  /* where the section begins */
     int *rows; /* for each row of the table; ORIGIN_DEFAULT: not set here */
-    int hosts; /* of a site's hosts */
-    struct option_origins *locations; /* of a site's locations, in order */
+    int hosts; /* origin of a site's hosts */
+    struct option_origins *locations; /* origins of its locations, in order */
 };
 
 struct options {
@@ -72,12 +72,12 @@ struct options {
     const char *https_told;      /* port, or names with commas; NULL: off */
     uint64_t https;              /* port besides listen, or OPTIONS_HTTPS_OFF */
     struct texts https_names;    /* names of this machine, without sites */
-    const char *https_folder;    /* of its certificate; NULL: one is named */
+    const char *https_folder;    /* folder of its certificate, or NULL */
     uint64_t tls_profile;        /* enum tls_profile */
     uint64_t tls_kernel;         /* enum options_tls_kernel */
     uint64_t http2;              /* enum options_http2 */
     const char *ticket_file;     /* NULL: the server makes keys */
-    uint64_t redirect_port;      /* for HTTPS; 0: from the listeners */
+    uint64_t redirect_port;      /* port for HTTPS; 0: the listener's */
     const char *state_directory; /* NULL: see state_folder.h */
     struct texts acme_directory; /* URLs of authorities, in order */
     const char *acme_email;      /* NULL: no contact is given */
@@ -172,7 +172,7 @@ struct options {
     const char *proxy_tls_certificate;     /* file; NULL: none is shown */
     const char *proxy_tls_certificate_key; /* file; NULL: the certificate's */
     const char *proxy_tls_name;            /* NULL: each server's own name */
-    uint64_t proxy_tls_client;             /* tell servers of its certificate */
+    uint64_t proxy_tls_client;             /* pass client certificates on */
     uint64_t proxy_tls_verify;             /* whether servers are verified */
     uint64_t proxy_connect_ms;
     uint64_t proxy_reply_ms;
@@ -180,7 +180,7 @@ struct options {
     uint64_t proxy_tunnel_ms;
     uint64_t proxy_idle_max; /* idle ones of a worker to a server */
     uint64_t proxy_keepalive_ms;
-    uint64_t proxy_requests_max; /* of a connection's life; 0: any number */
+    uint64_t proxy_requests_max; /* per connection; 0: any number */
     uint64_t proxy_retries;
     uint64_t proxy_fails; /* 0: failures do not eject */
     uint64_t proxy_fail_window_ms;
@@ -208,7 +208,7 @@ struct options {
     struct location_options location; /* at the top, for all sites */
     struct site_options *sites;       /* from the file; none: only location */
     size_t site_count;
-    struct option_origins origins;       /* of the top's values */
+    struct option_origins origins;       /* origins of the top's values */
     struct option_origins *site_origins; /* in the order of sites */
     struct arena arena;
 };

@@ -53,7 +53,7 @@ void identity_raise(void);
 void identity_lower(const struct identity *identity);
 bool identity_is_root_for_files(void);
 
-/* The user by whose rights files are used. Must not be called in the
+/* Returns the user by whose rights files are used. Not to be called in the
  * sandbox. */
 uid_t identity_file_user(void);
 

@@ -26,7 +26,7 @@ struct guard {
     /* Answers an exchange that has waited for htpasswd: with PASSWORD_RIGHT it
      * is admitted; all other verdicts go to guard_refuse(). */
     guard_fn resume;
-    /* Has exchanges that wait looked at again: one may have its verdict. */
+    /* Makes waiting exchanges look again: one may have its verdict. */
     void (*wake)(void *wake_context);
     void *context;
     void *wake_context;

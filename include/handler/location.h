@@ -67,10 +67,10 @@ struct location_options {
 
     /* For TLS: values of a site, the same in all of its locations. */
     struct texts certificate;     /* names of files */
-    bool certificate_is_managed;  /* its first file is (config's managed.h) */
+    bool certificate_is_managed;  /* the first file is (managed.h of config) */
     bool certificate_is_local;    /* some hosts use this machine's authority */
     uint64_t acme;                /* whether certificates may be managed */
-    struct texts certificate_key; /* of each; none: the certificate's files */
+    struct texts certificate_key; /* key files; none: the certificate's files */
     const char *client_ca;        /* NULL: clients are not asked */
     uint64_t client_certificate;  /* enum tls_client */
 

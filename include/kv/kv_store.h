@@ -35,7 +35,7 @@ enum {
     KV_TYPE_BYTES_MAX = 255, /* a media type */
     KV_PAGE_ENTRIES_MAX = 1000,
     KV_PAGE_VALUE_BYTES_MAX = 64 << 10, /* longer values are left out */
-    KV_PAGE_VALUES_BYTES = 128 << 10,   /* of values in a page: then it ends */
+    KV_PAGE_VALUES_BYTES = 128 << 10,   /* bytes of values that end a page */
     KV_CURSOR_BYTES_MAX = 1 + KV_KEY_BYTES_MAX,
     KV_NAME_BYTES = 16, /* length of a name made by KV_PUT_NAMED */
     KV_WRITE_OPS_MAX = 10000
@@ -66,7 +66,7 @@ enum kv_outcome {
 /* --- Values --------------------------------------------------------------- */
 
 struct kv_meta {
-    uint64_t revision;  /* from 1 */
+    uint64_t revision;  /* the first one is 1 */
     int64_t stored_ms;  /* wall clock, since the epoch */
     int64_t expires_ms; /* wall clock, since the epoch; 0: never */
 };
@@ -132,7 +132,7 @@ struct kv_page {
     struct bytes next;  /* a cursor, any bytes; empty: last page */
     size_t value_bytes; /* all values of the page */
     bool has_revision;
-    uint64_t revision; /* of the store as the page saw it */
+    uint64_t revision; /* the store's, as the page saw it */
     struct arena arena;
 };
 
@@ -162,12 +162,12 @@ struct kv_op {
     struct bytes value; /* this and the next two: of puts */
     struct bytes type;  /* at most KV_TYPE_BYTES_MAX */
     uint64_t ttl_ms;    /* 0: for ever */
-    int64_t by;         /* of KV_ADD */
+    int64_t by;         /* what KV_ADD adds */
     /* The answer. */
     enum kv_outcome outcome;
     int64_t sum;              /* the result of KV_ADD */
-    struct kv_meta meta;      /* of what was put; a delete's revision; see
-                                 KV_PRECONDITION; a check's present one */
+    struct kv_meta meta;      /* new value's; a delete's: its revision; after a
+                                 check or refusal: present value's */
     char name[KV_NAME_BYTES]; /* KV_PUT_NAMED: the key is prefix + name; no NUL;
                                  later names are larger */
 };
@@ -203,9 +203,9 @@ void kv_write_set_outcomes(struct kv_write *write, enum kv_outcome outcome);
 /* --- Changes ------------------------------------------------------------- */
 
 enum kv_event_kind {
-    KV_EVENT_PUT,    /* or added to */
-    KV_EVENT_DELETE, /* somebody deleted it */
-    KV_EVENT_EXPIRE, /* its TTL was over, and it has been removed */
+    KV_EVENT_PUT,    /* put, or added to */
+    KV_EVENT_DELETE, /* deleted by a write */
+    KV_EVENT_EXPIRE, /* removed, since its TTL was over */
     KV_EVENT_RESET   /* events were missed: the watcher lists the keys anew, and
                         goes on with the next events */
 };
@@ -214,7 +214,7 @@ struct kv_event {
     enum kv_event_kind kind;
     uint64_t number;       /* to resume from; 0: impossible */
     struct kv_entry entry; /* none for a reset; complete for a put */
-    char room[KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX]; /* of entry's bytes */
+    char room[KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX]; /* entry's texts */
 };
 
 /* Watches changes of keys that begin with prefix. Without has_since, the first

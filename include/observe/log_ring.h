@@ -55,7 +55,7 @@ struct log_ring {
     /* Used by the worker only. */
     _Alignas(64) struct buf lines; /* being filled; data NULL: no block */
     struct log_shared *shared;
-    char *memory; /* all blocks */
+    char *memory; /* memory of all blocks */
     char *free[LOG_BLOCKS];
     unsigned free_count;
     unsigned reclaimed; /* of given_back, those in free again */
@@ -87,7 +87,7 @@ void log_ring_fini(struct log_ring *ring);
  * room. */
 struct buf *log_ring_begin(struct log_ring *ring);
 
-/* Ends the line that was begun, and is complete. */
+/* Ends the line that was begun, which must be complete. */
 static inline void log_ring_end(struct log_ring *ring)
 {
     uint64_t lines = atomic_load_explicit(&ring->put_lines,

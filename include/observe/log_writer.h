@@ -52,7 +52,7 @@ void log_writer_destroy(struct log_writer *writer);
 
 struct log_ring *log_writer_ring(struct log_writer *writer, size_t number);
 
-/* Has the thread open the sink anew soon. */
+/* Makes the thread open the sink anew soon. */
 void log_writer_reopen(struct log_writer *writer);
 
 /* Waits until that was done. Returns 0; -ETIMEDOUT: it will be done after more

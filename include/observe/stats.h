@@ -424,7 +424,7 @@ static inline void stats_note_sample(struct stats_profile *profile,
     counter_add(&profile->samples[phase], 1);
 }
 
-/* Lets old slowest requests expire. */
+/* Makes old slowest requests expire. */
 static inline void stats_tick(struct stats *stats, uint64_t mono_ms)
 {
     slowest_tick(&stats->slowest, mono_ms);

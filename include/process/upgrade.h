@@ -50,7 +50,7 @@ struct upgrade_legacy {
     int tickets_fd;         /* -1: none */
 };
 
-/* Has the launcher start a successor. Returns 0 or -errno: -EALREADY: an
+/* Makes the launcher start a successor. Returns 0 or -errno: -EALREADY: an
  * upgrade is under way; -ENOTCONN: there is no launcher. */
 MUST_USE int upgrade_begin(struct upgrade *upgrade,
                            const struct upgrade_legacy *legacy);

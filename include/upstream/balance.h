@@ -79,7 +79,7 @@ struct balance_server_shared {
     _Atomic uint64_t window_ends_ms;
     _Atomic uint64_t ejected_until_ms; /* in the past: not ejected */
     _Atomic uint64_t risen_at_ms;      /* when probes last turned it up */
-    _Atomic uint32_t ejections;        /* in a row */
+    _Atomic uint32_t ejections;        /* consecutive ejections */
     _Atomic uint32_t probes;           /* consecutive results against is_down */
     _Atomic bool is_down;              /* the probes' verdict */
 };
@@ -122,7 +122,8 @@ enum balance_state { BALANCE_UP, BALANCE_SLOW, BALANCE_EJECTED, BALANCE_DOWN };
 enum balance_state balance_state_of(const struct balance *balance, int server,
                                     uint64_t now_ms);
 
-/* The seconds, at least 1, until a server may be asked again (Retry-After). */
+/* Returns the seconds, at least 1, until a server may be asked again
+ * (Retry-After). */
 unsigned balance_retry_after_s(const struct balance *balance, uint64_t now_ms);
 
 #endif

@@ -83,8 +83,8 @@ struct upstream_options {
     uint64_t connect_ms;       /* to connect, over all addresses together */
     unsigned idle_max;         /* idle connections kept to each server */
     uint64_t idle_ms;          /* for how long an idle one is kept */
-    unsigned requests_max;     /* of a connection's life; 0: no limit */
-    unsigned retries_max;      /* of one request; 0: none */
+    unsigned requests_max;     /* per connection; 0: no limit */
+    unsigned retries_max;      /* per request; 0: none */
     struct tls_connector *tls; /* borrowed; NULL: no server is asked over TLS */
 };
 
@@ -125,7 +125,7 @@ struct upstream_lease {
     void (*on_failed)(struct upstream_lease *lease);
     /* These two are called only while the lease is open. */
     void (*on_readable)(struct upstream_lease *lease);
-    void (*on_writable)(struct upstream_lease *lease); /* after a wait for it */
+    void (*on_writable)(struct upstream_lease *lease); /* once, when awaited */
     /* The answer. */
     struct upstream *upstream;
     enum upstream_error error;
@@ -185,7 +185,7 @@ const struct transport *upstream_transport(const struct upstream *upstream);
 const struct upstream_endpoint *upstream_endpoint_of(
     const struct upstream_pool *pool, int server);
 
-/* Has on_writable called once the socket takes more. */
+/* Makes the loop call on_writable once the socket takes more. */
 void upstream_wait_writable(struct upstream_lease *lease);
 
 /* Reads nothing more until upstream_resume(): back-pressure. */

@@ -166,9 +166,9 @@ int64_t acme_record_due(const struct acme_record *record, int64_t begins_at,
     return due_s - part(life_s / SPREAD, chance);
 }
 
-/* Whether the last attempt was within the hour. One more than an hour in the
- * future is not: a clock that was set back must not delay a certificate for
- * ever. */
+/* Whether the last attempt was within the hour. An attempt more than an hour in
+ * the future does not count: a clock that was set back must not delay a
+ * certificate for ever. */
 static bool is_recent(int64_t attempt_s, int64_t now_s)
 {
     return attempt_s != 0 && attempt_s > now_s - HOUR_S &&

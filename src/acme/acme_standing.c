@@ -15,8 +15,8 @@ static bool covers_all(const struct tls_certificate *certificate,
     return true;
 }
 
-/* A number from the certificate's name: constant for it, and spread over all
- * certificates. */
+/* Returns a number made from the certificate's name: constant for a name, and
+ * spread over all certificates. */
 static uint32_t chance_of(struct bytes text)
 {
     static const struct siphash_key key; /* not secret: nothing to gain */

@@ -75,8 +75,8 @@ MUST_USE bool password_check_cancel(struct password_check *check,
 void password_check_give(struct password_check *check,
                          struct password_job *job);
 
-/* Has a thread call htpasswd_refresh() before anything else. If too many calls
- * wait already, it does nothing, and the file becomes due again. */
+/* Makes a thread call htpasswd_refresh() before anything else. If too many
+ * calls wait already, it does nothing, and the file becomes due again. */
 void password_check_refresh(struct password_check *check,
                             struct htpasswd *htpasswd);
 

@@ -144,8 +144,8 @@ static const uint32_t fcntl_commands[] = {
     F_SETFL,     F_GETLK,         F_SETLK,      F_SETLKW,    F_OFD_GETLK,
     F_OFD_SETLK, F_OFD_SETLKW,    F_GETPIPE_SZ, F_SETPIPE_SZ};
 
-/* Calls with a process id may only name the process itself: abort(3), raise(3),
- * pthread_kill(3). */
+/* Calls that take a process id may only name the process itself: abort(3),
+ * raise(3), pthread_kill(3). */
 static const int calls_with_pid[] = {SCMP_SYS(kill), SCMP_SYS(tgkill)};
 
 /* Allows a call; one below 0 does not exist on this machine. */

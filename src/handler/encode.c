@@ -20,8 +20,8 @@ static bool is_digest(struct bytes name)
     return false;
 }
 
-/* Whether the answer has a digest, of its bytes as they come or before coding;
- * one announced for a trailer would be lost. */
+/* Whether the answer has a digest of its bytes, coded or not; a digest
+ * announced for the trailer would be lost. */
 static bool is_fixed(const struct response *response)
 {
     struct bytes trailer = find(response, BYTES("Trailer"));

@@ -17,7 +17,7 @@ struct coded_source {
     struct exchange *exchange; /* woken when a turn begins */
     struct source *inner;      /* NULL: the whole body lies in `in` */
     struct codec_stream *codec;
-    unsigned cost;       /* of each input byte, in a turn's bytes */
+    unsigned cost;       /* bytes of a turn for each input byte */
     struct list stalled; /* linked into the encoder while it waits for a turn */
     struct bytes in;
     char *read; /* memory of `in` for pieces from files; NULL at first */

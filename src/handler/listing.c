@@ -48,8 +48,8 @@ struct listing {
     bool reads_ahead;
     DIR *directory; /* NULL: completely read */
     struct listed_name *entries;
-    size_t count;    /* of entries in use */
-    size_t capacity; /* of entries */
+    size_t count;    /* entries in use */
+    size_t capacity; /* entries allocated */
     size_t at;       /* index of the next to write */
     uint64_t written;
     struct buf names;

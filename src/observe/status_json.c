@@ -158,7 +158,7 @@ static void put_value(struct json_writer *json, const char *name,
     }
 }
 
-/* Puts the members of an object from a part. */
+/* Puts the members that a part of the table has for an object. */
 static void put_rows(struct json_writer *json, enum stats_part part,
                      const struct stats_object *object)
 {

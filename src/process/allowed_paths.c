@@ -83,8 +83,8 @@ static const char *find_settings_folder(char *path)
     return NULL;
 }
 
-/* An editor replaces a file by a new one of the same name: allowed is then its
- * folder, or the broker, which goes by the name, opens it. */
+/* Editors replace a file by a new one of the same name: so the file's folder is
+ * allowed, or the broker, which goes by the name, opens it. */
 static void add_file(struct allowed_paths *allowed, const char *path)
 {
     char *real = path ? realpath(path, NULL) : NULL;

@@ -341,7 +341,7 @@ static void end(struct server *server)
     if (server->shutdown_mode != SERVER_LEAVES)
         take_news(server);
     if (server->shutdown_mode != SERVER_LEAVES) {
-        upgrade_destroy(&server->upgrade); /* it could take over no more */
+        upgrade_destroy(&server->upgrade); /* or it would start a successor */
         notify_stopping(&server->notify, "Finishing what is under way");
     }
     stats_shared_drain(server->statistics.shared);

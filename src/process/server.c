@@ -298,7 +298,7 @@ static void announce(struct server *server)
 
 /* --- Ending -------------------------------------------------------------- */
 
-/* Closes the listeners. leaves: of a failed upgrade; the earlier server still
+/* Closes the listeners. leaves: a failed upgrade, so the earlier server still
  * has the sockets. */
 static void close_places(struct server *server, bool leaves)
 {

@@ -145,8 +145,8 @@ static enum upstream_error judge(int err)
     }
 }
 
-/* Notes a failure. One of the server's says more than one of ours, which is
- * often missing IPv6. */
+/* Notes a failure. A refusal by the server says more than a failure of our own,
+ * such as missing IPv6. */
 static void note_failure(struct upstream_connecting *connecting, int err)
 {
     if (connecting->error == UPSTREAM_REFUSED ||

@@ -132,9 +132,9 @@ struct upstream *upstream_create(struct upstream_server *server);
 /* Gives fd to the connection, which then owns it. */
 void upstream_set_fd(struct upstream *upstream, int fd);
 
-/* Has lost packets sent again each second, until the server has answered: a
- * server with a full backlog loses them all. (A kernel before 6.15 waits twice
- * as long each time.) */
+/* Makes the kernel send lost packets again each second until the server has
+ * answered: a server with a full backlog loses them all. (A kernel before 6.15
+ * waits twice as long each time.) */
 void upstream_bound_rto(struct upstream *upstream);
 
 /* Closes the connection, in whatever state, and unlinks it. */

@@ -99,7 +99,8 @@ void file_mark_set(struct file_mark *mark, const char *path,
 /* Whether any of the files was changed or replaced. */
 bool certificate_files_are_old(const struct certificate_files *files);
 
-/* A number that changes when any file changes, or becomes accessible. */
+/* Returns a number that changes when any file changes, or becomes
+ * accessible. */
 uint64_t certificate_files_look(const struct certificate_files *files);
 
 /* Returns the path of a file that this process may not read, or NULL. */

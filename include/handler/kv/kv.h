@@ -36,8 +36,8 @@
 #include "observe/stats_store.h"
 
 enum {
-    /* What a list with values takes of the memory for values, which must be at
-     * least as large. */
+    /* Bytes that a list with values takes of the memory for values, which must
+     * have at least as many. */
     KV_LIST_BYTES = 1 << 20
 };
 

@@ -99,8 +99,8 @@ void proxy_destroy(struct proxy *proxy);
 
 struct handler proxy_handler(struct proxy *proxy);
 
-/* Calls hear with the head of each final reply before it is passed on, and with
- * the relay used for that. To be called once, before the first request. */
+/* Makes the proxy call hear with the head of each final reply, before it is
+ * passed on by relay. To be called once, before the first request. */
 void proxy_report(struct proxy *proxy,
                   void (*hear)(void *context, const struct exchange *exchange,
                                const struct reply *reply,

@@ -68,7 +68,7 @@ struct kv_lmdb_options {
 #define KV_LMDB_BYTES_FIRST ((uint64_t)1 << 26) /* 64 MiB */
 
 struct kv_lmdb_counts {
-    uint64_t keys; /* with expired ones not swept yet */
+    uint64_t keys; /* including expired ones, until swept */
     uint64_t revision;
     uint64_t map_bytes;
     uint64_t used_bytes; /* size of the file */

@@ -36,7 +36,7 @@ MUST_USE int steward_find_program(char path[PATH_MAX]);
  * program; or another -errno. */
 MUST_USE int steward_open(struct steward *steward, char *const *arguments);
 
-/* Has the program read the configuration again. */
+/* Makes the program read the configuration again. */
 void steward_reload(const struct steward *steward);
 
 /* Whether the program has reported a new certificate since the last call. */

@@ -22,7 +22,7 @@ struct ask {
     bool is_done;      /* all below is the result */
     bool is_collapsed; /* another's fetch has brought it */
     struct cache_found found;
-    struct cache_reader place; /* in found's body, until the answer reads */
+    struct cache_reader place; /* reader's position in found's body */
     bool has_place;
     struct fetch *hand; /* if not NULL: instead of found */
     struct cached_note note;

@@ -66,7 +66,7 @@ struct kv {
 struct kv_question {
     struct list list_node; /* in kv->asked */
     struct kv *kv;
-    struct exchange *exchange; /* there while its sink, pending or source is */
+    struct exchange *exchange; /* valid while sink, pending or source exist */
     unsigned refs;
     bool is_done;
     void (*destroy)(struct kv_question *question);

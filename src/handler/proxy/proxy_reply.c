@@ -44,7 +44,7 @@ static void decode(struct transfer *transfer, size_t from)
  * say. */
 static uint64_t read_kept_ms(const struct reply *reply)
 {
-    if (!(reply->seen & (1u << FIELD_HOP_BY_HOP))) /* which Keep-Alive is */
+    if (!(reply->seen & (1u << FIELD_HOP_BY_HOP))) /* includes Keep-Alive */
         return 0;
     for (size_t i = 0; i < reply->field_count; i++) {
         const struct field *field = &reply->fields[i];

@@ -14,7 +14,8 @@ static void fail(const struct place *place, struct exchange *exchange,
 
 /* --- Addresses and rates ------------------------------------------------- */
 
-/* Denies unknown addresses wherever some are denied: anybody may have them. */
+/* Whether an address is admitted. An unknown one is not if the list denies any,
+ * since a denied client may have it. */
 static bool is_welcome(const struct location_options *options,
                        const struct address *peer)
 {
@@ -172,8 +173,8 @@ static bool admits(void *context, struct exchange *exchange, struct bytes path)
            takes_password(other, exchange);
 }
 
-/* Whether a location has lists of addresses of its own. A site's lists stand
- * beside its error pages, which are then meant for those it denies. */
+/* Whether a location itself lists addresses. A list of the whole site does not
+ * apply to its error pages, which are meant for the clients that it denies. */
 static bool says_who(const struct place *place)
 {
     const struct location_options *site = place->site->place.options;

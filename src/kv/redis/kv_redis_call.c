@@ -54,7 +54,7 @@ static bool write_command(struct kv_redis_call *call,
     call->put(call, out);
     buf_put(out, (struct bytes){"", 1}); /* hiredis needs a NUL behind it */
     out->len -= !out->failed;
-    client->bytes += out->len - call->bytes; /* it may be sent again */
+    client->bytes += out->len - call->bytes; /* counted once if sent again */
     call->bytes = out->len;
     return !out->failed;
 }
@@ -188,7 +188,7 @@ static void log_fault(struct kv_redis_client *client, struct bytes text)
                   (int)(text.len < 300 ? text.len : 300), text.data);
 }
 
-/* Lets a call wait that was refused for the moment. */
+/* Makes a call wait that was refused for the moment. */
 static void pause_call(struct kv_redis_call *call)
 {
     struct kv_redis_client *client = call->client;

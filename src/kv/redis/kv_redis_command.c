@@ -2,7 +2,7 @@
 
 enum { NUMBER_BYTES = 20 };
 
-/* "*2\r\n$3\r\nGET\r\n$1\r\na\r\n" */
+/* Writes the first line of "*2\r\n$3\r\nGET\r\n$1\r\na\r\n", or of a part. */
 static void put_size(struct buf *out, char mark, size_t size)
 {
     buf_put(out, (struct bytes){&mark, 1});

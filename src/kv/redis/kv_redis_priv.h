@@ -197,7 +197,7 @@ struct kv_connection *kv_redis_route_to(struct kv_redis_client *client,
 void kv_redis_route_move(struct kv_redis_client *client, unsigned partition,
                          const struct address *node);
 
-/* Has the map asked for soon. */
+/* Makes the client ask for the map soon. */
 void kv_redis_route_refresh(struct kv_redis_client *client);
 
 /* Uses this map from now on. */
