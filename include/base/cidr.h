@@ -11,7 +11,7 @@
 
 #include "base/address.h"
 
-/* The family of one block, which every address is in, and of no address. */
+/* The family of the block that has every address; no address is of it. */
 enum { CIDR_ALL = 0xFF };
 
 struct cidr {

@@ -23,7 +23,7 @@
 
 enum {
     JSON_DEPTH_MAX = 32,
-    JSON_VALUES_MAX = 1 << 18, /* 10 MiB, of 40 bytes each */
+    JSON_VALUES_MAX = 1 << 18, /* 10 MiB, at 40 bytes each */
     JSON_NUMBER_BYTES_MAX = 63
 };
 

@@ -26,7 +26,7 @@ struct client_due {
     uint64_t at;     /* V when something is due */
 };
 
-/* How a client begins to wait. */
+/* What client_due_begin() has to know of a client. */
 struct client_wait {
     uint64_t now;       /* V */
     uint64_t factor;    /* c */

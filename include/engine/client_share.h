@@ -132,7 +132,7 @@ struct client_share {
     struct heap leaving;
     struct client_entry *taken; /* the client of the place taken last */
     const struct client_place *taken_place; /* that place: only to compare */
-    uint64_t taken_counted;                 /* bytes of it that its level has */
+    uint64_t taken_counted;                 /* its bytes that are in a level */
     struct client_entry *lone; /* where the only client here is kept */
     bool is_alone;             /* lone is here, and so in no heap */
     struct client_table table; /* all clients here but the lone one */

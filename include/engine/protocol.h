@@ -72,7 +72,7 @@ struct conn_limits {
 struct input;
 struct session;
 
-/* Word from a session up to its connection, at any time. */
+/* Calls from a session up to its connection, at any time. */
 struct session_hooks {
     /* session->beside has changed. has_more: there is also more of what the
      * session waited for. */
@@ -88,7 +88,7 @@ struct session_hooks {
      * candidate is another one now. */
     void (*on_ready)(struct session *session);
     /* One of the session's many answers, of so many bytes, begins to wait:
-     * place is its own in the order of the scheduler. */
+     * place is its own place in the scheduler's order. */
     void (*on_arrive)(struct session *session, struct sched_item *place,
                       uint64_t bytes, bool is_stream);
     /* The key of place, as sched_key() has it. */
@@ -144,7 +144,7 @@ struct session {
     bool holds_input;   /* receive() can go on though nothing more comes */
     uint32_t requests;
     uint32_t finished;   /* requests that are done with */
-    uint16_t position;   /* its candidate's in the queue, on arrival */
+    uint16_t position;   /* place of its candidate in the queue, on arrival */
     uint16_t waiting;    /* how many waited then, itself included, up to
                             UINT16_MAX; with Server-Timing */
     uint32_t ticket;     /* of its peer, for address_count */
@@ -192,12 +192,12 @@ struct protocol {
     /* Reads once. Returns GOES_ON, READS when nothing had come, or CLOSES;
      * beside an answer also STAYS. */
     enum session_step (*receive)(struct session *session);
-    /* The session changes from another protocol to this one. It owns input now,
-     * from the context's pool, which the other has read. NULL: no protocol
-     * hands over to this one. */
+    /* Takes over a session that changes to this protocol, and with it the input
+     * that the other has read, of the context's pool. NULL: no protocol hands
+     * over to this one. */
     void (*inherit)(struct session *session, struct input *input);
     /* Makes exchanges of what has come, and has them answered. Never STAYS;
-     * GOES_ON: as another protocol. */
+     * GOES_ON: it goes on as another protocol. */
     enum session_step (*advance)(struct session *session);
     /* What is to be sent next; asked after SENDS, until nothing is left. */
     struct candidate (*candidate)(const struct session *session);

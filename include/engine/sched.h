@@ -101,7 +101,7 @@ struct sched {
 struct sched_item {
     struct heap_node node; /* private */
     bool is_stream;        /* private: of unknown length */
-    bool is_due;           /* private: it was taken since its client was due */
+    bool is_due;           /* private: it was taken as its client was due */
     bool is_of_many;       /* its owner sets this while it is not queued: one of
                               many responses of a connection, without a part in
                               levels */

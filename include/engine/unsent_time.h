@@ -25,8 +25,8 @@
 #include "observe/stats.h"
 
 enum {
-    UNSENT_TIME_ANSWERS = 64,       /* one of so many small ones is watched */
-    UNSENT_TIME_LARGE_BYTES = 65536 /* a larger one always is */
+    UNSENT_TIME_ANSWERS = 64,       /* watches one small answer of so many */
+    UNSENT_TIME_LARGE_BYTES = 65536 /* and every answer that is larger */
 };
 
 struct unsent_time {
@@ -36,7 +36,7 @@ struct unsent_time {
     ev_timer timer;
     int fd;             /* the socket that is watched; -1: none */
     uint64_t handed_ns; /* when fd's last byte was handed over */
-    unsigned answers;   /* small ones since one was watched */
+    unsigned answers;   /* small answers since one was watched */
 };
 
 void unsent_time_init(struct unsent_time *unsent_time, struct ev_loop *loop,

@@ -88,7 +88,7 @@ struct file_space {
     struct bytes cache_control; /* a field's value; empty: none */
     const struct cache_rules *cache_rules; /* before cache_control; or NULL */
     const struct type_rules *type_rules;   /* before mime; or NULL */
-    const struct head_edits *edits;        /* made in every head; or NULL */
+    const struct head_edits *edits;        /* of every head; or NULL */
     const struct compress_rules *compress; /* NULL: nothing is compressed */
     const struct dictionary_rules *dictionaries; /* NULL: there are none */
     /* For dictionaries: what stands before a file's path in the path of its
@@ -233,8 +233,8 @@ struct bytes file_cache_type(const struct file_cache *cache,
 
 /* Whether the siblings of an entry have come or gone since it was made; then
  * the entry is forgotten, and is to be acquired anew. Looks once in
- * FILE_CACHE_CHECK_MS, by one stat for each there might be where the folder has
- * changed or may change unseen; worth asking only for a client that takes
+ * FILE_CACHE_CHECK_MS; where the folder has changed, or may have unseen, by one
+ * stat for each possible sibling. Worth asking only for a client that takes
  * codings. */
 bool file_cache_siblings_changed(struct file_cache *cache,
                                  struct file_entry *entry);

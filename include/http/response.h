@@ -72,7 +72,7 @@ enum response_cache {
     RESPONSE_CACHE_HIT,
     RESPONSE_CACHE_MISS,
     /* Of proxied answers only. */
-    RESPONSE_CACHE_STALE,       /* a hit that was too old, and allowed so */
+    RESPONSE_CACHE_STALE,       /* a hit that was stale, as it may be */
     RESPONSE_CACHE_REVALIDATED, /* a kept answer that the origin said is good */
     RESPONSE_CACHE_BYPASS,      /* the request went past the cache */
     RESPONSE_CACHE_USES
@@ -96,7 +96,7 @@ struct response {
     bool is_borrowed; /* that is a cached head: http/http1/http1_frame.h */
     bool is_framed;   /* private to the protocol */
     bool has_date;    /* Date is among the fields */
-    bool has_phrase;  /* the phrase came, too: in the headroom */
+    bool has_phrase;  /* a phrase came, too: in the headroom */
     bool is_unsized;  /* nobody knows the body's length beforehand */
     bool has_length;  /* source makes length_left more, and no more */
     bool has_ended;   /* source has nothing more */
@@ -116,10 +116,10 @@ struct response {
     uint64_t body_bytes;   /* length of the body as announced; for logs */
     uint64_t length_left;  /* bytes of the body to come, with has_length */
     uint32_t head_bytes;   /* how many of bytes_sent are head; once framed */
-    uint32_t timing_at;    /* in head, where the field's value goes; or 0 */
+    uint32_t timing_at;    /* in head: where Server-Timing's value goes; or 0 */
     uint32_t fields_end;   /* in head, once it has been ended */
-    uint32_t taken_bytes;  /* of the last piece of a PART_READ, once the socket
-                              has not taken all of one; 0: it always has */
+    uint32_t taken_bytes;  /* what the socket took of a PART_READ's last piece,
+                              once not all; 0: always all */
     struct part *parts;    /* in the room, or from the heap if they are more */
     struct origin origin;  /* object is NULL when nothing is borrowed */
     struct source *source; /* NULL: parts are all there is; kept until what it
@@ -171,7 +171,7 @@ void response_drop_body(struct response *response);
 
 /* --- Writing fields ------------------------------------------------------ */
 
-/* Begins an answer, with what each says alike: Server, nosniff. */
+/* Begins an answer with the fields that all have: Server, nosniff. */
 void response_begin(struct response *response, unsigned status,
                     const struct server_defaults *defaults);
 
@@ -256,7 +256,7 @@ void response_make_error(struct response *response, unsigned status,
                          struct bytes extra_fields,
                          const struct server_defaults *defaults);
 
-/* Makes an answer with a short body, which is copied; otherwise likewise. */
+/* Makes an answer with a short body, which is copied; the rest as above. */
 void response_make_short(struct response *response, unsigned status,
                          struct bytes extra_fields, struct bytes type,
                          struct bytes text,

@@ -162,8 +162,8 @@ MUST_USE enum io_result transport_splice(const struct transport *transport,
 MUST_USE bool transport_say(const struct transport *transport,
                             struct bytes text);
 
-/* Nothing more will be sent, and the client is told so. IO_AGAIN_WRITE: when
- * the socket takes more; IO_FAILED: the client is gone already. */
+/* Tells the client that nothing more will be sent. IO_AGAIN_WRITE: call again
+ * when the socket takes more; IO_FAILED: the client is gone already. */
 MUST_USE enum io_result transport_shut_down(const struct transport *transport);
 
 /* Receives at most len bytes, which nobody needs any more. */
@@ -171,7 +171,7 @@ MUST_USE enum io_result transport_discard(const struct transport *transport,
                                           char *data, size_t len,
                                           size_t *len_out);
 
-/* resets: what was sent is no complete answer, and the client is told so. */
+/* resets: tells the client that what was sent is no complete answer. */
 void transport_close(struct transport *transport, bool resets);
 
 /* Whether the client is still there, by what the kernel knows (POLLRDHUP), so

@@ -8,8 +8,8 @@
 const unsigned miniature_quarters[MINIATURE_SIZES] = {1, 2, 4, 8, 16, 64};
 
 enum {
-    /* A copy and its place in the index. A third of the models are of gdsf,
-     * whose heaps double: 24 bytes for up to two copies. */
+    /* Bytes of a copy and its place in the index. A third of the models, those
+     * of gdsf, have a heap: up to 48 bytes a copy, as it doubles. */
     COPY_MEMORY = 60 + 48 / 3,
     COPIES_MIN = 16,
     /* A budget that is used up thins no model with so few copies, as the
@@ -51,7 +51,7 @@ struct miniature {
     uint64_t credit_ns;
     uint64_t ticked_requests; /* requests until the last tick */
     bool is_paused;
-    struct miniature_asked since; /* asked since told; unless paused */
+    struct miniature_asked since; /* asked, when it last went into told */
     uint64_t settled_key;         /* the last key, if all models have it */
     uint64_t settled_bytes;       /* 0: there is no settled_key */
     uint32_t repeats;             /* asked for again; gdsf is to be told */

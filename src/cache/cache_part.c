@@ -146,8 +146,8 @@ static struct bytes trim_front(struct bytes name)
     return name;
 }
 
-/* Whether only such a rest of a name is left as PHP leaves out: an index, as in
- * "name[index]", or what follows a NUL. */
+/* Whether all that is left of a name is a rest that PHP leaves out: an index,
+ * as in "name[index]", or what follows a NUL. */
 static bool is_name_over(struct bytes name)
 {
     const char *end = name.data + name.len;

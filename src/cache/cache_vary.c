@@ -238,8 +238,8 @@ static void put_value(struct buf *out, const struct request *request,
 
     if ((is_coding || bytes_eq(name, BYTES("accept-language"))) &&
         read_weighed(request, name, is_coding, list, &count)) {
-        /* An empty list takes nothing, and no list takes anything. Lines as
-         * they came begin with another sign: "en;900," is not "en;q=0.9". */
+        /* An empty list takes nothing, a missing one anything. Lines as they
+         * came begin with another sign: "en;900," is not "en;q=0.9". */
         if (has_field(request, name))
             buf_put_literal(out, ":");
         put_weighed(out, list, count);

@@ -1,7 +1,7 @@
 #include "engine/client_due.h"
 
 enum {
-    PARTS = 10, /* g is PARTS_LATER of so many parts of (c - 1) * b */
+    PARTS = 10, /* g is PARTS_LATER / PARTS of (c - 1) * b */
     PARTS_LATER = 9,
     SLOPE_WIDTH =
         19 /* bits of CLIENT_DUE_FACTOR_MAX << CLIENT_DUE_SLOPE_BITS */

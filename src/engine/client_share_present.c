@@ -17,7 +17,7 @@ struct client_entry *client_share_enter(struct client_share *share,
     struct client_entry *entry;
 
     if (client_table_is_full(&share->table)) {
-        /* A client is leaving, as there is room for more than can wait. */
+        /* There is room for more than can wait, so some client is leaving. */
         entry = client_share_first(&share->leaving);
         heap_drop(&share->leaving, &entry->node);
         leave(share, entry);

@@ -30,7 +30,7 @@ static inline struct list *conn_work(const struct conn *conn)
     return &tls_work(conn->session.transport.tls)->list;
 }
 
-/* The ring of those that are put off which the connection belongs in. */
+/* The ring in which the connection waits when it is put off. */
 static inline struct conn_costly *conn_ring(const struct conn *conn)
 {
     struct conn_shared *shared = conn_shared_of(conn);
@@ -75,7 +75,7 @@ static inline bool conn_reads(const struct conn *conn)
 }
 
 /* Sees to it that what TLS has kept goes as soon as the socket takes it, and
- * that what it has read ahead is read, which makes no event. */
+ * that what it has read ahead, for which no event comes, is read. */
 void conn_heed_tls(struct conn *conn);
 
 /* Watches for events, EV_READ and EV_WRITE; 0: for nothing. Costs no system

@@ -29,9 +29,9 @@ static void limit_unsent(const struct conn *conn)
                                session->protocol->unsent_max);
 }
 
-/* Rounds to whole segments what is sent of held-back bytes: the head of a part
- * costs as much as that of a segment. Over TLS a turn takes some segments, as a
- * record's overhead is 2 % of one. */
+/* Rounds what is sent of held-back bytes to whole segments: a shorter one has
+ * as long a head. Over TLS a turn takes some segments, as a record's overhead
+ * is 2 % of one. */
 static uint64_t whole_segments(const struct conn *conn, uint64_t want,
                                uint64_t room)
 {

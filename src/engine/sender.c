@@ -213,7 +213,7 @@ static enum io_result send_file(struct sender *sender,
 {
     const struct part *part = &response->parts[response->part_at];
 
-    /* What does not go now is followed by more as soon as there is room. */
+    /* A piece shorter than its part is followed by more once there is room. */
     if (part->kind == PART_PIPE)
         return transport_splice(transport, part->fd, *len, *len < part->len,
                                 sent_out);

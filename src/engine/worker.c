@@ -93,7 +93,7 @@ static void note_rate(struct worker *worker)
     client_share_set_rate(&shared->sched.clients, state.rate);
 }
 
-/* Brings those statistics up to date that are not counted as it happens. */
+/* Updates the statistics that are not counted as things happen. */
 static void tell(const struct worker *worker)
 {
     stats_tick(worker->options.stats, worker->now.mono_ms);
@@ -266,7 +266,7 @@ static int set_up_loop(struct worker *worker)
     worker->loop = loop_create();
     if (!worker->loop)
         return -ENOMEM;
-    /* It comes before all other watchers of the turn, which see its time. */
+    /* This watcher runs before all others of the turn, which see its time. */
     ev_check_init(&worker->check, on_woken);
     ev_set_priority(&worker->check, EV_MAXPRI);
     worker->check.data = worker;

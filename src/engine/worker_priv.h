@@ -97,7 +97,7 @@ MUST_USE struct worker_proxies *worker_proxies_create(
 MUST_USE int worker_proxies_start(struct worker *worker,
                                   struct worker_proxies *proxies);
 
-/* Ends what only proxies in force do. NULL is accepted, and below. */
+/* Ends the probes, as only proxies in force have. NULL is ok, also below. */
 void worker_proxies_retire(struct worker_proxies *proxies);
 
 /* Each second: ends fetches that nobody awaits, also of leaving proxies. */

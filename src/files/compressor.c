@@ -25,7 +25,7 @@ struct compressor {
     size_t settled_count;
     uint64_t shelf_bytes; /* bytes of settled results */
     struct stats_compress counts;
-    struct counter *told; /* borrowed; is told counts */
+    struct counter *told; /* borrowed; gets counts */
     struct compressor_index index;
     unsigned workers;
     atomic_bool stops;

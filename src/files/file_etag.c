@@ -98,7 +98,7 @@ static bool take_hexadecimal(struct bytes *text)
     return len > 0;
 }
 
-/* Whether make is a tag's of one of these codings. */
+/* Whether make, found by make_of(), is of one of these codings. */
 static bool is_made(struct bytes make, unsigned codings)
 {
     if (make.len > 0)

@@ -59,7 +59,7 @@ uint64_t file_folders_look(struct file_folders *folders,
     struct file_folder *folder = &folders->folders[hash % FILE_FOLDERS];
     bool is_another = folder->hash != hash;
 
-    /* Of more folders than places most are not known, and cost no stat. */
+    /* If folders outnumber places, most are not known, and cost no stat. */
     if (len >= sizeof(path) || (is_another && !is_due(folder, now)))
         return 0;
     if (is_another)

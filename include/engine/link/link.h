@@ -101,8 +101,8 @@ struct link_line {
     _Atomic uint64_t most_fd;             /* of the flow that had most in
                                              the queue; UINT64_MAX: none */
     _Atomic uint64_t news;                /* times it looked, or handed over */
-    _Atomic uint64_t gone;                /* the news when another worker found
-                                             all of the queue to have left */
+    _Atomic uint64_t gone;                /* value of news when another worker
+                                             found all of the queue gone */
     _Atomic uint64_t waiting_rank;        /* rank of its next, or UINT64_MAX */
     _Atomic uint64_t sent;                /* bytes of responses since ever */
     _Atomic uint64_t clients;             /* clients that wait */
@@ -125,7 +125,7 @@ struct link_shared {
     _Atomic uint64_t left;      /* bytes that had left at since_ns */
     _Atomic uint64_t since_ns;  /* when the rate was last judged */
     _Atomic uint64_t judged_ns; /* when the queue was last looked at */
-    _Atomic uint64_t least;     /* fewest bytes seen in it since since_ns */
+    _Atomic uint64_t least;     /* fewest bytes in the queue since then */
     _Atomic uint64_t limit;     /* most bytes in the local queue */
     _Atomic uint64_t limit_ns;  /* when the limit was moved */
     _Atomic uint64_t window;    /* bytes a second, see link_delay_window.c;
@@ -133,8 +133,8 @@ struct link_shared {
     _Atomic uint64_t window_ns; /* when window was moved */
     _Atomic uint64_t trip_us;   /* a recent round trip */
     _Atomic uint64_t near_us;   /* least recent round trip of all paths */
-    _Atomic uint64_t windowed;  /* 1: its pace holds back; 2: the window */
-    _Atomic uint64_t windowed_ns; /* when either last held something */
+    _Atomic uint64_t windowed;  /* 1: the window's pace held back; 2: it did */
+    _Atomic uint64_t windowed_ns; /* when either last held bytes back */
     _Atomic uint64_t long_ns;     /* since when the window's queue is much too
                                      long, or was called so; 0: it is not */
     size_t worker_count;
@@ -155,7 +155,7 @@ void link_shared_fini(struct link_shared *shared);
 struct link_flow {
     struct list link;
     unsigned fd : 30;
-    unsigned is_bounded : 1; /* its unsent bytes: LINK_UNSENT_MAX */
+    unsigned is_bounded : 1; /* to LINK_UNSENT_MAX unsent bytes */
     unsigned is_fresh : 1;   /* it was handed something lately */
     uint32_t path;   /* hash of the client's address; 0: the client is on this
                         machine */
@@ -187,7 +187,7 @@ struct link {
     struct list flows;
     uint64_t queued;    /* of all flows */
     uint64_t flight;    /* of all flows */
-    uint64_t standing;  /* of flight, what is thought to stand in a queue */
+    uint64_t standing;  /* bytes of flight thought to stand in a queue */
     uint64_t seen_ns;   /* when the local queue was last looked at */
     uint64_t looked_ns; /* when acknowledgements were last looked at */
     uint64_t looked;    /* flight at looked_ns */
@@ -208,8 +208,8 @@ struct link {
     uint64_t asked_ms; /* when delays were last looked for */
     int64_t trip_us;   /* average round trip of what was in flight */
     uint64_t least_us; /* its least round trip; 0: not known */
-    uint64_t span_us;  /* least round trip and the time that the aimed-at queue
-                          takes: window times this may be in flight */
+    uint64_t span_us;  /* least round trip plus the time of the queue aimed at:
+                          window times this may be in flight */
     /* Bytes a second that may leave for the window; 0: as they come. */
     uint64_t window_pacer;
     uint32_t delay_us; /* of the last flow that was found delayed */

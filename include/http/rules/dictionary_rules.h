@@ -1,6 +1,6 @@
 /*
- * dictionary_rules - which answers may be sent as the difference from what the
- * client has already (RFC 9842), and what they are told apart from.
+ * dictionary_rules - which answers may be sent as the difference from a
+ * dictionary that the client has already (RFC 9842), and from which one.
  *
  *   /assets/app.*.js            each answer of the pattern is a dictionary for
  *                               the next one

@@ -14,8 +14,8 @@
 
 enum { TLS_CHALLENGE_FILE_MAX = 48 };
 
-/* What the file for a name is called. It has a dot, which no token has
- * (handler/challenge.h): it holds a key. */
+/* Writes the name of the file for a name: with a dot, which no token has
+ * (handler/challenge.h), as the file holds a key. */
 void tls_challenge_file(struct bytes name,
                         char file_out[TLS_CHALLENGE_FILE_MAX]);
 

@@ -6,9 +6,9 @@
  *   '------ head -------'---- encrypted -----------'
  *
  * What a direction needs after the handshake is a key, an initialization vector
- * and a counter. The ciphers and the digests are OpenSSL's; that records are
- * made and opened here is because its SSL keeps 11 KiB more of each connection,
- * for whatever versions and handshakes there may be (io/tls_takeover).
+ * and a counter. The ciphers and the digests are OpenSSL's. But records are
+ * made and opened here, as its SSL keeps 11 KiB more of each connection, for
+ * whatever versions and handshakes there may be (io/tls_takeover).
  *
  * Thread: one at a time, for a suite and all directions that it is of.
  * Owns:   a direction its key, which is wiped out at its end.

@@ -42,8 +42,8 @@ uint64_t tls_tickets_tick(struct tls_tickets *tickets, uint64_t now_s);
 MUST_USE const char *tls_tickets_read(struct tls_tickets *tickets,
                                       struct bytes text);
 
-/* What another process takes over: its room, and what writes it and returns its
- * length. 0: there is no randomness. */
+/* A state for another process to take over: its room, and what writes it and
+ * returns its length; 0: there is no randomness. */
 enum { TLS_TICKETS_STATE_MAX = 16 + TLS_TICKETS_KEPT * TLS_TICKET_KEY_BYTES };
 size_t tls_tickets_save(struct tls_tickets *tickets,
                         char state[TLS_TICKETS_STATE_MAX]);

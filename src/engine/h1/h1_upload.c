@@ -122,7 +122,7 @@ enum session_step h1_meet_upload_end(struct h1 *h1)
 {
     if (!h1->current->is_tunnel)
         return session_close(&h1->session, CONN_END_CLIENT);
-    if (transport_was_cut(&h1->session.transport)) /* what is missing? */
+    if (transport_was_cut(&h1->session.transport)) /* the end may be missing */
         return session_close(&h1->session, CONN_END_ERROR);
     h1->current->body_bytes = h1->input->body.bytes;
     finish(h1);

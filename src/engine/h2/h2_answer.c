@@ -258,8 +258,8 @@ static bool has_place_beside(const struct h2 *h2, uint32_t count,
                H2_LIVE_BYTES_MAX;
 }
 
-/* Whether another one that waits for others may, of a client without an answer
- * so far: rooms do not count, as those that wait rest when need be. */
+/* Whether another exchange may wait for others: a client without an answer has
+ * H2_BYTES_MAX. Rooms do not count, as those that wait rest when need be. */
 static bool has_bytes_left(const struct h2 *h2)
 {
     return h2->is_known ||
@@ -354,7 +354,7 @@ static void end_exchange(struct h2_stream *stream, bool is_sent)
         exchange->times.first_ns = exchange->times.last_ns;
     session->finished++;
     if (access_log_tells(session->context->access_log, LOG_EVENT_REQUEST)) {
-        (void)!exchange_rouse(exchange); /* else nothing is told of fields */
+        (void)!exchange_rouse(exchange); /* if it fails, no fields are logged */
         session_log_exchange(session, exchange);
     }
     if (exchange->response.reason != REASON_NONE)

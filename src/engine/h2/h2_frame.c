@@ -260,8 +260,8 @@ static uint64_t count_ahead(const struct h2_stream *stream,
     return len == HTTP2_FRAME_BYTES_MAX && most > len ? most - len : 0;
 }
 
-/* Reads the next frame's payload and those behind it, each to where its frame
- * will be. False: there are not so many bytes, or they cannot be read. */
+/* Reads the next frame's payload and those behind it, with room for heads in
+ * between. False: there are not so many bytes, or they cannot be read. */
 static bool read_ahead(struct h2_plan *plan, const struct h2_stream *stream,
                        const struct part *part, uint32_t len, uint64_t more)
 {
@@ -306,7 +306,7 @@ static bool take_ahead(struct h2_plan *plan, const struct h2_stream *stream,
     ahead->text += len + HTTP2_FRAME_HEAD;
     ahead->offset += len;
     ahead->len -= len;
-    if (len < HTTP2_FRAME_BYTES_MAX) /* those read for more lie further on */
+    if (len < HTTP2_FRAME_BYTES_MAX) /* the rest was read to further on */
         ahead->stream = NULL;
     return true;
 }

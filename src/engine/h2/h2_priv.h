@@ -62,7 +62,7 @@ enum {
     H2_BLOCK_BYTES_MAX = 32768,     /* encoded head in several frames */
     H2_BLOCK_PIECES_MAX = 8,        /* frames of such a head */
     H2_CONTROL_BYTES_MAX = 65536,
-    H2_CONTROL_BYTES_REST = 32768, /* beyond this nothing is read for now */
+    H2_CONTROL_BYTES_REST = 32768, /* with more, nothing is read for now */
     /* How much is framed in one go. A single head, which is the longest text to
      * be encoded, may go beyond it. */
     H2_PLAN_BYTES = 131072,
@@ -88,8 +88,8 @@ struct h2_stream {
     struct list wait_node;  /* in h2->parked, or h2->shut, or none */
     struct heap_node ready; /* in h2->ready */
     struct sched_item place;
-    uint64_t turn;  /* of its last frame, arrival or end of turn: orders
-                       equals */
+    uint64_t turn;  /* h2->turns at its arrival, last frame or end of turn:
+                       orders equals */
     uint64_t had;   /* bytes of its body in this turn */
     uint64_t bid;   /* in bytes, for its connection: h2_bid.c */
     uint64_t order; /* place in the client's order: h2_stream.c */
@@ -264,7 +264,7 @@ struct h2 {
     uint32_t body_window;   /* receive_size of new streams */
     uint32_t measured;      /* bytes of bodies, while is_measuring */
     uint32_t measure_rest;  /* pieces until measuring begins again */
-    uint32_t measure_pause; /* how many pieces that was last time */
+    uint32_t measure_pause; /* how many measure_rest last began with */
     bool is_measuring;
     uint64_t turns;      /* counter for the turn of streams */
     uint64_t goodbye_ms; /* when the first GOAWAY was sent */
@@ -272,7 +272,7 @@ struct h2 {
     uint64_t
         head_until_ms; /* deadline for the rest of a frame; 0: none begun */
     uint64_t look_ms;  /* when to look at all streams; 0: not timed */
-    uint32_t limited;  /* session->requests at that time */
+    uint32_t limited;  /* session->requests when until_ms was set */
     uint64_t sent;     /* bytes sent since output began: send_rate_min */
     uint64_t bytes_in;
     uint64_t bytes_out;                   /* of control frames */

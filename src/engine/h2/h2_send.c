@@ -7,7 +7,7 @@
 
 enum {
     VECTOR_MAX = 128, /* pieces that leave in one system call */
-    /* Around a response, roughly: more than this goes with the next one. */
+    /* Framing of a response, roughly: more than this goes with the next one. */
     H2_FRAMING_BYTES = 256
 };
 

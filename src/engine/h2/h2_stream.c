@@ -86,7 +86,7 @@ struct candidate h2_stream_candidate(const struct h2_stream *stream)
     struct candidate candidate = {.bytes = response->bytes_left,
                                   .place = &stream->place};
 
-    if (!stream->has_head) /* the head is framed as few bytes */
+    if (!stream->has_head) /* a head's lines become few bytes */
         candidate.bytes -= http2_lines_bytes(response);
     if (has_more && response->has_length) {
         candidate.bytes += response->length_left;

@@ -11,7 +11,7 @@
  */
 enum {
     MEASURED_AT = 16384, /* bytes of a body, as shorter ones are soon over */
-    REST_MAX = 255       /* pieces after a PING that found nothing */
+    REST_MAX = 255       /* most pieces between two PINGs that find nothing */
 };
 
 static const char measure[8] = "windows";

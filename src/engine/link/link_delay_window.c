@@ -30,19 +30,19 @@
 #include "io/socket_state.h"
 
 enum {
-    STALE_MS = 100,      /* without anything sent or acknowledged */
+    STALE_MS = 100,      /* for so long nothing was sent or acknowledged */
     TARGET_BYTES = 6144, /* aimed-at queue, at least: what passes in a tick,
                             plus a share of the path, may be more */
     TARGET_SHARE = 32,
-    LONG_BYTES = 24576, /* a queue that is much too long; and a share */
+    LONG_BYTES = 24576, /* much too long a queue, plus the path / LONG_SHARE */
     LONG_SHARE = 4,
-    SPAN_BYTES = 14336, /* the least in flight, on a path of no length */
+    SPAN_BYTES = 14336, /* the least in flight, if a path has no length */
     SPAN_US = 10000,    /* span of a path not known yet */
     SMOOTH = 16,
     GROW = 32,
     WINDOW_MIN = 51200, /* in bytes a second */
     WINDOW_START = 104857600,
-    RUN_EMPTY = 8,     /* a path with that share or less is empty */
+    RUN_EMPTY = 8,     /* with less of its window in flight, a path is empty */
     LOOK_NS = 1000000, /* between two looks, at least */
     MOVE_NS = 2000000, /* between two moves of the window, at least */
     LONG_NS = 50000000,

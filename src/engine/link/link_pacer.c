@@ -46,7 +46,7 @@ enum {
     SMOOTH_BYTES = 98304, /* a rate is averaged over so many bytes */
     UP_SHARE = 512,       /* added to the pace in a window */
     UP_SHARE_FAR = 16,    /* added far below the rate or the crest */
-    CREST_SHARE = 16,     /* the crest is so much below where the queue stood */
+    CREST_SHARE = 16,     /* the crest is so much below a pace with a queue */
     DOWN_SHARE = 32,
     FAR_SHARE = 4,  /* a pace that far above what leaves is far off */
     FALL_SHARE = 8, /* the most that a known rate falls in a window */

@@ -46,8 +46,8 @@ static uint64_t rank_of(const struct link *link, uint64_t key)
     return link->base - key < middle ? middle - (link->base - key) : 0;
 }
 
-/* Whether another worker has found that all has left that the line's worker had
- * handed over. */
+/* Whether another worker has found that the line's worker has nothing left in
+ * the queue. */
 static bool is_gone(const struct link_line *line)
 {
     return link_load(&line->gone) == link_load(&line->news);

@@ -18,7 +18,7 @@
 enum {
     PACER_SHARE = 16, /* the pace is so much above the window */
     NEAR_SHARE = 512, /* how much near_us grows with each look */
-    LATE_TIMES = 2    /* the bucket is deeper by so many latenesses */
+    LATE_TIMES = 2    /* the bucket is deeper by so many times late_ns */
 };
 
 void link_window_pacer_note(struct link_shared *shared, uint64_t least_us)

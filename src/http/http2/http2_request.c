@@ -217,7 +217,7 @@ static bool is_scheme(struct bytes scheme)
            bytes_ieq(scheme, BYTES("http"));
 }
 
-/* Whether it has the ones it must: RFC 9113 8.3.1 and 8.5, RFC 8441 4. */
+/* Whether head has what RFC 9113 8.3.1 and 8.5, and RFC 8441 4 demand. */
 static bool has_its_pseudo_fields(const struct http2_head *head)
 {
     bool is_connect = head->method.data &&

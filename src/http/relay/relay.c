@@ -35,8 +35,8 @@ bool relay_tells_asker(struct bytes name)
 {
     if (!relay_has_prefix(name, BYTES("X-")))
         return false;
-    /* Some take the latter for the target, from a proxy that they trust
-     * (Yii). */
+    /* Some (Yii) take X-Rewrite-URL and the like for the target, from a proxy
+     * that they trust. */
     return relay_has_prefix(name, BYTES("X-Forwarded")) ||
            bytes_ieq(name, BYTES("X-Rewrite-URL")) ||
            bytes_ieq(name, BYTES("X-Original-URL")) ||

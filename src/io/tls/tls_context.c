@@ -206,8 +206,8 @@ static int begin_mac(EVP_MAC_CTX *mac, struct tls_ticket_key *key)
 }
 
 /* Whether the client gets another ticket. In TLS 1.3 each is used once (RFC
- * 8446 C.4), so that each client that comes back does; in TLS 1.2, if its key
- * is not the newest any more. */
+ * 8446 C.4), so each client that comes back gets one; in TLS 1.2 it gets one
+ * if the key of its ticket is not the newest any more. */
 static bool wants_another(const SSL *ssl, enum tls_ticket_age age)
 {
     return age == TLS_TICKET_OLD || SSL_version(ssl) >= TLS1_3_VERSION;

@@ -34,7 +34,7 @@ enum {
     /* Two records of the largest size, so that there is room behind a part of
      * one. */
     TLS_IN_BYTES = 2 * TLS_RECORD_MAX,
-    TLS_BEGUN_MAX = 5 /* a KeyUpdate, which alone a client sends */
+    TLS_BEGUN_MAX = 5 /* a KeyUpdate: clients send nothing else */
 };
 
 struct tls_buffers {

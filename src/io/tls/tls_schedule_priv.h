@@ -3,9 +3,9 @@
  * OpenSSL, which asks for it.
  *
  * OpenSSL 3.0 finds the algorithm that makes each secret by its name, and lets
- * a provider of the program's offer one. That of ours is io/tls/tls_hkdf, which
- * takes a fourth of the time; and what passes here need not be asked for again,
- * when the connection is taken over: OpenSSL's other door for that is the text
+ * a provider of the program's offer one. Ours is io/tls/tls_hkdf, which takes a
+ * fourth of the time. And the secrets that pass here need not be asked for when
+ * the connection is taken over: otherwise OpenSSL tells them only as the text
  * for key logs, digit by digit.
  *
  * What is not of a handshake that has entered, or is unlike those of TLS 1.3,

@@ -1,6 +1,6 @@
 /*
- * tls_secrets_priv - what a handshake of OpenSSL's has made of keys, so that
- * another can go on with the connection.
+ * tls_secrets_priv - the keys that a handshake of OpenSSL's has made, so that
+ * others can go on with the connection.
  *
  * Thread: the worker of its connection.
  * Owns:   secrets, which are wiped out at their end.
