@@ -11,7 +11,7 @@
 
 #include "base/address.h"
 
-/* The family of the block that has every address; no address is of it. */
+/* The family of the block of all addresses; no address has it. */
 enum { CIDR_ALL = 0xFF };
 
 struct cidr {

@@ -231,8 +231,8 @@ static bool fits(const struct buf *out, size_t begin)
     return !out->failed && out->len - begin <= CACHE_KEY_BYTES_MAX;
 }
 
-/* Whether several fields ask for a part of a page, or one does besides a
- * proxy's: writes make invalid what is kept in one form only. */
+/* Whether one field asks for a part of a page, and another for a form, too:
+ * such answers would have keys that writes do not make invalid. */
 static bool tells_mixed_forms(const struct request *request)
 {
     unsigned count = 0;

@@ -165,7 +165,7 @@ static void take_payload(struct h2 *h2)
         h2_end_data(h2);
 }
 
-/* False: the first byte, which says how long the padding is, has not come. */
+/* Begins a DATA frame. False: the byte for the padding's length must come. */
 static bool begin_data(struct h2 *h2, const struct http2_frame *frame)
 {
     bool is_padded = frame->flags & HTTP2_FLAG_PADDED;

@@ -259,7 +259,7 @@ struct filling {
     uint64_t passing;  /* bytes a second that come through */
     uint64_t standing; /* bytes in the queue */
     bool was_held;     /* something was held back */
-    bool was_full;     /* so it was, by the window and not its pace */
+    bool was_full;     /* held back by the window, not its pace */
     bool is_long;
 };
 

@@ -101,8 +101,8 @@ static uint64_t find_odd(uint64_t word)
 
 /* The path is checked strictly: all its readers must come to the same. What is
  * behind '?' is the application's own, and browsers send what people type: a
- * '%' that begins no escape, '#', UTF-8 as it is. So all passes there that
- * cannot end the target. */
+ * '%' that begins no escape, '#', UTF-8 as it is. So every byte passes there
+ * that cannot end the target. */
 bool http1_is_target(struct bytes target)
 {
     const char *end = target.data + target.len;
