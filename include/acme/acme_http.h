@@ -24,7 +24,7 @@ enum {
     ACME_FAULT_MAX = 512,
     ACME_CONNECT_S = 10,
     ACME_ANSWER_S = 60,
-    ACME_WAIT_MAX_S = 24 * 3600 /* at most so much of Retry-After */
+    ACME_WAIT_MAX_S = 24 * 3600 /* seconds; limits Retry-After */
 };
 
 struct acme_http; /* opaque */

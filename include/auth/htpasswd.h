@@ -28,11 +28,11 @@
 enum {
     HTPASSWD_USERS_MAX = 10000,
     HTPASSWD_NAME_BYTES_MAX = 255,
-    /* SHA-crypt's time grows by the square of it; bcrypt uses only 72. */
+    /* The time of SHA-crypt grows with its square; bcrypt uses only 72. */
     HTPASSWD_PASSWORD_BYTES_MAX = 255,
     HTPASSWD_BCRYPT_COST_MAX = 14, /* takes about a second */
-    HTPASSWD_ROUNDS_MAX = 1000000, /* of SHA-crypt; about a second, too */
-    HTPASSWD_LOOK_MS = 1000        /* between two looks for changes of it */
+    HTPASSWD_ROUNDS_MAX = 1000000, /* SHA-crypt's; take about a second */
+    HTPASSWD_LOOK_MS = 1000        /* between looks whether it changed */
 };
 
 /* What is wrong with a file, as text for people. */
@@ -54,8 +54,8 @@ void htpasswd_release(struct htpasswd **htpasswd_ref);
  * same. */
 uint64_t htpasswd_generation(const struct htpasswd *htpasswd);
 
-/* Whether the file is due to be looked at. Only one caller is told true each
- * time; it must have htpasswd_refresh() called. */
+/* Whether the file is due to be looked at. Each time, only one caller gets
+ * true; it must see to it that htpasswd_refresh() is called. */
 MUST_USE bool htpasswd_is_due(struct htpasswd *htpasswd, uint64_t now_ms);
 
 /* Reads the file anew if it has changed, and logs that, or what is wrong with

@@ -67,16 +67,16 @@ void codec_meter_subtract(struct codec_meter *meter, uint64_t bytes);
 uint64_t codec_meter_read(const struct codec_meter *meter);
 uint64_t codec_meter_take_max(struct codec_meter *meter);
 
-/* Up to this size, two milliseconds are enough for gzip and zstd to compress a
- * text to its smallest size but for a thousandth. */
+/* Up to this size, two milliseconds let gzip and zstd compress a text to within
+ * a thousandth of its smallest size. */
 enum { CODEC_SHORT_BYTES = 16 << 10 };
 
 /* --- One file each ------------------------------------------------------- */
 
 /* The zstd format (RFC 8878). Its window is at most 8 MiB (RFC 9659); with a
- * dictionary, whose bytes are used as they are, at most what clients must have
- * then (RFC 9842 5): 8 MiB, or 1.25 times the dictionary. With a dictionary
- * there is only one effort, which is enough. */
+ * dictionary, whose bytes are used as they are, at most what clients must
+ * support then (RFC 9842 5): 8 MiB, or 1.25 times the dictionary. With a
+ * dictionary there is only one effort, which is enough. */
 enum codec_result codec_zstd(struct codec_order *order);
 
 /* Brotli (RFC 7932). */

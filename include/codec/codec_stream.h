@@ -3,7 +3,7 @@
  * piece.
  *
  *   zstd     window 32 KiB    at most 345 KiB
- *   brotli   window 32 KiB    at most 305 KiB, and so with little effort
+ *   brotli   window 32 KiB    at most 305 KiB, with little effort
  *   gzip     window 32 KiB    at most 270 KiB
  *
  * A stream may have 400 KiB of memory; larger windows or more effort need more.

@@ -7,8 +7,8 @@
  *   ${VARIABLE}  from the environment; ${VARIABLE:-default if it is missing}
  *
  * each on one line; comments begin with # or //, or lie between slash-star and
- * star-slash. An invalid token is a fault, and is returned as one that is bad,
- * so that the rest is read, too.
+ * star-slash. An invalid token is a fault, but is returned, marked as bad, so
+ * that the rest is read, too.
  *
  * Thread: the main thread's, which has the environment.
  * Owns:   nothing: values lie in the arena or in the text.

@@ -42,7 +42,7 @@ __attribute__((format(printf, 3, 4))) void faults_add(struct faults *faults,
 
 enum { FAULT_POSITION_MAX = 200 };
 
-/* Writes how a message about line from names another line: "line 5" or
+/* Writes the name of a line for a message about line from: "line 5" or
  * "FILE:5". */
 void faults_name_line(const struct faults *faults, int line, int from,
                       char name_out[FAULT_POSITION_MAX + 1]);

@@ -204,7 +204,7 @@ struct options {
     const char *config;               /* the file read first; NULL: none */
     struct texts files;               /* that file and all it includes */
     struct texts include_folders;     /* where included files may appear */
-    struct texts include_ways;        /* paths that new ones may have */
+    struct texts include_ways;        /* paths of possible new files */
     struct location_options location; /* at the top, for all sites */
     struct site_options *sites;       /* from the file; none: only location */
     size_t site_count;

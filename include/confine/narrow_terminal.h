@@ -16,10 +16,9 @@
 #include "base/bytes.h"
 
 /* Narrows fd, 0 to 2, if it is a terminal: the input becomes read-only, or
- * empty unless reads; the others become write-only. A terminal that cannot be
+ * empty unless reads; the others become write-only. An output that cannot be
  * opened again (another session's, or not visible here) becomes /dev/null, and
- * the log says so. Returns 0 or -errno: with reads, there is nothing to
- * read. */
+ * the log says so; such an input is an error. Returns 0 or -errno. */
 MUST_USE int narrow_terminal(int fd, bool reads);
 
 /* Narrows all three, and leaves the session's terminal, so that the process

@@ -6,14 +6,14 @@
  * act for that user. The path is walked name by name, from opened directories,
  * and so are its symlinks:
  *
- *   a directory  must be out of reach for writing, be it by an ACL, of which
- *                the group's bits tell the most; or it has the sticky bit
- *                (/tmp), and the next name is somebody else's directory, which
- *                can then not be renamed; a group 0 that only root is in is
- *   root
- *   a symlink    lies in such a directory, and without the sticky bit
- *   /proc        is refused: its links lead where no name does, to the files
- *                that are open (/proc/self/fd), whoever opened them
+ *   a directory  must not be writable for that user, by its mode or an ACL
+ *                (whose limit the group's bits are); or it has the sticky bit
+ *                (/tmp), and the next name is a directory of somebody else,
+ *                which that user cannot rename. Group 0 counts as root if
+ *                only root is in it
+ *   a symlink    lies in such a directory without the sticky bit
+ *   /proc        is refused: its links lead to open files (/proc/self/fd),
+ *                whoever opened them, not to names
  *
  * The answer stays true as long as those who may write there change nothing.
  *
@@ -32,7 +32,7 @@ struct safe_path {
     int fd;                  /* the last directory of the path */
     char name[NAME_MAX + 1]; /* the last name, which is no symlink */
     bool exists;
-    bool has_acl; /* this and st: only if it exists */
+    bool has_acl; /* this, st: only if it exists */
     struct stat st;
 };
 

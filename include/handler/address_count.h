@@ -23,8 +23,8 @@ enum { ADDRESS_COUNT_ENTRIES_MAX = 1 << 24 };
 
 struct address_count; /* opaque */
 
-/* most: how many connections an address may have, its share. yields: more, as
- * long as no other address has one. entries, 1 to ADDRESS_COUNT_ENTRIES_MAX:
+/* most: how many connections an address may have, its share. yields: more,
+ * while no other address has any. entries, 1 to ADDRESS_COUNT_ENTRIES_MAX:
  * connections counted in all. Returns 0 or -errno. */
 MUST_USE int address_count_create(struct address_count **count_out,
                                   uint32_t most, bool yields, size_t entries);

@@ -86,8 +86,8 @@ struct encode {
 void encode_add_source(const struct encode *encode, struct exchange *exchange,
                        struct source *source, uint64_t length);
 
-/* Gives the head of an answer to HEAD, which has the length if it is known, the
- * fields of GET. */
+/* Gives the head of an answer to HEAD the fields that GET would get; it has the
+ * length if that is known. */
 void encode_head(const struct encode *encode, struct exchange *exchange);
 
 /* Whether an answer of that length would be coded if it had a source; for

@@ -42,7 +42,7 @@ MUST_USE const char *error_pages_add(struct error_pages *pages,
 /* Returns the path of the page for a status; empty: there is none. */
 struct bytes error_pages_find(const struct error_pages *pages, unsigned status);
 
-/* Gives a response that is_error, not sent yet, the page as its body, if there
+/* Makes a page the body of a response that is_error and not sent yet, if there
  * is one and space has its file. */
 void error_pages_apply(const struct error_pages *pages,
                        struct file_cache *cache, const struct file_space *space,

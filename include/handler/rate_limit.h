@@ -8,10 +8,10 @@
  * two cache lines.
  *
  * Memory is fixed. An address has its bucket in one of many small sets, chosen
- * by a secret hash; when the set is full, the fullest bucket makes room, whose
- * address loses least, and not one that is held back. So a client that sprays
- * addresses harms nobody: an address that loses its bucket starts with a full
- * one.
+ * by a secret hash; when the set is full, the fullest bucket makes room, since
+ * its address loses least, not that of an address held back. So a client that
+ * sprays addresses harms nobody: an address that loses its bucket starts with a
+ * full one.
  *
  * Thread: any may call rate_limit_take().
  * Owns:   the table.

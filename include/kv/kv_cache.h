@@ -10,7 +10,7 @@
  * A reader never gets what a finished write replaced, nor an older value after
  * anybody got a newer one. The writer takes the key out before its commit;
  * whoever read the store before the write has ended cannot put in what it read.
- * A version tells, which all keys with certain bits of hash in common share:
+ * A version, shared by all keys with the same bits of hash, tells that:
  *
  *   even --begin_write--> odd --end_writes--> even, another
  *
@@ -52,7 +52,7 @@ struct kv_cache_counts {
     uint64_t misses;
     uint64_t fills;
     uint64_t evictions; /* pushed out by other values, not by writes */
-    uint64_t bytes;     /* this and the next: now */
+    uint64_t bytes;     /* present, as the next */
     uint64_t entries;
 };
 

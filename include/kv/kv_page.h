@@ -37,7 +37,7 @@ size_t kv_key_after_prefix(char *out, size_t len);
 MUST_USE bool kv_page_find_common(const struct kv_page *page, struct bytes key,
                                   struct bytes *common_out);
 
-/* Whether a value of so many bytes belongs into the page. */
+/* Whether the page gives a value of so many bytes. */
 static inline bool kv_page_takes_value(const struct kv_page *page, size_t bytes)
 {
     return page->with_values && bytes <= KV_PAGE_VALUE_BYTES_MAX;

@@ -55,12 +55,12 @@ struct log_ring *log_writer_ring(struct log_writer *writer, size_t number);
 /* Makes the thread open the sink anew soon. */
 void log_writer_reopen(struct log_writer *writer);
 
-/* Waits until that was done. Returns 0; -ETIMEDOUT: it will be done after more
+/* Waits until the sink was opened anew. Returns 0; -ETIMEDOUT: that takes more
  * than wait_ms; or another -errno: the old file stays in use. */
 MUST_USE int log_writer_await_reopen(struct log_writer *writer,
                                      unsigned wait_ms);
 
-/* The server is stopping: workers wait LOG_END_MS from now at most, in all. */
+/* Makes workers wait LOG_END_MS from now at most, in all: the server stops. */
 void log_writer_end_soon(struct log_writer *writer);
 
 struct log_counters log_writer_count(const struct log_writer *writer);

@@ -42,7 +42,7 @@ void acceptor_destroy(struct acceptor *acceptor);
 /* Returns 0 or -errno. */
 MUST_USE int acceptor_start(struct acceptor *acceptor);
 
-/* Prepares to listen on other sockets, these. 0 or -ENOMEM. */
+/* Prepares to listen on these sockets instead. 0 or -ENOMEM. */
 MUST_USE int acceptor_prepare(struct acceptor *acceptor,
                               const struct listener *listeners, size_t count);
 

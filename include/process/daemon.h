@@ -19,8 +19,7 @@
 
 #include "process/readiness.h"
 
-/* Returns only in the server; the command exits in here. Returns 0, or -errno
- * in the command. */
+/* Returns 0 in the server only; the command exits in here, or gets -errno. */
 MUST_USE int daemon_leave(struct readiness *readiness);
 
 /* Redirects standard input and output, and standard error unless it is a

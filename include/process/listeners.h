@@ -36,7 +36,7 @@ MUST_USE int listeners_check(const struct listener *listeners, size_t count,
 uint16_t listeners_https_port(const struct listener *listeners, size_t count,
                               const struct options *options);
 
-/* The way from the open sockets to those that new options ask for. */
+/* The change from the open sockets to those that new options ask for. */
 struct listeners_change {
     struct listener next[OPTIONS_LISTEN_MAX];
     bool is_new[OPTIONS_LISTEN_MAX]; /* false: a copy of an open one */

@@ -34,7 +34,7 @@ MUST_USE int upgrade_find_program(char path[PATH_MAX]);
  * these arguments (ended by NULL). Returns 0 or -errno. */
 MUST_USE int upgrade_create(struct upgrade *upgrade, char *const *arguments);
 
-/* The same for another program, which must serve within ready_ms. */
+/* Like upgrade_create(); the given program must serve within ready_ms. */
 MUST_USE int upgrade_create_for(struct upgrade *upgrade, const char *program,
                                 char *const *arguments, int ready_ms);
 

@@ -7,7 +7,7 @@
 #ifndef TOOLS_ACME_TOOL_H
 #define TOOLS_ACME_TOOL_H
 
-/* Returns only if that cannot be started: the exit status. */
+/* Returns only if sprintd-acme cannot be started: the exit status. */
 int acme_tool_run(int count, char **arguments);
 
 #endif

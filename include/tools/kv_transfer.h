@@ -9,7 +9,7 @@
  * epoch; a line need not have them. Each store has revisions of its own, so
  * they are exported ("revision") but not imported. Other members are ignored.
  *
- * Both keep only one line, or one batch of lines, in memory.
+ * Export and import keep only one line, or one batch of lines, in memory.
  *
  * Thread: the main thread of a process that does nothing else.
  * Owns:   nothing.

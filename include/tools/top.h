@@ -4,7 +4,7 @@
  *
  * A terminal shows them until `q` or a signal, and then what it showed before;
  * otherwise, or with --once, one snapshot is printed as plain text. When the
- * server goes away meanwhile, it waits for it.
+ * server goes away, top waits for its return.
  *
  * Thread: the main thread's, before or instead of a server's.
  */

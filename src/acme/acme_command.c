@@ -147,9 +147,9 @@ static int become(uid_t uid)
     return EX_OSERR;
 }
 
-/* Only the owner can use the state, so root becomes the owner; root makes none,
- * since the server could not use it. Returns EX_OK, or a status after one line
- * on stderr. */
+/* Only the owner can use the state's folder, so root becomes the owner; root
+ * makes no folder, since the server could not use it. Returns EX_OK, or a
+ * status after one line on stderr. */
 static int become_owner(const char *folder)
 {
     struct safe_folder about;

@@ -9,8 +9,8 @@
 
 enum { LOCK_MODE = 0600 };
 
-/* Reads the file system's clock, which need not be ours: the lock was written
- * by that one. */
+/* Reads the file system's clock, by which the lock was written; ours may
+ * differ. */
 static int64_t read_clock(const struct acme_state *state)
 {
     struct stat st = {0};

@@ -110,7 +110,7 @@ static enum acme_result tell_invalid(const struct json_value *json,
                            "the authority calls the order invalid");
 }
 
-/* Asks for the order until it leaves that state. */
+/* Asks for the order until its state is another one. */
 static enum acme_result follow(struct acme_job *job, struct order *order,
                                const char *state, struct acme_problem *problem)
 {

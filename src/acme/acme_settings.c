@@ -6,9 +6,9 @@
 static const char *const default_directories[] = {
     "https://acme-v02.api.letsencrypt.org/directory"};
 
-/* Whether an authority may reach such a listener. It connects to ports 80 and
- * 443, which may be redirected to others here; a unix socket may serve a server
- * that has those. */
+/* Whether an authority may reach a listener of that kind. It connects to ports
+ * 80 and 443, which may be redirected to others here; a unix socket may serve a
+ * server that has those. */
 static bool has_listener(const struct options *options, bool is_tls)
 {
     struct listen_address place;

@@ -18,7 +18,7 @@ enum {
      * group. */
     SHARED_FOLDER_MODE = 0750,
     SHARED_FILE_MODE = 0640,
-    /* The folder's mode that says so, which nobody sets by mistake. */
+    /* The bits that mark a shared folder; nobody sets them by mistake. */
     SHARED_MARK = S_ISGID | S_IRGRP | S_IXGRP,
     OTHERS = S_ISGID | S_IRWXG | S_IRWXO
 };

@@ -70,8 +70,8 @@ static int read_users(struct password_file *content,
     return 0;
 }
 
-/* Reads the file. If it is just being written, that may be a part of it: it
- * then changes again. */
+/* Reads the file. While it is being written, only a part may be read: it then
+ * changes again. */
 static int content_read(struct password_file *content, const char *path,
                         struct htpasswd_fault *fault_out)
 {

@@ -18,7 +18,7 @@ static struct bytes take_to(struct bytes *text, char c)
     return taken;
 }
 
-/* Likewise, and takes off the c, too. */
+/* Like take_to(), and takes the c off, too. */
 static struct bytes take_before(struct bytes *text, char c)
 {
     struct bytes taken = take_to(text, c);
@@ -49,8 +49,8 @@ static bool is_dots(struct bytes segment)
     return bytes_eq(segment, BYTES(".")) || bytes_eq(segment, BYTES(".."));
 }
 
-/* Whether path is a valid path of requests (RFC 3986 3.3), without escapes,
- * characters that separate servers, and "..". */
+/* Whether path is a valid path of requests (RFC 3986 3.3), with no escape, no
+ * character that separates servers, and no "..". */
 static bool is_path(struct bytes path)
 {
     static const char marks[] = "-._~!$&'()*+=:@/";

@@ -176,7 +176,7 @@ static int follow(struct walk *walk, const char *name)
     return *target == '/' ? enter_start(walk, target) : 0;
 }
 
-/* Whether nobody else can replace the entry of a name; st describes that. */
+/* Whether nobody else can replace the name of the file that st describes. */
 static bool is_fixed(const struct walk *walk, const struct stat *st)
 {
     return !walk->is_loose ||

@@ -58,8 +58,7 @@ static const char *check_bytes(struct bytes to, unsigned captures)
     return NULL;
 }
 
-/* Checks an authority of a name, $host, or both, up to the begin of the
- * path. */
+/* Checks an authority, which a path may follow: a name, $host, or both. */
 static const char *check_authority(struct bytes rest)
 {
     struct bytes authority = redirect_take_before(&rest, "/?#");

@@ -31,7 +31,7 @@
 struct kv_gather {
     size_t wanted;       /* commit when so many writes wait */
     uint64_t until_ns;   /* commit at this time, however few wait */
-    unsigned skips;      /* private: commits after a vain wait that wait not */
+    unsigned skips;      /* private: commits to skip after a vain wait */
     unsigned skips_left; /* private: how many of these are still to come */
 };
 

@@ -157,8 +157,8 @@ static bool survive(struct acceptor *acceptor, const struct listener *listener,
     case -EHOSTUNREACH:
     case -ENETDOWN:
     case -ENETUNREACH:
-        /* The connection has ended, or its network (accept(2)); the next one
-         * may work. */
+        /* The connection has ended, or its network has failed (accept(2)); the
+         * next one may work. */
         return true;
     default:
         complain(acceptor, strerror(-err));

@@ -9,7 +9,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* Waits for the server, in the command, and ends it. */
+/* Runs the command until the server serves or has failed, and ends it. */
 static _Noreturn void wait_for_server(pid_t leader, int fd)
 {
     int status = EX_SOFTWARE;

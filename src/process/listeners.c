@@ -54,7 +54,7 @@ static int find_wanted(struct wanted *wanted, const struct options *options,
                        size_t i)
 {
     *wanted = (struct wanted){0};
-    if (i == OPTIONS_LISTEN_MAX) { /* after all of --listen: --https */
+    if (i == OPTIONS_LISTEN_MAX) { /* --https is behind all --listen */
         (void)!want_port(wanted, options, "--https", options->https);
         return -E2BIG;
     }

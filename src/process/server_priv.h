@@ -41,7 +41,7 @@ enum shutdown_mode {
 struct renewal {
     uint64_t look_ms; /* next check of the files */
     uint64_t seen;    /* the files at their last check */
-    /* The files when they were last read, even if that failed. */
+    /* The files at their last reading, even if that failed. */
     uint64_t tried;
     uint64_t https_ms; /* last renewal of the file of --https */
     int64_t warn_at_s; /* next warning of certificates that end soon */
@@ -135,7 +135,8 @@ void worker_pool_command(const struct server *server, unsigned commands);
 MUST_USE int worker_pool_change(struct server *server,
                                 struct generation *generation);
 
-/* Waits until all workers do so. False: one of them is busy for longer. */
+/* Waits until all workers serve the generation. False: one is busy for too
+ * long. */
 MUST_USE bool worker_pool_await(struct server *server);
 
 /* Ends the acceptor, so that no connections come in. */
@@ -154,7 +155,7 @@ MUST_USE int main_loop_open_signals(struct server *server);
 /* Runs until the server must end, and then until all has ended. */
 void main_loop_run(struct server *server);
 
-/* Tells the server to end in that way; a second call ends it at once. */
+/* Tells the server how to end; a second call ends it at once. */
 void main_loop_end(struct server *server, enum shutdown_mode shutdown_mode);
 
 /* Begins to hand over to a new server. Returns 0 or -errno, explained in

@@ -15,8 +15,8 @@ enum {
     /* A turn takes milliseconds, but a disk may be slow. The main thread also
      * serves the watchdog, which as packaged waits ten times as long. */
     CHANGE_WAIT_MS = 2000,
-    /* Default limits: the fraction of memory for long values being sent, and
-     * the fraction of that for request bodies, in addition. */
+    /* Defaults: long values being sent take 1/KV_MEMORY_PART of the memory, and
+     * request bodies 1/KV_BODIES_PART as much in addition. */
     KV_MEMORY_PART = 8,
     KV_BODIES_PART = 4
 };

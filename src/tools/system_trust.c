@@ -17,9 +17,9 @@
 static const char update_program[] = "/usr/sbin/update-ca-certificates";
 static const char trusted_path[] = MACHINE_TRUST_ADDED_PATH;
 
-/* Here the certificate lies after it was distrusted, until the programs' bundle
- * lacks it: the next update ignores this name, and the next untrust finds
- * it. */
+/* Where the certificate lies after it was distrusted, until the programs'
+ * bundle lacks it: the next update ignores this name, and the next untrust
+ * finds it. */
 static const char ending_path[] = MACHINE_TRUST_ADDED_PATH ".untrusted";
 
 enum { TRUSTED_MODE = 0644 /* everybody may check it */ };

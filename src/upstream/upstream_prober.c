@@ -255,8 +255,8 @@ static bool is_ours(int err)
 }
 
 /* err: that of the address before; 0: this is the first. A failure of the
- * server's says more than one of ours at another address, which is often
- * missing IPv6. */
+ * server says more than one of our own at another address, such as missing
+ * IPv6. */
 static void try_next_address(struct upstream_prober *prober, int err)
 {
     union address_any to;

@@ -18,7 +18,7 @@
 #include "config/options.h"
 #include "io/tls/tls_context.h"
 
-enum { CERTIFICATES_WARN_S = 14 * 24 * 3600 }; /* warns so long before */
+enum { CERTIFICATES_WARN_S = 14 * 24 * 3600 }; /* before an expiry */
 
 struct certificates; /* opaque */
 

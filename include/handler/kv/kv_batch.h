@@ -47,7 +47,7 @@ struct kv_batch_fault {
     size_t line;      /* from 1; 0: no particular line */
     const char *text; /* for people */
     size_t member_len;
-    char member[KV_BATCH_MEMBER_BYTES_MAX]; /* of the line, if it is one */
+    char member[KV_BATCH_MEMBER_BYTES_MAX]; /* name of the faulty member */
 };
 
 struct kv_batch; /* opaque */

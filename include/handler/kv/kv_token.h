@@ -6,8 +6,8 @@
  *   TOKEN PREFIX       keys that begin with PREFIX, percent-encoded
  *
  * A token that stands in several lines has all their prefixes. Clients send it
- * as Authorization: Bearer TOKEN (RFC 6750). Not the tokens are kept, but
- * hashes under a secret of this process, which are compared in constant time.
+ * as Authorization: Bearer TOKEN (RFC 6750). Only hashes of the tokens are
+ * kept, under a secret of this process, and compared in constant time.
  *
  * A program on this machine may write without a token (local.h), except a
  * browser that acts for a page of another origin. Anybody may read, but a page

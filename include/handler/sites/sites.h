@@ -66,7 +66,7 @@ struct sites_options {
     const char *challenges;  /* a folder (challenge.h), or NULL */
     bool names_requests;     /* the log shows request ids: trace.h */
     struct password_client *client; /* the worker's; NULL: no passwords */
-    void (*wake)(void *context);    /* has pending exchanges looked at again */
+    void (*wake)(void *context);    /* makes pending exchanges look again */
     void *wake_context;
     /* May be NULL. Called on the worker's thread, or by sites_release(). */
     void (*on_gone)(void *context);

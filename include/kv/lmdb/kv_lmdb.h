@@ -19,9 +19,9 @@
  *
  * With a kv_cache, a get is answered from there if possible.
  *
- * Of the folder: data.mdb and lock.mdb are LMDB's, sprintd.lock is held by the
- * process that may write. In data.mdb: `values`, key to kv_record; `expiry`,
- * time (8 bytes, big-endian) to one key or more; `meta`.
+ * In the folder, data.mdb and lock.mdb are LMDB's; the process that may write
+ * holds sprintd.lock. In data.mdb: `values`, key to kv_record; `expiry`, time
+ * (8 bytes, big-endian) to one key or more; `meta`.
  *
  * Locks, in this order: the list of clients, then a client's (held while it
  * reads). The queue's and the cache's are each taken alone.

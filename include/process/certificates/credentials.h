@@ -50,8 +50,8 @@ void credentials_note(struct credentials *credentials);
 /* Returns the table for workers' contexts; NULL: no certificates. */
 struct tls_table *credentials_table(const struct credentials *credentials);
 
-/* Reads the files again for credentials_replace(), which puts certificates in
- * force and returns those replaced. The same statuses. */
+/* Reads the files again, for credentials_replace(), which puts certificates in
+ * force and returns those replaced. Returns as credentials_open() does. */
 MUST_USE int credentials_read(const struct credentials *credentials,
                               struct certificates **certificates_out,
                               FILE *errors);

@@ -61,7 +61,7 @@ MUST_USE int local_authority_read(const char *folder,
                                   struct tls_pem *certificate_out,
                                   struct local_authority_fault *fault);
 
-/* The same in the open folder fd, whose name is for messages. */
+/* Like local_authority_read(), in the open folder fd, named for messages. */
 MUST_USE int local_authority_read_at(int fd, const char *folder,
                                      struct tls_authority_facts *facts_out,
                                      struct tls_pem *certificate_out,

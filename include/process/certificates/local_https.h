@@ -33,11 +33,11 @@ struct local_https {
     const char *paths[1]; /* path, as a list of options */
 };
 
-/* Whether options need it: --https, and no certificate anywhere. */
+/* Whether options need such a file: --https, and no certificate anywhere. */
 bool local_https_is_wanted(const struct options *options);
 
-/* Puts it into options, which it must outlive: where names of this machine are
- * given, or else at the top and in every site. False: no memory. */
+/* Puts the file into options, which https must outlive: where names of this
+ * machine are given, or else at the top and in every site. False: no memory. */
 MUST_USE bool local_https_put(struct local_https *https,
                               struct options *options);
 

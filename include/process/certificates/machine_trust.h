@@ -11,7 +11,7 @@
 
 #include "io/tls/tls_authority.h"
 
-/* Here Debian keeps authorities that the machine's owner has added. */
+/* Where Debian keeps authorities that the machine's owner has added. */
 #define MACHINE_TRUST_ADDED_PATH \
     "/usr/local/share/ca-certificates/sprintd-local.crt"
 

@@ -12,7 +12,7 @@
  *   FILE_APPEND  opens a listed file for appending, or makes it
  *   FILE_LISTEN  makes a listed socket, or one beside a listed one, if the
  *                configuration, which the broker reads itself, has it now
- *   FILE_NUMBER  writes the server's number into the pid file (FILE_PID) on it
+ *   FILE_NUMBER  writes the server's number into the listed pid file
  *   FILE_REMOVE  removes a socket that was listed or made so, or the pid
  *                file, which it empties if removing is not allowed
  *
@@ -61,12 +61,12 @@ struct broker {
     size_t count;
 };
 
-/* Starts the broker, and has file_broker_ask() ask it, unless the list is
+/* Starts the broker, and makes file_broker_ask() ask it, unless the list is
  * empty. To be called before the sandbox is entered. Returns 0 or -errno. */
 MUST_USE int broker_open(struct broker *broker,
                          const struct broker_options *options);
 
-/* Whether the broker would do that; for sockets, whether it might. */
+/* Whether the broker serves such a need; for sockets, whether it might. */
 bool broker_serves(const struct broker *broker, enum file_need need,
                    const char *path);
 

@@ -14,8 +14,8 @@
  * Ends the process if server has died already. */
 void companion_settle(int fd, int other, const char *name, pid_t server);
 
-/* Gives that handler, unblocked, to all signals the server handles or
- * ignores. */
+/* Sets handler for all signals that the server handles or ignores, and unblocks
+ * them. */
 void companion_set_signals(void (*handler)(int number));
 
 #endif

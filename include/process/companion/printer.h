@@ -17,7 +17,7 @@
 
 #include "confine/identity.h"
 
-/* Starts it for standard output and error, if terminals. 0 or -errno. */
+/* Starts one for output and errors that go to a terminal. 0 or -errno. */
 MUST_USE int printer_open(const struct identity *identity);
 
 /* Whether this process's errors go through a printer. */

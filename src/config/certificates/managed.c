@@ -121,7 +121,7 @@ bool managed_is_public(const char *name)
     return true;
 }
 
-/* Whether an authority can certify host. One named in the options may know
+/* Whether an authority can certify host. One that the options name may know
  * internal names, too. */
 static bool is_askable(const struct options *options, const char *host)
 {

@@ -237,8 +237,7 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
 {
     const struct handler *inner = &((struct cached *)self)->options.inner;
 
-    if (!cached_is_purge(&exchange
-                              ->request)) /* a body with it is not expected */
+    if (!cached_is_purge(&exchange->request)) /* PURGE needs no body */
         inner->begin(inner->self, exchange, rest);
 }
 

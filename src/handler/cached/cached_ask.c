@@ -155,7 +155,7 @@ static void on_flight(struct cache_wait *wait)
 
 /* --- Deciding ------------------------------------------------------------ */
 
-/* Whether what was found may be used since another has just had a failure. */
+/* Whether found may be used since the origin has failed a moment ago. */
 static bool bears_failure(const struct ask *ask, int64_t now_s)
 {
     const struct cache_entry *entry = ask->found.entry;

@@ -189,8 +189,8 @@ void fetch_end_unread(struct cached *cached)
     }
 }
 
-/* The last one that waited may have been another worker's, not an asker. And
- * many readers may have left at once, with nobody to begin another fetch. */
+/* Ends fetches that fetch_forsake() could not: the last one that waited was
+ * another worker's, or many readers left at once, and nobody begins another. */
 void fetch_end_unawaited(struct cached *cached)
 {
     size_t unread = 0;

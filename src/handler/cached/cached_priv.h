@@ -227,9 +227,9 @@ void cached_hand_over(struct cached *cached, struct exchange *exchange,
  * believe that this server has authorized them. */
 bool cached_is_purge(const struct request *request);
 
-/* Answers a PURGE: of the address that it names; of all that begin so, if its
- * path ends in '*'; or of those with the tags in its fields. Programs on this
- * machine may purge, and clients with a token. False: it is no PURGE. */
+/* Answers a PURGE: of the address that it names; of all that begin with it, if
+ * its path ends in '*'; or of those with the tags in its fields. Programs on
+ * this machine may purge, and clients with a token. False: it is no PURGE. */
 bool cached_answer_purge(struct cached *cached, struct exchange *exchange);
 
 /* --- cached_ask.c -------------------------------------------------------- */

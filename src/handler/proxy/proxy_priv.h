@@ -4,9 +4,8 @@
  *
  *   proxy.c           begin and answer, which make a transfer
  *   proxy_retry.c     after a fault: another try, or an answer
- *   proxy_request.c   sends the request, and what the client
- *   says
- *                     through a tunnel (an upgrade, a WebSocket)
+ *   proxy_request.c   sends the request, and what the client says through a
+ *                     tunnel (an upgrade, a WebSocket)
  *   proxy_upload.c    how much of a request's body may wait here; if it is
  *                     too much, the client's next bytes are not read
  *   proxy_body.c      the response's source, which lends received bytes
@@ -78,7 +77,7 @@ struct transfer;
 struct proxy {
     struct proxy_options options;
     struct relay relay; /* the options' relay, for each transfer modified */
-    /* The connection is useless by a fault of the other side. */
+    /* Called when the other side's fault has made the connection useless. */
     void (*on_fault)(struct transfer *transfer, enum proxy_fault fault);
     struct upstream_pool *pool;
     struct ev_loop *loop; /* NULL before the start */

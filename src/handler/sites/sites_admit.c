@@ -122,7 +122,7 @@ static bool is_closed(const struct place *place)
     return place->respond && place->options->respond_status >= 400;
 }
 
-/* Whether other demands something besides addresses that place does not. */
+/* Whether other demands something that place does not, apart from addresses. */
 static bool asks_more(const struct place *other, const struct place *place)
 {
     const struct location_options *a = other->options;

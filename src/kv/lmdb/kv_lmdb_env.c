@@ -24,7 +24,7 @@ const char *const kv_lmdb_files[] = {"data.mdb", "lock.mdb", lock_name, NULL};
 static const char version_key[] = "version";
 static const char version[] = "1";
 
-/* Makes an errno of LMDB's own codes, which are no errno. */
+/* Turns LMDB's own codes into an errno. */
 static int to_errno(int rc)
 {
     switch (rc) {

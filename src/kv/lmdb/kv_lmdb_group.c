@@ -54,7 +54,7 @@ static bool is_growth_forbidden(const struct kv_lmdb *store, uint64_t bytes)
     return is_forbidden;
 }
 
-/* Notes that the file cannot grow: its free pages must do. */
+/* Notes that the file cannot grow: its free pages must suffice. */
 static enum kv_outcome note_cramped(struct kv_lmdb *store)
 {
     if (!store->is_cramped)
@@ -137,7 +137,7 @@ int kv_lmdb_begin(struct kv_lmdb *store, struct kv_change *change)
 
 /* --- Groups --------------------------------------------------------------- */
 
-/* Does the writes up to, but without, end in one transaction. */
+/* Does the writes from first on, before end, in one transaction. */
 static int try_group(struct kv_lmdb *store, struct kv_write *first,
                      const struct kv_write *end)
 {
@@ -180,9 +180,9 @@ static bool is_cramped(struct kv_lmdb *store)
     return store->is_cramped;
 }
 
-/* Whether the writes fit into a file that cannot grow, or not that much.
- * Deletes need pages, too, before they free any: the last pages are reserved
- * for them. */
+/* Whether the writes fit into a file that cannot grow, or not enough. Deletes
+ * need pages, too, before they free any: the last pages are reserved for
+ * them. */
 static bool has_room(struct kv_lmdb *store, const struct kv_write *first,
                      const struct kv_write *end)
 {

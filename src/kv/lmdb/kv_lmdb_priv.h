@@ -243,9 +243,9 @@ void kv_lmdb_tell_watchers(struct kv_lmdb *store);
 
 /* --- kv_lmdb_group: the writer's thread only ------------------------------ */
 
-/* Gives each write from first up to, but without, end its outcome. All go into
- * one transaction; if that fails, its halves are tried, down to the single
- * writes that cannot be done: the others do not suffer from them. */
+/* Gives each write from first on, before end, its outcome. All go into one
+ * transaction; if that fails, its halves are tried, down to the single writes
+ * that cannot be done: the others do not suffer from them. */
 void kv_lmdb_run_group(struct kv_lmdb *store, struct kv_write *first,
                        struct kv_write *end);
 

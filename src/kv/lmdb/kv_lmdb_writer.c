@@ -205,7 +205,7 @@ static void sweep(struct kv_lmdb *store)
         store->sweep_at_ms = 0;
 }
 
-/* When the thread must act without any write: for a sweep, or a sync. */
+/* Returns when to act without any write: for a sweep, or a sync. */
 static uint64_t next_duty_ms(const struct kv_lmdb *store)
 {
     uint64_t at_ms = NEVER;

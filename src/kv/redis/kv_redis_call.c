@@ -229,7 +229,7 @@ static void redirect(struct kv_redis_call *call, struct bytes text, bool ask)
     place_again(call);
 }
 
-/* Handles a fault. After all that are not final, nothing has been done. */
+/* Handles a fault. One that is not final means that nothing was done. */
 static void take_fault(struct kv_redis_call *call, const struct kv_reply *reply)
 {
     static const char *const passing[] = {"TRYAGAIN", "LOADING", "BUSY "};

@@ -193,7 +193,7 @@ struct kv_connection *kv_redis_route_find(struct kv_redis_client *client,
 struct kv_connection *kv_redis_route_to(struct kv_redis_client *client,
                                         const struct address *node);
 
-/* Notes that a node has told the partition's new one. */
+/* Notes which node has the partition now, as another node has told. */
 void kv_redis_route_move(struct kv_redis_client *client, unsigned partition,
                          const struct address *node);
 

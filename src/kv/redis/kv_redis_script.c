@@ -171,8 +171,8 @@ static const char drop_text[] = "if redis.call('EXISTS', KEYS[3]) == 0 then\n"
                                 "return 1\n";
 
 /* Looks up a value. KEYS: its key. ARGV: the maximum length. Returns r, m, e,
- * t, n, and v if it is no longer: a client that does not know the length cannot
- * ask for v only if it is short. */
+ * t, n, and v unless it is longer: a client cannot decide that, since it does
+ * not know the length. */
 static const char look_text[] =
     "local is = redis.call('HMGET', KEYS[1], 'r', 'm', 'e', 't', 'n')\n"
     "if is[1] and redis.call('HSTRLEN', KEYS[1], 'v') <= tonumber(ARGV[1])\n"

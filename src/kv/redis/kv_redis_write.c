@@ -195,7 +195,7 @@ static bool read_done(struct kv_write *write, const struct kv_reply *reply)
     return true;
 }
 
-/* Returns the operation that was refused; NULL: the reply is no such answer. */
+/* Returns the operation that was refused; NULL: the reply names none. */
 static struct kv_op *read_failed(struct kv_write *write,
                                  const struct kv_reply *reply)
 {

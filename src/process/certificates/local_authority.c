@@ -183,7 +183,7 @@ static struct tls_authority *create(int64_t now_s)
     return tls_authority_create(name, now_s);
 }
 
-/* Makes it. 0; -EEXIST: another server has just made one; or another -errno. */
+/* Makes the authority. 0 or -errno; -EEXIST: another server just has. */
 static int make(int fd, int64_t now_s)
 {
     struct tls_authority *authority = create(now_s);
