@@ -18,7 +18,7 @@ enum {
 };
 
 struct acme_record {
-    char directory[ACME_URL_MAX + 1];      /* of the present or last order */
+    char directory[ACME_URL_MAX + 1];      /* URL of the order's authority */
     char order[ACME_URL_MAX + 1];          /* "": none is under way */
     char names[ACME_NAMES_ID_MAX + 1];     /* id of the order's names */
     int64_t attempts[ACME_FAILURES_MAX];   /* when the failed or unfinished

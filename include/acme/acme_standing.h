@@ -17,7 +17,7 @@ struct acme_standing {
     bool is_good; /* the file is there, for all names, and in force */
     int64_t begins_at, ends_at, due_at;
     char issuer[TLS_ISSUER_MAX + 1];
-    char id[ACME_IDENTIFIER_MAX + 1]; /* for renewal information; "": none */
+    char id[ACME_IDENTIFIER_MAX + 1]; /* id for renewal information; "": none */
     struct acme_record record;
 };
 void acme_standing_look(const struct acme_state *state,

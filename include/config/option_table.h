@@ -24,7 +24,7 @@ enum option_kind {
     OPTION_PROSE, /* may be empty, or have several lines */
     OPTION_PATH,  /* in a file, relative to that file's folder */
     OPTION_CHOICE,
-    OPTION_FORMAT, /* of the access log */
+    OPTION_FORMAT, /* a format of the access log */
     OPTION_PREFIX, /* a prefix of paths */
     OPTION_TEXTS,  /* texts; the option may come again, max times */
     OPTION_PATHS,  /* paths; the option may come again, max times */

@@ -41,7 +41,7 @@ enum options_http2 { OPTIONS_HTTP2_TLS, OPTIONS_HTTP2_ALL, OPTIONS_HTTP2_OFF };
 /* When the Server Statistic Report is printed at exit. */
 enum options_report {
     OPTIONS_REPORT_OFF,
-    OPTIONS_REPORT_AUTO, /* if standard error is a terminal */
+    OPTIONS_REPORT_AUTO, /* yes, if standard error is a terminal */
     OPTIONS_REPORT_ALWAYS
 };
 
@@ -146,7 +146,7 @@ struct options {
     uint64_t kv_value_bytes_max;
     uint64_t kv_bytes_max;
     uint64_t kv_memory_bytes; /* 0: a part of the memory */
-    uint64_t kv_watchers_max; /* for each store and worker */
+    uint64_t kv_watchers_max; /* at most, for each store and worker */
     uint64_t kv_cache_bytes;
     uint64_t kv_cache_policy; /* enum evict_policy */
     uint64_t kv_lock_groups;
@@ -163,7 +163,7 @@ struct options {
     uint64_t proxy_host;          /* enum proxy_host */
     uint64_t proxy_encoded_slash; /* enum proxy_slash */
     uint64_t proxy_buffer_bytes;
-    uint64_t proxy_request_bytes; /* held of a body before a server is asked */
+    uint64_t proxy_request_bytes; /* bytes held before a server is asked */
     uint64_t proxy_redirect;      /* whether Location etc. are rewritten */
     bool proxy_intercept_errors;
     uint64_t proxy_traceparent;            /* enum proxy_trace */
@@ -205,7 +205,7 @@ struct options {
     struct texts files;               /* that file and all it includes */
     struct texts include_folders;     /* where included files may appear */
     struct texts include_ways;        /* paths of possible new files */
-    struct location_options location; /* at the top, for all sites */
+    struct location_options location; /* values at the top, for all sites */
     struct site_options *sites;       /* from the file; none: only location */
     size_t site_count;
     struct option_origins origins;       /* origins of the top's values */

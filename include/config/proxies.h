@@ -15,7 +15,7 @@
 #include "engine/worker.h"
 #include "observe/stats_upstreams.h"
 
-enum { PROXIES_SERVERS_MAX = 256 }; /* in all proxies together */
+enum { PROXIES_SERVERS_MAX = 256 }; /* servers in all proxies together */
 
 struct proxies; /* opaque */
 

@@ -31,7 +31,7 @@ struct proxy_rule_server {
     struct bytes host; /* without brackets */
     uint16_t port;
     struct bytes socket;    /* not empty: used instead of host and port */
-    struct bytes authority; /* as in Host */
+    struct bytes authority; /* the value of Host */
     unsigned weight;
     unsigned conns_max; /* 0: any number */
     bool is_backup;

@@ -13,7 +13,7 @@
 
 enum {
     PROBLEM_DETAIL_BYTES_MAX = 300, /* bytes; the rest is cut off */
-    PROBLEM_TEXT_BYTES_MAX = 1024,  /* of a member's text; likewise */
+    PROBLEM_TEXT_BYTES_MAX = 1024,  /* bytes of a member's text; likewise */
     PROBLEM_MEMBERS_MAX = 4
 };
 

@@ -22,7 +22,7 @@ struct site_location {
 };
 
 struct site_options {
-    const char *name; /* for messages */
+    const char *name; /* name in messages */
     /* "example.org", "*.example.org", "192.0.2.1" or "[2001:db8::1]", in lower
      * case, without port; empty: all hosts that no other site has. */
     struct texts hosts;

@@ -41,7 +41,7 @@ struct static_files_options {
     enum send_method send_method;      /* the cache's method */
     const struct try_files *try_files; /* borrowed; NULL: the path only */
     struct file_judge judge;
-    struct encode encode;                /* for listings */
+    struct encode encode;                /* how listings are compressed */
     const struct forwarded_trust *trust; /* borrowed: proxies to believe */
     bool strips_prefix; /* files lie by the path behind the location's */
     bool autoindex;     /* list directories that have no index.html */

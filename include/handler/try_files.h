@@ -28,7 +28,7 @@ enum { TRY_FILES_MAX = 8, TRY_FILES_TEXT_MAX = 500 };
 
 struct try_files {
     size_t count;
-    unsigned status; /* from "=404"; 0: not given, 404 as well */
+    unsigned status; /* status of "=404"; 0: not given, 404 as well */
     struct try_candidate {
         struct bytes before; /* text before "$path", or all of it */
         struct bytes after;
@@ -44,7 +44,7 @@ enum try_kind {
 
 struct try_step {
     enum try_kind kind;
-    unsigned status; /* for TRY_STATUS */
+    unsigned status; /* the error, for TRY_STATUS */
     /* For response->own_edits, or NULL. */
     const struct head_edits *edits;
 };

@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 
-enum { KV_INTEGER_BYTES_MAX = 20 }; /* for -2^63, without a line end */
+enum { KV_INTEGER_BYTES_MAX = 20 }; /* bytes of -2^63, without a line end */
 
 /* Reads a number. False: text is no number, or one beyond 64 bits. */
 MUST_USE bool kv_integer_read(struct bytes text, int64_t *number_out);

@@ -32,7 +32,7 @@ struct kv_target {
 struct kv_backup {
     const struct kv_target *target;
     int folder;   /* -1: not open */
-    int fd;       /* of the copy while it has no name yet */
+    int fd;       /* the copy's file while it has no name yet */
     bool is_made; /* the folder was made by this backup */
 };
 

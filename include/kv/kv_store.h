@@ -212,7 +212,7 @@ enum kv_event_kind {
 
 struct kv_event {
     enum kv_event_kind kind;
-    uint64_t number;       /* to resume from; 0: impossible */
+    uint64_t number;       /* number to resume from; 0: impossible */
     struct kv_entry entry; /* none for a reset; complete for a put */
     char room[KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX]; /* entry's texts */
 };

@@ -23,8 +23,8 @@ struct history_point {
     uint64_t total_p90_ns;
     uint64_t total_p99_ns;
     uint64_t wait_p99_ns;
-    double hit_ratio;     /* of the cache; NAN: no lookups */
-    uint64_t queue_depth; /* at that moment */
+    double hit_ratio;     /* share of hits in the cache; NAN: no lookups */
+    uint64_t queue_depth; /* depth at that moment */
     uint64_t open;        /* connections, at that moment */
 };
 

@@ -73,9 +73,9 @@ struct log_entry {
                          struct bytes name);
     const void *context;
     uint64_t status;
-    uint64_t body_bytes; /* of the body, handed over to the kernel */
-    uint64_t sent_bytes; /* of head and body, handed over to the kernel */
-    uint64_t read_bytes; /* of the request: head, body and its framing */
+    uint64_t body_bytes; /* bytes of the body, handed over to the kernel */
+    uint64_t sent_bytes; /* bytes of head and body, handed over likewise */
+    uint64_t read_bytes; /* bytes of the request: head, body and its framing */
     uint64_t total_ns;   /* first byte read to last byte handed over */
     uint64_t queue_ns;   /* request complete to first byte handed over */
     uint64_t service_ns; /* first to last byte handed over */

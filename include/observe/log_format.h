@@ -26,7 +26,7 @@ enum {
     LOG_STEPS_MAX = 64,
     LOG_HEADERS_MAX = 16,
     LOG_HEADER_NAME_MAX = 64,
-    LOG_TEXT_BYTES_MAX = 2048, /* of a client's text, before escaping */
+    LOG_TEXT_BYTES_MAX = 2048, /* bytes of a client's text, before escaping */
     LOG_LINE_BYTES_MAX = 65536,
     LOG_FAULT_BYTES_MAX = 768
 };
@@ -40,7 +40,7 @@ enum log_kind {
     LOG_RESPONSE_HEADER,
     LOG_LAST_TEXT = LOG_RESPONSE_HEADER,
     LOG_NUMBER,  /* an integer of 64 bits */
-    LOG_TIME_US, /* from nanoseconds */
+    LOG_TIME_US, /* microseconds, from nanoseconds */
     LOG_BOOL,
     LOG_NOTHING, /* only the literal */
     LOG_REMOTE,

@@ -29,12 +29,12 @@ enum {
     LOG_END_MS = 3000,       /* wait for a stuck sink at the end */
     LOG_RETRY_MS = 50,       /* pause after a fault, doubled each time */
     LOG_RETRY_MS_MAX = 1000, /* the longest such pause */
-    LOG_COMPLAIN_MS = 10000  /* between two log messages of a kind */
+    LOG_COMPLAIN_MS = 10000  /* time between two log messages of a kind */
 };
 
 struct log_counters {
     uint64_t lines;   /* handed to the writing thread */
-    uint64_t dropped; /* without room, or time at the end */
+    uint64_t dropped; /* lines without room, or time at the end */
     uint64_t errors;  /* writes that failed */
 };
 

@@ -34,10 +34,10 @@ enum {
 };
 
 struct slow_request {
-    int64_t wall_ns;   /* when it ended, since the epoch */
+    int64_t wall_ns;   /* when it ended, in ns since the epoch */
     uint64_t total_ns; /* never 0 */
     uint64_t wait_ns;
-    uint64_t body_bytes; /* of the response */
+    uint64_t body_bytes; /* bytes of the response's body */
     struct address peer;
     uint16_t status;
     uint8_t method;

@@ -156,8 +156,9 @@ struct stats_cache {
     uint64_t entries;
 };
 
-/* Numbers of the proxy cache. The first five are each worker's own; these, and
- * all from evictions on, since the start; the others now. */
+/* Numbers of the proxy cache. The first five are each worker's own. They, and
+ * all from evictions on, count since the start; the others are the present
+ * ones. */
 struct stats_kept {
     uint64_t hits;
     uint64_t stale;
@@ -168,7 +169,7 @@ struct stats_kept {
     uint64_t bytes;
     uint64_t files; /* open descriptors */
     uint64_t evictions;
-    uint64_t written; /* to disk */
+    uint64_t written; /* bytes written to disk */
     uint64_t unwritten;
     uint64_t damaged;
 };
@@ -248,7 +249,7 @@ struct stats_options {
     const char *schedule;                           /* such as "srpt" */
     const char *cache_policy;                       /* such as "sieve" */
     const char *cache_policies[MINIATURE_POLICIES]; /* all policies */
-    uint64_t cache_bytes;                           /* of each worker's cache */
+    uint64_t cache_bytes;                           /* each cache's bytes */
     const char *link_mode;                          /* such as "auto" */
     bool is_profiled;                               /* samples are taken */
     const struct stats_store_options *stores;

@@ -56,7 +56,7 @@ struct stats_certificate {
     const char *names;
     const char *issuer;
     const char *error;
-    uint64_t left_ms; /* until it ends; 0: it has ended */
+    uint64_t left_ms; /* time until it ends; 0: it has ended */
     uint64_t failures;
     int64_t next_ns; /* since the epoch; 0: never */
     struct stats_certificate_facts facts;

@@ -22,8 +22,8 @@ struct stats_object {
     const void *base;
     struct stats_label labels[2];            /* these identify it */
     const struct stats_store_options *store; /* NULL for all but stores */
-    struct stats_upstream upstream;          /* for upstream servers */
-    struct stats_certificate certificate;    /* for certificates */
+    struct stats_upstream upstream;          /* set for upstream servers */
+    struct stats_certificate certificate;    /* set for certificates */
     char number[16];                         /* private */
 };
 

@@ -44,14 +44,14 @@ struct stats_by_size {
 struct stats_cache_if {
     const char *policy;
     const char *size; /* relative to the real size: "1/4" */
-    uint64_t bytes;   /* of each worker's cache */
+    uint64_t bytes;   /* bytes of each worker's cache */
     double hit_ratio;
     double byte_hit_ratio;
 };
 
 struct stats_snapshot {
     struct stats_options options;
-    int64_t wall_ns; /* when it was taken: since the epoch */
+    int64_t wall_ns; /* when it was taken, in ns since the epoch */
     uint64_t mono_ms;
     int64_t began_wall_ns;
     uint64_t uptime_ms;
@@ -76,7 +76,7 @@ struct stats_snapshot {
     struct stats_cache cache;
     struct stats_compress compress;
     struct stats_kept kept;
-    double hit_ratio; /* of the cache; NAN: no lookups */
+    double hit_ratio; /* share of hits in the cache; NAN: no lookups */
     struct miniature_told cache_told;
     /* Meaningless if cache_told has no requests. */
     struct stats_cache_if cache_if[MINIATURE_MODELS];

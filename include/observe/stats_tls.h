@@ -12,7 +12,7 @@
 
 enum stats_tls_handshake {
     STATS_TLS_FULL,
-    STATS_TLS_RESUMED, /* by a ticket */
+    STATS_TLS_RESUMED, /* resumed by a ticket */
     STATS_TLS_HANDSHAKE_COUNT
 };
 

@@ -15,7 +15,7 @@
 
 #include "io/listener.h"
 
-#define ACTIVATION_VARIABLE "SPRINTD_LISTENERS" /* as "3;4;5" */
+#define ACTIVATION_VARIABLE "SPRINTD_LISTENERS" /* descriptors, as "3;4;5" */
 #define ACTIVATION_TLS "SPRINTD_TLS_LISTENERS"  /* those that speak TLS: "4" */
 #define ACTIVATION_ORIGIN "SPRINTD_ACTIVATED"   /* set if systemd opened them */
 

@@ -29,7 +29,7 @@ enum {
     CONTROL_FDS_MAX = CONTROL_CLIENTS_MAX + 1,
     CONTROL_REQUEST_MAX = 16384,  /* bytes; may contain an address */
     CONTROL_ANSWER_MAX = 1 << 20, /* bytes; room for a thousand faults */
-    CONTROL_WAIT_MS = 2000        /* for a request, and for reading an answer */
+    CONTROL_WAIT_MS = 2000        /* for a request, and to read an answer */
 };
 
 enum control_command {

@@ -14,9 +14,9 @@
 struct limits {
     size_t workers;         /* as configured, or one per CPU */
     size_t cpus;            /* CPUs that the process may run on */
-    size_t connections_max; /* of all workers */
+    size_t connections_max; /* connections of all workers */
     size_t cached_fds_max;  /* open files in the cache of a worker */
-    size_t pipes_max;       /* for proxies, per worker */
+    size_t pipes_max;       /* pipes for proxies, per worker */
     size_t kept_files_max;  /* files of the proxy cache, in all */
     uint64_t memory_bytes;  /* machine_memory() */
 };

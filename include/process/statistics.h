@@ -21,7 +21,7 @@ struct statistics {
     const struct cache_store *cache;         /* in force; borrowed; or NULL */
     /* private */
     struct stats_snapshot *snapshot;
-    struct stats_pulse pulse; /* at the last point */
+    struct stats_pulse pulse; /* pulse at the last point */
     const struct access_log *access_log;
     const struct stores *stores;
     struct stats_store_options store_options[STATS_STORES_MAX];

@@ -17,7 +17,7 @@ enum { TOP_HOST_BYTES_MAX = 255, TOP_PATH_BYTES_MAX = 1024 };
 
 struct top_target {
     bool is_unix;
-    struct sockaddr_un socket; /* if it is a unix socket */
+    struct sockaddr_un socket; /* set if it is a unix socket */
     char host[TOP_HOST_BYTES_MAX + 1];
     char port[6];
     char path[TOP_PATH_BYTES_MAX + 1]; /* path of the document */

@@ -69,7 +69,7 @@ struct balance_server {
     unsigned weight;    /* 1 to BALANCE_WEIGHT_MAX */
     unsigned conns_max; /* exchanges under way, all workers'; 0: no limit */
     bool is_backup;
-    uint64_t name_hash; /* of its configured name: survives restarts */
+    uint64_t name_hash; /* hash of its configured name: survives restarts */
 };
 
 /* Zeroed at first, which means that the server is up. */

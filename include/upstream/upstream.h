@@ -56,8 +56,8 @@ static inline struct bytes upstream_name(const struct upstream_endpoint *of)
 /* Counters of one server, all workers together: relaxed, for statistics. The
  * asker counts bytes, the pool everything else. */
 struct upstream_counts {
-    _Atomic uint64_t requests; /* for which it was chosen, with retries */
-    _Atomic uint64_t failures; /* as reported to balance */
+    _Atomic uint64_t requests; /* those for which it was chosen, with retries */
+    _Atomic uint64_t failures; /* failures, as reported to balance */
     _Atomic uint64_t connects; /* new connections */
     _Atomic uint64_t reuses;
     _Atomic uint64_t retries;  /* requests tried again after this server */
@@ -82,7 +82,7 @@ struct upstream_options {
     struct balance_options balance;
     uint64_t connect_ms;       /* to connect, over all addresses together */
     unsigned idle_max;         /* idle connections kept to each server */
-    uint64_t idle_ms;          /* for how long an idle one is kept */
+    uint64_t idle_ms;          /* how long an idle one is kept */
     unsigned requests_max;     /* per connection; 0: no limit */
     unsigned retries_max;      /* per request; 0: none */
     struct tls_connector *tls; /* borrowed; NULL: no server is asked over TLS */

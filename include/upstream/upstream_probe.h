@@ -34,7 +34,7 @@ enum {
 struct upstream_probe_options {
     /* May have a query; see upstream_probe_takes_path(). */
     struct bytes path;
-    struct bytes host;    /* for Host; empty: each server's own name */
+    struct bytes host;    /* value of Host; empty: each server's own name */
     uint64_t interval_ms; /* this and the next: at least 1 */
     uint64_t timeout_ms;
     unsigned status_min, status_max;

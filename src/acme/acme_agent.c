@@ -15,7 +15,7 @@
 
 enum {
     TURN_S = 10,     /* checks for clock changes and damaged files */
-    WAIT_LOCK_S = 2, /* while another process has the lock */
+    WAIT_LOCK_S = 2, /* pause while another process has the lock */
     DAY_S = 24 * 3600,
     DATE_MAX = 32
 };

@@ -18,7 +18,7 @@ struct errand {
     const char *challenges[ACME_CHALLENGE_TYPES_MAX];
     struct acme_state state;
     const char *directory;
-    const struct managed_certificate *certificate; /* for revoking */
+    const struct managed_certificate *certificate; /* certificate to revoke */
     unsigned reason;
 };
 

@@ -26,12 +26,12 @@ enum password_job_state {
     PASSWORD_JOB_QUEUED,
     PASSWORD_JOB_RUNNING,
     PASSWORD_JOB_DONE,
-    PASSWORD_JOB_GIVEN_UP /* to make room for another; no longer counted */
+    PASSWORD_JOB_GIVEN_UP /* given up to make room; no longer counted */
 };
 
 struct password_job {
     struct mailbox_note note; /* first; says that it is DONE or GIVEN_UP */
-    struct list list_node;    /* of free, queued or running jobs */
+    struct list list_node;    /* linked into free, queued or running jobs */
     enum password_job_state state;
     uint64_t asker; /* address_key; set when taken */
     /* Used by password_order, from QUEUED on. */

@@ -30,7 +30,7 @@ struct password_order {
     size_t job_count;
     struct list queued;
     struct list running;
-    uint64_t turn;  /* of the job started last */
+    uint64_t turn;  /* turn of the job started last */
     uint64_t draws; /* random numbers drawn so far */
     /* Networks whose last answer was "wrong", in the set that their hash names,
      * latest first; 0: none. */
@@ -45,7 +45,7 @@ static inline bool password_job_is_question(const struct password_job *job)
 
 /* How many jobs an asker has. */
 struct password_load {
-    unsigned network; /* its network's jobs, with its own */
+    unsigned network; /* its network's jobs, including its own */
     unsigned own;
 };
 

@@ -20,7 +20,7 @@ enum {
      * long. */
     LEVEL_DELTA = 9,
     WINDOW_LOG_MIN = 10,
-    WINDOW_BYTES_MIN = 8 << 20 /* that all clients have (RFC 9842 5) */
+    WINDOW_BYTES_MIN = 8 << 20 /* window that all clients have (RFC 9842 5) */
 };
 
 static enum codec_result result_of(size_t code)

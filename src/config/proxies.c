@@ -19,8 +19,8 @@ struct shared_health {
 };
 
 struct proxies_item {
-    const char *text;   /* as in the option */
-    const char *name;   /* for reports; unique */
+    const char *text;   /* text of the option */
+    const char *name;   /* name in reports; unique */
     const char **names; /* names of servers */
     struct shared_health *health;
     struct balance *balance; /* only for reading states */

@@ -35,8 +35,8 @@ static bool has_group(const struct identity *who, gid_t gid)
     return who->gid == gid;
 }
 
-/* Whether an ACL exists: the group's bits are then its mask, the most that it
- * gives to users and groups it names. True if that cannot be read. */
+/* Whether an ACL exists: then the group's bits are its mask, which limits what
+ * the users and groups it names may get. True if that cannot be read. */
 static bool has_acl(int fd, const struct stat *st)
 {
     char path[sizeof("/proc/self/fd/") + 11];

@@ -26,7 +26,7 @@ enum listing_kind { LISTING_FILE, LISTING_DIRECTORY, LISTING_OTHER };
 struct listing_entry {
     struct bytes name;
     enum listing_kind kind;
-    uint64_t bytes;   /* for LISTING_FILE */
+    uint64_t bytes;   /* size of a LISTING_FILE */
     int64_t modified; /* seconds since the epoch */
 };
 

@@ -12,7 +12,7 @@ enum {
 
 /* Stands before the key and the type of an event. */
 struct head {
-    uint32_t bytes; /* of the whole event */
+    uint32_t bytes; /* bytes of the whole event */
     uint16_t key_bytes;
     uint8_t type_bytes;
     uint8_t kind;

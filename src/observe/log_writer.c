@@ -12,7 +12,7 @@
 
 enum {
     LOOK_MS = 1000, /* how often a full sink is checked */
-    LEAVE_MS = 1000 /* for the thread to end, after LOG_END_MS */
+    LEAVE_MS = 1000 /* time for the thread to end, after LOG_END_MS */
 };
 
 struct log_writer {
@@ -28,10 +28,10 @@ struct log_writer {
     _Atomic uint64_t lost_lines; /* lost after being handed over */
     bool has_ended;              /* guarded by shared.mutex, as the next two */
     unsigned reopens_done;
-    int reopen_err; /* of the last reopening */
+    int reopen_err; /* result of the last reopening */
     /* Used by the thread only. */
     struct now now;
-    struct log_ring *ring; /* of the block being written; or NULL */
+    struct log_ring *ring; /* ring of the block being written; or NULL */
     struct log_block block;
     size_t at; /* bytes of the block written */
     size_t next_ring;

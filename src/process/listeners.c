@@ -12,7 +12,7 @@ enum { WHERE_MAX = 128 };
 /* An address to listen at, from an option. */
 struct wanted {
     const char *option;
-    char where[WHERE_MAX]; /* for messages */
+    char where[WHERE_MAX]; /* name in messages */
     struct listen_address place;
 };
 

@@ -18,7 +18,7 @@ enum {
     /* For idle connections after an upgrade: closing them at once would hit
      * requests just sent. Instead, their next answers announce the end. */
     LEAVE_IDLE_MS = 10000,
-    RESUME_MS = 100, /* between two tries */
+    RESUME_MS = 100, /* pause between two tries */
     WHY_MAX = 512
 };
 

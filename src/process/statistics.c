@@ -12,7 +12,7 @@
 
 enum {
     INTERVAL_MS = HISTORY_INTERVAL_S * 1000,
-    REPORT_WAIT_MS = 500 /* for the reader; signals wait meanwhile */
+    REPORT_WAIT_MS = 500 /* time for the reader; signals wait meanwhile */
 };
 
 static const char *const method_names[METHOD_COUNT] = {

@@ -16,7 +16,7 @@
 enum {
     BATCH_OPS = 1000,
     BATCH_BYTES = 4 << 20,
-    LINE_REST_BYTES = 16384 /* of a line without the value */
+    LINE_REST_BYTES = 16384 /* bytes of a line without the value */
 };
 
 /* In the worst case, six bytes stand for one. */

@@ -20,7 +20,7 @@
 /* An authority, with all that the commands need. */
 struct shown {
     char folder[PATH_MAX];
-    uid_t owner; /* of the folder */
+    uid_t owner; /* owner of the folder */
     struct tls_authority_facts facts;
     struct tls_pem certificate;
 };

@@ -8,7 +8,7 @@ enum {
     VALUE_COLUMNS = 11,
     NOTE_COLUMNS = 17, /* "  max 123,456,789" */
     POINTS_MAX = 300,  /* the newest points */
-    FIELDS_MAX = 16    /* of each point */
+    FIELDS_MAX = 16    /* numbers of each point */
 };
 
 struct trend_line {

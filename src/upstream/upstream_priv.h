@@ -61,7 +61,7 @@ struct upstream {
     ev_io writing; /* on while connecting, or when asked for */
     /* uses the socket of reading and writing */
     struct transport transport;
-    struct list list_node;            /* of connecting ones, or of idle ones */
+    struct list list_node;            /* node of connecting or idle ones */
     struct upstream_alarm idle_limit; /* not dropped while in use */
     struct upstream_server *server;
     struct upstream_connecting *connecting;
@@ -74,18 +74,18 @@ struct upstream {
 
 /* Happy eyeballs (RFC 8305) for one lease, while addresses are tried. */
 struct upstream_connecting {
-    struct list list_node; /* of server->waiting or ->backlogged */
+    struct list list_node; /* linked into server->waiting or ->backlogged */
     struct upstream_lease *lease;
     struct upstream_server *server;
-    struct upstream_alarm limit; /* for the whole connecting */
-    struct upstream_alarm next;  /* until the next address is tried */
+    struct upstream_alarm limit; /* limit of the whole connecting */
+    struct upstream_alarm next;  /* time until the next address is tried */
     struct list attempts;        /* connections under way */
     struct address addresses[RESOLVER_ADDRESSES_MAX];
     size_t count;
     size_t at;                 /* index of the next address */
     unsigned rounds;           /* through all addresses, unanswered */
     uint64_t since_ms;         /* when this round's last try began */
-    enum upstream_error error; /* of the last failed connection */
+    enum upstream_error error; /* reason of the last failed connection */
     int err;                   /* that one's errno */
     const char *why;           /* that one's reason from TLS, or NULL */
     bool is_shaking;           /* connected; the TLS handshake is under way */

@@ -48,9 +48,9 @@ struct kv_options {
     struct kv_access access;   /* who may write */
     size_t value_bytes_max;    /* at most KV_VALUE_BYTES_MAX */
     size_t batch_bytes_max;    /* bytes of a batch, as sent */
-    struct kv_memory *bodies;  /* for request bodies; borrowed; if full: 503 */
+    struct kv_memory *bodies;  /* memory for bodies; borrowed; if full: 503 */
     struct kv_memory *values;  /* memory for long values being sent; likewise */
-    size_t watchers_max;       /* at the same time (stream_seats.h); 0: none */
+    size_t watchers_max;       /* most at a time (stream_seats.h); 0: none */
     bool require_match;        /* answer 428 to writes without a condition */
     bool codes_values;         /* compress values, too, wherever lists are */
     const struct server_defaults *defaults; /* borrowed */

@@ -68,7 +68,7 @@ struct proxy_options {
     struct relay relay; /* all but host, which depends on the server */
     enum proxy_hash hash;
     struct bytes hash_field; /* field name for PROXY_HASH_FIELD */
-    size_t buffer_bytes;     /* of each direction's buffer */
+    size_t buffer_bytes;     /* bytes of each direction's buffer */
     size_t request_bytes;    /* bytes of a body, or all of it, that must have
                                 come before an upstream is asked */
     struct proxy_held *held; /* borrowed, shared by the worker's proxies; NULL:
@@ -76,10 +76,10 @@ struct proxy_options {
     enum proxy_slash slash;
     bool splices;           /* through pipes, if there are any */
     bool names_requests;    /* sets X-Request-Id: trace.h */
-    bool makes_traceparent; /* if a request has none */
+    bool makes_traceparent; /* makes one if a request has none */
     bool intercepts_errors; /* replaces upstreams' errors by own pages */
     struct pipes *pipes;    /* borrowed; NULL: all is copied */
-    uint64_t reply_ms;      /* from the request's last byte to the head */
+    uint64_t reply_ms;      /* time from the request's last byte to the head */
     uint64_t idle_ms;       /* longest time without a byte either way */
     uint64_t tunnel_ms;     /* the same in a tunnel */
     const struct server_defaults *defaults; /* borrowed */

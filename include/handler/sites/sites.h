@@ -58,7 +58,7 @@ struct sites_options {
     size_t mount_count;
     const struct proxied *proxied; /* must outlive the sites */
     size_t proxied_count;
-    struct handler status; /* for locations with status_page */
+    struct handler status; /* answers in locations with status_page */
     struct forwarded_trust trust;
     struct encoder *encoder; /* borrowed from the worker */
     struct tls_table *tls;   /* held by the sites; NULL: no TLS clients */

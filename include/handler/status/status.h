@@ -34,7 +34,7 @@
 
 enum { STATUS_STREAMS_MAX = 256, STATUS_PREFIX_BYTES_MAX = 200 };
 
-/* Who may read it, besides programs on this machine; borrowed. */
+/* Who may read the statistics, besides programs on this machine; borrowed. */
 struct status_audience {
     const struct cidrs *allowed;
     const struct hosts *names; /* names of this machine, besides "localhost" */

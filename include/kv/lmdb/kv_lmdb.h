@@ -56,9 +56,9 @@ struct kv_lmdb_options {
     enum kv_sync sync;
     unsigned sync_interval_ms; /* 0: 1 s */
     size_t queue_writes_max;   /* 0: 65536 */
-    size_t queue_bytes_max;    /* of keys and values; 0: 256 MiB */
+    size_t queue_bytes_max;    /* bytes of keys and values; 0: 256 MiB */
     unsigned clients_max;      /* 0: 126 */
-    unsigned sweep_ms;         /* between sweeps of expired keys; 0: 1 s */
+    unsigned sweep_ms;         /* time between sweeps of expired keys; 0: 1 s */
     void (*read_clock)(struct now *now); /* NULL: now_refresh */
     /* The cache in memory; bytes_max 0: none. */
     struct kv_cache_options cache;
@@ -73,7 +73,7 @@ struct kv_lmdb_counts {
     uint64_t map_bytes;
     uint64_t used_bytes; /* size of the file */
     uint64_t commits;    /* this and all below: since the store was opened */
-    uint64_t writes;     /* that these commits answered */
+    uint64_t writes;     /* writes that these commits answered */
     uint64_t swept;
     uint64_t queue_writes; /* waiting now */
     uint64_t queue_bytes;

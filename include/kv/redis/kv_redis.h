@@ -44,7 +44,7 @@ struct kv_redis_options {
     const char *url;         /* redis://[USER:PASSWORD@]HOST[:PORT][,...][/DB]
                             [?name=NAME]; or rediss://, by TLS; read once */
     struct tls_trust *trust; /* trusted by rediss://; held; else NULL */
-    unsigned timeout_ms;     /* for an answer; 0: 5 s */
+    unsigned timeout_ms;     /* time limit of an answer; 0: 5 s */
     size_t calls_max;        /* unanswered commands of a client; 0: 16384 */
     size_t bytes_max;        /* bytes of these; 0: 256 MiB */
 };

@@ -27,7 +27,7 @@ struct credentials {
     struct local_https *https;         /* NULL: not used */
     struct tls_tickets *tickets;       /* NULL: a file of keys is named */
     struct certificates *certificates; /* NULL: none are named */
-    struct stats_certificates stats;   /* of the certificates in force */
+    struct stats_certificates stats;   /* facts about certificates in force */
 };
 
 /* Reads what options name, which must outlive it; makes the file of --https

@@ -44,7 +44,7 @@ struct broker_path {
 };
 
 struct broker_options {
-    const struct broker_path *paths; /* with their texts: borrowed */
+    const struct broker_path *paths; /* borrowed, with their texts */
     size_t count;
     int number_fd; /* the pid file, open for writing; borrowed; -1: none */
     /* Whether the present configuration has that socket; called in the broker's

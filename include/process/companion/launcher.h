@@ -40,12 +40,12 @@ enum {
     LAUNCHER_STANDARD = 3, /* standard input, output and error */
     LAUNCHER_FDS_MAX = LAUNCHER_STANDARD + ACTIVATION_MAX + 2,
     LAUNCHER_WHY_MAX = 200,
-    LAUNCHER_READY_MS = 30000 /* in which a new server must serve */
+    LAUNCHER_READY_MS = 30000 /* time in which a new server must serve */
 };
 
 struct launcher_options {
     const char *program;
-    char *const *arguments; /* of the program; ended by NULL */
+    char *const *arguments; /* arguments of the program; ended by NULL */
     int ready_ms;
     pid_t server;
 };

@@ -10,7 +10,7 @@
 #include "config/config_check.h"
 #include "config/listen_address.h"
 
-enum { NAME_BYTES_MAX = 160 }; /* of a base name; files append to it */
+enum { NAME_BYTES_MAX = 160 }; /* bytes of a base name; files append to it */
 
 #define HTTPS_PORT ":443"
 #define HTTP_PORT ":80"

@@ -3,7 +3,7 @@
 #include "handler/cached/cached_priv.h"
 
 enum {
-    LOOKS_MAX = 4, /* then it fetches for itself */
+    LOOKS_MAX = 4, /* looks; then it fetches for itself */
     INTERIM_BYTES_MAX = 65536
 };
 

@@ -33,7 +33,7 @@ struct fetch {
     void *request; /* memory of the exchange's request */
     struct cache_wait turn;
     struct fetch_asker *asker;
-    struct cache_control control; /* from the request */
+    struct cache_control control; /* directives of the request */
     struct cache_found earlier;
     struct cache_flight *flight;
     enum cached_way way;

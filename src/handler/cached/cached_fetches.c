@@ -4,7 +4,7 @@
 
 enum {
     MANY = 64,    /* unread fetches that may continue for later clients */
-    LOOKED_AT = 4 /* for each new fetch, to share the work */
+    LOOKED_AT = 4 /* looked at for each new fetch, to share the work */
 };
 
 /* --- Coming and going ---------------------------------------------------- */

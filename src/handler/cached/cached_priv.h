@@ -181,15 +181,15 @@ struct fetch_asker {
 struct fetch_order {
     const struct exchange *from; /* the exchange with the request */
     struct bytes key;
-    const struct cache_control *control; /* from the request */
+    const struct cache_control *control; /* directives of the request */
     struct cache_found *earlier; /* revalidated; taken over; may be empty */
-    struct range gap;            /* to be fetched, if earlier has ranges */
+    struct range gap;            /* gap to be fetched, if earlier has ranges */
     struct cache_flight *flight; /* taken over; NULL: nobody waits */
     struct fetch_asker *asker;   /* NULL: nobody asks, it is for later */
     enum cached_way way;
 };
 
-enum { FETCH_UNASKED_MAX = 64 /* for each place and worker */ };
+enum { FETCH_UNASKED_MAX = 64 /* fetches for each place and worker */ };
 
 /* Begins a fetch. False: no memory; the flight was ended, and what was found
  * released. */

@@ -7,8 +7,9 @@ enum {
      * gets it before any gets more. Otherwise, the last of 1,000 readers had
      * its first byte only after all others had a quantum. */
     FIRST_BYTES = 16384,
-    /* Turns of the loop that a reader waits for others without a first piece:
-     * one of them may take nothing for ever. A turn sends 32 first pieces. */
+    /* The most turns of the loop that a reader waits for those without a first
+     * piece: one of them may take nothing for ever. A turn sends 32 first
+     * pieces. */
     PAUSE_TURNS_MAX = 64
 };
 

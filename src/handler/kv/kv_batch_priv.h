@@ -16,7 +16,7 @@ struct kv_batch {
     struct kv_batch_limits limits;
     struct buf line; /* an incomplete line */
     size_t line_number;
-    size_t bytes; /* of the batch so far */
+    size_t bytes; /* bytes of the batch so far */
     struct arena arena;
     struct kv_op *ops; /* array of count, in the arena */
     size_t *lines;     /* array of count, in the arena */

@@ -16,7 +16,7 @@
 enum {
     STEP_ENTRIES = 64,
     STEP_ENTRIES_VALUES = KV_LIST_BYTES / KV_PAGE_VALUE_BYTES_MAX,
-    VALUES_BYTES_MAX = 4 << 20, /* of an answer; then it ends with a cursor */
+    VALUES_BYTES_MAX = 4 << 20, /* bytes; the answer then ends with a cursor */
     LIMIT_MAX = 1000,
     LIMIT_USUAL = 1000,
     PREFIXES_BYTES_MAX = LIMIT_MAX * (KV_KEY_BYTES_MAX + 2)

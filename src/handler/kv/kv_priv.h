@@ -64,7 +64,7 @@ struct kv {
  * store, perhaps long after the exchange has ended.
  */
 struct kv_question {
-    struct list list_node; /* in kv->asked */
+    struct list list_node; /* linked into kv->asked */
     struct kv *kv;
     struct exchange *exchange; /* valid while sink, pending or source exist */
     unsigned refs;

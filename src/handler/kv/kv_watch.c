@@ -29,9 +29,9 @@ _Static_assert((int)EVENT_BYTES_MAX <= (int)BODY_PIECE_BYTES,
 
 struct watching {
     struct text_source text; /* first: has the same address */
-    struct pending pending;  /* until the store has answered */
-    struct list list_node;   /* of kv->watchings */
-    struct stream_seat seat; /* from kv->seats */
+    struct pending pending;  /* pending until the store has answered */
+    struct list list_node;   /* linked into kv->watchings */
+    struct stream_seat seat; /* taken from kv->seats */
     struct kv *kv;
     struct exchange *exchange;
     struct kv_watch watch;

@@ -40,7 +40,7 @@ struct kv_writing {
     /* All from here on is not set before it is used. */
     char key[KV_KEY_BYTES_MAX];
     char type[KV_TYPE_BYTES_MAX];
-    char room[KV_ROOM_BYTES]; /* for a short body */
+    char room[KV_ROOM_BYTES]; /* memory for a short body */
 };
 
 /* Whether a request's head is valid, and it may write the key; if not, it was

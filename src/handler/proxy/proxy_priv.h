@@ -29,11 +29,11 @@
 #include "io/deadline.h"
 
 enum {
-    PROXY_HEAD_BYTES = 2048,    /* of a request's head, in room that is lent
-                                  until it was sent */
+    PROXY_HEAD_BYTES = 2048,    /* bytes of a request's head, in room that is
+                                   lent until it was sent */
     PROXY_TAKEN_BYTES = 24576,  /* framed bytes of one read from a client */
-    PROXY_REPLY_BYTES = 4096,   /* for a reply's head, beside a full buffer for
-                                 its body: so both come in one read */
+    PROXY_REPLY_BYTES = 4096,   /* room for a reply's head, beside a full buffer
+                                   for its body: so both come in one read */
     PROXY_TRANSFERS_KEPT = 256, /* free ones to keep */
     PROXY_HEADS_KEPT = 64,
     PROXY_BUFFERS_KEPT = 256,
@@ -139,7 +139,7 @@ struct transfer {
     uint8_t out_framing;     /* enum body_framing */
     size_t head_sent;        /* sent bytes of head */
     size_t out_sent;         /* sent bytes of out */
-    size_t held_bytes; /* of the body that came before an upstream was asked */
+    size_t held_bytes; /* body bytes that came before an upstream was asked */
     struct buf head;
     struct proxy_buffer *out; /* NULL: no body, or nothing buffered: the sink is
                                  eased, or it is a tunnel */

@@ -33,7 +33,7 @@ struct place {
     bool is_plain;              /* has no rules besides the handler */
     bool is_proxied;            /* other servers interpret the path, too */
     struct bytes prefix;        /* prefix of the paths that lead here */
-    struct encode encode;       /* for proxied answers; zeroed: none */
+    struct encode encode;       /* compression of proxied answers, or zeroed */
     struct error_source errors; /* has is NULL: no pages */
 };
 
@@ -44,7 +44,7 @@ struct admission {
 };
 
 struct site {
-    struct place place; /* for paths without a route */
+    struct place place; /* answers paths without a route */
     struct router router;
     bool has_locations;
     uint64_t number; /* from its hosts: the same after a restart */
@@ -65,7 +65,7 @@ struct sites {
     struct place **places;   /* all places but the mounts */
     size_t place_count;
     struct place mounts[SITES_MOUNTS_MAX];
-    struct admission admission;      /* of the exchange being answered */
+    struct admission admission;      /* that of the exchange being answered */
     char path[HTTP1_LINE_BYTES_MAX]; /* the clean path of the present request */
 };
 

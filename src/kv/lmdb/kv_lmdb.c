@@ -12,7 +12,7 @@ enum {
     QUEUE_WRITES = 1 << 16,
     QUEUE_BYTES = 1 << 28,
     CLIENTS_MAX = 126,
-    SPARE_READERS = 16, /* for counting, and LMDB's own tools */
+    SPARE_READERS = 16, /* readers for counting, and LMDB's own tools */
     DEFAULT_MS = 1000,
     EVENTS_BYTES = 4 << 20 /* about the last 60,000 changes */
 };

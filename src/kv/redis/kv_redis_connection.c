@@ -12,7 +12,7 @@
 
 #include "kv/redis/kv_redis_connection_priv.h"
 
-enum { OPEN_MS = 2000 /* to connect, and until all is set up */ };
+enum { OPEN_MS = 2000 /* time to connect, and until all is set up */ };
 
 static void open_connection(struct kv_connection *connection);
 

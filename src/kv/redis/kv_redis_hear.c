@@ -11,12 +11,12 @@
  * it. The engine does not keep notifications. So when a listener was lost, or
  * too many items came, watchers are reset; and no watch can be resumed.
  */
-enum { ITEMS_MAX = 1024 /* of a client, heard but not told */ };
+enum { ITEMS_MAX = 1024 /* items of a client, heard but not told */ };
 
 struct item {
     struct kv_redis_question
         question;          /* linked into the client while it exists */
-    struct list list_node; /* in feed->items */
+    struct list list_node; /* linked into feed->items */
     struct kv_redis_call call;
     enum kv_event_kind kind;
     bool is_done;

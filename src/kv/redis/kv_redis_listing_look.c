@@ -6,7 +6,7 @@ enum { DROPS_MAX = 16 }; /* entries without a value dropped for each page */
 struct kv_redis_look {
     struct kv_redis_call call;
     struct kv_redis_listing *listing;
-    struct bytes key; /* of an entry, or first of a common prefix */
+    struct bytes key; /* key of an entry, or first of a common prefix */
     bool is_missing;
 };
 

@@ -17,7 +17,7 @@
 /* The next keys of one partition. */
 struct kv_redis_run {
     struct kv_redis_call call;
-    struct bytes *keys; /* in the listing's arena `round` */
+    struct bytes *keys; /* lie in the listing's arena `round` */
     size_t count;
     size_t at;
     bool is_full; /* more may follow */

@@ -41,7 +41,7 @@ struct kv_redis {
     size_t calls_max;
     size_t bytes_max;
     struct kv_partitions partitions;
-    char label[KV_REDIS_HOST_BYTES_MAX + 32]; /* for log lines: no password */
+    char label[KV_REDIS_HOST_BYTES_MAX + 32]; /* name in logs: no password */
     /* "NAME:{n}:" of each partition. */
     char bases[KV_REDIS_PARTITIONS]
               [KV_REDIS_NAME_BYTES_MAX + KV_REDIS_TAG_BYTES + 8];
@@ -158,7 +158,7 @@ struct kv_redis_route {
     size_t count;
     enum kv_redis_mode mode;
     uint8_t connection_of[KV_REDIS_PARTITIONS];
-    struct kv_slot_map map; /* as told last */
+    struct kv_slot_map map; /* the map told last */
     bool wants_map;
     /* Used by kv_redis_map only. */
     bool is_asking_map;

@@ -25,7 +25,7 @@ static struct bytes key_of(const struct kv_op *op, char room[KV_KEY_BYTES_MAX])
 
 /* The partitions of a write, in the order of first use. */
 struct spread {
-    uint8_t number_of[KV_REDIS_PARTITIONS]; /* from 1; 0: not used */
+    uint8_t number_of[KV_REDIS_PARTITIONS]; /* number from 1; 0: not used */
     uint8_t partitions[KV_REDIS_PARTITIONS];
     unsigned count;
 };

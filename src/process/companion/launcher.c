@@ -21,7 +21,7 @@
 enum {
     NO_EXEC = 127,
     NUMBER_MAX = 12,
-    LINGER_MS = 5000, /* for a failed server to tidy up */
+    LINGER_MS = 5000, /* time for a failed server to tidy up */
     LINGER_STEP_MS = 10
 };
 
