@@ -51,7 +51,7 @@ static char *join(const char *folder, struct bytes below, const char *end)
     return text;
 }
 
-/* Notes NAME/* for each directory NAME that matches pattern, which ends in a
+/* Notes what lies in each directory that matches pattern, which ends in a
  * slash. */
 static bool note_ways_below(struct options *options, struct bytes pattern)
 {
