@@ -141,6 +141,24 @@ TEST(what_is_asked_afterwards_is_not_answered)
     expect_end(h2);
 }
 
+/* What was ignored may have been asked for elsewhere by then: a fault does not
+ * say that it was read. */
+TEST(the_last_stream_stays_the_last_when_a_fault_follows)
+{
+    struct server *one = H2_START("--workers=1");
+    struct h2 *h2 = h2_open(one);
+    uint32_t large = begin_large(h2);
+
+    server_signal(one, SIGTERM);
+    expect_goaway(h2, 1, STREAM_MAX);
+    expect_goaway(h2, 2, large);
+    (void)h2_ask(h2, "GET", "/canary", NULL, false);
+    h2_window(h2, 0, 0);
+    h2_expect_goaway(h2, NGHTTP2_PROTOCOL_ERROR);
+    assert_int_equal(h2->goaways, 3);
+    assert_int_equal(h2->goaway_stream, large);
+}
+
 TEST(what_takes_too_long_is_cut)
 {
     struct server *one = H2_START("--workers=1", "--drain-timeout=500ms");

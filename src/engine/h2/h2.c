@@ -214,6 +214,8 @@ static enum session_step meet_end(struct h2 *h2)
         return session_close(session, CONN_END_CLIENT);
     give_empty_input(h2);
     session_decide_end(session, CONN_END_CLIENT);
+    if (!h2->has_said_last)
+        h2->last_allowed = h2->last_id;
     h2->has_ended = h2->has_said_last = true;
     h2->silent_ms = h2_now_ms(h2);
     h2->window_then = h2->window;

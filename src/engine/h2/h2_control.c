@@ -135,7 +135,9 @@ static void end(struct h2 *h2, enum http2_error error, enum conn_end why)
 {
     if (h2->is_over)
         return;
-    put_goaway(h2, h2->last_id, error);
+    /* What came behind the last one is not answered, and may have been asked
+     * for elsewhere (RFC 9113 6.8). */
+    put_goaway(h2, h2->has_said_last ? h2->last_allowed : h2->last_id, error);
     h2->is_over = true;
     session_decide_end(h2->session, why);
 }
