@@ -179,6 +179,18 @@ TEST(either_end_ends_both)
     client_expect_end(tunnel.peer);
 }
 
+/* RFC 9113 8.5: there are DATA frames, and those that are about the stream. */
+TEST(a_second_head_has_no_place_in_a_tunnel)
+{
+    struct upstream *upstream = upstream_open();
+    struct tunnel tunnel = tunnel_open(H2_PROXY(upstream, NULL), upstream);
+
+    h2_trailers(tunnel.h2, tunnel.stream, H2_WITH("x-trailer", "1"));
+    h2_expect_reset(tunnel.h2, tunnel.stream, NGHTTP2_PROTOCOL_ERROR);
+    client_expect_end(tunnel.peer);
+    h2_sync(tunnel.h2);
+}
+
 TEST(tunnels_and_requests_share_a_connection)
 {
     struct upstream *upstream = upstream_open();

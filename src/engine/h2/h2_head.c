@@ -159,7 +159,9 @@ static void open_stream(struct h2 *h2, uint32_t id, uint64_t bytes, bool ends)
     h2_begin(stream, reason);
 }
 
-/* Takes the second head of a stream, which ends its body (RFC 9113 8.1). */
+/* Takes the second head of a stream, which ends its body (RFC 9113 8.1). A
+ * stream that asks for a tunnel has no body: a second head is an error there
+ * (8.5). */
 static void take_trailer(struct h2_stream *stream, bool ends)
 {
     struct h2 *h2 = stream->h2;
@@ -167,7 +169,7 @@ static void take_trailer(struct h2_stream *stream, bool ends)
     enum http2_verdict verdict = http2_head_end(&h2->context->head, ends, NULL,
                                                 &reason);
 
-    if (stream->has_ended || verdict != HTTP2_DONE) {
+    if (stream->has_ended || stream->wants_socket || verdict != HTTP2_DONE) {
         h2_punish(h2, stream->id,
                   stream->has_ended ? HTTP2_STREAM_CLOSED
                                     : HTTP2_PROTOCOL_ERROR);
