@@ -122,6 +122,54 @@ TEST(neither_does_it_over_tls)
     take_nothing(secure_server);
 }
 
+/* Answers whose windows stay shut, of several connections. */
+static void expect_little_of(const char *method, const char *const *fields)
+{
+    /* With what malloc() has between the blocks. */
+    enum { CLIENTS = 12, STREAMS = 99, EACH = 288 << 10 };
+    /* One that has freed nothing yet. */
+    struct server *one = H2_START("--workers=1");
+    uint64_t bytes = 0;
+
+    for (int i = -1; i < CLIENTS; i++) {
+        struct h2 *h2 = H2_OPEN_WITH(one,
+                                     {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0});
+
+        for (int stream = 0; stream < STREAMS; stream++)
+            (void)h2_ask(h2, method, "/large", fields, false);
+        h2_sync(h2);
+        if (i == -1)
+            bytes = server_memory(one);
+    }
+    bytes = (server_memory(one) - bytes) / CLIENTS;
+    print_message("%llu bytes a connection\n", (unsigned long long)bytes);
+    assert_true(is_sanitized() || bytes < EACH);
+}
+
+/* As many as one request may ask for: heads of parts, and a table of them. */
+TEST(answers_of_many_ranges_hold_little)
+{
+    enum { RANGES = 32 };
+    char *ranges = scratch(RANGES * 12);
+    int len = snprintf(ranges, RANGES * 12, "bytes=0-0");
+
+    for (int i = 1; i < RANGES; i++)
+        len += snprintf(ranges + len, RANGES * 12 - (size_t)len, ",%d-%d",
+                        2 * i, 2 * i);
+    expect_h2(h2_get_with(h2_open(server), "/large", H2_WITH("range", ranges)),
+              206);
+    expect_little_of("GET", H2_WITH("range", ranges));
+}
+
+TEST(requests_of_many_fields_hold_little)
+{
+    static const char *many[2 * 90 + 1];
+
+    for (size_t i = 0; i < 2 * 90; i++)
+        many[i] = i % 2 ? "" : "x";
+    expect_little_of("GET", many);
+}
+
 /* --- Bodies for others --------------------------------------------------- */
 
 enum {

@@ -52,6 +52,19 @@ static void heed_place(struct h2_stream *stream)
     stream->has_priority |= said.has_urgency || said.has_turns;
 }
 
+/* Counts what the answer holds beside its room: a long head, and many parts. */
+static void note_beside(struct h2_stream *stream)
+{
+    const struct response *response = &stream->exchange->response;
+    const struct buf *head = &response->head;
+    size_t bytes = head->data == head->storage ? 0 : head->capacity;
+
+    if (response->part_count > RESPONSE_PARTS_INLINE)
+        bytes += response->part_count * sizeof(struct part);
+    stream->h2->beside_bytes += (uint32_t)bytes - stream->beside;
+    stream->beside = (uint32_t)bytes;
+}
+
 void h2_put(struct h2_stream *stream)
 {
     if (!stream->exchange->pending && !stream->exchange->response.has_head) {
@@ -64,6 +77,7 @@ void h2_put(struct h2_stream *stream)
     stream->is_put = true;
     stream->is_waiting = false;
     h2_stream_set_idle(stream, false);
+    note_beside(stream);
     stream->turn = ++stream->h2->turns;
     arrive(stream);
     h2_stream_ready(stream);
@@ -253,9 +267,10 @@ static void begin(struct h2_stream *stream, enum reason reason, bool is_extra)
 static bool has_place_beside(const struct h2 *h2, uint32_t count,
                              uint32_t table_bytes)
 {
-    return count < H2_LIVE_MAX &&
-           h2->text_bytes + table_bytes + count * sizeof(struct exchange) <
-               H2_LIVE_BYTES_MAX;
+    uint32_t bytes = h2->text_bytes + h2->beside_bytes + table_bytes +
+                     count * (uint32_t)sizeof(struct exchange);
+
+    return count < H2_LIVE_MAX && bytes < H2_LIVE_BYTES_MAX;
 }
 
 /* Whether another exchange may wait for others: a client without an answer has
@@ -263,7 +278,7 @@ static bool has_place_beside(const struct h2 *h2, uint32_t count,
 static bool has_bytes_left(const struct h2 *h2)
 {
     return h2->is_known ||
-           h2->text_bytes + h2->table_bytes +
+           h2->text_bytes + h2->beside_bytes + h2->table_bytes +
                    h2->stream_count * sizeof(struct h2_stream) +
                    h2->live_count * (EXCHANGE_LEAN_BYTES + H2_PROXIED_BYTES) <
                H2_BYTES_MAX;
@@ -279,7 +294,8 @@ static enum place find_place(const struct h2 *h2)
     if (has_place_beside(h2, h2->live_count, h2->table_bytes))
         return PLACE_OWN;
     return h2->context->extra_count < H2_EXTRA_MAX && has_bytes_left(h2) &&
-                   has_place_beside(h2, h2->live_count - h2->idle_count, 0)
+                   has_place_beside(h2, h2->live_count - h2->idle_count,
+                                    h2_count_tables(h2))
                ? PLACE_EXTRA
                : PLACE_NONE;
 }

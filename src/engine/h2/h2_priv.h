@@ -35,8 +35,9 @@ enum {
     /* How many of these have an exchange. The heads of the others are kept and
      * wait, so that a hundred streams cost no more than 256 KiB. */
     H2_LIVE_MAX = 40,
-    H2_LIVE_BYTES_MAX = 163840, /* memory of these and of all heads; long heads
-                                   make them fewer */
+    /* Memory of these, of what their answers hold beside, and of all heads; long
+     * heads make them fewer. */
+    H2_LIVE_BYTES_MAX = 163840,
     /* Memory of all streams while the client has had no answer. A stream that
      * is proxied counts H2_PROXIED_BYTES beside its exchange, roughly. */
     H2_BYTES_MAX = 229376,
@@ -107,6 +108,7 @@ struct h2_stream {
     uint32_t receive_size;  /* receive_window when wide open */
     uint32_t credit;        /* body bytes to give back to the client */
     uint32_t unsent;        /* bytes framed, but not sent */
+    uint32_t beside;        /* bytes its answer holds beside its room */
     uint64_t content_length;
     uint64_t received;   /* bytes of the body so far */
     uint64_t bytes_in;   /* bytes of its frames, as read */
@@ -253,9 +255,12 @@ struct h2 {
     uint32_t idle_count;  /* of live_count, those that wait for handlers */
     uint32_t text_bytes;  /* of heads that do not count as extra */
     uint32_t table_bytes; /* fields of exchanges that do not rest */
-    int64_t window;       /* the client's, for all answers */
-    int64_t window_then;  /* with has_ended: window at silent_ms */
-    uint64_t silent_ms;   /* with has_ended: since when nothing could be sent */
+    /* What answers hold beside their rooms, but for exchanges that wait for
+     * handlers. */
+    uint32_t beside_bytes;
+    int64_t window;      /* the client's, for all answers */
+    int64_t window_then; /* with has_ended: window at silent_ms */
+    uint64_t silent_ms;  /* with has_ended: since when nothing could be sent */
     int32_t receive_window;
     uint32_t receive_size;
     uint32_t credit;
@@ -303,8 +308,12 @@ static inline struct h2 *h2_of(const struct session *session)
 /* Counts a live stream as one that waits, or not. */
 static inline void h2_stream_set_idle(struct h2_stream *stream, bool is_idle)
 {
-    stream->h2->idle_count += is_idle;
-    stream->h2->idle_count -= stream->is_idle;
+    struct h2 *h2 = stream->h2;
+
+    if (is_idle == stream->is_idle)
+        return;
+    h2->idle_count += is_idle ? 1 : UINT32_MAX;
+    h2->beside_bytes += is_idle ? -stream->beside : stream->beside;
     stream->is_idle = is_idle;
 }
 
@@ -431,6 +440,9 @@ void h2_give_text(struct h2_context *context, char *text, size_t len);
 /* Gives the stream an exchange with all but its request. False: no memory. */
 MUST_USE bool h2_take_exchange(struct h2_stream *stream);
 void h2_give_exchange(struct h2_stream *stream);
+
+/* Bytes of the tables of exchanges that do not wait for their handlers. */
+uint32_t h2_count_tables(const struct h2 *h2);
 
 /* The stream's exchange begins to wait for its handler: it rests from now on if
  * many wait, and those that wait already rest with it. */

@@ -99,10 +99,30 @@ void h2_give_exchange(struct h2_stream *stream)
 {
     struct exchange *exchange = stream->exchange;
 
+    stream->h2->beside_bytes -= stream->beside;
+    stream->beside = 0;
     stream->exchange = NULL; /* nobody wakes it any more */
     exchange_fini(exchange);
     give_room(stream, exchange);
     pool_give(&stream->h2->context->exchanges, exchange);
+}
+
+uint32_t h2_count_tables(const struct h2 *h2)
+{
+    uint32_t bytes = 0;
+
+    if (h2->table_bytes == 0)
+        return 0;
+    for (const struct list *node = h2->streams.next; node != &h2->streams;
+         node = node->next) {
+        const struct h2_stream *stream = OWNER_OF(node, struct h2_stream,
+                                                  list_node);
+
+        if (stream->exchange && stream->exchange->request.many &&
+            !stream->is_idle)
+            bytes += table_bytes(http2_text_fields(stream->text));
+    }
+    return bytes;
 }
 
 /* --- Rest ---------------------------------------------------------------- */
