@@ -170,6 +170,16 @@ TEST(requests_of_many_fields_hold_little)
     expect_little_of("GET", many);
 }
 
+TEST(refusals_hold_little)
+{
+    struct h2 *h2 = h2_open(server);
+    char *value = memset(scratch(801), 'x', 800);
+
+    value[800] = '\0';
+    expect_h2(h2_wait(h2, h2_ask(h2, "NOSUCH", "/large", NULL, false)), 501);
+    expect_little_of("NOSUCH", H2_WITH("x", value));
+}
+
 /* --- Bodies for others --------------------------------------------------- */
 
 enum {

@@ -126,6 +126,26 @@ TEST(such_a_body_reaches_an_upstream_server)
     expect_h2(h2_wait(h2, streams[1]), 200);
 }
 
+/* --- What is refused ----------------------------------------------------- */
+
+/* A refusal is an answer like others, and waits for its place. */
+TEST(a_refusal_waits_for_its_place)
+{
+    struct h2 *h2 = open_full(server);
+    char *body = memset(scratch(LONG), 'x', LONG);
+    uint32_t streams[2];
+
+    streams[0] = h2_ask(h2, "NOSUCH", "/canary", NULL, false);
+    streams[1] = h2_ask(h2, "PUT", "/kv/a#b", NULL, true);
+    assert_true(h2_body(h2, streams[1], body, LONG, false));
+    h2_sync(h2);
+    assert_int_equal(h2_reply(h2, streams[0])->status, 0);
+    assert_int_equal(h2_reply(h2, streams[1])->status, 0);
+    make_room(h2);
+    expect_h2(h2_wait_head(h2, streams[0]), 501);
+    expect_h2(h2_wait_head(h2, streams[1]), 400);
+}
+
 /* --- Long heads ---------------------------------------------------------- */
 
 /* As of a client with long cookies, which asks for a page: it has had that. */

@@ -303,17 +303,17 @@ static enum place find_place(const struct h2 *h2)
 void h2_begin(struct h2_stream *stream, enum reason reason)
 {
     struct h2 *h2 = stream->h2;
-    enum place place = PLACE_OWN;
+    enum place place = find_place(h2);
 
     h2->session->requests++;
     stats_http2_note(&h2->session->context->stats->http2, STATS_HTTP2_STREAMS);
-    /* A refused request is answered at once, without a handler's memory. */
-    if (reason == REASON_NONE)
-        place = find_place(h2);
     if (place != PLACE_NONE) {
         begin(stream, reason, place == PLACE_EXTRA);
         return;
     }
+    /* A refusal takes as much memory as any answer, until it is taken. */
+    stream->reason = (uint8_t)reason;
+    stream->discards = reason != REASON_NONE;
     if (list_is_empty(&h2->parked))
         h2_save_all_rooms(h2);
     list_put_last(&h2->parked, &stream->wait_node);
@@ -345,7 +345,7 @@ void h2_begin_parked(struct h2 *h2)
         list_drop(&stream->wait_node);
         if (stream->held)
             h2->has_room = true;
-        begin(stream, REASON_NONE, place == PLACE_EXTRA);
+        begin(stream, (enum reason)stream->reason, place == PLACE_EXTRA);
     }
 }
 

@@ -117,6 +117,7 @@ struct h2_stream {
     uint64_t shut_ms;    /* how long it was shut before that */
     uint64_t body_since_ms;
     struct priority priority;
+    uint8_t reason; /* enum reason: of a refusal that waits for its place */
     bool has_length;
     bool has_ended;    /* the client has sent all of its request */
     bool awaits_body;  /* its handler wants the whole body first */
