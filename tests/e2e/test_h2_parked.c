@@ -173,6 +173,36 @@ TEST(a_hundred_long_heads_are_no_fault_of_a_client_that_is_known)
     assert_true(h2_abuses(server, "memory") == before);
 }
 
+/* A client that is known, and takes none of its answers. */
+static void ask_often(int times, const char *cookie)
+{
+    struct h2 *h2 = H2_OPEN_WITH(server,
+                                 {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0});
+
+    expect_h2(h2_wait(h2, h2_ask(h2, "HEAD", "/canary", NULL, false)), 200);
+    for (int i = 0; i < times; i++)
+        (void)h2_ask(h2, "GET", "/canary", H2_WITH("cookie", cookie), false);
+    h2_sync(h2);
+}
+
+/* Clients that fill all they may leave enough for the next. */
+TEST(who_has_many_long_heads_leaves_room_for_those_of_others)
+{
+    enum { GREEDY = 8, STREAMS = 95, LONG_VALUE = 15000, USUAL_VALUE = 4000 };
+    char *value = memset(scratch(LONG_VALUE + 1), 'x', LONG_VALUE + 1);
+    unsigned long before;
+
+    value[LONG_VALUE] = '\0';
+    before = h2_abuses(server, "memory");
+    for (int i = 0; i < GREEDY; i++)
+        ask_often(STREAMS, value);
+    assert_true(h2_abuses(server, "memory") > before);
+    before = h2_abuses(server, "memory");
+    value[USUAL_VALUE] = '\0';
+    ask_often(STREAMS, value);
+    assert_true(h2_abuses(server, "memory") == before);
+}
+
 /* --- What is given up ---------------------------------------------------- */
 
 /* Of each a frame is held; all of them are more than the connection's window. */

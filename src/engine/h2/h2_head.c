@@ -61,7 +61,9 @@ static bool keep_head(struct h2_stream *stream, const struct http2_head *head)
         return false;
     stream->text_len = (uint32_t)len;
     stream->is_extra_text = h2->text_bytes + len > H2_TEXT_BYTES_MAX;
-    *(stream->is_extra_text ? &h2->context->extra_text_bytes
+    if (stream->is_extra_text)
+        h2->context->extra_text_bytes += stream->text_len;
+    *(stream->is_extra_text ? &h2->extra_text_bytes
                             : &h2->text_bytes) += stream->text_len;
     http2_head_store(head, stream->text);
     stream->content_length = head->content_length;
@@ -93,9 +95,11 @@ static uint32_t count_open(const struct h2 *h2)
 /* Whether there is room for the text of a head of len bytes. */
 static bool has_text_room(const struct h2 *h2, size_t len)
 {
+    size_t left = H2_EXTRA_TEXT_BYTES_MAX - h2->context->extra_text_bytes;
+
     return h2->text_bytes + len <= H2_TEXT_BYTES_MAX ||
            (h2->answers > 0 &&
-            h2->context->extra_text_bytes + len <= H2_EXTRA_TEXT_BYTES_MAX);
+            h2->extra_text_bytes + len <= left / H2_EXTRA_TEXT_PART);
 }
 
 static void turn_away(struct h2 *h2, uint32_t id, enum stats_http2_abuse kind)

@@ -51,6 +51,9 @@ enum {
     /* So many more bytes of heads may all connections of a worker have whose
      * clients have had an answer: long cookies come with every request. */
     H2_EXTRA_TEXT_BYTES_MAX = 8388608,
+    /* Each of them has this part at most of what the others leave, so that some
+     * is always left. */
+    H2_EXTRA_TEXT_PART = 8,
     /* Texts of heads lie in blocks of 1 to H2_TEXT_POOLS times so many bytes,
      * less malloc()'s word beside a block; longer ones in blocks of their
      * own. */
@@ -253,9 +256,10 @@ struct h2 {
     uint32_t last_allowed;
     uint32_t stream_count;
     uint32_t live_count;
-    uint32_t idle_count;  /* of live_count, those that wait for handlers */
-    uint32_t text_bytes;  /* of heads that do not count as extra */
-    uint32_t table_bytes; /* fields of exchanges that do not rest */
+    uint32_t idle_count;       /* of live_count, those that wait for handlers */
+    uint32_t text_bytes;       /* of heads that do not count as extra */
+    uint32_t extra_text_bytes; /* of those that do */
+    uint32_t table_bytes;      /* fields of exchanges that do not rest */
     /* What answers hold beside their rooms, but for exchanges that wait for
      * handlers. */
     uint32_t beside_bytes;

@@ -58,7 +58,9 @@ void h2_stream_free(struct h2_stream *stream)
     list_drop(&stream->wait_node);
     list_drop(&stream->list_node);
     h2->stream_count--;
-    *(stream->is_extra_text ? &h2->context->extra_text_bytes
+    if (stream->is_extra_text)
+        h2->context->extra_text_bytes -= stream->text_len;
+    *(stream->is_extra_text ? &h2->extra_text_bytes
                             : &h2->text_bytes) -= stream->text_len;
     h2_give_text(h2->context, stream->text, stream->text_len);
     h2_stream_drop_held(stream);
