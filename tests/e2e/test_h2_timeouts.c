@@ -118,6 +118,39 @@ TEST(half_a_frame_must_become_a_whole_one)
     expect_expired(h2, begin);
 }
 
+/* With the rest of each comes the beginning of the next: so there is half a
+ * frame whenever the server looks, but never the same for long. */
+TEST(each_frame_has_a_time_of_its_own)
+{
+    enum { ROUNDS = 8, BEGINNING = 12, FRAME = 200 };
+    struct h2 *h2 = h2_open(H2_START("--workers=1", limit("--header-timeout")));
+    uint8_t *text = scratch((ROUNDS + 1) * FRAME);
+    uint8_t block[FRAME];
+    size_t ends[ROUNDS];
+    size_t said = BEGINNING;
+    size_t len = 0;
+
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        h2_expect_stream(h2, 2 * i + 1);
+        len += h2_write_frame(text + len, NGHTTP2_HEADERS,
+                              NGHTTP2_FLAG_END_STREAM |
+                                  NGHTTP2_FLAG_END_HEADERS,
+                              2 * i + 1, block,
+                              h2_encode(h2, H2_GET_OF(h2, "a", "/canary"),
+                                        block, sizeof(block)));
+        ends[i] = len;
+    }
+    assert_true(h2_say(h2, text, BEGINNING));
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        size_t until = i < ROUNDS - 1 ? ends[i] + BEGINNING : ends[i];
+
+        pause_ms((unsigned)patience(SHORT_MS) / 4);
+        assert_true(h2_say(h2, text + said, until - said));
+        said = until;
+        expect_h2_body(h2_wait(h2, 2 * i + 1), "canary\n");
+    }
+}
+
 TEST(a_body_must_come_in_time_and_others_do_not_suffer)
 {
     struct h2 *h2 = h2_open(H2_START("--workers=1", limit("--body-timeout")));

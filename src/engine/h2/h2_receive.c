@@ -161,6 +161,7 @@ static void take_payload(struct h2 *h2)
     if (h2->left > 0)
         return;
     h2->in_frame = false;
+    h2->head_until_ms = 0;
     if (!h2->is_over)
         h2_end_data(h2);
 }
@@ -224,6 +225,8 @@ static bool take_next(struct h2 *h2)
     h2->input->begin += HTTP2_FRAME_HEAD + frame.len;
     take_frame(h2, &frame,
                (struct bytes){data.data + HTTP2_FRAME_HEAD, frame.len});
+    if (h2->continued == 0)
+        h2->head_until_ms = 0; /* what comes behind it has a time of its own */
     return true;
 }
 
