@@ -3,6 +3,7 @@
  * what must not happen earlier is as much a part of it as what must happen.
  */
 #include "h2_client.h"
+#include "store.h"
 #include "upstream.h"
 
 enum { LARGE = 8 << 20, SEED = 8, SHORT_MS = 400 };
@@ -170,6 +171,23 @@ TEST(a_body_must_come_in_time_and_others_do_not_suffer)
     while (!reply->is_reset && !reply->has_ended && h2_take(h2, &frame))
         ;
     h2_expect_usable(h2);
+}
+
+/* As over HTTP/1.1: where no least rate is asked for, a body may take as long as
+ * it goes on. */
+TEST(a_body_that_goes_on_is_in_time_without_a_least_rate)
+{
+    enum { PIECES = 18 };
+    struct h2 *h2 = h2_open(START_STORE(store_folder(), "--http2=all",
+                                        "--workers=1", limit("--body-timeout"),
+                                        "--send-rate-min=0"));
+    uint32_t stream = h2_ask(h2, "PUT", "/kv/slow", NULL, true);
+
+    for (int i = 1; i <= PIECES; i++) {
+        pause_ms((unsigned)patience(SHORT_MS) / 4);
+        assert_true(h2_body(h2, stream, "x", 1, i < PIECES));
+    }
+    expect_h2(h2_wait(h2, stream), 201);
 }
 
 /* One stream's window stays shut: it is given up, and the others go on. */

@@ -219,6 +219,8 @@ void h2_take_data(struct h2 *h2, struct bytes data)
         return;
     }
     stream->received += data.len;
+    if (h2->session->context->limits.send_rate_min == 0)
+        stream->body_since_ms = h2_now_ms(h2); /* any progress will do */
     if (is_length_false(stream, false)) {
         h2_punish(h2, stream->id, HTTP2_PROTOCOL_ERROR);
         h2_give_back(h2, NULL, (uint32_t)data.len);
