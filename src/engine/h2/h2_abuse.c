@@ -18,7 +18,11 @@ enum {
     WORK_OF_STREAM = 4,
     WORK_OF_PENDING = 24,
     WORK_OF_SMALL = 1,
+    /* What a list of fields takes to decode: by its bytes, and by its lines
+     * where it has more of them than browsers send. */
     LIST_BYTES_OF_WORK = 4096,
+    LIST_LINES_OF_WORK = 8,
+    LIST_LINES_USUAL = 32,
     /* How many streams may begin without counting as work: for each stream that
      * was answered to its end, and in all. */
     TRUST_OF_ANSWER = 2,
@@ -138,9 +142,11 @@ void h2_note_pending(struct h2 *h2)
         h2->work += WORK_OF_PENDING;
 }
 
-void h2_note_list(struct h2 *h2, uint64_t bytes)
+void h2_note_list(struct h2 *h2, uint64_t bytes, unsigned lines)
 {
     h2->work += (uint32_t)(bytes / LIST_BYTES_OF_WORK);
+    if (lines > LIST_LINES_USUAL)
+        h2->work += (lines - LIST_LINES_USUAL) / LIST_LINES_OF_WORK;
 }
 
 void h2_note_small(struct h2 *h2)

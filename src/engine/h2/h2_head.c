@@ -27,7 +27,7 @@ static bool decode(struct h2 *h2, struct bytes block, bool is_trailer)
 
     http2_head_begin(decoding.head, is_trailer);
     is_well = hpack_decode(h2->decoder, block, on_field, &decoding);
-    h2_note_list(h2, decoding.head->list_bytes);
+    h2_note_list(h2, decoding.head->list_bytes, decoding.head->line_count);
     if (is_well)
         return true;
     if (decoding.is_excessive)

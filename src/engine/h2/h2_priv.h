@@ -352,8 +352,8 @@ void h2_note_stream(struct h2 *h2);
 /* Notes that the stream's answer comes later, from somebody else. */
 void h2_note_pending(struct h2 *h2);
 
-/* Notes that a list of fields of so many bytes was decoded. */
-void h2_note_list(struct h2 *h2, uint64_t bytes);
+/* Notes that a list of fields of so many bytes and lines was decoded. */
+void h2_note_list(struct h2 *h2, uint64_t bytes, unsigned lines);
 
 /* Notes a frame that may be worth little, and is counted as no abuse. */
 void h2_note_small(struct h2 *h2);

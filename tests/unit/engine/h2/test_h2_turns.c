@@ -156,6 +156,31 @@ TEST(few_lists_that_are_long_are_decoded_in_a_turn)
     client_close(&client);
 }
 
+/* Three hundred lines of the table that all have, by a byte each. */
+TEST(few_lists_of_many_lines_are_decoded_in_a_turn)
+{
+    enum { TIMES = 300, LISTS = 40, AT_ONCE = 2 };
+    static char text[LISTS][9 + 6 + TIMES];
+    const struct session *session;
+
+    for (uint32_t i = 0; i < LISTS; i++) {
+        memcpy(text[i], "\0\1\x32\1\5\0\0\0\0\x82\x86\x84\x01\1h", 15);
+        http2_write32(text[i] + 5, 2 * i + 1);
+        memset(text[i] + 15, 0x8f, TIMES);
+    }
+    open_http2();
+    session = &only_conn()->session;
+    say(&client, text[0], sizeof(text));
+    for (uint32_t turns = 1; session->finished < LISTS; turns++) {
+        uint32_t before = session->requests;
+
+        assert_true(turns < 100);
+        make_turns(1);
+        assert_in_range(session->requests - before, 0, AT_ONCE);
+    }
+    client_close(&client);
+}
+
 /* A byte each, of a body that nobody wants. */
 TEST(short_pieces_of_bodies_are_read_by_turns)
 {
