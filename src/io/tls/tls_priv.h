@@ -67,6 +67,8 @@ struct tls_taken {
     bool has_tried;       /* by_kernel was tried */
     bool owes_update;     /* the next record has to use a new key */
     uint8_t idle_records; /* records in a row without data */
+    uint8_t updates;      /* of the client's keys, less those made up for by */
+    uint16_t data_bytes;  /* data; of which these make up for none yet */
     uint8_t begun_len;    /* bytes of a message that is incomplete */
     unsigned char begun[TLS_BEGUN_MAX];
     char name[]; /* the name that was asked for, or "" */

@@ -33,7 +33,11 @@ enum {
     /* Records in a row without data: a client may hide by them how much it
      * sends, and change its keys, but each costs the server more than the
      * client, and moves no time limit. */
-    IDLE_RECORDS_MAX = 32
+    IDLE_RECORDS_MAX = 32,
+    /* New keys take several times as long as a record: a client may have so
+     * many at once, and one more for so many bytes of data. */
+    UPDATES_MAX = 64,
+    UPDATE_BYTES = 1024
 };
 
 _Static_assert((int)KEY_UPDATE_BYTES == (int)TLS_BEGUN_MAX,
@@ -131,7 +135,20 @@ static enum io_result take_handshake(struct tls *tls, struct bytes payload)
         return IO_DONE;
     if (taken->begun[KEY_UPDATE_HEAD] > 1)
         return refuse(tls, TLS_ALERT_ILLEGAL_PARAMETER);
+    if (++taken->updates > UPDATES_MAX)
+        return refuse(tls, TLS_ALERT_UNEXPECTED_MESSAGE);
     return change_key(tls, taken->begun[KEY_UPDATE_HEAD] == 1);
+}
+
+/* So many bytes of data have come. */
+static void forget_updates(struct tls_taken *taken, size_t len)
+{
+    size_t bytes = taken->data_bytes + len;
+    size_t updates = bytes / UPDATE_BYTES;
+
+    taken->data_bytes = (uint16_t)(bytes % UPDATE_BYTES);
+    taken->updates -= (uint8_t)(updates < taken->updates ? updates
+                                                         : taken->updates);
 }
 
 /* Whether a record of that type may come now: no other one comes between the
@@ -143,6 +160,8 @@ static bool is_in_place(struct tls_taken *taken, enum tls_content type,
         return false;
     if (type == TLS_CONTENT_DATA && payload.len > 0) {
         taken->idle_records = 0;
+        if (taken->updates > 0)
+            forget_updates(taken, payload.len);
         return true;
     }
     return ++taken->idle_records <= IDLE_RECORDS_MAX;

@@ -192,6 +192,33 @@ TEST(records_without_data_are_limited_in_a_row)
     }
 }
 
+/* However they are spread: data in between counts by its bytes. */
+TEST(new_keys_are_limited_by_what_comes_besides)
+{
+    enum { MOST = 64, BYTES = 512 };
+    static const char update[] = "\x18\0\0\x01\0";
+    static char data[BYTES];
+    struct tls_direction out;
+    struct pair pair;
+    size_t len;
+
+    open_forged(&pair, &out);
+    for (int n = 0; n < MOST + 1; n++) {
+        send_record(&pair, &out, TLS_CONTENT_HANDSHAKE, update, 5);
+        assert_true(tls_direction_update(&out));
+        send_record(&pair, &out, TLS_CONTENT_DATA, "x", 1);
+        expect_data(&pair, "x");
+        for (int i = 0; n == MOST - 1 && i < 2; i++) {
+            send_record(&pair, &out, TLS_CONTENT_DATA, data, BYTES);
+            assert_int_equal(tls_receive(pair.tls, data, BYTES, &len), IO_DONE);
+            assert_int_equal(len, BYTES);
+        }
+    }
+    send_record(&pair, &out, TLS_CONTENT_HANDSHAKE, update, 5);
+    expect_refusal(&pair, TLS_ALERT_UNEXPECTED_MESSAGE);
+    end_forged(&pair, &out);
+}
+
 /* Of many that came together one answer is enough (4.6.3), and none is given
  * behind the end. */
 TEST(a_wish_for_keys_is_answered_once_and_not_behind_the_end)
