@@ -295,6 +295,7 @@ static enum io_result receive(struct tls *tls, char *data, size_t len,
                               size_t *len_out)
 {
     size_t received = 0;
+    unsigned records = 0;
     int returned;
 
     do {
@@ -302,7 +303,8 @@ static enum io_result receive(struct tls *tls, char *data, size_t len,
 
         returned = SSL_read_ex(tls->ssl, data + received, len - received, &n);
         received += n;
-    } while (returned == 1 && received < len && has_more(tls));
+    } while (returned == 1 && received < len &&
+             ++records < TLS_RECORDS_AT_ONCE && has_more(tls));
     tls->has_unread = returned == 1 && has_more(tls);
     *len_out = received;
     return returned == 1 ? IO_DONE : result_of(tls, returned);

@@ -277,10 +277,12 @@ static enum io_result open_records(struct tls *tls, char *data, size_t len,
                                    size_t *len_out, struct bytes *left_out)
 {
     enum io_result result = IO_DONE;
+    unsigned opened = 0;
     size_t record;
 
     *left_out = (struct bytes){NULL, 0};
     while (result == IO_DONE && *len_out < len &&
+           opened++ < TLS_RECORDS_AT_ONCE &&
            (record = find_record(tls->buffers)) > 0) {
         struct bytes payload;
         size_t n;

@@ -107,6 +107,38 @@ TEST(a_handshake_may_come_byte_by_byte)
     pair_limit_version(0, 0);
 }
 
+/* All that there is room for would take long. */
+TEST(tiny_records_are_opened_by_turns)
+{
+    enum { RECORDS = 300, AT_ONCE = 128 };
+    static const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
+    char data[2 * RECORDS];
+    struct pair pair;
+
+    for (size_t i = 0; i < 2; i++) {
+        size_t got = 0;
+        size_t len;
+
+        pair_limit_version(versions[i], versions[i]);
+        pair_open(&pair);
+        for (int n = 0; n < RECORDS; n++)
+            assert_int_equal(SSL_write(pair.client, n % 2 ? "b" : "a", 1), 1);
+        (void)pair_push(&pair, SIZE_MAX);
+        while (got < RECORDS) {
+            assert_int_equal(tls_receive(pair.tls, data + got,
+                                         sizeof(data) - got, &len),
+                             IO_DONE);
+            assert_in_range(len, 1, AT_ONCE);
+            got += len;
+            assert_int_equal(tls_has_unread(pair.tls), got < RECORDS);
+        }
+        for (int n = 0; n < RECORDS; n++)
+            assert_int_equal(data[n], n % 2 ? 'b' : 'a');
+        pair_end(&pair);
+    }
+    pair_limit_version(0, 0);
+}
+
 TEST(who_leaves_in_the_handshake_is_gone)
 {
     struct pair pair;
