@@ -55,6 +55,29 @@ static bool foresee(struct h1 *h1)
     return true;
 }
 
+/* Takes the framing off what has come, and puts together what lay between: a
+ * sink may have as much to do for a chunk of one byte as for a whole read. What
+ * ends it, or follows it, is no BODY_DATA. */
+static enum body_event unframe(struct h1 *h1, struct bytes *fresh,
+                               struct bytes *data_out)
+{
+    char *to = h1->input->data + h1->input->begin;
+    size_t len = 0;
+    enum body_event event;
+    struct bytes piece;
+
+    while ((event = body_reader_next(&h1->input->body, fresh, &piece)) ==
+           BODY_DATA) {
+        if (len == 0)
+            to = h1->input->data + (piece.data - h1->input->data);
+        else
+            memmove(to + len, piece.data, piece.len);
+        len += piece.len;
+    }
+    *data_out = (struct bytes){to, len};
+    return event;
+}
+
 enum h1_taken h1_take_body(struct h1 *h1)
 {
     struct exchange *exchange = h1->current;
@@ -62,25 +85,20 @@ enum h1_taken h1_take_body(struct h1 *h1)
     struct bytes fresh = {input->data + input->begin,
                           input->end - input->begin};
     struct bytes data;
+    enum body_event event = unframe(h1, &fresh, &data);
 
-    for (;;) {
-        switch (body_reader_next(&h1->input->body, &fresh, &data)) {
-        case BODY_DATA:
-            if (deliver(h1, data))
-                break;
-            return H1_TAKEN_NOT;
-        case BODY_AGAIN:
-            exchange->bytes_in += input->end - input->begin;
-            input->begin = input->end = h1->input->body_at;
-            return foresee(h1) ? H1_TAKEN_MORE : H1_TAKEN_NOT;
-        case BODY_END:
-            exchange->bytes_in += input->end - input->begin - fresh.len;
-            input->begin = input->end - fresh.len;
-            return H1_TAKEN_ALL;
-        case BODY_BAD:
-            return H1_TAKEN_BAD;
-        }
+    if (event == BODY_BAD)
+        return H1_TAKEN_BAD;
+    if (data.len > 0 && !deliver(h1, data))
+        return H1_TAKEN_NOT;
+    if (event == BODY_END) {
+        exchange->bytes_in += input->end - input->begin - fresh.len;
+        input->begin = input->end - fresh.len;
+        return H1_TAKEN_ALL;
     }
+    exchange->bytes_in += input->end - input->begin;
+    input->begin = input->end = h1->input->body_at;
+    return foresee(h1) ? H1_TAKEN_MORE : H1_TAKEN_NOT;
 }
 
 enum h1_taken h1_take_plain(struct h1 *h1, struct bytes data)

@@ -13,9 +13,10 @@ static size_t taken_len;
 static bool has_ended;
 static size_t refuses_from; /* bytes taken; 0: never */
 static size_t full_from;    /* the same */
-static size_t longest;      /* of what was taken at once */
-static size_t at_once;      /* what the sink says that it takes so */
-static struct bytes given;  /* to who asks next */
+static size_t takes;
+static size_t longest;     /* of what was taken at once */
+static size_t at_once;     /* what the sink says that it takes so */
+static struct bytes given; /* to who asks next */
 static bool is_over;
 static bool makes_tunnel;
 static bool has_no_head;                  /* yet, and never will */
@@ -30,6 +31,7 @@ static bool take(struct sink *self, struct bytes data)
     memcpy(taken + taken_len, data.data, data.len);
     taken_len += data.len;
     taken[taken_len] = '\0';
+    takes++;
     longest = data.len > longest ? data.len : longest;
     self->takes_at_once = at_once;
     self->is_full = full_from > 0 && taken_len >= full_from;
@@ -191,6 +193,29 @@ TEST(a_chunked_body_and_what_follows_it_are_told_apart)
     is_over = true;
     assert_has(give(&client, ""), "0\r\n\r\nHTTP/1.1 200 OK\r\n");
     assert_has(client.text, "small body");
+    client_close(&client);
+}
+
+/* Of one byte each: what takes them has no more to do than for one. */
+TEST(short_chunks_are_taken_together)
+{
+    enum { CHUNKS = 500 };
+    static char text[6 * CHUNKS + 1];
+    struct client client;
+
+    for (size_t i = 0; i < CHUNKS; i++)
+        snprintf(text + 6 * i, 7, "1\r\n%c\r\n", (int)('a' + i % 26));
+    client_open(&client);
+    talk(&client, HEAD("Transfer-Encoding: chunked\r\n"));
+    takes = 0;
+    talk(&client, text);
+    assert_int_equal(taken_len, CHUNKS);
+    for (size_t i = 0; i < CHUNKS; i++)
+        assert_int_equal(taken[i], 'a' + i % 26);
+    assert_int_equal(takes, 1);
+    talk(&client, "2\r\nyz\r\n0\r\n\r\n");
+    assert_string_equal(taken + CHUNKS, "yz");
+    assert_true(has_ended);
     client_close(&client);
 }
 
