@@ -18,6 +18,7 @@ enum {
     WORK_OF_STREAM = 4,
     WORK_OF_PENDING = 24,
     WORK_OF_SMALL = 1,
+    WORK_OF_PIECE = 7, /* besides: a system call */
     /* What a list of fields takes to decode: by its bytes, and by its lines
      * where it has more of them than browsers send. */
     LIST_BYTES_OF_WORK = 4096,
@@ -152,6 +153,11 @@ void h2_note_list(struct h2 *h2, uint64_t bytes, unsigned lines)
 void h2_note_small(struct h2 *h2)
 {
     h2->work += WORK_OF_SMALL;
+}
+
+void h2_note_piece(struct h2 *h2)
+{
+    h2->work += WORK_OF_PIECE;
 }
 
 bool h2_is_late_reset(struct h2 *h2)

@@ -46,6 +46,8 @@ static bool deliver(struct h2_stream *stream, struct bytes data)
             h2_reset(stream, HTTP2_CANCEL);
         return false;
     }
+    if (data.len < SMALL_BYTES && exchange->sink->end)
+        h2_note_piece(stream->h2);
     if (!exchange->sink->take(exchange->sink, data)) {
         meet_refusal(stream);
         return false;

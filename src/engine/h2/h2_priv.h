@@ -358,6 +358,9 @@ void h2_note_list(struct h2 *h2, uint64_t bytes, unsigned lines);
 /* Notes a frame that may be worth little, and is counted as no abuse. */
 void h2_note_small(struct h2 *h2);
 
+/* Notes a short piece of a body that goes on to an upstream server. */
+void h2_note_piece(struct h2 *h2);
+
 /* A stream that is no more is reset. Whether it may be one that was answered:
  * that is no abuse, as many clients reset streams whose answer came before the
  * end of their body. But that answer earns no trust. */

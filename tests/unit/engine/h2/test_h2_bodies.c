@@ -234,6 +234,27 @@ TEST(a_tunnel_that_opens_does_not_keep_another_streams_body_waiting)
     client_close(&client);
 }
 
+/* Each is a system call, as it were. */
+TEST(short_pieces_are_passed_on_by_turns)
+{
+    enum { PIECES = 64, AT_ONCE = 8 };
+
+    open_http2("\xff\xff");
+    SAY_HEAD(1, false, POST_UP);
+    settle(&client);
+    upstream.sink.is_full = false;
+    for (int i = 0; i < PIECES; i++)
+        say_body(1, 1, false);
+    for (int turns = 1; upstream.taken < PIECES; turns++) {
+        size_t before = upstream.taken;
+
+        assert_true(turns < PIECES);
+        turn();
+        assert_in_range(upstream.taken - before, 0, AT_ONCE);
+    }
+    client_close(&client);
+}
+
 /* The stream waits for a place meanwhile; its answer waits for a window then,
  * and the body for nobody. */
 TEST(what_is_held_of_a_body_that_nobody_wants_is_not_kept)
