@@ -73,6 +73,8 @@ static void proceed(struct conn *conn, enum session_step step)
             break;
         case SESSION_READS:
             conn_enter(conn, CONN_READING);
+            if (__builtin_expect(session->holds_input, 0)) /* no event tells */
+                session->context->hooks->on_change(session, false);
             return;
         case SESSION_SENDS:
             if (conn_submit(conn) == CONN_SENT)
@@ -232,10 +234,11 @@ static bool put_off(struct conn *conn)
 static void read_once(struct conn *conn)
 {
     struct session *session = &conn->session;
+    bool holds_input = session->holds_input;
     enum session_step step = session->protocol->receive(session);
 
     /* A client that waits for its answer before it asks again has had it. */
-    if (step == SESSION_GOES_ON && !session->overlaps) {
+    if (step == SESSION_GOES_ON && !session->overlaps && !holds_input) {
         link_drop(&conn_shared_of(conn)->link, &conn->flow);
         unsent_time_drop(&conn_shared_of(conn)->unsent_time,
                          session->transport.fd);

@@ -96,6 +96,10 @@ static __attribute__((noinline)) enum session_step go_on(struct h1 *h1)
             settle(h1);
             return SESSION_READS;
         }
+        if (result == H1_AHEAD_REST) {
+            h1->session.holds_input = true;
+            return SESSION_READS;
+        }
     }
 }
 
@@ -218,6 +222,11 @@ static enum session_step receive(struct session *session)
     struct h1 *h1 = h1_of(session);
     struct bytes wide = {.len = 0};
 
+    h1->in_row = 0;
+    if (__builtin_expect(session->holds_input, 0)) {
+        session->holds_input = false;
+        return SESSION_GOES_ON;
+    }
     if (!take_input(h1))
         return session_close(session, CONN_END_ERROR);
     switch (__builtin_expect(h1->is_uploading, 0) ? fill_wide(h1, &wide)

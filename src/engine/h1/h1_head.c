@@ -11,7 +11,10 @@ enum {
     /* The most that one more exchange holds if its own head is short. */
     EXCHANGE_BYTES_MAX = sizeof(struct exchange) +
                          REQUEST_FIELDS_MAX * sizeof(struct field),
-    LEADING_BYTES_MAX = 2 * HTTP1_LEADING_CRLF_MAX
+    LEADING_BYTES_MAX = 2 * HTTP1_LEADING_CRLF_MAX,
+    /* How many requests of one read are answered before others have their
+     * turn. */
+    IN_ROW_MAX = 128
 };
 
 _Static_assert(15 * sizeof(struct exchange) <=
@@ -65,6 +68,7 @@ static void take_request(struct h1 *h1, struct exchange *exchange, size_t used)
     exchange->response.is_head = request->method == METHOD_HEAD;
     decide_persistence(h1, exchange);
     h1->head_timed = false;
+    h1->in_row++;
     if (h1_expects_body(request))
         h1->current = exchange;
     else
@@ -195,6 +199,8 @@ static enum h1_ahead take_next(struct h1 *h1)
         return go_on_with_body(h1);
     if (h1_is_input_empty(h1))
         return H1_AHEAD_READ;
+    if (h1->in_row >= IN_ROW_MAX)
+        return H1_AHEAD_REST;
     if (h1->session.awaits_proxy) {
         enum h1_ahead result = take_proxy_preamble(h1);
 

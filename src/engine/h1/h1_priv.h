@@ -29,7 +29,8 @@ struct h1 {
     struct http1_progress progress;
     bool is_closing;       /* parse no more; close when all is sent */
     bool client_closes;    /* is_closing, as the client asked for it */
-    bool head_timed;       /* until_ms is the limit of a head */
+    uint8_t in_row;        /* requests taken since something was read */
+    bool head_timed : 1;   /* until_ms is the limit of a head */
     bool has_body : 1;     /* the body of current is being read */
     bool is_uploading : 1; /* that body is read beside its answer */
     bool reads_much : 1;   /* a small input has once been too small */
@@ -220,6 +221,7 @@ enum h1_ahead {
     H1_AHEAD_GO,     /* look for another request */
     H1_AHEAD_SEND,   /* send what is in the pipeline first */
     H1_AHEAD_READ,   /* nothing more can be had from the buffer */
+    H1_AHEAD_REST,   /* there is more, but others have their turn first */
     H1_AHEAD_CLOSED, /* it is to be closed, for session->why */
     H1_AHEAD_TURNED  /* it goes on as another protocol, h1 is no more */
 };

@@ -130,6 +130,32 @@ TEST(many_pipelined_requests_are_all_answered)
     client_close(&client);
 }
 
+/* Though all of them came in one read. */
+TEST(a_long_pipeline_is_answered_by_turns)
+{
+    enum { COUNT = 600, AT_ONCE = 128 };
+    static const char once[] = GET("/small");
+    static char all[COUNT * (sizeof(once) - 1) + 1];
+    const struct session *session;
+    struct client client;
+
+    for (size_t i = 0; i < COUNT; i++)
+        memcpy(all + i * (sizeof(once) - 1), once, sizeof(once));
+    client_open(&client);
+    session = &only_conn()->session;
+    client_send(&client, all);
+    for (int turns = 0; session->finished < COUNT; turns++) {
+        uint32_t before = session->requests;
+
+        assert_true(turns < COUNT);
+        turn();
+        (void)client_receive(&client, RECEIVED_MAX);
+        assert_in_range(session->requests - before, 0, AT_ONCE);
+    }
+    assert_int_equal(count_of(client.text, "\r\n\r\nsmall body"), COUNT);
+    client_close(&client);
+}
+
 static const char dialogue[] = GET("/small") "\r\n" GET(
     "/middle") "HEAD /other"
                " HTTP/1.1\r\nHost: h\r\n\r\nPOST /small HTTP/1.1\r\nHost: h\r\n"
