@@ -34,18 +34,14 @@ void help_print(FILE *to)
         program_command_print_usages(to, &program_commands[i], USAGE_COLUMN);
     fputs(
         "Serves the files below DOCROOT (default: www), or the sites of a\n"
-        "configuration file, over HTTP/1.1, HTTP/2 and TLS, the shortest "
-        "response\n"
-        "first. top watches a server that does, by the URL of its --status; "
-        "ctl\n"
-        "commands one, through its --control; cache tells and purges what one\n"
-        "keeps of others' answers; kv writes a store out as lines of JSON, "
-        "reads\n"
-        "them in, or copies it; acme tells how certificates stand that are got "
-        "of\n"
-        "an authority, and gives them up; tls says which authority signs for "
-        "this\n"
-        "machine, and has it trusted or not (a DOCROOT named top is ./top).\n",
+        "configuration file, over HTTP/1.1, HTTP/2 and TLS, the shortest\n"
+        "response first. top shows the statistics of a running server, by the\n"
+        "URL of its --status; ctl commands a running server through its\n"
+        "--control; cache lists and purges what its --proxy-cache keeps; kv\n"
+        "exports a store as lines of JSON, imports them, or copies the store;\n"
+        "acme shows the certificates from an authority, and revokes them; tls\n"
+        "shows the authority of this machine, and makes it trusted or not (a\n"
+        "DOCROOT named top is ./top).\n",
         to);
     for (size_t i = 0; i < option_count(); i++) {
         const struct option_row *row = option_row(i);

@@ -28,41 +28,38 @@ const struct program_command program_commands[] = {
     {"top",
      run_top,
      {"[--once] URL"},
-     "Shows what a server does, by the URL of its --status; with --once, "
-     "once.\n"},
+     "Shows the statistics of a running server, by the URL of its --status;\n"
+     "with --once, prints them once.\n"},
     {"ctl",
      run_ctl,
      {"[--control SOCKET] COMMAND"},
-     "Has a server do a COMMAND, through its --control: reload, status, stop,\n"
-     "upgrade, reopen or report.\n"},
+     "Commands a running server through its --control. COMMAND: reload,\n"
+     "status, stop, upgrade, reopen or report.\n"},
     {"cache",
      run_cache,
      {"[--control SOCKET] purge [--soft] [--tag TAGS] [ADDRESS]",
       "[--control SOCKET] ls [ADDRESS]", "[--control SOCKET] stat"},
-     "Tells what a server keeps of others' answers (--proxy-cache), through "
-     "its\n"
-     "--control, and has it removed, or with --soft asked about before it "
-     "serves.\n"},
+     "Lists or purges what the --proxy-cache of a running server keeps,\n"
+     "through its --control. With --soft, purged answers are kept, but\n"
+     "checked before they are used.\n"},
     {"kv",
      kv_command_run,
      {"export FOLDER [SECONDS]", "import FOLDER", "backup FOLDER TO [SECONDS]"},
-     "Writes the store in a folder out as lines of JSON, reads them in, or "
-     "copies\n"
-     "it; it is given up when nothing comes of the store for SECONDS (60).\n"},
+     "Exports the store in a folder as lines of JSON, imports such lines, or\n"
+     "copies the store. Gives up when nothing comes from the store for\n"
+     "SECONDS (60).\n"},
     {"acme",
      acme_tool_run,
      {"status [OPTIONS]", "revoke NAME [OPTIONS]", "rollover [OPTIONS]",
       "deactivate [OPTIONS]"},
-     "Tells how certificates stand that an authority gives, and gives them up, "
-     "or\n"
-     "the account. OPTIONS are the server's; by default, they are what its\n"
-     "configuration file says.\n"},
+     "Shows the state of certificates from an authority, revokes one,\n"
+     "changes the key of the account, or closes the account. OPTIONS are the\n"
+     "server's; by default, they are what its configuration file says.\n"},
     {"tls",
      tls_command_run,
      {"show [FOLDER]", "trust [FOLDER [OWNER]]", "untrust"},
-     "Says which authority signs for this machine, and has it trusted here, or "
-     "no\n"
-     "longer.\n"},
+     "Shows the authority that signs for this machine, and makes this\n"
+     "machine trust it, or no longer.\n"},
 };
 
 const size_t program_command_count = sizeof(program_commands) /

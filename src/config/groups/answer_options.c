@@ -93,8 +93,8 @@ static const struct option_row rows[] = {
      TIB, NULL, "largest body of a request; 0: no limit"},
     {NULL, "trusted-proxies", 0, OPTION_CIDRS, AT(trusted_proxies), "CIDR",
      NULL, 0, ACCESS_MAX, NULL,
-     "addresses of proxies whose word on the client's\n"
-     "address is believed; may be repeated"},
+     "addresses of proxies that are believed when they\n"
+     "tell the client's address; may be repeated"},
     {NULL, "client-address", 0, OPTION_CHOICE, AT(client_address), "FIELD",
      "x-forwarded-for", 0, 0, client_addresses,
      "where trusted proxies tell the client's address:\n"

@@ -46,10 +46,10 @@ static const struct option_row rows[] = {
      "u=5, i\"; may be repeated"},
     {NULL, "compress", 0, OPTION_TEXTS, IN_LOCATION(compress), "CODING", NULL,
      0, 3, NULL,
-     "codings by which files are compressed beside the\n"
-     "requests, for who takes them: br, zstd, gzip, the\n"
-     "first that a client takes first; by default all\n"
-     "three; off: none; may be repeated"},
+     "codings in which files are compressed in the\n"
+     "background, for clients that accept them: br,\n"
+     "zstd, gzip; the first one accepted is made first;\n"
+     "by default all three; off: none; may be repeated"},
     {NULL, "compress-types", 0, OPTION_TEXTS, IN_LOCATION(compress_types),
      "TYPE", NULL, 0, COMPRESS_TYPES_MAX, NULL,
      "media types that are compressed, instead of those\n"
@@ -61,23 +61,23 @@ static const struct option_row rows[] = {
      "16M", 1, 256ull << 20, NULL, "largest file that is compressed"},
     {NULL, "compress-proxied", 0, OPTION_SWITCH, IN_LOCATION(compress_proxied),
      NULL, NULL, 0, 0, NULL,
-     "compress what other servers answer, too, while it\n"
-     "is sent"},
+     "compress answers of other servers, too, while they\n"
+     "are sent"},
     {NULL, "compress-private", 0, OPTION_SWITCH, IN_LOCATION(compress_private),
      NULL, NULL, 0, 0, NULL,
-     "compress also while it is sent what answers\n"
-     "requests with credentials or sets cookies, whose\n"
-     "secrets lengths may tell (BREACH)"},
+     "compress also, while they are sent, answers to\n"
+     "requests with credentials, and answers that set\n"
+     "cookies; their lengths may tell secrets (BREACH)"},
     {NULL, "compress-streams", 0, OPTION_NUMBER, AT_START(compress_streams),
      "N", "64", 0, ENCODER_STREAMS_MAX, NULL,
      "answers that a worker compresses at a time while\n"
-     "they are sent; more go as they are"},
+     "they are sent; further ones are sent as they are"},
     {NULL, "dictionary", 0, OPTION_TEXTS, IN_LOCATION(dictionary), "RULE", NULL,
      0, DICTIONARY_RULES_MAX, NULL,
-     "paths of files that clients are sent as the\n"
-     "difference from a version they have:\n"
+     "paths of files that are sent as the difference\n"
+     "from a version that the client has:\n"
      "/assets/app.*.js; with =/FILE, from that file;\n"
-     "over https and localhost; may be repeated"},
+     "over https and on localhost; may be repeated"},
     {NULL, "dictionary-versions", 0, OPTION_NUMBER,
      AT_START(dictionary_versions), "N", "3", 1, DICTIONARY_VERSIONS_MAX, NULL,
      "earlier versions of files that are kept for each\n"

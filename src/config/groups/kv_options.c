@@ -13,9 +13,8 @@ static const struct option_row rows[] = {
      "repeated"},
     {NULL, "kv-tls-ca", 0, OPTION_PATH, AT_START(kv_tls.ca), "FILE", NULL, 0, 0,
      NULL,
-     "certificates of the authorities that rediss://\n"
-     "servers are verified by (PEM), instead of the\n"
-     "system's"},
+     "PEM file of the authorities by which rediss://\n"
+     "servers are verified, instead of the system's"},
     {NULL, "kv-tls-certificate", 0, OPTION_PATH, AT_START(kv_tls.certificate),
      "FILE", NULL, 0, 0, NULL,
      "certificate shown to rediss:// servers that want\n"

@@ -84,7 +84,7 @@ static const struct option_row rows[] = {
      "longest body that --proxy-cache keeps"},
     {NULL, "proxy-cache-policy", 0, OPTION_CHOICE, AT_START(proxy_cache_policy),
      "POLICY", "sieve", 0, 0, proxy_cache_policies,
-     "what goes when --proxy-cache is full: as\n"
+     "which answer leaves a full --proxy-cache: as for\n"
      "--cache-policy; saved: by hits and the server's\n"
      "milliseconds per byte"},
     {NULL, "proxy-cache-purge-token", 0, OPTION_PATH, AT(proxy_cache_token),
@@ -94,14 +94,13 @@ static const struct option_row rows[] = {
      "HOST/PATH; programs on this machine need none"},
     {NULL, "cache-stale", 0, OPTION_TIME, IN_LOCATION(cache_stale_ms), "TIME",
      "10m", 0, HOURS_24_MS, NULL,
-     "for how long what --proxy-cache keeps of the\n"
-     "proxies told here may serve after its time when no\n"
-     "server can be reached, unless its server says that\n"
-     "it must not; 0: not"},
+     "how long an answer in --proxy-cache may be used\n"
+     "after its lifetime when no server can be reached,\n"
+     "unless its server forbids that; 0: not at all"},
     {NULL, "cache-default", 0, OPTION_TIME, IN_LOCATION(cache_default_ms),
      "TIME", "0", 0, HOURS_24_MS, NULL,
-     "for how long --proxy-cache keeps answers of the\n"
-     "proxies told here that do not say it; 0: not"},
+     "least lifetime in --proxy-cache of answers that\n"
+     "state none; 0: none"},
     {NULL, "cache-bypass", 0, OPTION_TEXTS, IN_LOCATION(cache_bypass), "WHAT",
      NULL, 0, CACHE_PARTS_MAX, NULL,
      "header:NAME, cookie:NAME or query:NAME: requests\n"
@@ -109,23 +108,22 @@ static const struct option_row rows[] = {
      "--proxy-cache"},
     {NULL, "cache-key", 0, OPTION_TEXTS, IN_LOCATION(cache_key), "WHAT", NULL,
      0, CACHE_PARTS_MAX, NULL,
-     "header:NAME or cookie:NAME: who has another gets\n"
-     "another answer of --proxy-cache; -query:NAME: who\n"
-     "has another gets the same (NAME*: all that begin\n"
-     "so)"},
+     "what tells answers in --proxy-cache apart, besides\n"
+     "the URL: header:NAME or cookie:NAME does;\n"
+     "-query:NAME does not (NAME*: all that begin with\n"
+     "NAME)"},
     {NULL, "cache", 0, OPTION_CHOICE, IN_LOCATION(cache), "WHETHER", "on", 0, 0,
      option_on_off,
-     "whether --proxy-cache keeps what is answered; off,\n"
-     "for a site or location: it does not"},
+     "whether --proxy-cache keeps answers; off: not\n"
+     "those of this site or location"},
     {NULL, "proxy-tls-ca", 0, OPTION_PATH, AT(proxy_tls_ca), "FILE", NULL, 0, 0,
      NULL,
-     "certificates of the authorities that https://\n"
-     "servers are verified by (PEM), instead of the\n"
-     "system's"},
+     "PEM file of the authorities by which https://\n"
+     "servers are verified, instead of the system's"},
     {NULL, "proxy-tls-name", 0, OPTION_TEXT, AT(proxy_tls_name), "NAME", NULL,
      0, 0, NULL,
-     "name or address that certificates of https://\n"
-     "servers must be for, and that they are told (SNI),\n"
+     "name or address that the certificates of https://\n"
+     "servers must have, also sent to them (SNI),\n"
      "instead of the one in their URL"},
     {NULL, "proxy-tls-certificate", 0, OPTION_PATH, AT(proxy_tls_certificate),
      "FILE", NULL, 0, 0, NULL,
@@ -141,9 +139,9 @@ static const struct option_row rows[] = {
      "whoever answers in a server's place is believed"},
     {NULL, "proxy-tls-client", 0, OPTION_CHOICE, AT(proxy_tls_client),
      "WHETHER", "off", 0, 0, option_on_off,
-     "tell servers by which certificate a client has\n"
-     "shown who it is: X-Forwarded-Tls-Client-Subject\n"
-     "and -Fingerprint"},
+     "tell servers the subject and fingerprint of the\n"
+     "client's certificate:\n"
+     "X-Forwarded-Tls-Client-Subject and -Fingerprint"},
     {NULL, "proxy-connect-timeout", 0, OPTION_TIME, AT(proxy_connect_ms),
      "TIME", "5s", 1, HOURS_24_MS, NULL,
      "time to look a server's name up and connect to it,\n"

@@ -28,11 +28,11 @@ static const struct option_row rows[] = {
      "https:// before it by TLS; may be repeated"},
     {NULL, "https", 0, OPTION_TEXT, AT(https_told), "WHAT", NULL, 0, 0,
      option_off,
-     "PORT: TCP port to listen on by TLS, beside --port\n"
-     "or --listen; without a certificate, with one that\n"
-     "this machine's own authority signs (sprintd tls);\n"
-     "NAME,NAME: to be these hosts on ports 443 and 80,\n"
-     "with a certificate that an authority is asked for;\n"
+     "PORT: TCP port to listen on by TLS, besides --port\n"
+     "or --listen; if no certificate is named, this\n"
+     "machine's own authority signs one (sprintd tls);\n"
+     "NAME,NAME: serve these hosts on ports 443 and 80,\n"
+     "with a certificate from an authority (--acme);\n"
      "off: neither"},
 };
 

@@ -28,13 +28,13 @@ static const struct option_row rows[] = {
      "other names"},
     {NULL, "certificate-key", 0, OPTION_PATHS, IN_SITE(certificate_key), "FILE",
      NULL, 0, OPTIONS_CERTIFICATES_MAX, NULL,
-     "PEM file of the certificate's key, where it lies\n"
-     "in another file; as many as certificates, in\n"
-     "their order"},
+     "PEM file of the certificate's key, if that is not\n"
+     "in the certificate's file; as many as\n"
+     "certificates, in their order"},
     {NULL, "acme", 0, OPTION_CHOICE, IN_SITE(acme), "WHETHER", "on", 0, 0,
      acme_modes,
-     "get certificates of sites that are reached by TLS\n"
-     "and have none from an authority (RFC 8555)"},
+     "get certificates from an authority (RFC 8555) for\n"
+     "sites that use TLS and name no certificate"},
     {NULL, "acme-directory", 0, OPTION_TEXTS, AT(acme_directory), "URL", NULL,
      0, 8, NULL,
      "address of the authority's directory; by default\n"
@@ -44,29 +44,29 @@ static const struct option_row rows[] = {
      option_off, "address that the authority may write to"},
     {NULL, "acme-ca", 0, OPTION_PATH, AT(acme_ca), "FILE", NULL, 0, 0,
      option_off,
-     "certificates of the authorities that the directory\n"
-     "is verified by (PEM), instead of the system's"},
+     "PEM file to verify the directory's server by,\n"
+     "instead of the system's authorities"},
     {NULL, "acme-challenge", 0, OPTION_TEXTS, AT(acme_challenge), "HOW", NULL,
      0, 4, NULL,
-     "how a name is shown to be ours: http-01,\n"
+     "how control of a name is proved: http-01,\n"
      "tls-alpn-01, dns-01, dns-persist-01; by default\n"
-     "the first two, as there are listeners; may be\n"
+     "the first two, where listeners allow it; may be\n"
      "repeated: the next is tried when one fails"},
     {NULL, "acme-dns-command", 0, OPTION_PROSE, AT(acme_dns_command), "COMMAND",
      NULL, 0, 0, NULL,
-     "shell command of dns-01: puts (ACTION=add) or\n"
-     "takes away (remove) a TXT record of $NAME with\n"
-     "$VALUE, and waits until it is seen"},
+     "shell command for dns-01: adds (ACTION=add) or\n"
+     "removes (ACTION=remove) the TXT record $NAME with\n"
+     "$VALUE, and waits until others see the change"},
     {NULL, "acme-key", 0, OPTION_CHOICE, AT(acme_key), "KIND", "p256", 0, 0,
-     acme_keys, "kind of key of certificates of authorities"},
+     acme_keys, "kind of key for certificates from authorities"},
     {NULL, "acme-profile", 0, OPTION_TEXT, AT(acme_profile), "NAME", NULL, 0, 0,
      option_off,
-     "profile that certificates are asked for by, where\n"
-     "the authority has several"},
+     "profile of the certificates, if the authority\n"
+     "offers several"},
     {NULL, "acme-eab-id", 0, OPTION_TEXT, AT(acme_eab_id), "ID", NULL, 0, 0,
      option_off,
-     "key identifier that the authority has given out,\n"
-     "to bind a new account to (RFC 8555 7.3.4)"},
+     "key identifier from the authority, to bind a new\n"
+     "account to an existing one (RFC 8555 7.3.4)"},
     {NULL, "acme-eab-key", 0, OPTION_PATH, AT(acme_eab_key), "FILE", NULL, 0, 0,
      option_off,
      "file with the key that --acme-eab-id names, in\n"
@@ -77,17 +77,17 @@ static const struct option_row rows[] = {
      "certificate; it doubles each time, up to a day"},
     {NULL, "acme-folder", 0, OPTION_PATH, AT(acme_folder_told), "FOLDER", NULL,
      0, 0, option_off,
-     "where certificates of authorities are kept; by\n"
-     "default acme below state-directory"},
+     "folder for certificates from authorities; by\n"
+     "default acme below --state-directory"},
     {NULL, "acme-start", 0, OPTION_CHOICE, AT_START(acme_start), "WHETHER",
      "on", 0, 0, option_on_off,
      "whether the server starts sprintd-acme, which gets\n"
-     "certificates; off: a timer of systemd does, say"},
+     "certificates; off: a timer of systemd may do so"},
     {NULL, "state-directory", 0, OPTION_PATH, AT(state_directory), "FOLDER",
      NULL, 0, 0, option_off,
-     "where dictionaries, and accounts, keys and\n"
-     "certificates of authorities are kept; by default\n"
-     "that of the service, or /var/lib/sprintd, or\n"
+     "folder for dictionaries, and for accounts, keys\n"
+     "and certificates of authorities; by default that\n"
+     "of the service, or /var/lib/sprintd, or\n"
      "~/.local/share/sprintd"},
     {NULL, "tls-profile", 0, OPTION_CHOICE, AT(tls_profile), "PROFILE",
      "intermediate", 0, 0, tls_profiles,
@@ -100,13 +100,13 @@ static const struct option_row rows[] = {
      "CONFIG_TLS); off: it does not"},
     {NULL, "tls-ticket-file", 0, OPTION_PATH, AT(ticket_file), "FILE", NULL, 0,
      0, option_off,
-     "file of the keys by which clients come back, that\n"
-     "several machines share: 80 bytes in base64 a line,\n"
-     "the first makes tickets; off: keys of its own"},
+     "file of session ticket keys, shared by several\n"
+     "machines: 80 bytes in base64 per line, the first\n"
+     "makes new tickets; off: keys of its own"},
     {NULL, "http2", 0, OPTION_CHOICE, AT(http2), "WHERE", "tls", 0, 0, http2,
      "where HTTP/2 is spoken; tls: over TLS, with\n"
      "clients that ask for it; all: in clear text, too,\n"
-     "with those that begin so (prior knowledge)"},
+     "with clients that begin with it (prior knowledge)"},
     {NULL, "client-ca", 0, OPTION_PATH, IN_SITE(client_ca), "FILE", NULL, 0, 0,
      option_off,
      "PEM file of the authorities that sign\n"
