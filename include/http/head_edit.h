@@ -59,6 +59,10 @@ void head_drop(struct buf *head, size_t from, struct bytes name);
  * its data is NULL when there is none. */
 struct bytes head_find(struct bytes head, size_t from, struct bytes name);
 
+/* As head_find(), from *at on; moves *at behind that line. The next call finds
+ * the next line: a list may be spread over several (RFC 9110 5.3). */
+struct bytes head_find_next(struct bytes head, size_t *at, struct bytes name);
+
 /* Whether text is a token, and whether it may be a field's value: RFC 9110
  * 5.6.2 and 5.5. */
 bool head_is_token(struct bytes text);

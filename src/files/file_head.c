@@ -122,8 +122,7 @@ bool file_head_forbids_coding(const struct file_entry *entry)
 
     return head_find(head, HTTP1_CACHED_FIELDS_AT, BYTES("Content-Encoding"))
                .data ||
-           compress_is_forbidden(head_find(head, HTTP1_CACHED_FIELDS_AT,
-                                           BYTES("Cache-Control")));
+           compress_is_forbidden_in(head, HTTP1_CACHED_FIELDS_AT);
 }
 
 bool file_entry_write_block(struct file_entry *entry,

@@ -24,18 +24,20 @@ static bool is_digest(struct bytes name)
  * announced for the trailer would be lost. */
 static bool is_fixed(const struct response *response)
 {
-    struct bytes trailer = find(response, BYTES("Trailer"));
-    struct bytes member;
+    struct bytes head = buf_bytes(&response->head);
+    size_t at = RESPONSE_HEADROOM;
+    struct bytes trailer, member;
 
     if (find(response, BYTES("Content-Encoding")).data)
         return true;
     for (size_t i = 0; i < ENCODE_DIGESTS; i++)
         if (find(response, encode_digests[i]).data)
             return true;
-    while (trailer.data && field_next_member(&trailer, &member))
-        if (is_digest(member))
-            return true;
-    return compress_is_forbidden(find(response, BYTES("Cache-Control")));
+    while ((trailer = head_find_next(head, &at, BYTES("Trailer"))).data)
+        while (field_next_member(&trailer, &member))
+            if (is_digest(member))
+                return true;
+    return compress_is_forbidden_in(head, RESPONSE_HEADROOM);
 }
 
 /* Whether the answer may be for this client only. A browser sends its
@@ -105,13 +107,15 @@ static enum coding choose(const struct encode *encode,
 
 static void put_vary(struct response *response)
 {
-    struct bytes list = find(response, BYTES("Vary"));
-    struct bytes member;
+    struct bytes head = buf_bytes(&response->head);
+    size_t at = RESPONSE_HEADROOM;
+    struct bytes list, member;
 
-    while (list.data && field_next_member(&list, &member))
-        if (bytes_ieq(member, BYTES("Accept-Encoding")) ||
-            bytes_eq(member, BYTES("*")))
-            return;
+    while ((list = head_find_next(head, &at, BYTES("Vary"))).data)
+        while (field_next_member(&list, &member))
+            if (bytes_ieq(member, BYTES("Accept-Encoding")) ||
+                bytes_eq(member, BYTES("*")))
+                return;
     head_field(&response->head, BYTES("Vary"), BYTES("Accept-Encoding"));
 }
 

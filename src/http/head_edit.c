@@ -119,17 +119,22 @@ static struct bytes line_at(struct bytes head, size_t at)
     return bytes_between(begin, feed ? feed + 1 : head.data + head.len);
 }
 
-struct bytes head_find(struct bytes head, size_t from, struct bytes name)
+struct bytes head_find_next(struct bytes head, size_t *at, struct bytes name)
 {
-    for (size_t at = from; at < head.len;) {
-        struct bytes line = line_at(head, at);
+    while (*at < head.len) {
+        struct bytes line = line_at(head, *at);
 
+        *at += line.len;
         if (is_field(line, name))
             return bytes_trim(bytes_between(line.data + name.len + 1,
                                             line.data + line.len - 2));
-        at += line.len;
     }
     return (struct bytes){0};
+}
+
+struct bytes head_find(struct bytes head, size_t from, struct bytes name)
+{
+    return head_find_next(head, &from, name);
 }
 
 void head_drop(struct buf *head, size_t from, struct bytes name)

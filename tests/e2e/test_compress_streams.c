@@ -153,6 +153,8 @@ TEST(some_replies_are_left_as_they_are)
         {"", "", true},
         {"", "ETag: \"a\"\r\n", true},
         {"", "Cache-Control: max-age=1, no-transform\r\n", false},
+        {"", "Cache-Control: max-age=1\r\nCache-Control: no-transform\r\n",
+         false},
         {"", "Content-Encoding: x\r\n", false},
         {"", "Content-Digest: sha-256=:x:\r\n", false},
         {"", "Set-Cookie: a=b\r\n", false},

@@ -48,4 +48,8 @@ bool compress_rules_take(const struct compress_rules *rules, struct bytes type);
  * answer then has to stay as it is. */
 bool compress_is_forbidden(struct bytes cache_control);
 
+/* Whether any Cache-Control line of head, from that offset on, says so: a list
+ * may be spread over several lines (RFC 9110 5.3). */
+bool compress_is_forbidden_in(struct bytes head, size_t from);
+
 #endif

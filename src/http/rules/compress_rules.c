@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "http/field.h"
+#include "http/head_edit.h"
 
 /* Types that are text in one way or another, and fonts and images that are not
  * compressed yet. */
@@ -111,6 +112,16 @@ bool compress_is_forbidden(struct bytes cache_control)
 
     while (field_next_member(&cache_control, &member))
         if (bytes_ieq(member, BYTES("no-transform")))
+            return true;
+    return false;
+}
+
+bool compress_is_forbidden_in(struct bytes head, size_t from)
+{
+    struct bytes value;
+
+    while ((value = head_find_next(head, &from, BYTES("Cache-Control"))).data)
+        if (compress_is_forbidden(value))
             return true;
     return false;
 }

@@ -64,6 +64,23 @@ TEST(no_edits_change_nothing)
     assert_makes("A: b\r\nC: d\r\n", "A: b\r\nC: d\r\n", false);
 }
 
+TEST(fields_of_one_name_are_found_one_after_the_other)
+{
+    const struct bytes lines =
+        BYTES("A: 1\r\nVary: x\r\nvary:\r\nB: Vary\r\nVary: y \r\n");
+    size_t at = 0;
+    struct bytes value = head_find_next(lines, &at, BYTES("Vary"));
+
+    assert_true(bytes_eq(value, BYTES("x")));
+    value = head_find_next(lines, &at, BYTES("Vary"));
+    assert_non_null(value.data);
+    assert_int_equal(value.len, 0);
+    value = head_find_next(lines, &at, BYTES("Vary"));
+    assert_true(bytes_eq(value, BYTES("y")));
+    assert_null(head_find_next(lines, &at, BYTES("Vary")).data);
+    assert_int_equal(at, lines.len);
+}
+
 TEST(set_takes_the_place_of_every_line_of_the_name)
 {
     edit(HEAD_SET, "x-a:  new one\t");

@@ -87,3 +87,29 @@ TEST(no_transform_is_a_directive_and_no_part_of_one)
     assert_false(compress_is_forbidden(BYTES("x=\"no-transform\"")));
     assert_false(compress_is_forbidden(BYTES("no-cache, no-store")));
 }
+
+/* A field that is a list may stand in several lines (RFC 9110 5.3). */
+TEST(no_transform_counts_in_whichever_line_it_stands)
+{
+    static const struct {
+        const char *lines;
+        bool is_forbidden;
+    } cases[] = {
+        {"", false},
+        {"A: no-transform\r\n", false},
+        {"Cache-Control: no-transform\r\n", true},
+        {"Cache-Control: max-age=1\r\nA: b\r\ncache-control:"
+         " public, no-transform\r\n",
+         true},
+        {"Cache-Control:\r\nCache-Control: no-transform\r\n", true},
+        {"Cache-Control: max-age=1\r\nCache-Control: public\r\n", false},
+        {"Cache-Control-X: no-transform\r\n", false},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        if (compress_is_forbidden_in(bytes_of(cases[i].lines), 0) !=
+            cases[i].is_forbidden)
+            fail_msg("case %zu", i);
+    assert_false(compress_is_forbidden_in(
+        BYTES("Cache-Control: no-transform\r\nA: b\r\n"), 29));
+}
