@@ -3,6 +3,16 @@
 const struct coding_way ways[WAYS] = {
     {"zstd", "zstd -dcq"}, {"br", "brotli -dc"}, {"gzip", "gzip -dc"}};
 
+char *letters(size_t len)
+{
+    char *text = scratch(len + 1);
+
+    for (size_t i = 0; i < len; i++)
+        text[i] = (char)('a' + i * i / 7 % 26);
+    text[len] = '\0';
+    return text;
+}
+
 const char *coding_of(const struct reply *reply)
 {
     const char *coding = reply_field(reply, "Content-Encoding");

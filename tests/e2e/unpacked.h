@@ -16,6 +16,9 @@ extern const struct coding_way {
     const char *program;
 } ways[WAYS];
 
+/* So many letters that shrink, freed after the test. */
+char *letters(size_t len);
+
 /* "identity" where the reply names none. */
 const char *coding_of(const struct reply *reply);
 

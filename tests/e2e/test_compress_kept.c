@@ -1,0 +1,126 @@
+/*
+ * What --proxy-cache keeps, compressed on its way to those who like that.
+ */
+#include "unpacked.h"
+#include "upstream.h"
+
+static void expect_unpacks(const struct reply *reply, const char *coding,
+                           const char *text)
+{
+    size_t len;
+    const char *unpacked;
+
+    expect_status(reply, 200);
+    expect_field(reply, "Content-Encoding", coding);
+    expect_field(reply, "ETag", "W/\"a\"");
+    expect_no_field(reply, "Content-Length");
+    assert_true(reply_lists(reply, "Vary", "Accept-Encoding"));
+    unpacked = unpack(reply, &len);
+    assert_int_equal(len, strlen(text));
+    assert_memory_equal(unpacked, text, len);
+}
+
+static struct reply *ask_more(struct client *client, const char *target,
+                              const char *coding, const char *fields)
+{
+    return client_ask(client, "GET", target,
+                      printed("Accept-Encoding: %s\r\n%s", coding, fields));
+}
+
+/* Who asks first reads along while it comes. */
+static void fetch_coded(struct upstream *upstream, struct client *client,
+                        const char *target, const char *coding,
+                        const char *text)
+{
+    struct client *peer;
+
+    client_say(client,
+               "GET %s HTTP/1.1\r\nHost: localhost\r\n"
+               "Accept-Encoding: %s\r\n\r\n",
+               target, coding);
+    peer = upstream_accept(upstream);
+    client_say(peer,
+               "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+               "Cache-Control: max-age=600\r\nETag: \"a\"\r\n"
+               "Connection: close\r\nContent-Length: %zu\r\n\r\n%.700s",
+               strlen(text), text);
+    client_take(client, 200);
+    assert_true(client_send(peer, text + 700, strlen(text + 700)));
+    expect_unpacks(client_reply(client), coding, text);
+    client_close(peer);
+}
+
+/* What is kept, short in memory or long in a file, goes to each as he likes
+ * it. */
+TEST(what_a_cache_keeps_is_compressed_from_the_first_on)
+{
+    static const size_t lengths[] = {2000, 300000};
+    struct upstream *upstream = upstream_open();
+    struct server *server = START(printed("--proxy=/=%s", upstream->at),
+                                  "--proxy-cache=memory", "--compress-proxied",
+                                  "--workers=1");
+    struct client *client = client_open(server);
+
+    for (size_t i = 0; i < WAYS * 2; i++) {
+        const char *coding = ways[i / 2].token;
+        const char *target = printed("/%zu", i);
+        const char *text = letters(lengths[i % 2]);
+        struct reply *reply;
+
+        going_on("%s in %s", target, coding);
+        fetch_coded(upstream, client, target, coding, text);
+        expect_unpacks(ask_more(client, target, coding, ""), coding, text);
+        client_say(client,
+                   "HEAD %s HTTP/1.1\r\nHost: localhost\r\n"
+                   "Accept-Encoding: %s\r\n\r\n",
+                   target, coding);
+        reply = client_reply_to_head(client);
+        expect_field(reply, "Content-Encoding", coding);
+        expect_no_field(reply, "Content-Length");
+        reply = client_ask(client, "GET", target, NULL);
+        expect_body(reply, text);
+        expect_field(reply, "ETag", "\"a\"");
+        assert_true(reply_lists(reply, "Vary", "Accept-Encoding"));
+    }
+}
+
+/* What is not sent compressed, or not at all, says that others may get it so,
+ * and names what the client has as that was called. */
+TEST(parts_and_what_is_known_depend_on_the_coding_too)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START(printed("--proxy=/=%s", upstream->at),
+                                  "--proxy-cache=memory", "--compress-proxied",
+                                  "--workers=1");
+    struct client *client = client_open(server);
+    const char *text = letters(2000);
+    struct reply *reply;
+
+    fetch_coded(upstream, client, "/x", "gzip", text);
+    reply = ask_more(client, "/x", "gzip", "Range: bytes=5-9\r\n");
+    expect_status(reply, 206);
+    expect_no_field(reply, "Content-Encoding");
+    expect_field(reply, "Content-Range", "bytes 5-9/2000");
+    assert_memory_equal(reply->body, text + 5, 5);
+    assert_true(reply_lists(reply, "Vary", "Accept-Encoding"));
+    /* A weak ETag joins no parts. */
+    reply = ask_more(client, "/x", "gzip",
+                     "Range: bytes=5-9\r\nIf-Range: W/\"a\"\r\n");
+    expect_unpacks(reply, "gzip", text);
+    reply = ask_more(client, "/x", "gzip", "If-None-Match: \"b\", W/\"a\"\r\n");
+    expect_status(reply, 304);
+    expect_field(reply, "ETag", "W/\"a\"");
+    assert_true(reply_lists(reply, "Vary", "Accept-Encoding"));
+    reply = client_ask(client, "GET", "/x", "If-None-Match: \"a\"\r\n");
+    expect_status(reply, 304);
+    expect_field(reply, "ETag", "\"a\"");
+    assert_true(reply_lists(reply, "Vary", "Accept-Encoding"));
+    /* Who asks for no transformation gets none. */
+    reply = ask_more(client, "/x", "gzip",
+                     "Cache-Control: max-age=60, no-transform\r\n");
+    expect_no_field(reply, "Content-Encoding");
+    expect_body(reply, text);
+    assert_true(reply_lists(reply, "Vary", "Accept-Encoding"));
+}
+
+E2E_SUITE(harness_begin);
