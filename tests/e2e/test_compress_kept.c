@@ -123,4 +123,42 @@ TEST(parts_and_what_is_known_depend_on_the_coding_too)
     assert_true(reply_lists(reply, "Vary", "Accept-Encoding"));
 }
 
+/* Word that comes for one client alone is about what it has, too: of what was
+ * kept for all, until that was purged. */
+TEST(what_a_cache_passes_on_is_called_as_the_client_does)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START(printed("--proxy=/=%s", upstream->at),
+                                  "--proxy-cache=memory", "--compress-proxied",
+                                  "--workers=1");
+    struct client *client = client_open(server), *peer;
+    struct reply *reply;
+
+    fetch_coded(upstream, client, "/x", "gzip", letters(2000));
+    expect_status(client_ask(client, "PURGE", "/x", NULL), 200);
+    client_say(client, "GET /x HTTP/1.1\r\nHost: localhost\r\n"
+                       "Accept-Encoding: gzip\r\n"
+                       "If-None-Match: W/\"a\"\r\n\r\n");
+    peer = upstream_accept(upstream);
+    client_say(peer, "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n"
+                     "Connection: close\r\n\r\n");
+    reply = client_reply(client);
+    expect_status(reply, 304);
+    expect_field(reply, "ETag", "W/\"a\"");
+    assert_true(reply_lists(reply, "Vary", "Accept-Encoding"));
+    client_close(peer);
+    client_say(client, "GET /y HTTP/1.1\r\nHost: localhost\r\n"
+                       "Accept-Encoding: gzip\r\nRange: bytes=0-1\r\n\r\n");
+    peer = upstream_accept(upstream);
+    client_say(peer, "HTTP/1.1 206 Partial Content\r\nETag: \"a\"\r\n"
+                     "Cache-Control: no-store\r\nContent-Type: text/plain\r\n"
+                     "Content-Range: bytes 0-1/2000\r\nContent-Length: 2\r\n"
+                     "Connection: close\r\n\r\nab");
+    reply = client_reply(client);
+    expect_status(reply, 206);
+    expect_body(reply, "ab");
+    expect_field(reply, "ETag", "\"a\"");
+    assert_true(reply_lists(reply, "Vary", "Accept-Encoding"));
+}
+
 E2E_SUITE(harness_begin);

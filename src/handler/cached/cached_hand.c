@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "handler/cached/cached_priv.h"
+#include "handler/encode.h"
 
 /* The body of a fetch's answer, handed to another response: first its parts,
  * then its source. */
@@ -73,6 +74,16 @@ static void copy_head(struct response *to, const struct response *from)
     buf_put(&to->head, fetched_lines(from));
 }
 
+/* Names a 304 or a part as the client has it: what was kept may have reached the
+ * client compressed, with a weak ETag. */
+static void note_codings(struct exchange *exchange)
+{
+    const struct response *response = &exchange->response;
+
+    if (response->status == 206 || response->status == 304)
+        encode_unsent(response->encode, exchange, BYTES(""));
+}
+
 /* Adds the body; its length, if known, is in the copied head. */
 static void add_body(struct response *response, const struct response *from,
                      struct source *source)
@@ -113,6 +124,7 @@ void cached_hand_over(struct cached *cached, struct exchange *exchange,
                               .to = exchange,
                               .part_at = 1};
     copy_head(response, &from->response);
+    note_codings(exchange);
     cached_note_put(cached, note, &response->head);
     cached_note_use(cached, exchange, note);
     add_body(response, &from->response, &handed->source);
