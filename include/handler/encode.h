@@ -95,6 +95,11 @@ void encode_head(const struct encode *encode, struct exchange *exchange);
 MUST_USE bool encode_wants(const struct encode *encode,
                            struct exchange *exchange, uint64_t length);
 
+/* Whether an answer with these lines may be coded for some clients and not for
+ * others. Both forms have the same Last-Modified then, so If-Range must not
+ * accept that date (RFC 9110 8.8.1). */
+bool encode_has_forms(const struct encode *encode, struct bytes lines);
+
 /* For partial answers and 304, which are never coded: adds Vary, and weakens
  * the ETag of a 304 if the client has a coded form. type: the whole's; empty:
  * that in the head, if any. The head must have all other fields. */

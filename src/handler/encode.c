@@ -237,6 +237,15 @@ bool encode_wants(const struct encode *encode, struct exchange *exchange,
            choose(encode, exchange) != CODING_IDENTITY;
 }
 
+bool encode_has_forms(const struct encode *encode, struct bytes lines)
+{
+    return encode && encode->rules &&
+           !head_find(lines, 0, BYTES("Content-Encoding")).data &&
+           compress_rules_take(encode->rules,
+                               head_find(lines, 0, BYTES("Content-Type"))) &&
+           !compress_is_forbidden_in(lines, 0);
+}
+
 void encode_unsent(const struct encode *encode, struct exchange *exchange,
                    struct bytes type)
 {

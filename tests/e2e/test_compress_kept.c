@@ -123,6 +123,44 @@ TEST(parts_and_what_is_known_depend_on_the_coding_too)
     assert_true(reply_lists(reply, "Vary", "Accept-Encoding"));
 }
 
+/* What is kept and what it becomes for some have one date: whoever has half of
+ * the one would get the rest of the other. */
+TEST(a_date_joins_no_part_to_what_may_have_been_compressed)
+{
+    static const struct {
+        const char *type;
+        unsigned status;
+    } cases[] = {{"text/plain", 200}, {"image/png", 206}};
+    static const char part[] =
+        "Range: bytes=5-\r\nIf-Range: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
+    struct upstream *upstream = upstream_open();
+    struct server *server = START(printed("--proxy=/=%s", upstream->at),
+                                  "--proxy-cache=memory", "--compress-proxied",
+                                  "--workers=1");
+    struct client *client = client_open(server);
+    const char *text = letters(2000);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const char *target = printed("/%zu", i);
+        struct client *peer;
+
+        going_on("%s", cases[i].type);
+        client_say(client, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                   target);
+        peer = upstream_accept(upstream);
+        client_say(peer,
+                   "HTTP/1.1 200 OK\r\nContent-Type: %s\r\n"
+                   "Cache-Control: max-age=600\r\n"
+                   "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+                   "Connection: close\r\nContent-Length: 2000\r\n\r\n%s",
+                   cases[i].type, text);
+        expect_body(client_reply(client), text);
+        client_close(peer);
+        expect_status(client_ask(client, "GET", target, part), cases[i].status);
+        expect_status(ask_more(client, target, "gzip", part), cases[i].status);
+    }
+}
+
 /* Word that comes for one client alone is about what it has, too: of what was
  * kept for all, until that was purged. */
 TEST(what_a_cache_passes_on_is_called_as_the_client_does)

@@ -77,10 +77,11 @@ static int64_t end_of_strong_dates(const struct cached *cached,
  * sending all of it is a valid answer. */
 static enum part_verdict find_part(const struct cached *cached,
                                    const struct exchange *exchange,
-                                   const struct cache_facts *facts,
+                                   const struct cache_entry *entry,
                                    uint64_t length, struct range *range_out)
 {
     const struct field *field = request_single(&exchange->request, FIELD_RANGE);
+    const struct cache_facts *facts = &entry->facts;
     struct validators validators = {.etag = facts->etag,
                                     .modified = facts->modified_s};
     struct range ranges[RANGE_COUNT_MAX];
@@ -88,8 +89,11 @@ static enum part_verdict find_part(const struct cached *cached,
 
     if (!field || exchange->request.method != METHOD_GET ||
         (facts->status != 200 && facts->status != 206) ||
-        length == CACHE_LENGTH_UNKNOWN ||
-        !condition_range_applies(&exchange->request, &validators,
+        length == CACHE_LENGTH_UNKNOWN)
+        return PART_ALL;
+    validators.is_date_shared = encode_has_forms(exchange->response.encode,
+                                                 entry->lines);
+    if (!condition_range_applies(&exchange->request, &validators,
                                  end_of_strong_dates(cached, facts)))
         return PART_ALL;
     switch (range_parse(field->value, length, ranges, &count)) {
@@ -229,7 +233,7 @@ static void answer_ranges(struct cached *cached, struct exchange *exchange,
     const struct cache_ranges *ranges = entry->ranges;
     struct response *response = &exchange->response;
     struct range range;
-    enum part_verdict verdict = find_part(cached, exchange, &entry->facts,
+    enum part_verdict verdict = find_part(cached, exchange, entry,
                                           ranges->length, &range);
     const struct cache_range *there;
 
@@ -273,8 +277,7 @@ bool cached_has(const struct cached *cached, const struct exchange *exchange,
         return true;
     if (exchange->request.method != METHOD_GET)
         return false;
-    switch (find_part(cached, exchange, &entry->facts, entry->ranges->length,
-                      &range)) {
+    switch (find_part(cached, exchange, entry, entry->ranges->length, &range)) {
     case PART_NONE:
         return true;
     case PART_ONE:
@@ -308,7 +311,7 @@ void cached_answer(struct cached *cached, struct exchange *exchange,
         answer_ranges(cached, exchange, found->entry, note);
         return;
     }
-    switch (find_part(cached, exchange, &found->entry->facts,
+    switch (find_part(cached, exchange, found->entry,
                       found->body ? cache_body_length(found->body) : 0,
                       &range)) {
     case PART_ONE:
