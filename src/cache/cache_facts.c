@@ -211,7 +211,8 @@ void cache_facts_read(struct cache_facts *facts, unsigned status,
 
 /* Whether an answer of that status can be kept at all. A 1xx is no answer; 226
  * (a difference from what the client has, RFC 3229), 304 and 416 are about one
- * request; 206 is kept only where parts are. */
+ * request; 206 is kept only where parts are. 401 and 407 ask one client for
+ * credentials; from the cache they would reach clients that have sent some. */
 static bool is_final(unsigned status, const struct cache_asked *asked)
 {
     switch (status) {
@@ -219,6 +220,8 @@ static bool is_final(unsigned status, const struct cache_asked *asked)
         return asked->takes_part;
     case 226:
     case 304:
+    case 401:
+    case 407:
     case 416:
     case 425: /* about the way of this request (RFC 8470 5.2) */
     case 428: /* these must not be stored (RFC 6585) */

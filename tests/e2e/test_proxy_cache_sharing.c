@@ -250,4 +250,24 @@ TEST(who_says_who_he_is_shares_only_what_is_meant_to_be_shared)
     expect_body(ask_a(client, "Authorization: Basic eDp5\r\n"), "public");
 }
 
+/* Some origins say the same lifetime of all that they answer. */
+TEST(who_has_not_said_who_he_is_keeps_nobody_out_who_has)
+{
+    static const char asked[] = GET("/a", "Authorization: Basic eDp5\r\n");
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+
+    expect_status(
+        fetch_a(server, upstream,
+                "HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n"
+                "WWW-Authenticate: Basic realm=\"a\"\r\n"
+                "Cache-Control: public, max-age=2000000000\r\n" LEN(0) "\r\n"),
+        401);
+    expect_body(ask_through(client_open(server), upstream, asked,
+                            REPLY(KEEP LEN(4), "mine")),
+                "mine");
+    expect_status(ask_path(server, "/a", "Cache-Control: only-if-cached\r\n"),
+                  504);
+}
+
 E2E_SUITE(harness_begin);
