@@ -78,6 +78,10 @@ void cache_store_find(struct cache_store *store, struct bytes key,
                       struct cache_found *found_out);
 void cache_found_release(struct cache_found *found);
 
+/* Whether an answer that is no error (a status below 400) is kept for key, as
+ * whatever variant. */
+bool cache_store_has_answer(struct cache_store *store, struct bytes key);
+
 /* --- Fetching ------------------------------------------------------------ */
 
 enum cache_outcome {

@@ -179,6 +179,21 @@ struct cache_entry *cache_index_insert_found(struct cache_store *store,
     return gone;
 }
 
+bool cache_store_has_answer(struct cache_store *store, struct bytes key)
+{
+    uint64_t hash = cache_hash_of(store, key);
+    struct cache_shard *shard = cache_shard_of(store, hash);
+    const struct cache_entry *at;
+
+    pthread_mutex_lock(&shard->mutex);
+    at = *cache_bucket_of(shard, hash);
+    while (at &&
+           !(cache_entry_has_key(at, hash, key) && at->facts.status < 400))
+        at = at->next;
+    pthread_mutex_unlock(&shard->mutex);
+    return at;
+}
+
 /* --- Room ---------------------------------------------------------------- */
 
 static bool is_over(const struct cache_store *store)

@@ -300,4 +300,58 @@ TEST(who_asks_badly_makes_nothing_go)
     }
 }
 
+/* As all answers of an origin that says the same lifetime of each. */
+static const char *lasting_error(const char *status)
+{
+    return printed("HTTP/1.1 %s\r\nConnection: close\r\n"
+                   "Cache-Control: public, max-age=600\r\n" LEN(0) "\r\n",
+                   status);
+}
+
+TEST(who_asks_badly_takes_the_place_of_nothing_that_is_kept)
+{
+    static const struct {
+        const char *fields;
+        const char *status;
+    } cases[] = {
+        {"", "400 Bad Request"},
+        {"", "406 Not Acceptable"},
+        {"", "501 Not Implemented"},
+        {"Authorization: Basic eDp5\r\n", "400 Bad Request"},
+        {"Authorization: Basic eDp5\r\n", "403 Forbidden"},
+        {"Cookie: session=x\r\n", "403 Forbidden"},
+    };
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct client *client = client_open(server);
+
+    fetch(server, upstream, "GET", "/a", "", REPLY(KEEP LEN(2), "hi"), NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct reply *reply = fetch(server, upstream, "GET", "/a",
+                                    printed("Cache-Control: no-cache\r\n%s",
+                                            cases[i].fields),
+                                    lasting_error(cases[i].status), NULL);
+
+        going_on("%s%s", cases[i].fields, cases[i].status);
+        expect_status(reply, (unsigned)strtoul(cases[i].status, NULL, 10));
+        expect_kept(server, "/a", "", "hi");
+    }
+    /* Nor that of what others select. */
+    fetch(server, upstream, "GET", "/c", "Foo: 1\r\n",
+          REPLY(KEEP "Vary: Foo\r\n" LEN(2), "hi"), NULL);
+    fetch(server, upstream, "GET", "/c", "Foo: 2\r\n",
+          lasting_error("400 Bad Request"), NULL);
+    expect_kept(server, "/c", "Foo: 1\r\n", "hi");
+    /* Of what is gone all are told, and where nothing is kept, of any error. */
+    fetch(server, upstream, "GET", "/a", "Cache-Control: no-cache\r\n",
+          lasting_error("410 Gone"), NULL);
+    expect_status(client_ask_host(client, "GET", "a", "/a", NULL), 410);
+    fetch(server, upstream, "GET", "/b", "", lasting_error("400 Bad Request"),
+          NULL);
+    expect_status(client_ask_host(client, "GET", "a", "/b", NULL), 400);
+    fetch(server, upstream, "GET", "/b", "Cache-Control: no-cache\r\n",
+          lasting_error("406 Not Acceptable"), NULL);
+    expect_status(client_ask_host(client, "GET", "a", "/b", NULL), 406);
+}
+
 E2E_SUITE(harness_begin);

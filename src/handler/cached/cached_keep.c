@@ -130,6 +130,42 @@ static bool is_bare_error(const struct fetch *fetch, const struct keeping *kept)
            !fetch->exchange.response.errors;
 }
 
+/* Whether an answer is about how, or by whom, was asked, and says nothing of
+ * what others would get: else whoever asks badly enough, with a field that is
+ * too long for the origin, say, would make go what is kept for all. */
+static bool is_about_request(const struct fetch *fetch)
+{
+    unsigned status = fetch->exchange.response.status;
+
+    switch (status) {
+    case 206: /* to "Request-Range", say, which Apache knows */
+    case 226:
+        return true;
+    case 401:
+    case 403:
+        return fetch->is_authorized || fetch->has_user;
+    case 404:
+    case 410:
+    case 451:
+        return false;
+    default:
+        return (status >= 400 && status < 500) || status == 501 ||
+               status == 505;
+    }
+}
+
+/* Whether an error about the request would take the place of answers that are
+ * kept for all. Some origins give all answers the same lifetime: one request
+ * with a malformed field would have every client told 400 for that long. An
+ * error that does not vary would stand before every variant, so it is kept
+ * beside none. */
+static bool displaces_answer(const struct fetch *fetch)
+{
+    return fetch->exchange.response.status >= 400 && is_about_request(fetch) &&
+           cache_store_has_answer(fetch->cached->options.store,
+                                  (struct bytes){fetch->key, fetch->key_len});
+}
+
 static bool may_keep(const struct fetch *fetch, const struct keeping *kept)
 {
     const struct response *response = &fetch->exchange.response;
@@ -145,6 +181,7 @@ static bool may_keep(const struct fetch *fetch, const struct keeping *kept)
     return !response->is_error && !response->head.failed &&
            !is_refusal(response) && !is_bare_error(fetch, kept) &&
            cache_facts_judge(&facts, &asked) == CACHE_KEPT &&
+           !displaces_answer(fetch) &&
            cache_store_has_room(fetch->cached->options.store, kept->bytes);
 }
 
@@ -272,30 +309,6 @@ static bool keep(struct fetch *fetch)
 
 /* --- Answers that are not stored ----------------------------------------- */
 
-/* Whether an answer depends on how, or by whom, it was asked for, and so says
- * nothing about other requests. Otherwise, a faulty request, with a field too
- * long for the origin, could remove what is stored for all. */
-static bool is_about_request(const struct fetch *fetch)
-{
-    unsigned status = fetch->exchange.response.status;
-
-    switch (status) {
-    case 206: /* for "Request-Range", which Apache knows */
-    case 226:
-        return true;
-    case 401:
-    case 403:
-        return fetch->is_authorized || fetch->has_user;
-    case 404:
-    case 410:
-    case 451:
-        return false;
-    default:
-        return (status >= 400 && status < 500) || status == 501 ||
-               status == 505;
-    }
-}
-
 /* Removes the stored answer of the address, since this answer says that it has
  * changed. */
 static void forget_earlier(struct fetch *fetch)
@@ -324,7 +337,8 @@ static bool is_of_one_request(const struct fetch *fetch)
         return true;
     default:
         return fetch->is_overtaken || fetch->has_no_variant ||
-               is_refusal(response);
+               is_refusal(response) ||
+               (fetch->earlier.entry && is_about_request(fetch));
     }
 }
 
