@@ -23,8 +23,9 @@ enum {
 
 /* Gathers the names of all Vary fields of a reply's lines, in lower case, with
  * commas between, into out; an answer that one origin alone may read varies by
- * Origin, said or not. False: there are too many, or one is '*' or what proxies
- * say of who asks: nobody can tell for whom it is. */
+ * Origin, and one that takes a dictionary (dcb, dcz) by that, said or not.
+ * False: there are too many, or one is '*' or what proxies say of who asks:
+ * nobody can tell for whom it is. */
 MUST_USE bool cache_vary_names(struct bytes lines, struct buf *out);
 
 /* Puts the values that a request has for these names. False: they are too long,

@@ -43,9 +43,21 @@ static bool put_name(struct buf *out, struct bytes name, unsigned *count)
     return !out->failed;
 }
 
+/* Whether a body in these codings is of use only to clients that have a certain
+ * dictionary (RFC 9842). */
+static bool wants_dictionary(struct bytes codings)
+{
+    struct bytes coding;
+
+    while (field_next_member(&codings, &coding))
+        if (bytes_ieq(coding, BYTES("dcb")) || bytes_ieq(coding, BYTES("dcz")))
+            return true;
+    return false;
+}
+
 bool cache_vary_names(struct bytes lines, struct buf *out)
 {
-    bool is_for_one_origin = false;
+    bool is_for_one_origin = false, is_for_one_dictionary = false;
     struct cached_line line;
     struct bytes member;
     unsigned count = 0;
@@ -55,14 +67,18 @@ bool cache_vary_names(struct bytes lines, struct buf *out)
 
         if (bytes_ieq(line.name, BYTES("Access-Control-Allow-Origin")))
             is_for_one_origin |= !bytes_eq(line.value, BYTES("*"));
+        if (bytes_ieq(line.name, BYTES("Content-Encoding")))
+            is_for_one_dictionary |= wants_dictionary(line.value);
         if (!bytes_ieq(line.name, BYTES("Vary")))
             continue;
         while (field_next_member(&list, &member))
             if (!put_name(out, member, &count))
                 return false;
     }
-    /* Otherwise the first to ask would decide who may read it. */
-    return !is_for_one_origin || put_name(out, BYTES("Origin"), &count);
+    /* Otherwise the first to ask would decide who may read it, and who can. */
+    return (!is_for_one_origin || put_name(out, BYTES("Origin"), &count)) &&
+           (!is_for_one_dictionary ||
+            put_name(out, BYTES("Available-Dictionary"), &count));
 }
 
 /* --- Members with weights ------------------------------------------------ */

@@ -117,6 +117,17 @@ TEST(what_is_coded_is_for_those_who_take_that_said_or_not)
     fetch(server, upstream, "GET", "/b", "",
           REPLY(KEEP "Content-Encoding: own\r\n" LEN(3), "own"), NULL);
     expect_kept(server, "/b", "", "own");
+    /* A difference is for those who have what it is to. */
+    fetch(server, upstream, "GET", "/c",
+          "Accept-Encoding: dcz\r\nAvailable-Dictionary: :AAAA:\r\n",
+          REPLY(KEEP "Content-Encoding: dcz\r\n" LEN(3), "dcz"), NULL);
+    expect_kept(server, "/c",
+                "Accept-Encoding: dcz\r\nAvailable-Dictionary: :AAAA:\r\n",
+                "dcz");
+    expect_kept(server, "/c",
+                "Accept-Encoding: dcz\r\nAvailable-Dictionary: :BBBB:\r\n",
+                NULL);
+    expect_kept(server, "/c", "Accept-Encoding: dcz\r\n", NULL);
 }
 
 /* Many origins let read it whoever asks, and do not say that it varies by

@@ -230,6 +230,12 @@ TEST(names_are_gathered_of_all_lines_once_each)
     assert_true(names_are("Vary: X-Real-Ip\r\n", NULL));
     assert_true(names_are("Vary: surrogate-capability, a\r\n", "a"));
     assert_true(names_are("Vary: X-Forwarded-Proto\r\n", "x-forwarded-proto"));
+    assert_true(names_are("Content-Encoding: gzip\r\n", ""));
+    assert_true(names_are("Content-Encoding: DCZ\r\nVary: A\r\n",
+                          "a,available-dictionary"));
+    assert_true(names_are("Vary: available-dictionary\r\n"
+                          "Content-Encoding: gzip, dcb\r\n",
+                          "available-dictionary"));
     buf_init(&many, NULL, 0, 4096);
     buf_put_literal(&many, "Vary: ");
     for (int i = 0; i <= CACHE_VARY_NAMES_MAX; i++)
