@@ -40,6 +40,10 @@ TEST(what_may_serve_meanwhile_does_and_is_asked_for_behind_the_clients_back)
             REPLY("Cache-Control: max-age=1, "
                   "stale-while-revalidate=2000000000\r\n" LEN(3),
                   "old"));
+    expect_body(ask_path(server, "/a", "Cache-Control: only-if-cached\r\n"),
+                "old");
+    expect_body(ask_path(server, "/a", "Cache-Control: no-store\r\n"), "old");
+    assert_false(upstream_hears(upstream, 20));
     for (int i = 0; i < 3; i++)
         expect_body(get_a(server), "old");
     peer = upstream_accept(upstream);

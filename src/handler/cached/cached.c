@@ -76,7 +76,10 @@ static void go_past(struct cached *cached, struct exchange *exchange,
     inner->answer(inner->self, exchange, rest);
 }
 
-/* Fetches anew in the background, unless another does (RFC 5861 3). */
+/* Fetches anew in the background, unless another does (RFC 5861 3). Nothing is
+ * fetched for a request with only-if-cached, which would go on with it, so that
+ * a cache behind would answer 504; nor for one with no-store, whose answer could
+ * not be stored. */
 static void refresh_later(struct cached *cached, struct exchange *exchange,
                           struct bytes key, const struct cache_control *control,
                           const struct cache_found *found)
@@ -92,6 +95,8 @@ static void refresh_later(struct cached *cached, struct exchange *exchange,
     bool is_begun = false;
 
     if (exchange->request.method == METHOD_GET &&
+        !cache_control_says(control, CACHE_ONLY_IF_CACHED) &&
+        !cache_control_says(control, CACHE_NO_STORE) &&
         cached->unasked_count < FETCH_UNASKED_MAX &&
         !cache_entry_is_left_alone(found->entry, cached_mono_s(cached)) &&
         cache_store_join(cached->options.store, key, found,
