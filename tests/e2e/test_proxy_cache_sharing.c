@@ -105,6 +105,12 @@ TEST(what_one_with_a_key_or_token_gets_is_for_others_only_if_it_says_so)
                                          "Signature: a=:MTIz:\r\n",
                                          "X-Tenant-Id: 1\r\n",
                                          "X-MS-Client-Principal: 1\r\n",
+                                         "X-Amzn-Oidc-Data: a.b.c\r\n",
+                                         "X-Consumer-Custom-Id: 1\r\n",
+                                         "X-Account: 1\r\n",
+                                         "iv-user: joe\r\n",
+                                         "SM_USER: joe\r\n",
+                                         "X-User: joe\r\n",
                                          "Tailscale-User-Login: joe\r\n"};
     static const char guessed[] =
         "HTTP/1.1 200 OK\r\nConnection: close\r\nETag: \"1\"\r\n"
@@ -123,6 +129,11 @@ TEST(what_one_with_a_key_or_token_gets_is_for_others_only_if_it_says_so)
                             REPLY(KEEP LEN(4), "ours")),
                 "ours");
     expect_body(get_a(server), "ours");
+    /* What a client runs on says nothing of who has it. */
+    expect_body(ask_through(client_open(server), upstream,
+                            GET("/b", "X-User-Agent: x\r\n"), guessed),
+                "mine");
+    expect_body(ask_path(server, "/b", NULL), "mine");
 }
 
 /* Some origins take ';' for ','. */

@@ -88,30 +88,32 @@ static bool begins_with(struct bytes text, const char *word)
  * ...", and are answered as if they had a cookie. */
 static bool tells_user(struct bytes name)
 {
-    static const char *const words['z' - 'a' + 1][6] = {
-        ['a' - 'a'] = {"access-key", "api-key", "apikey", "assertion", "auth"},
+    static const char *const words['z' - 'a' + 1][8] = {
+        ['a' - 'a'] = {"access-key", "account", "api-key", "apikey",
+                       "assertion", "auth"},
         ['c' - 'a'] = {"client-cert", "client-dn", "client-principal",
-                       "client-s-dn", "client-verify"},
+                       "client-s-dn", "client-verify", "consumer",
+                       "credential"},
         ['d' - 'a'] = {"dpop"},
         ['f' - 'a'] = {"functions-key"},
+        ['i' - 'a'] = {"identity"},
         ['j' - 'a'] = {"jwt"},
+        ['o' - 'a'] = {"oidc"},
         ['p' - 'a'] = {"password"},
-        ['r' - 'a'] = {"remote-user"},
         ['s' - 'a'] = {"secret", "session", "signature", "subscription-key"},
         ['t' - 'a'] = {"tenant", "token"},
-        ['u' - 'a'] = {"user-email", "user-id", "user-login", "user-name",
-                       "username"}};
+        ['u' - 'a'] = {"user"}};
 
     if (bytes_ieq(name, BYTES("Cookie")))
         return true;
     for (size_t at = 0; at < name.len; at++) {
-        char first = byte_lower(name.data[at]);
+        struct bytes rest = {name.data + at, name.len - at};
+        char first = byte_lower(*rest.data);
 
-        if (first < 'a' || first > 'z')
+        if (first < 'a' || first > 'z' || begins_with(rest, "user-agent"))
             continue;
         for (const char *const *word = words[first - 'a']; *word; word++)
-            if (begins_with((struct bytes){name.data + at, name.len - at},
-                            *word))
+            if (begins_with(rest, *word))
                 return true;
     }
     return false;
