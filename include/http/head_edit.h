@@ -68,4 +68,8 @@ struct bytes head_find_next(struct bytes head, size_t *at, struct bytes name);
 bool head_is_token(struct bytes text);
 bool head_is_value(struct bytes text);
 
+/* Whether such a token is one of structured fields, too (RFC 9651 3.3.4). If it
+ * is not ("10.0.0.1"), quotes around it make it a string there. */
+bool head_is_sf_token(struct bytes token);
+
 #endif

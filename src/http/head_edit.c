@@ -20,6 +20,13 @@ bool head_is_token(struct bytes text)
     return text.len > 0;
 }
 
+bool head_is_sf_token(struct bytes token)
+{
+    char first = token.len > 0 ? byte_lower(*token.data) : '\0';
+
+    return (first >= 'a' && first <= 'z') || first == '*';
+}
+
 bool head_is_value(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {

@@ -93,6 +93,21 @@ TEST(a_key_has_in_it_what_is_said_and_not_what_is_left_out)
                 "{\"purged\":3}\n");
 }
 
+/* "10.0.0.1" is a name in Via, and no item of a structured field. */
+TEST(a_name_that_is_no_token_is_told_in_quotes)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, "--proxy-name=10.0.0.1");
+    struct reply *reply = fetch_a(server, upstream, REPLY(KEEP LEN(2), "hi"));
+
+    expect_field(reply, "Cache-Status",
+                 "\"10.0.0.1\"; fwd=uri-miss; fwd-status=200; stored");
+    upstream_shut(upstream);
+    reply = ask_path(server, "/b", NULL);
+    expect_field(reply, "Proxy-Status",
+                 "\"10.0.0.1\"; error=connection_refused");
+}
+
 TEST(parts_of_requests_that_there_are_not_are_refused)
 {
     static const char *const wrong[] = {

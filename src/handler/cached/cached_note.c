@@ -1,4 +1,5 @@
 #include "handler/cached/cached_priv.h"
+#include "http/head_edit.h"
 
 static const struct bytes ways[] = {
     [CACHED_HIT] = {"; hit", 5},
@@ -21,8 +22,13 @@ static void put_signed(struct buf *out, int64_t number)
 void cached_note_put(const struct cached *cached,
                      const struct cached_note *note, struct buf *out)
 {
+    struct bytes name = cached->options.name;
+    struct bytes quote = head_is_sf_token(name) ? BYTES("") : BYTES("\"");
+
     buf_put_literal(out, "Cache-Status: ");
-    buf_put(out, cached->options.name);
+    buf_put(out, quote);
+    buf_put(out, name);
+    buf_put(out, quote);
     buf_put(out, ways[note->way]);
     if (note->has_ttl) {
         buf_put_literal(out, "; ttl=");

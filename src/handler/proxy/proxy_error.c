@@ -1,5 +1,6 @@
 #include "handler/bad_request.h"
 #include "handler/proxy/proxy_priv.h"
+#include "http/head_edit.h"
 
 #include <stdio.h>
 
@@ -97,6 +98,7 @@ void proxy_answer_fault(const struct proxy *proxy, struct exchange *exchange,
                         enum proxy_fault fault)
 {
     const struct bytes *name = &proxy->options.relay.pseudonym;
+    const char *quote = head_is_sf_token(*name) ? "" : "\"";
     char fields[256], text[160], retry[40] = "";
     int field_len, len;
 
@@ -104,9 +106,9 @@ void proxy_answer_fault(const struct proxy *proxy, struct exchange *exchange,
         snprintf(retry, sizeof(retry), "Retry-After: %u\r\n",
                  upstream_retry_after_s(proxy->pool));
     field_len = snprintf(fields, sizeof(fields),
-                         "%sProxy-Status: %.*s; error=%s\r\n"
+                         "%sProxy-Status: %s%.*s%s; error=%s\r\n"
                          "Cache-Control: no-store\r\n",
-                         retry, (int)name->len, name->data,
+                         retry, quote, (int)name->len, name->data, quote,
                          faults[fault].token);
     len = snprintf(text, sizeof(text), "The server behind this one %s.\n",
                    faults[fault].text);

@@ -59,6 +59,17 @@ TEST(a_token_has_letters_digits_and_some_marks)
     assert_false(head_is_token(BYTES("")));
 }
 
+/* RFC 9651 3.3.4. */
+TEST(a_token_of_structured_fields_begins_with_a_letter_or_a_star)
+{
+    assert_true(head_is_sf_token(BYTES("a1")));
+    assert_true(head_is_sf_token(BYTES("Zz-._~")));
+    assert_true(head_is_sf_token(BYTES("*")));
+    assert_false(head_is_sf_token(BYTES("10.0.0.1")));
+    assert_false(head_is_sf_token(BYTES("_a")));
+    assert_false(head_is_sf_token(BYTES("-a")));
+}
+
 TEST(no_edits_change_nothing)
 {
     assert_makes("A: b\r\nC: d\r\n", "A: b\r\nC: d\r\n", false);
