@@ -93,6 +93,20 @@ TEST(a_key_has_in_it_what_is_said_and_not_what_is_left_out)
                 "{\"purged\":3}\n");
 }
 
+/* The method is not why (RFC 9211 2.2). */
+TEST(a_condition_that_only_the_origin_can_judge_goes_past)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+
+    fetch_a(server, upstream, REPLY(KEEP LEN(3) "ETag: \"a\"\r\n", "old"));
+    expect_cache_status(fetch_path(server, upstream, "/a",
+                                   "If-Match: \"a\"\r\n",
+                                   REPLY(KEEP LEN(3), "new")),
+                        "fwd=bypass");
+    expect_body(get_a(server), "old");
+}
+
 /* "10.0.0.1" is a name in Via, and no item of a structured field. */
 TEST(a_name_that_is_no_token_is_told_in_quotes)
 {

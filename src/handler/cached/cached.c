@@ -20,14 +20,18 @@ static bool has_precondition(const struct request *request)
            request_find(request, FIELD_IF_UNMODIFIED_SINCE);
 }
 
+static bool is_read(const struct request *request)
+{
+    return request->method == METHOD_GET || request->method == METHOD_HEAD;
+}
+
 /* Whether the cache may answer the request. One with a body never, whatever its
  * method: the answer depends on the body, too. */
 static bool is_for_cache(const struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
 
-    return (request->method == METHOD_GET || request->method == METHOD_HEAD) &&
-           !exchange->sink && !request->is_chunked &&
+    return is_read(request) && !exchange->sink && !request->is_chunked &&
            request->content_length == 0 && !has_upgrade(request) &&
            !has_precondition(request) && !request->expects_continue;
 }
@@ -223,7 +227,8 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     if (cached_answer_purge(cached, exchange))
         return;
     if (!is_for_cache(exchange)) {
-        go_past(cached, exchange, rest, CACHED_METHOD);
+        go_past(cached, exchange, rest,
+                is_read(&exchange->request) ? CACHED_BYPASS : CACHED_METHOD);
         return;
     }
     if (cached->options.names_requests)
@@ -266,8 +271,8 @@ static bool is_safe(const struct request *request)
         for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
             if (bytes_eq(request->method_name, names[i]))
                 return true;
-    return request->method == METHOD_GET || request->method == METHOD_HEAD ||
-           request->method == METHOD_OPTIONS || request->method == METHOD_TRACE;
+    return is_read(request) || request->method == METHOD_OPTIONS ||
+           request->method == METHOD_TRACE;
 }
 
 /* Appends the key of reference, or if that is NULL of the request's own
