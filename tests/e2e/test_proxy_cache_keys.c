@@ -353,6 +353,13 @@ TEST(who_asks_badly_takes_the_place_of_nothing_that_is_kept)
     fetch(server, upstream, "GET", "/c", "Foo: 2\r\n",
           lasting_error("400 Bad Request"), NULL);
     expect_kept(server, "/c", "Foo: 1\r\n", "hi");
+    /* Nor is it kept where the request is not as others are. */
+    fetch(server, upstream, "GET", "/d", printed("Foo: %05000d\r\n", 1),
+          lasting_error("400 Bad Request"), NULL);
+    expect_kept(server, "/d", "", NULL);
+    fetch(server, upstream, "GET", "/d", "Foo: \xc3\xa4\r\n",
+          lasting_error("400 Bad Request"), NULL);
+    expect_kept(server, "/d", "", NULL);
     /* Of what is gone all are told, and where nothing is kept, of any error. */
     fetch(server, upstream, "GET", "/a", "Cache-Control: no-cache\r\n",
           lasting_error("410 Gone"), NULL);

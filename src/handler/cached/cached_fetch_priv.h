@@ -7,6 +7,7 @@
  *   cached_renew.c    a stored answer is confirmed
  *   cached_fill.c     fills the body of a stored answer
  *   cached_part.c     stores a part: alone, or joined with others
+ *   cached_error.c    whether an error concerns its asker alone
  *   cached_fetches.c  all fetches under way, and their ends
  */
 #ifndef HANDLER_CACHED_CACHED_FETCH_PRIV_H
@@ -91,6 +92,21 @@ bool fetch_is_current(const struct fetch *fetch, struct cache_entry *entry);
 /* The answer is about another representation than the stored one, which is
  * removed; whoever has asked fetches all of it. Destroys the fetch. */
 void fetch_start_over(struct fetch *fetch);
+
+/* --- cached_error.c ------------------------------------------------------ */
+
+/* Whether the status is about this request, or about who sent it, and says
+ * nothing of what others would get. Otherwise a client that sends a field too
+ * long for the origin would make entries go that are kept for all. */
+bool fetch_is_about_request(const struct fetch *fetch);
+
+/* Whether the answer is such an error that must not be kept, though the origin
+ * may say for how long it is fresh: some origins give all answers the same
+ * lifetime, and one malformed request would have all clients told 400. Such an
+ * error never displaces an answer, nor stands beside one of another variant,
+ * since an error without Vary would match every request; and it is not kept at
+ * all if the request's fields are odd. */
+bool fetch_is_askers_error(const struct fetch *fetch);
 
 /* --- cached_part.c ------------------------------------------------------- */
 

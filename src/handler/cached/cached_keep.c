@@ -130,42 +130,6 @@ static bool is_bare_error(const struct fetch *fetch, const struct keeping *kept)
            !fetch->exchange.response.errors;
 }
 
-/* Whether an answer is about how, or by whom, was asked, and says nothing of
- * what others would get: else whoever asks badly enough, with a field that is
- * too long for the origin, say, would make go what is kept for all. */
-static bool is_about_request(const struct fetch *fetch)
-{
-    unsigned status = fetch->exchange.response.status;
-
-    switch (status) {
-    case 206: /* to "Request-Range", say, which Apache knows */
-    case 226:
-        return true;
-    case 401:
-    case 403:
-        return fetch->is_authorized || fetch->has_user;
-    case 404:
-    case 410:
-    case 451:
-        return false;
-    default:
-        return (status >= 400 && status < 500) || status == 501 ||
-               status == 505;
-    }
-}
-
-/* Whether an error about the request would take the place of answers that are
- * kept for all. Some origins give all answers the same lifetime: one request
- * with a malformed field would have every client told 400 for that long. An
- * error that does not vary would stand before every variant, so it is kept
- * beside none. */
-static bool displaces_answer(const struct fetch *fetch)
-{
-    return fetch->exchange.response.status >= 400 && is_about_request(fetch) &&
-           cache_store_has_answer(fetch->cached->options.store,
-                                  (struct bytes){fetch->key, fetch->key_len});
-}
-
 static bool may_keep(const struct fetch *fetch, const struct keeping *kept)
 {
     const struct response *response = &fetch->exchange.response;
@@ -181,7 +145,7 @@ static bool may_keep(const struct fetch *fetch, const struct keeping *kept)
     return !response->is_error && !response->head.failed &&
            !is_refusal(response) && !is_bare_error(fetch, kept) &&
            cache_facts_judge(&facts, &asked) == CACHE_KEPT &&
-           !displaces_answer(fetch) &&
+           !fetch_is_askers_error(fetch) &&
            cache_store_has_room(fetch->cached->options.store, kept->bytes);
 }
 
@@ -316,7 +280,7 @@ static void forget_earlier(struct fetch *fetch)
     const struct response *response = &fetch->exchange.response;
 
     if (fetch->earlier.entry && !is_failure(response) &&
-        !is_refusal(response) && !is_about_request(fetch))
+        !is_refusal(response) && !fetch_is_about_request(fetch))
         cache_store_drop(fetch->cached->options.store, fetch->earlier.entry);
 }
 
@@ -338,7 +302,7 @@ static bool is_of_one_request(const struct fetch *fetch)
     default:
         return fetch->is_overtaken || fetch->has_no_variant ||
                is_refusal(response) ||
-               (fetch->earlier.entry && is_about_request(fetch));
+               (fetch->earlier.entry && fetch_is_about_request(fetch));
     }
 }
 

@@ -14,6 +14,7 @@
  *     cached_renew.c    a 304 confirms a stored answer
  *     cached_fill.c     fills the body of a stored answer
  *     cached_part.c     stores a part: alone, or joined with others
+ *     cached_error.c    whether an error concerns its asker alone
  *     cached_fetches.c  all fetches under way, and how they end
  *                       (the files of a fetch share cached_fetch_priv.h)
  *   cached_request.c  the request that a fetch sends

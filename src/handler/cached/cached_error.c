@@ -1,0 +1,50 @@
+#include "handler/cached/cached_fetch_priv.h"
+
+enum { LONG_FIELDS_BYTES = 4096 }; /* browsers mostly send half of that */
+
+bool fetch_is_about_request(const struct fetch *fetch)
+{
+    unsigned status = fetch->exchange.response.status;
+
+    switch (status) {
+    case 206: /* to "Request-Range", say, which Apache knows */
+    case 226:
+        return true;
+    case 401:
+    case 403:
+        return fetch->is_authorized || fetch->has_user;
+    case 404:
+    case 410:
+    case 451:
+        return false;
+    default:
+        return (status >= 400 && status < 500) || status == 501 ||
+               status == 505;
+    }
+}
+
+/* Whether an origin may find fault with the fields of a request though it finds
+ * none with those of others: they are long, or have bytes that are not ASCII. */
+static bool is_odd(const struct request *request)
+{
+    size_t bytes = 0;
+
+    for (unsigned i = 0; i < request->field_count; i++) {
+        struct bytes value = request->fields[i].value;
+
+        bytes += request->fields[i].name.len + value.len;
+        for (size_t k = 0; k < value.len; k++)
+            if ((unsigned char)value.data[k] >= 0x7f)
+                return true;
+    }
+    return bytes > LONG_FIELDS_BYTES;
+}
+
+bool fetch_is_askers_error(const struct fetch *fetch)
+{
+    return fetch->exchange.response.status >= 400 &&
+           fetch_is_about_request(fetch) &&
+           (is_odd(&fetch->exchange.request) ||
+            cache_store_has_answer(fetch->cached->options.store,
+                                   (struct bytes){fetch->key, fetch->key_len}));
+}
