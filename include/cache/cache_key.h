@@ -27,7 +27,8 @@ struct cache_key_rules {
 struct cache_key_asker {
     bool is_secure;   /* the request came by https */
     bool is_trusted;  /* what it says of the address goes upstream */
-    bool has_no_form; /* fields that ask for a form are left out */
+    bool has_no_form; /* fields that ask for a form are left out; forms can be
+                         put behind the key (cache_form.h) */
 };
 
 /* Appends the key. False: it has none, or one that is too long. */
@@ -42,10 +43,6 @@ MUST_USE bool cache_key_put_target(const struct cache_key_rules *rules,
                                    const struct request *request,
                                    const struct cache_key_asker *asker,
                                    struct buf *out);
-
-/* Appends a usual form to a key of an asker that has_no_form: for what is made
- * invalid in all forms. number is from 0 on. False: there are no more. */
-MUST_USE bool cache_key_put_form(unsigned number, struct buf *out);
 
 /* "host/path?query" of a key, if it is of that place (its data is NULL: of
  * any); otherwise its data is NULL. */

@@ -1,5 +1,7 @@
 #include "cache/cache_key.h"
 
+#include "cache/cache_form.h"
+
 /* --- What has no key ----------------------------------------------------- */
 
 /* Whether some servers or frameworks take a field of that name for the address,
@@ -56,66 +58,6 @@ static bool redirects_origin(struct bytes name)
         if (field_is_called(name, names[i]))
             return true;
     return false;
-}
-
-/* Fields in which proxies and frameworks tell the client's scheme, or the form
- * that it wants. Many origins heed them without saying so (Vary), so they are
- * in the key. */
-static const struct form {
-    struct bytes name;
-    const char *usual[3]; /* its usual values, where known */
-    bool has_no_other;    /* any other value has no key */
-} forms[] = {{{"X-Scheme", 8}, {"http", "https"}, false},
-             {{"X-ARR-SSL", 9}, {NULL}, false},
-             {{"X-Nextjs-Data", 13}, {"1"}, false},
-             {{"X-Middleware-Prefetch", 21}, {"1"}, false},
-             {{"CF-Visitor", 10},
-              {"{\"scheme\":\"http\"}", "{\"scheme\":\"https\"}"},
-              false},
-             {{"CloudFront-Forwarded-Proto", 26}, {"http", "https"}, false},
-             {{"Fastly-SSL", 10}, {"1"}, false},
-             {{"WL-Proxy-SSL", 12}, {"true"}, false},
-             {{"RSC", 3}, {"1"}, false},
-             /* These ask for a part of the page, or JSON. */
-             {{"X-Requested-With", 16}, {"XMLHttpRequest"}, true},
-             {{"HX-Request", 10}, {"true"}, true},
-             {{"HX-Boosted", 10}, {NULL}, true},
-             {{"HX-Target", 9}, {NULL}, true},
-             {{"X-Inertia-Partial-Component", 27}, {NULL}, true},
-             {{"HX-History-Restore-Request", 26}, {NULL}, true},
-             {{"X-PJAX", 6}, {"true"}, true},
-             {{"Turbo-Frame", 11}, {NULL}, true}};
-
-enum { FORMS = sizeof(forms) / sizeof(*forms) };
-
-/* The form that a field asks for; NULL: none. */
-static const struct form *find_form(const struct field *field)
-{
-    static const uint32_t lengths = 1u << 3 | 1u << 6 | 1u << 8 | 1u << 9 |
-                                    1u << 10 | 1u << 11 | 1u << 12 | 1u << 13 |
-                                    1u << 16 | 1u << 21 | 1u << 26 | 1u << 27;
-    size_t len = field->name.len;
-
-    if (field->id != FIELD_OTHER || len >= 32 ||
-        !(lengths & (1u << len))) /* as most */
-        return NULL;
-    for (size_t i = 0; i < FORMS; i++)
-        if (field_is_called(field->name, forms[i].name))
-            return &forms[i];
-    return NULL;
-}
-
-/* Whether a field asks for a form other than those that writes make invalid. */
-static bool tells_odd_form(const struct field *field)
-{
-    const struct form *form = find_form(field);
-
-    if (!form || !form->has_no_other)
-        return false;
-    for (const char *const *value = form->usual; *value; value++)
-        if (bytes_eq(field->value, bytes_of(*value)))
-            return false;
-    return true;
 }
 
 /* --- Writing it ---------------------------------------------------------- */
@@ -196,85 +138,58 @@ static void put_trusted(const struct request *request, struct buf *out)
     }
 }
 
-static void put_form(struct bytes name, struct bytes value, struct buf *out)
-{
-    buf_put_literal(out, "\n");
-    put_lower(out, name);
-    buf_put_literal(out, "=");
-    buf_put(out, value);
-}
-
-/* Puts the fields that belong in the key though anybody may send them. */
-static void put_forms(const struct request *request, struct buf *out)
-{
-    for (unsigned i = 0; i < request->field_count; i++) {
-        const struct field *field = &request->fields[i];
-
-        if (find_form(field))
-            put_form(field->name, field->value, out);
-    }
-}
-
-bool cache_key_put_form(unsigned number, struct buf *out)
-{
-    for (size_t i = 0; i < FORMS; i++)
-        for (const char *const *value = forms[i].usual; *value; value++)
-            if (number-- == 0) {
-                put_form(forms[i].name, bytes_of(*value), out);
-                return !out->failed;
-            }
-    return false;
-}
-
 static bool fits(const struct buf *out, size_t begin)
 {
     return !out->failed && out->len - begin <= CACHE_KEY_BYTES_MAX;
 }
 
-/* Whether one field asks for a part of a page, and another for a form, too:
- * such answers would have keys that writes do not make invalid. */
-static bool tells_mixed_forms(const struct request *request)
+/* Puts what a key has behind the address. */
+static void put_rest(const struct cache_key_rules *rules,
+                     const struct request *request,
+                     const struct cache_key_asker *asker,
+                     const struct cache_forms *forms, struct buf *out)
 {
-    unsigned count = 0;
-    bool is_part = false;
-
-    for (unsigned i = 0; i < request->field_count; i++) {
-        const struct form *form = find_form(&request->fields[i]);
-
-        count += form != NULL;
-        is_part |= form && form->has_no_other;
-    }
-    return is_part && count > 1;
+    if (asker->is_trusted)
+        put_trusted(request, out);
+    cache_parts_put(&rules->parts, request, out);
+    if (!asker->has_no_form)
+        cache_forms_put(forms, request, out);
 }
 
-bool cache_key_put(const struct cache_key_rules *rules,
-                   const struct request *request,
-                   const struct cache_key_asker *asker, struct buf *out)
-{
-    for (unsigned i = 0; i < request->field_count; i++)
-        if ((request->fields[i].id == FIELD_OTHER &&
-             redirects_origin(request->fields[i].name)) ||
-            tells_odd_form(&request->fields[i]))
-            return false;
-    return !tells_mixed_forms(request) &&
-           cache_key_put_target(rules, request, asker, out);
-}
-
-bool cache_key_put_target(const struct cache_key_rules *rules,
-                          const struct request *request,
-                          const struct cache_key_asker *asker, struct buf *out)
+static bool put_own(const struct cache_key_rules *rules,
+                    const struct request *request,
+                    const struct cache_key_asker *asker,
+                    const struct cache_forms *forms, struct buf *out)
 {
     size_t begin = out->len;
 
     put_origin(rules, request, asker, out);
     buf_put(out, request->path);
     cache_parts_put_query(&rules->parts, request->query, out);
-    if (asker->is_trusted)
-        put_trusted(request, out);
-    cache_parts_put(&rules->parts, request, out);
-    if (!asker->has_no_form)
-        put_forms(request, out);
+    put_rest(rules, request, asker, forms, out);
     return fits(out, begin);
+}
+
+bool cache_key_put(const struct cache_key_rules *rules,
+                   const struct request *request,
+                   const struct cache_key_asker *asker, struct buf *out)
+{
+    struct cache_forms forms = cache_forms_read(request);
+
+    for (unsigned i = 0; i < request->field_count; i++)
+        if (request->fields[i].id == FIELD_OTHER &&
+            redirects_origin(request->fields[i].name))
+            return false;
+    return !forms.are_odd && put_own(rules, request, asker, &forms, out);
+}
+
+bool cache_key_put_target(const struct cache_key_rules *rules,
+                          const struct request *request,
+                          const struct cache_key_asker *asker, struct buf *out)
+{
+    struct cache_forms forms = cache_forms_read(request);
+
+    return put_own(rules, request, asker, &forms, out);
 }
 
 struct bytes cache_key_address(struct bytes place, struct bytes key)
@@ -413,6 +328,7 @@ bool cache_key_put_other(const struct cache_key_rules *rules,
                          const struct cache_key_asker *asker,
                          struct bytes reference, struct buf *out)
 {
+    struct cache_forms forms = cache_forms_read(request);
     struct bytes base = request->path;
     size_t begin = out->len;
     const char *hash = reference.len > 0
@@ -428,10 +344,6 @@ bool cache_key_put_other(const struct cache_key_rules *rules,
         base = BYTES("/");
     put_origin(rules, request, asker, out);
     put_reference(rules, reference, base, out);
-    if (asker->is_trusted)
-        put_trusted(request, out);
-    cache_parts_put(&rules->parts, request, out);
-    if (!asker->has_no_form)
-        put_forms(request, out);
+    put_rest(rules, request, asker, &forms, out);
     return fits(out, begin);
 }

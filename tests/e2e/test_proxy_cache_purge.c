@@ -55,6 +55,33 @@ TEST(a_write_makes_invalid_what_is_kept_in_other_forms)
                     "new");
 }
 
+/* Who writes comes by the same proxy as they, which says so of all. */
+TEST(a_write_makes_invalid_what_is_kept_in_one_form_more)
+{
+    static const char *const ways[] = {"RSC: 1\r\nX-Scheme: https\r\n",
+                                       "X-Scheme: https\r\nRSC: 1\r\n"};
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+
+    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+        expect_body(ask_through(client_open(server), upstream,
+                                printed(GET("/a", "%s"), ways[i]),
+                                REPLY(KEEP LEN(3), "old")),
+                    "old");
+        expect_cache_status(ask_path(server, "/a", ways[1 - i]), "hit");
+        expect_status(ask_through(client_open(server), upstream,
+                                  "POST /a HTTP/1.1\r\nHost: a\r\n"
+                                  "X-Scheme: https\r\nContent-Length: 2\r\n"
+                                  "\r\nhi",
+                                  REPLY(LEN(2), "ok")),
+                      200);
+        expect_status(ask_path(server, "/a",
+                               printed("%sCache-Control: only-if-cached\r\n",
+                                       ways[i])),
+                      504);
+    }
+}
+
 /* --- PURGE -------------------------------------------------------------- */
 
 /* A cache behind this one may believe whatever comes from here. */

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "cache/cache_form.h"
 #include "handler/cached/cached_priv.h"
 #include "http/range.h"
 
@@ -289,29 +290,45 @@ static bool put_key(const struct cache_key_rules *rules,
                : cache_key_put_target(rules, request, asker, out);
 }
 
+/* Invalidates what is stored by key, which has no form, for those who ask in
+ * these forms, and in each usual form besides. */
+static void invalidate_forms(struct cache_store *store, struct buf *key,
+                             const struct request *request,
+                             const struct cache_forms *forms)
+{
+    size_t len = key->len;
+
+    cache_forms_put(forms, request, key);
+    for (unsigned i = 0;; i++) {
+        if (!key->failed)
+            (void)cache_store_invalidate(store, buf_bytes(key));
+        key->len = len;
+        key->failed = false; /* the writer's own forms may be too long */
+        if (!cache_forms_put_with(forms, request, i, key))
+            return;
+    }
+}
+
 /* Invalidates the stored answers of an address: reference, or if that is NULL
- * the request's own. Readers may have asked in other forms than the writer
- * (cache_key_put_form()): all of these are invalidated. */
+ * the request's own. Readers may have asked in other forms than the writer: in
+ * one that only a proxy or a framework tells, or, behind the same proxy, in the
+ * writer's and one more. */
 static void invalidate(struct cached *cached, const struct exchange *exchange,
                        const struct bytes *reference)
 {
-    const struct cache_key_rules *rules = &cached->options.key;
+    const struct request *request = &exchange->request;
+    struct cache_forms forms = cache_forms_read(request), none = {.asked = 0};
     struct cache_key_asker asker = asker_of(cached, exchange);
     struct cache_store *store = cached->options.store;
     char storage[KEY_STORAGE];
     struct buf key;
-    size_t len;
 
-    buf_init(&key, storage, sizeof(storage), CACHE_KEY_BYTES_MAX);
-    if (put_key(rules, exchange, &asker, reference, &key))
-        (void)cache_store_invalidate(store, buf_bytes(&key));
-    key.len = 0;
     asker.has_no_form = true;
-    if (put_key(rules, exchange, &asker, reference, &key)) {
-        (void)cache_store_invalidate(store, buf_bytes(&key));
-        len = key.len;
-        for (unsigned i = 0; cache_key_put_form(i, &key); i++, key.len = len)
-            (void)cache_store_invalidate(store, buf_bytes(&key));
+    buf_init(&key, storage, sizeof(storage), CACHE_KEY_BYTES_MAX);
+    if (put_key(&cached->options.key, exchange, &asker, reference, &key)) {
+        invalidate_forms(store, &key, request, &none);
+        if (forms.asked != 0)
+            invalidate_forms(store, &key, request, &forms);
     }
     buf_fini(&key);
 }

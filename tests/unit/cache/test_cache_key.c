@@ -1,5 +1,6 @@
 #include "cache/cache_key.h"
 
+#include "cache/cache_form.h"
 #include "suite.h"
 
 static struct field fields[4];
@@ -94,21 +95,51 @@ TEST(an_odd_form_of_a_part_of_a_page_has_no_key)
     }
 }
 
-/* What a proxy in front says is found by those who write without it. */
-TEST(the_usual_forms_of_a_key_can_be_listed)
+/* How many keys with one usual form besides are wanted. */
+static unsigned count_found(const struct cache_forms *forms, const char *wanted)
 {
     unsigned found = 0;
     size_t len;
 
-    ask("a", "/", NULL);
-    add("CF-Visitor", "{\"scheme\":\"https\"}");
     asker.has_no_form = true;
     assert_key("p\nhttp://a/");
     len = out.len;
-    for (unsigned i = 0; cache_key_put_form(i, &out); i++, out.len = len)
-        found += bytes_eq(buf_bytes(&out), BYTES("p\nhttp://a/\ncf-visitor="
-                                                 "{\"scheme\":\"https\"}"));
-    assert_int_equal(found, 1);
+    for (unsigned i = 0; cache_forms_put_with(forms, &request, i, &out); i++) {
+        found += bytes_eq(buf_bytes(&out), bytes_of(wanted));
+        out.len = len;
+    }
+    return found;
+}
+
+/* What a proxy in front says is found by those who write without it. */
+TEST(the_usual_forms_of_a_key_can_be_listed)
+{
+    const struct cache_forms none = {.asked = 0};
+
+    ask("a", "/", NULL);
+    add("CF-Visitor", "{\"scheme\":\"https\"}");
+    assert_int_equal(count_found(&none, "p\nhttp://a/\ncf-visitor="
+                                        "{\"scheme\":\"https\"}"),
+                     1);
+}
+
+/* A browser asks a page of Next.js for its data by a field, and the proxy in
+ * front adds its own to that, and to what is written. */
+TEST(forms_that_go_together_are_found_in_whichever_order_they_are_told)
+{
+    static const char both[] = "p\nhttp://a/\nx-scheme=https\nrsc=1";
+    struct cache_forms forms;
+
+    ask("a", "/", NULL);
+    add("RSC", "1");
+    add("X-Scheme", "https");
+    assert_key(both);
+    ask("a", "/", NULL);
+    add("X-Scheme", "https");
+    forms = cache_forms_read(&request);
+    assert_int_equal(count_found(&forms, both), 1);
+    /* One of the same field takes its place. */
+    assert_int_equal(count_found(&forms, "p\nhttp://a/\nx-scheme=http"), 1);
 }
 
 TEST(scheme_host_path_and_query_make_the_key)
