@@ -13,6 +13,9 @@
 #include "confine/root_files.h"
 #include "handler/status/status.h"
 
+_Static_assert((int)OPTIONS_WORKERS_MAX <= (int)KV_LMDB_CLIENTS_MAX,
+               "a client for each worker");
+
 static int explain(const char *folder, int err)
 {
     fprintf(stderr, "sprintd: --kv '%s': %s\n", folder,

@@ -220,6 +220,26 @@ TEST(the_old_process_refuses_to_write_and_reads_what_is_new)
     assert_true(process_ends(pid));
 }
 
+/* Each worker has a place in the store's table of readers, and those of both
+ * processes have one for a while. */
+TEST(a_store_has_room_for_a_large_machine)
+{
+    struct server *one = START_STORE(store_folder(), "--workers=150",
+                                     "--control", control_path(), "--pid-file",
+                                     pid_path());
+    const struct server *place = place_of(one);
+    pid_t pid;
+
+    store_put(client_open(one), "a", "value");
+    ctl_ok("upgrade");
+    store_holds(client_open(place), "a", "value");
+    pid = pid_in_file();
+    clients_close();
+    assert_int_equal(server_wait(one, patience(QUICK_MS)), 0);
+    ctl_ok("stop");
+    assert_true(process_ends(pid));
+}
+
 static void write_config(const char *text)
 {
     site_text("../sprintd.conf", text);

@@ -57,12 +57,14 @@ struct kv_lmdb_options {
     unsigned sync_interval_ms; /* 0: 1 s */
     size_t queue_writes_max;   /* 0: 65536 */
     size_t queue_bytes_max;    /* bytes of keys and values; 0: 256 MiB */
-    unsigned clients_max;      /* 0: 126 */
+    unsigned clients_max;      /* 0: KV_LMDB_CLIENTS_MAX */
     unsigned sweep_ms;         /* time between sweeps of expired keys; 0: 1 s */
     void (*read_clock)(struct now *now); /* NULL: now_refresh */
     /* The cache in memory; bytes_max 0: none. */
     struct kv_cache_options cache;
 };
+
+enum { KV_LMDB_CLIENTS_MAX = 1024 }; /* more than any machine has workers */
 
 #define KV_LMDB_BYTES_MAX ((uint64_t)1 << 36)   /* 64 GiB */
 #define KV_LMDB_BYTES_FIRST ((uint64_t)1 << 26) /* 64 MiB */

@@ -11,8 +11,6 @@
 enum {
     QUEUE_WRITES = 1 << 16,
     QUEUE_BYTES = 1 << 28,
-    CLIENTS_MAX = 126,
-    SPARE_READERS = 16, /* readers for counting, and LMDB's own tools */
     DEFAULT_MS = 1000,
     EVENTS_BYTES = 4 << 20 /* about the last 60,000 changes */
 };
@@ -30,7 +28,7 @@ static void fill_in(struct kv_lmdb_options *options)
     if (options->queue_bytes_max == 0)
         options->queue_bytes_max = QUEUE_BYTES;
     if (options->clients_max == 0)
-        options->clients_max = CLIENTS_MAX;
+        options->clients_max = KV_LMDB_CLIENTS_MAX;
     if (options->sweep_ms == 0)
         options->sweep_ms = DEFAULT_MS;
     if (!options->read_clock)
@@ -98,7 +96,6 @@ int kv_lmdb_open(struct kv_lmdb **store_out,
         .access = KV_ACCESS_ALONE,
         .bytes_first = store->options.bytes_first,
         .bytes_max = store->options.bytes_max,
-        .readers_max = store->options.clients_max + SPARE_READERS,
         .without_sync = options->sync != KV_SYNC_FULL};
     store->events = kv_events_create(EVENTS_BYTES, true);
     err = store->events ? kv_env_open(&store->env, &env_options) : -ENOMEM;

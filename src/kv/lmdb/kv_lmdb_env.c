@@ -13,7 +13,16 @@
 #include "base/log.h"
 #include "kv/lmdb/kv_lmdb_priv.h"
 
-enum { DATABASES = 3, FOLDER_MODE = 0700, FILE_MODE = 0600 };
+enum {
+    DATABASES = 3,
+    FOLDER_MODE = 0700,
+    FILE_MODE = 0600,
+    /* Servers that have taken over from one another read at the same time, as
+     * long as the earlier ones have answers to finish; and so do LMDB's tools. */
+    SERVERS = 4,
+    SPARE_READERS = 64,
+    READERS_MAX = SERVERS * KV_LMDB_CLIENTS_MAX + SPARE_READERS
+};
 
 /* The map doubles up to this size, and then grows by as much each time. */
 #define GROWTH_BYTES_MAX ((uint64_t)1 << 30)
@@ -194,8 +203,9 @@ static int open_environment(struct kv_env *env,
         rc = mdb_env_set_mapsize(env->env, env->map_bytes);
     if (rc == 0)
         rc = mdb_env_set_maxdbs(env->env, DATABASES);
-    if (rc == 0 && options->readers_max > 0)
-        rc = mdb_env_set_maxreaders(env->env, options->readers_max);
+    /* Who opens the folder first makes the table of readers, for all others. */
+    if (rc == 0)
+        rc = mdb_env_set_maxreaders(env->env, READERS_MAX);
     if (!may_write)
         flags |= MDB_RDONLY;
     if (options->without_sync)

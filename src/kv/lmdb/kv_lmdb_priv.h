@@ -57,7 +57,6 @@ struct kv_env_options {
     enum kv_access access;
     uint64_t bytes_first;
     uint64_t bytes_max;
-    unsigned readers_max;
     bool without_sync;
 };
 
