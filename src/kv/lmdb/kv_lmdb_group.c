@@ -54,9 +54,11 @@ static bool is_growth_forbidden(const struct kv_lmdb *store, uint64_t bytes)
     return is_forbidden;
 }
 
-/* Notes that the file cannot grow: its free pages must suffice. */
+/* Notes that the file cannot grow: its free pages must suffice. There are more of
+ * them without readers that have died. */
 static enum kv_outcome note_cramped(struct kv_lmdb *store)
 {
+    (void)kv_env_clear_readers(&store->env);
     if (!store->is_cramped)
         store->look_at_ms = now_read_ns() / NS_PER_MS + CRAMPED_LOOK_MS;
     store->is_cramped = true;

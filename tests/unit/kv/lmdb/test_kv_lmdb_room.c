@@ -259,6 +259,29 @@ TEST(a_reader_that_was_killed_does_not_let_the_file_grow)
     assert_true(count().map_bytes <= 1 << 20);
 }
 
+/* What it kept is all the room that there is. */
+TEST(a_reader_that_was_killed_takes_no_room_on_a_full_disk)
+{
+    static char data[10000];
+    struct kv_op op = put_op("key", "");
+    pid_t reader;
+
+    close_store();
+    reader = begin_reading_elsewhere();
+    open_store();
+    op.value = (struct bytes){data, sizeof(data)};
+    for (unsigned i = 0; i < 40; i++)
+        do_op(op);
+    disk_bytes = (off_t)count().used_bytes;
+    assert_int_equal(do_op(op).outcome, KV_FULL);
+    assert_int_equal(kill(reader, SIGKILL), 0);
+    assert_int_equal(waitpid(reader, NULL, 0), reader);
+    (void)do_op(op); /* it finds out */
+    for (unsigned i = 0; i < 100; i++)
+        assert_int_equal(do_op(op).outcome, KV_REPLACED);
+    assert_int_equal(do_op(delete_op("key")).outcome, KV_DELETED);
+}
+
 /* A delete needs pages before it gives any back. */
 TEST(deletes_find_room_in_a_file_that_cannot_grow)
 {
