@@ -88,9 +88,9 @@ MUST_USE int acme_state_read_account(const struct acme_state *state,
 MUST_USE int acme_state_write_account(const struct acme_state *state,
                                       const char *id, const char *name,
                                       struct bytes text);
-/* Renames a file, which replaces another. */
-void acme_state_promote(const struct acme_state *state, const char *id,
-                        const char *name, const char *to);
+/* Renames a file, which replaces another. 0 or -errno. */
+MUST_USE int acme_state_promote(const struct acme_state *state, const char *id,
+                                const char *name, const char *to);
 /* Renames a file to NAME.damaged, so that it is not lost. */
 void acme_state_set_aside(const struct acme_state *state, const char *id,
                           const char *name);

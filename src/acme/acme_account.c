@@ -28,21 +28,33 @@ static bool name_account(struct acme_account *account, const char *directory)
     return true;
 }
 
-static enum acme_result make_key(struct acme_account *account,
-                                 const struct acme_state *state,
-                                 struct acme_problem *problem)
+/* Writes a key into the account's folder. 0 or -errno. */
+static int keep_key(const struct acme_account *account,
+                    const struct acme_state *state, const char *name,
+                    const struct acme_key *key)
 {
     struct buf pem;
     int err = -ENOMEM;
 
     buf_init(&pem, NULL, 0, ACME_KEY_PEM_MAX);
-    account->key = acme_key_create(ACME_KEY_P256);
-    if (account->key && acme_key_put_pem(account->key, &pem))
-        err = acme_state_write_account(state, account->id, KEY_FILE,
+    if (acme_key_put_pem(key, &pem))
+        err = acme_state_write_account(state, account->id, name,
                                        buf_bytes(&pem));
     if (pem.data)
         explicit_bzero(pem.data, pem.len);
     buf_fini(&pem);
+    return err;
+}
+
+static enum acme_result make_key(struct acme_account *account,
+                                 const struct acme_state *state,
+                                 struct acme_problem *problem)
+{
+    int err = -ENOMEM;
+
+    account->key = acme_key_create(ACME_KEY_P256);
+    if (account->key)
+        err = keep_key(account, state, KEY_FILE, account->key);
     return err == 0 ? ACME_DONE
                     : acme_tell(problem, ACME_FAILED,
                                 "the account's key cannot be written to "
@@ -208,31 +220,48 @@ static struct acme_key *load_next(const struct acme_account *account,
     return key;
 }
 
-/* A change of keys was interrupted: asks the authority which key is valid. */
+/* Asks whether there is an account of that key. */
+static enum acme_result ask_by(struct acme_client *client,
+                               const struct acme_key *key,
+                               struct acme_problem *problem)
+{
+    struct acme_reply reply;
+    enum acme_result result;
+
+    client->key = key;
+    result = acme_client_post(client, client->places[ACME_NEW_ACCOUNT],
+                              "{\"onlyReturnExisting\":true}", true, &reply,
+                              problem);
+    acme_reply_fini(&reply);
+    return result;
+}
+
+/* A change of keys was interrupted: asks the authority which key is valid. It may
+ * refuse for another reason, such as a rate limit: then the next key is given up
+ * only if the authority knows the account by the earlier key. */
 static enum acme_result finish_change(struct acme_account *account,
                                       struct acme_client *client,
                                       const struct acme_state *state,
                                       struct acme_problem *problem)
 {
     struct acme_key *next = load_next(account, state);
-    struct acme_reply reply;
     enum acme_result result;
 
     if (!next)
         return ACME_DONE;
-    client->key = next;
-    result = acme_client_post(client, client->places[ACME_NEW_ACCOUNT],
-                              "{\"onlyReturnExisting\":true}", true, &reply,
-                              problem);
-    acme_reply_fini(&reply);
+    result = ask_by(client, next, problem);
     if (result == ACME_DONE) {
         acme_key_destroy(account->key);
         account->key = next;
         next = NULL;
-        acme_state_promote(state, account->id, NEXT_FILE, KEY_FILE);
+        /* If that fails it is asked for again. */
+        (void)!acme_state_promote(state, account->id, NEXT_FILE, KEY_FILE);
     } else if (result == ACME_REFUSED) {
-        acme_state_set_aside(state, account->id, NEXT_FILE);
-        result = ACME_DONE;
+        result = acme_account_is_lost(problem)
+                     ? ACME_DONE
+                     : ask_by(client, account->key, problem);
+        if (result == ACME_DONE)
+            acme_state_set_aside(state, account->id, NEXT_FILE);
     }
     acme_key_destroy(next);
     client->key = account->key;
@@ -258,21 +287,22 @@ static bool put_change(const struct acme_account *account,
     return is_done && !json->failed;
 }
 
-static int keep_next(const struct acme_account *account,
-                     const struct acme_state *state,
-                     const struct acme_key *next)
+/* Has the next key count from now on. Another process that was at work may have
+ * set it aside, when the authority did not know it yet. */
+static enum acme_result change_key(const struct acme_account *account,
+                                   const struct acme_state *state,
+                                   const struct acme_key *next,
+                                   struct acme_problem *problem)
 {
-    struct buf pem;
-    int err = -ENOMEM;
+    int err = acme_state_promote(state, account->id, NEXT_FILE, KEY_FILE);
 
-    buf_init(&pem, NULL, 0, ACME_KEY_PEM_MAX);
-    if (acme_key_put_pem(next, &pem))
-        err = acme_state_write_account(state, account->id, NEXT_FILE,
-                                       buf_bytes(&pem));
-    if (pem.data)
-        explicit_bzero(pem.data, pem.len);
-    buf_fini(&pem);
-    return err;
+    if (err == -ENOENT)
+        err = keep_key(account, state, KEY_FILE, next);
+    return err == 0 ? ACME_DONE
+                    : acme_tell(problem, ACME_FAILED,
+                                "the account's other key cannot be written to "
+                                "'%.200s': %s",
+                                state->path, strerror(-err));
 }
 
 enum acme_result acme_account_roll(struct acme_account *account,
@@ -287,16 +317,16 @@ enum acme_result acme_account_roll(struct acme_account *account,
 
     buf_init(&json, NULL, 0, PAYLOAD_MAX);
     if (next && put_change(account, client, next, &json) &&
-        keep_next(account, state, next) == 0)
+        keep_key(account, state, NEXT_FILE, next) == 0)
         result = acme_client_post(client, client->places[ACME_KEY_CHANGE],
                                   json.data, false, &reply, problem);
     else
         acme_tell(problem, ACME_FAILED, "the other key cannot be kept");
     acme_reply_fini(&reply);
     buf_fini(&json);
-    acme_key_destroy(next);
     if (result == ACME_DONE)
-        acme_state_promote(state, account->id, NEXT_FILE, KEY_FILE);
+        result = change_key(account, state, next, problem);
+    acme_key_destroy(next);
     return result;
 }
 

@@ -275,16 +275,17 @@ void acme_state_set_aside(const struct acme_state *state, const char *id,
     close(fd);
 }
 
-void acme_state_promote(const struct acme_state *state, const char *id,
-                        const char *name, const char *to)
+int acme_state_promote(const struct acme_state *state, const char *id,
+                       const char *name, const char *to)
 {
     int fd = open_folder(state->fds[ACME_FOLDER_ACCOUNTS], id);
+    int err = fd < 0 ? fd : 0;
 
-    if (fd < 0)
-        return;
-    if (renameat(fd, name, fd, to) == 0)
-        (void)fsync(fd);
-    close(fd);
+    if (err == 0 && (renameat(fd, name, fd, to) == -1 || fsync(fd) == -1))
+        err = -errno;
+    if (fd >= 0)
+        close(fd);
+    return err;
 }
 
 /* Removes files whose names begin with `begin`. */
