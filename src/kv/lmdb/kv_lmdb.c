@@ -123,10 +123,11 @@ void kv_lmdb_stop(struct kv_lmdb *store)
     store->is_running = false;
 }
 
-static void set_paused(struct kv_lmdb *store, bool is_paused)
+static void set_paused(struct kv_lmdb *store, bool is_stopping, bool is_paused)
 {
     pthread_mutex_lock(&store->queue_mutex);
-    store->is_stopping = store->is_paused = is_paused;
+    store->is_stopping = is_stopping;
+    store->is_paused = is_paused;
     pthread_mutex_unlock(&store->queue_mutex);
 }
 
@@ -134,7 +135,7 @@ void kv_lmdb_pause(struct kv_lmdb *store)
 {
     if (!store->is_running)
         return;
-    set_paused(store, true);
+    set_paused(store, true, true);
     kv_lmdb_stop(store);
     if (store->cache)
         kv_cache_suspend(store->cache);
@@ -153,14 +154,17 @@ int kv_lmdb_resume(struct kv_lmdb *store)
     err = kv_lmdb_adopt(store) == 0 ? 0 : -EIO;
     if (err == 0 && store->cache)
         kv_cache_end_writes(store->cache);
-    set_paused(store, false);
+    /* Nothing is taken in before there is somebody to write it. */
+    set_paused(store, false, true);
     if (err == 0)
         err = start_writer(store);
-    if (err == 0)
+    if (err == 0) {
+        set_paused(store, false, false);
         return 0;
+    }
     log_error("the key-value store '%s': it cannot be written to again: %s",
               store->options.path, strerror(-err));
-    set_paused(store, true);
+    set_paused(store, true, true);
     if (store->cache)
         kv_cache_suspend(store->cache);
     kv_env_unlock(&store->env);

@@ -181,7 +181,7 @@ struct kv_lmdb {
     size_t queue_bytes;
     size_t signal_at; /* the writer sleeps until so many wait */
     bool is_stopping;
-    bool is_paused; /* stopped so that another process may write */
+    bool is_paused; /* another process may write; no write is accepted */
 
     pthread_t thread;
     bool is_running; /* used by the main thread only */

@@ -64,7 +64,7 @@ bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
     write->note.on_arrive = on_arrive;
     write->next = NULL;
     pthread_mutex_lock(&store->queue_mutex);
-    if (store->is_stopping) {
+    if (store->is_stopping || store->is_paused) {
         refusal = store->is_paused ? KV_BUSY : KV_ERROR;
     } else if (store->queue_writes >= store->options.queue_writes_max ||
                (store->queue_writes > 0 && /* a single one may be larger */

@@ -1,7 +1,11 @@
+/* link: -Wl,--wrap=pthread_create */
 #include "unit/kv/store_fixture.h"
 
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+
+#include "wrap.h"
 
 /* A store whose process lets another one write, and takes that back. */
 
@@ -10,6 +14,18 @@ enum { VALUES = 200, VALUE_BYTES = 65536 }; /* far more than the first map */
 static struct kv_lmdb_counts counts;
 static int other_fd;
 static pid_t other;
+
+static bool has_no_thread; /* and a client asks just then */
+static struct asked meanwhile;
+
+WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attr,
+     void *(*run)(void *context), void *context)
+{
+    if (!has_no_thread)
+        return __real_pthread_create(thread, attr, run, context);
+    ask(&meanwhile, put_op("key", "meanwhile"));
+    return EAGAIN;
+}
 
 /* --- The other process --------------------------------------------------- */
 
@@ -110,6 +126,20 @@ TEST(who_paused_reads_and_does_not_write)
     assert_int_equal(kv_lmdb_resume(store), 0);
     assert_int_equal(do_op(put_op("key", "again")).outcome, KV_REPLACED);
     assert_value("key", "again");
+}
+
+/* Or its client would wait for ever. */
+TEST(nothing_is_taken_in_that_nobody_will_write)
+{
+    kv_lmdb_pause(store);
+    has_no_thread = true;
+    assert_int_equal(kv_lmdb_resume(store), -EAGAIN);
+    has_no_thread = false;
+    assert_int_equal(meanwhile.answers, 1);
+    assert_int_equal(meanwhile.op.outcome, KV_BUSY);
+    assert_int_equal(do_op(put_op("key", "x")).outcome, KV_BUSY);
+    assert_int_equal(kv_lmdb_resume(store), 0);
+    assert_int_equal(do_op(put_op("key", "x")).outcome, KV_CREATED);
 }
 
 TEST(another_writes_only_while_it_is_paused)
