@@ -144,6 +144,9 @@ void worker_discard(struct worker_change *change);
  * log: the main thread's. */
 bool worker_has_changed(const struct worker *worker);
 
+/* Whether the last of them was refused: the worker serves as before. */
+bool worker_has_refused(const struct worker *worker);
+
 /* How many connections given so far have been closed again. */
 uint64_t worker_closed(const struct worker *worker);
 

@@ -170,6 +170,12 @@ bool worker_has_changed(const struct worker *worker)
     return atomic_load(&worker->taken) == worker->applied;
 }
 
+bool worker_has_refused(const struct worker *worker)
+{
+    return worker->applied > 0 &&
+           atomic_load(&worker->refused) == worker->applied;
+}
+
 /* How answers of mounts are encoded: as the top of the configuration says. */
 static struct encode encode_of(struct worker *worker,
                                const struct worker_service *service)
@@ -238,6 +244,8 @@ int worker_take_change(struct worker *worker)
         return 0;
     number = change->number;
     err = take(worker, change);
+    if (err != 0)
+        atomic_store(&worker->refused, number);
     atomic_store(&worker->taken, number);
     return err;
 }

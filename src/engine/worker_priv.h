@@ -72,8 +72,9 @@ struct worker {
     struct worker_proxies *proxies;   /* the sites', which end them; or NULL */
     struct worker_proxies *leaving;   /* those of sites that are gone */
     _Atomic(struct worker_change *) change; /* made, not taken yet; or NULL */
-    uint64_t applied;    /* changes applied so far; the main thread's */
-    atomic_ullong taken; /* the latest change taken, or refused */
+    uint64_t applied;      /* changes applied so far; the main thread's */
+    atomic_ullong taken;   /* the latest change taken, or refused */
+    atomic_ullong refused; /* the latest change refused */
     struct access_log_buffer access_log;
     pthread_t thread;
     uint64_t started_ns;

@@ -127,6 +127,21 @@ static void tell_unchanged(const struct server *server,
 
 /* --- The change ---------------------------------------------------------- */
 
+/* Tells of workers that go on by the configuration before: what forbids
+ * something now may not count there. */
+static void tell_refused(const struct server *server, FILE *errors)
+{
+    static const char words[] = "workers have no memory for this "
+                                "configuration, and serve by the one before: "
+                                "a reload tries again";
+    size_t count = worker_pool_count_refused(server);
+
+    if (count == 0)
+        return;
+    log_error("%zu of %zu %s", count, server->worker_count, words);
+    fprintf(errors, "%zu of %zu %s\n", count, server->worker_count, words);
+}
+
 static bool change_worker_pool(struct server *server,
                                struct generation *generation, FILE *errors)
 {
@@ -138,6 +153,7 @@ static bool change_worker_pool(struct server *server,
         log_notice("a worker is busy: it follows as soon as it is not");
         fputs("a worker is busy: it follows as soon as it is not\n", errors);
     }
+    tell_refused(server, errors);
     return true;
 }
 

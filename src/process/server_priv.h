@@ -139,6 +139,9 @@ MUST_USE int worker_pool_change(struct server *server,
  * long. */
 MUST_USE bool worker_pool_await(struct server *server);
 
+/* How many workers had no memory for it, and serve as before. */
+size_t worker_pool_count_refused(const struct server *server);
+
 /* Ends the acceptor, so that no connections come in. */
 void worker_pool_close_door(struct server *server);
 

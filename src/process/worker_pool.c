@@ -276,6 +276,15 @@ bool worker_pool_await(struct server *server)
     return true;
 }
 
+size_t worker_pool_count_refused(const struct server *server)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < server->worker_count; i++)
+        count += worker_has_refused(server->workers[i]);
+    return count;
+}
+
 /* --- Ending -------------------------------------------------------------- */
 
 void worker_pool_close_door(struct server *server)

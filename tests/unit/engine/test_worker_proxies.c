@@ -220,15 +220,23 @@ TEST(whether_a_change_was_taken_is_known)
     assert_int_equal(worker_start(worker), 0);
     assert_int_equal(sem_wait(&changed), 0);
     assert_true(worker_has_changed(worker));
+    assert_false(worker_has_refused(worker));
     atomic_store(&start_fault, -ENOMEM);
     change = worker_prepare(worker, &options.service);
     assert_non_null(change);
     worker_apply(worker, change);
     assert_int_equal(sem_wait(&changed), 0);
-    assert_true(worker_has_changed(worker)); /* it was refused */
+    assert_true(worker_has_changed(worker));
+    assert_true(worker_has_refused(worker));
+    atomic_store(&start_fault, 0);
+    change = worker_prepare(worker, &options.service);
+    assert_non_null(change);
+    worker_apply(worker, change);
+    assert_int_equal(sem_wait(&changed), 0);
+    assert_false(worker_has_refused(worker));
     end();
     sem_destroy(&changed);
-    assert_int_equal(atomic_load(&gone), 4);
+    assert_int_equal(atomic_load(&gone), 5);
 }
 
 TEST(proxies_that_cannot_start_make_no_worker)
