@@ -83,7 +83,8 @@ static uint64_t read_ms(void)
 }
 
 /* Waits until the program has died or written, the server has sent something,
- * or pause_ms are over. */
+ * or pause_ms are over. Without a descriptor of the program its death wakes
+ * nobody, so the wait is short then. */
 static void wait_for(struct kept *kept, int pause_ms)
 {
     int pidfd = kept->pid > 0 ? pidfd_open(kept->pid, 0) : -1;
@@ -93,7 +94,7 @@ static void wait_for(struct kept *kept, int pause_ms)
                             .events = POLLIN}};
     char order;
 
-    poll(fds, 3, pause_ms);
+    poll(fds, 3, kept->pid > 0 && pidfd == -1 ? AGAIN_MS : pause_ms);
     program_log_pass(&kept->log);
     if (fds[1].revents)
         end(kept);
