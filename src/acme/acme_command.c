@@ -1,6 +1,7 @@
 #include "acme/acme_command.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,10 +49,20 @@ static int begin(struct acme_agent *agent, const struct options *options)
     return status;
 }
 
+/* The way to the server, which is nothing for the commands that put records. -1:
+ * there is none. */
+static int take_news(void)
+{
+    const char *text = getenv(MANAGED_NEWS_VARIABLE);
+    int fd = text ? (int)strtol(text, NULL, 10) : -1;
+
+    unsetenv(MANAGED_NEWS_VARIABLE);
+    return fd > STDERR_FILENO && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 ? fd : -1;
+}
+
 static int run(const struct options *options)
 {
-    const char *news = getenv(MANAGED_NEWS_VARIABLE);
-    int fd = news ? (int)strtol(news, NULL, 10) : -1;
+    int fd = take_news();
     struct acme_agent agent;
     int64_t pause_s;
     int status;
