@@ -46,7 +46,8 @@ struct log_sink {
 /* Whether where is the path of a file. */
 bool log_sink_is_file(const char *where);
 
-/* where must outlive the sink. 0 or -errno; -ENXIO: a FIFO without a reader. */
+/* where must outlive the sink. 0 or -errno; -ENXIO: a FIFO without a reader. An
+ * incomplete line at the end of a file, which a killed server left, is ended. */
 MUST_USE int log_sink_open(struct log_sink *sink, const char *where);
 void log_sink_close(struct log_sink *sink);
 

@@ -16,7 +16,8 @@
 
 enum {
     PRIORITY = 16 * 8 + 6, /* local0.info */
-    BATCH = 32             /* datagrams per system call */
+    BATCH = 32,            /* datagrams per system call */
+    TORN_NS = 10000000     /* more than a write takes */
 };
 
 #define SYSLOG "syslog:"
@@ -88,6 +89,40 @@ bool log_sink_is_file(const char *where)
     return output_of(where) == -1 && !is_syslog(where);
 }
 
+/* Whether the file ends in the middle of a line. The file is opened again to read
+ * it; if that is not allowed, the answer is no. */
+static bool is_torn(int fd)
+{
+    char path[sizeof("/proc/self/fd/") + 11];
+    struct stat st;
+    char last = '\n';
+    int file;
+
+    if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode) || st.st_size == 0)
+        return false;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file == -1)
+        return false;
+    (void)!pread(file, &last, 1, st.st_size - 1);
+    close(file);
+    return last != '\n';
+}
+
+/* Ends a line that is incomplete because the server that wrote it was killed; the
+ * next line would be appended to it. A line that another server is writing now, as
+ * the predecessor may be, is complete a moment later. */
+static void end_torn_line(int fd)
+{
+    static const struct timespec moment = {.tv_nsec = TORN_NS};
+
+    if (!is_torn(fd))
+        return;
+    nanosleep(&moment, NULL);
+    if (is_torn(fd))
+        (void)!write(fd, "\n", 1);
+}
+
 int log_sink_open(struct log_sink *sink, const char *where)
 {
     int fd;
@@ -104,6 +139,7 @@ int log_sink_open(struct log_sink *sink, const char *where)
     fd = open_path(sink);
     if (fd < 0)
         return fd;
+    end_torn_line(fd);
     sink->fd = fd;
     return 0;
 }

@@ -104,6 +104,28 @@ TEST(a_file_is_appended_to_and_only_the_owner_may_write)
     assert_int_equal(st.st_mode & 0027, 0);
 }
 
+/* A server was killed as it wrote. */
+TEST(half_a_line_is_ended_before_others_follow)
+{
+    static const struct {
+        const char *before, *after;
+    } cases[] = {{"whole\nhal", "whole\nhal\nmore\n"},
+                 {"hal", "hal\nmore\n"},
+                 {"whole\n", "whole\nmore\n"},
+                 {"", "more\n"}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        unsigned fds = place_count_fds();
+
+        assert_int_equal(place_write(&place, "log", cases[i].before), 0);
+        open_at("", "log");
+        assert_written("more\n");
+        assert_file("log", cases[i].after);
+        log_sink_close(&sink);
+        assert_int_equal(place_count_fds(), fds);
+    }
+}
+
 TEST(a_dash_is_standard_output_which_stays_open)
 {
     assert_int_equal(log_sink_open(&sink, "-"), 0);
