@@ -43,6 +43,8 @@ struct renewal {
     uint64_t seen;    /* the files at their last check */
     /* The files at their last reading, even if that failed. */
     uint64_t tried;
+    uint64_t again_ms; /* next try of files that could not be read */
+    uint64_t pause_ms; /* between that and the last one */
     uint64_t https_ms; /* last renewal of the file of --https */
     int64_t warn_at_s; /* next warning of certificates that end soon */
     bool has_told;     /* logged that some cannot be read again */

@@ -11,6 +11,10 @@ enum {
      * not have written its key yet. So a change counts after 20 s or a little
      * more. */
     LOOK_MS = 10000,
+    /* Files that could not be read are tried again after this time, then after
+     * twice as long each time: there may have been no descriptor or memory. */
+    AGAIN_MS = 60000,
+    AGAIN_MAX_MS = 24 * 3600 * MS_PER_S,
     WARN_S = 24 * 3600,
     S_PER_DAY = 24 * 3600
 };
@@ -68,17 +72,28 @@ static void read_again(struct server *server)
     free(text);
 }
 
-static void look(struct server *server, const struct certificates *certificates)
+static void note_try(struct renewal *renewal, uint64_t seen, uint64_t now_ms)
+{
+    if (seen != renewal->tried)
+        renewal->pause_ms = AGAIN_MS;
+    else if (renewal->pause_ms < AGAIN_MAX_MS)
+        renewal->pause_ms *= 2;
+    renewal->tried = seen;
+    renewal->again_ms = now_ms + renewal->pause_ms;
+}
+
+static void look(struct server *server, const struct certificates *certificates,
+                 uint64_t now_ms)
 {
     struct renewal *renewal = &server->renewal;
     uint64_t seen = certificates_look(certificates);
     bool is_settled = seen == renewal->seen;
 
     renewal->seen = seen;
-    if (!is_settled || seen == renewal->tried ||
+    if (!is_settled || (seen == renewal->tried && now_ms < renewal->again_ms) ||
         !certificates_are_old(certificates))
         return;
-    renewal->tried = seen;
+    note_try(renewal, seen, now_ms);
     read_again(server);
 }
 
@@ -94,7 +109,8 @@ void renewal_take_news(struct server *server)
         credentials_note(generation_credentials(server->generation));
         return;
     }
-    renewal->seen = renewal->tried = certificates_look(certificates);
+    renewal->seen = certificates_look(certificates);
+    note_try(renewal, renewal->seen, now_read_ns() / NS_PER_MS);
     read_again(server);
 }
 
@@ -177,7 +193,7 @@ int renewal_tick(struct server *server, uint64_t now_ms)
     renewal->look_ms = now_ms + LOOK_MS;
     (void)tls_tickets_tick(credentials->tickets, (uint64_t)now_s);
     renew_https(renewal, credentials->https, now_ms);
-    look(server, credentials->certificates);
+    look(server, credentials->certificates, now_ms);
     credentials_note(credentials);
     if (!renewal->has_told)
         tell_closed(renewal, credentials->certificates);
