@@ -225,7 +225,10 @@ bool steward_has_news(struct steward *steward)
         has_news |= len > 0;
         if (len > 0)
             continue;
-        close(steward->fd); /* the steward was killed */
+        log_error("certificates of authorities: what keeps " STEWARD_PROGRAM
+                  " running has died: a restart or 'sprintd ctl upgrade' "
+                  "starts it again");
+        close(steward->fd);
         steward->fd = -1;
     }
     return has_news;

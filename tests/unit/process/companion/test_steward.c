@@ -1,10 +1,13 @@
 /* link: -Wl,--wrap=upgrade_find_program,--wrap=pidfd_open,--wrap=poll */
+/* link: -Wl,--wrap=log_write */
 #include "process/companion/steward.h"
 
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/stat.h>
 
+#include "base/log.h"
 #include "suite.h"
 #include "unit/place.h"
 #include "wrap.h"
@@ -36,6 +39,14 @@ WRAP(int, upgrade_find_program, char path[PATH_MAX])
 {
     snprintf(path, PATH_MAX, "%s", place_path(&test_place, "sprintd"));
     return 0;
+}
+
+static unsigned errors;
+
+WRAP(void, log_write, enum log_level level, const char *format, ...)
+{
+    assert_non_null(format);
+    errors += level == LOG_LEVEL_ERROR;
 }
 
 /* --- The program --------------------------------------------------------- */
@@ -90,6 +101,29 @@ TEST(a_program_that_has_died_is_started_again)
 TEST(so_it_is_where_descriptors_had_run_out)
 {
     start_again_after(3);
+}
+
+/* The server cannot start it again. */
+TEST(that_the_steward_itself_has_died_is_told)
+{
+    static char name[] = "sprintd";
+    char *arguments[] = {name, NULL};
+    struct pollfd news = {.events = POLLIN};
+    struct steward steward;
+
+    make_program();
+    assert_int_equal(steward_open(&steward, arguments), 0);
+    await_runs(1);
+    assert_false(steward_has_news(&steward));
+    assert_int_equal(errors, 0);
+    assert_int_equal(kill(steward.pid, SIGKILL), 0);
+    news.fd = steward.fd;
+    while (steward.fd != -1) {
+        assert_int_equal(poll(&news, 1, -1), 1);
+        assert_false(steward_has_news(&steward));
+    }
+    assert_int_equal(errors, 1);
+    steward_close(&steward);
 }
 
 SUITE(.each_begin = place_begin, .each_end = place_end);
