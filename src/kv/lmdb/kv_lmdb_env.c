@@ -17,11 +17,13 @@ enum {
     DATABASES = 3,
     FOLDER_MODE = 0700,
     FILE_MODE = 0600,
-    /* Servers that have taken over from one another read at the same time, as
-     * long as the earlier ones have answers to finish; and so do LMDB's tools. */
+    /* How many servers may read at the same time: after an upgrade the earlier
+     * ones go on until they have finished their answers. */
     SERVERS = 4,
     SPARE_READERS = 64,
-    READERS_MAX = SERVERS * KV_LMDB_CLIENTS_MAX + SPARE_READERS
+    READERS_MAX = SERVERS * KV_LMDB_CLIENTS_MAX + SPARE_READERS,
+    READER_BYTES = 64, /* a line of the processor's cache */
+    READERS_HEAD_BYTES = 4096
 };
 
 /* The map doubles up to this size, and then grows by as much each time. */
@@ -122,6 +124,29 @@ static int sync_names(const char *path)
     return err;
 }
 
+/* Allocates the blocks of the table of readers. LMDB makes lock.mdb with holes and
+ * maps it: on a full disk a thread that takes a place in a hole dies of SIGBUS. On
+ * file systems that cannot allocate ahead nothing is done. The file is closed
+ * before LMDB opens it, since closing any descriptor of it drops all locks that
+ * this process has in it. */
+static void reserve_readers(const char *path)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = folder == -1
+                 ? -1
+                 : openat(folder, "lock.mdb",
+                          O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+
+    if (fd != -1) {
+        (void)!fallocate(fd, FALLOC_FL_KEEP_SIZE, 0,
+                         READERS_HEAD_BYTES +
+                             (off_t)READERS_MAX * READER_BYTES);
+        close(fd);
+    }
+    if (folder != -1)
+        close(folder);
+}
+
 /* --- The databases -------------------------------------------------------- */
 
 /* Refuses a store of another version; makes an empty one ours. */
@@ -203,7 +228,8 @@ static int open_environment(struct kv_env *env,
         rc = mdb_env_set_mapsize(env->env, env->map_bytes);
     if (rc == 0)
         rc = mdb_env_set_maxdbs(env->env, DATABASES);
-    /* Who opens the folder first makes the table of readers, for all others. */
+    /* The first process that opens the folder sets the size of the table of
+     * readers for all others. */
     if (rc == 0)
         rc = mdb_env_set_maxreaders(env->env, READERS_MAX);
     if (!may_write)
@@ -242,6 +268,8 @@ int kv_env_open(struct kv_env *env, const struct kv_env_options *options)
         err = make_folder(options->path);
         if (err == 0)
             err = lock_folder(env, options->path);
+        if (err == 0)
+            reserve_readers(options->path);
     }
     if (err == 0) {
         rc = open_environment(env, options);

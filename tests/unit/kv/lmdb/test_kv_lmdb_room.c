@@ -130,21 +130,64 @@ TEST(a_limit_on_the_size_of_files_is_no_broken_disk)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &whole), 0);
 }
 
-TEST(a_file_system_that_is_full_is_survived)
+/* The store has a small file system of its own, until leave_small_disk(). False:
+ * that is not allowed here. */
+static bool take_small_disk(void)
 {
     close_store();
     if (unshare(CLONE_NEWNS) == -1 ||
         mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
         mount("tmpfs", options.path, "tmpfs", 0, "size=4m") == -1) {
         open_store();
-        skip();
+        return false;
     }
     open_store();
-    disk_bytes = 0;
-    fill_up(KV_FULL);
+    return true;
+}
+
+static void leave_small_disk(void)
+{
     close_store();
     assert_int_equal(umount(options.path), 0);
     open_store();
+}
+
+TEST(a_file_system_that_is_full_is_survived)
+{
+    if (!take_small_disk())
+        skip();
+    disk_bytes = 0;
+    fill_up(KV_FULL);
+    leave_small_disk();
+}
+
+/* Each has a place in a table that is mapped. */
+TEST(clients_find_their_places_on_a_full_disk)
+{
+    enum { PLACES = 120 };
+    static char data[4096];
+    struct kv_client *clients[PLACES];
+    char path[256];
+    int fd;
+
+    if (!take_small_disk())
+        skip();
+    put("key", "value");
+    snprintf(path, sizeof(path), "%s/other", options.path);
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd != -1);
+    while (write(fd, data, sizeof(data)) == (ssize_t)sizeof(data))
+        continue;
+    assert_int_equal(errno, ENOSPC);
+    for (size_t i = 0; i < PLACES; i++) {
+        clients[i] = kv_lmdb_client_create(store, mailbox, &now);
+        assert_non_null(clients[i]);
+    }
+    assert_value("key", "value");
+    for (size_t i = 0; i < PLACES; i++)
+        kv_client_destroy(clients[i]);
+    close(fd);
+    leave_small_disk();
 }
 
 TEST(without_memory_a_write_is_not_done_and_may_come_again)
