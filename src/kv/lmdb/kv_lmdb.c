@@ -82,7 +82,6 @@ int kv_lmdb_open(struct kv_lmdb **store_out,
                  const struct kv_lmdb_options *options)
 {
     struct kv_lmdb *store = calloc(1, sizeof(*store));
-    struct kv_env_options env_options;
     int err;
 
     if (!store)
@@ -91,14 +90,15 @@ int kv_lmdb_open(struct kv_lmdb **store_out,
     store->env.lock_fd = -1;
     fill_in(&store->options);
     init_sync(store);
-    env_options = (struct kv_env_options){
+    store->env_options = (struct kv_env_options){
         .path = options->path,
         .access = KV_ACCESS_ALONE,
         .bytes_first = store->options.bytes_first,
         .bytes_max = store->options.bytes_max,
         .without_sync = options->sync != KV_SYNC_FULL};
     store->events = kv_events_create(EVENTS_BYTES, true);
-    err = store->events ? kv_env_open(&store->env, &env_options) : -ENOMEM;
+    err = store->events ? kv_env_open(&store->env, &store->env_options)
+                        : -ENOMEM;
     if (err == 0 && options->cache.bytes_max > 0)
         err = kv_cache_create(&store->cache, &options->cache);
     if (err == 0)
@@ -148,6 +148,8 @@ int kv_lmdb_resume(struct kv_lmdb *store)
 
     if (store->is_running)
         return 0;
+    if (!store->env.env)
+        return -EIO;
     err = kv_env_lock(&store->env, store->options.path);
     if (err != 0)
         return err;
@@ -194,7 +196,8 @@ void kv_lmdb_count(struct kv_lmdb *store, struct kv_lmdb_counts *counts)
 
     /* The mutex keeps the map in its place during the transaction. */
     pthread_mutex_lock(&store->clients_mutex);
-    if (mdb_txn_begin(store->env.env, NULL, MDB_RDONLY, &txn) == 0) {
+    if (store->env.env &&
+        mdb_txn_begin(store->env.env, NULL, MDB_RDONLY, &txn) == 0) {
         (void)mdb_stat(txn, store->env.values, &stat);
         mdb_txn_abort(txn);
     }

@@ -316,7 +316,7 @@ struct kv_client *kv_lmdb_client_create(struct kv_lmdb *store,
     kv_lmdb_watch_init(client);
     pthread_mutex_init(&client->mutex, NULL);
     pthread_mutex_lock(&store->clients_mutex);
-    if (store->client_count < store->options.clients_max)
+    if (store->env.env && store->client_count < store->options.clients_max)
         rc = mdb_txn_begin(store->env.env, NULL, MDB_RDONLY, &client->txn);
     if (rc == 0) {
         mdb_txn_reset(client->txn);

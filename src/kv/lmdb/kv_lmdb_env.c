@@ -286,12 +286,37 @@ int kv_env_open(struct kv_env *env, const struct kv_env_options *options)
     return err;
 }
 
-void kv_env_close(struct kv_env *env)
+static void close_environment(struct kv_env *env)
 {
     if (env->env)
         mdb_env_close(env->env);
     env->env = NULL;
+}
+
+void kv_env_close(struct kv_env *env)
+{
+    close_environment(env);
     kv_env_unlock(env);
+}
+
+bool kv_env_is_given_up(const struct kv_env *env)
+{
+    MDB_txn *txn = NULL;
+    int rc = env->env ? mdb_txn_begin(env->env, NULL, MDB_RDONLY, &txn) : 0;
+
+    mdb_txn_abort(txn);
+    return rc == MDB_PANIC;
+}
+
+int kv_env_reopen(struct kv_env *env, const struct kv_env_options *options)
+{
+    int rc;
+
+    close_environment(env);
+    rc = open_environment(env, options);
+    if (rc != 0)
+        close_environment(env);
+    return rc;
 }
 
 void kv_env_unlock(struct kv_env *env)

@@ -106,6 +106,7 @@ enum kv_outcome kv_lmdb_fail(struct kv_lmdb *store, int rc)
         log_error("write to the key-value store '%s': %s%s",
                   store->options.path, mdb_strerror(rc),
                   log_held_back(held_back, more));
+    kv_lmdb_revive(store); /* at once, as nobody can read before that */
     return store->is_broken ? KV_ERROR : judge(store, rc);
 }
 

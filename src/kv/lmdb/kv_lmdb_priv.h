@@ -9,7 +9,8 @@
  *   kv_lmdb_group   many writes in one transaction, and failures
  *   kv_lmdb_watch   watches of a client
  *   kv_lmdb_read    a reader for the time of a call, and its faults
- *   kv_lmdb_room    changes the map's size while no client reads
+ *   kv_lmdb_room    changes the map's size, or opens it anew, while no client
+ *                   reads
  *   kv_lmdb_sweep   removes expired keys, in a transaction
  *   kv_lmdb_apply   a transaction: begin, writes, commit
  *   kv_lmdb_op      one operation inside of a transaction
@@ -64,6 +65,15 @@ struct kv_env_options {
 MUST_USE int kv_env_open(struct kv_env *env,
                          const struct kv_env_options *options);
 void kv_env_close(struct kv_env *env); /* a second call does nothing */
+
+/* Whether LMDB refuses all transactions, readers' too. It does so after it could
+ * not write the meta page, by which a commit counts. */
+bool kv_env_is_given_up(const struct kv_env *env);
+
+/* Opens the environment anew, with all that was committed. No transaction may be
+ * active in the process. Not 0: env->env is NULL. */
+MUST_USE int kv_env_reopen(struct kv_env *env,
+                           const struct kv_env_options *options);
 
 /* Gives up the right to write, or takes it again: 0 or -errno, logged. */
 void kv_env_unlock(struct kv_env *env);
@@ -164,7 +174,8 @@ struct kv_lmdb_client {
 };
 
 struct kv_lmdb {
-    struct kv_env env;
+    struct kv_env env; /* env.env is NULL if it could not be opened anew */
+    struct kv_env_options env_options;
     struct kv_lmdb_options options;
     struct kv_cache *cache; /* NULL: no cache */
     struct kv_events *events;
@@ -213,7 +224,12 @@ MUST_USE bool kv_lmdb_make_room(struct kv_lmdb *store, bool beyond_max);
 /* Calls kv_env_trim() while all clients are locked. */
 void kv_lmdb_trim(struct kv_lmdb *store);
 
-/* Calls kv_env_adopt() likewise; the thread must hold no client's lock. */
+/* Opens the environment anew if it is given up, so that reading goes on. The
+ * writer's thread calls this. */
+void kv_lmdb_revive(struct kv_lmdb *store);
+
+/* Calls kv_env_adopt() while all clients are locked; the thread must hold no
+ * client's lock. */
 int kv_lmdb_adopt(struct kv_lmdb *store);
 
 /* --- kv_lmdb_read --------------------------------------------------------- */

@@ -7,6 +7,8 @@
 
 #include "wrap.h"
 
+enum { METAS_BYTES = 2 * 4096 }; /* the pages by which a commit counts */
+
 /* --- LMDB's system calls: a disk that the test has in its hands ----------- */
 
 static pthread_mutex_t gate_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -15,6 +17,7 @@ static bool gate_is_open = true; /* guarded by gate_mutex */
 static unsigned syncs_begun;     /* likewise */
 atomic_int sync_errno;
 atomic_int write_errno;
+atomic_int meta_errno;
 _Atomic off_t disk_bytes;
 atomic_bool writes_short;
 
@@ -78,6 +81,10 @@ ssize_t pwrite(int fd, const void *from, size_t len, off_t offset)
 {
     ssize_t room = room_at(offset, len);
 
+    if (meta_errno != 0 && offset < METAS_BYTES) {
+        errno = meta_errno;
+        return -1;
+    }
     return room == -1 ? -1
                       : syscall(SYS_pwrite64, fd, from, (size_t)room, offset);
 }
@@ -108,7 +115,7 @@ int heal_and_tear_down(void **state)
 {
     set_gate(true);
     sync_errno = 0;
-    write_errno = 0;
+    write_errno = meta_errno = 0;
     disk_bytes = 0;
     writes_short = false;
     return tear_down(state);

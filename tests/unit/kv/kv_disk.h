@@ -15,6 +15,7 @@ enum { WAITING = 200, LARGE_BYTES = 100000 };
 
 extern atomic_int sync_errno;
 extern atomic_int write_errno;   /* of every write; 0: none */
+extern atomic_int meta_errno;    /* of those by which a commit counts */
 extern _Atomic off_t disk_bytes; /* what a file may have; 0: no limit */
 extern atomic_bool writes_short; /* what does not fit is cut off, not refused */
 

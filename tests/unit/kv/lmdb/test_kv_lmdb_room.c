@@ -221,6 +221,43 @@ TEST(after_a_failed_sync_nothing_is_written_any_more)
     put("newer", "value");
 }
 
+/* A file system that copies what is written over may have no room for that. */
+TEST(a_commit_without_room_for_its_last_page_is_not_done)
+{
+    options.sync = KV_SYNC_FULL;
+    reopen_store();
+    put("old", "value");
+    for (unsigned i = 0; i < 3; i++) {
+        meta_errno = ENOSPC;
+        assert_int_equal(do_op(put_op("new", "value")).outcome, KV_FULL);
+        assert_missing("new");
+        assert_value("old", "value");
+        meta_errno = 0;
+        put("old", "value");
+        assert_int_equal(count().keys, 1);
+    }
+    put("new", "value");
+    reopen_store();
+    assert_value("old", "value");
+    assert_value("new", "value");
+}
+
+TEST(what_a_disk_does_not_write_any_more_is_still_read)
+{
+    options.sync = KV_SYNC_FULL;
+    reopen_store();
+    put("old", "value");
+    meta_errno = EIO;
+    assert_int_equal(do_op(put_op("new", "value")).outcome, KV_ERROR);
+    meta_errno = 0;
+    assert_int_equal(do_op(put_op("newer", "value")).outcome, KV_ERROR);
+    assert_value("old", "value");
+    assert_missing("new");
+    reopen_store();
+    assert_value("old", "value");
+    put("newer", "value");
+}
+
 TEST(after_a_failed_sync_of_what_was_answered_neither)
 {
     struct kv_op op = put_op("key", "value");
