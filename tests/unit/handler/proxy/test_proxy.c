@@ -340,9 +340,15 @@ TEST(a_body_that_ends_on_a_dead_connection_is_repeated_whole)
 
 TEST(a_body_of_which_something_is_lost_is_not_repeated)
 {
+    struct sink *sink;
+
     begin_over_kept();
     reset();
-    client_send(&client, "1\r\nd\r\n1\r\ne\r\n1\r\nf\r\n");
+    sink = only_h1()->current->sink;
+    /* As frames of HTTP/2 come that one read has brought: after the first, which
+     * finds out that the connection is dead, nothing is sent any more. */
+    for (int i = 0; i < 3; i++)
+        (void)sink->take(sink, BYTES("d"));
     assert_answer(await(&client), 502, NULL);
     assert_true(client.has_ended);
     client_close(&client);
