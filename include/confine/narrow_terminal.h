@@ -15,16 +15,14 @@
 
 #include "base/bytes.h"
 
-/* Narrows fd, 0 to 2, if it is a terminal: the input becomes read-only, or
- * empty unless reads; the others become write-only. An output that cannot be
- * opened again (another session's, or not visible here) becomes /dev/null, and
- * the log says so; such an input is an error. Returns 0 or -errno. */
-MUST_USE int narrow_terminal(int fd, bool reads);
-
-/* Narrows all three, and leaves the session's terminal, so that the process
- * cannot type there in the user's place (TIOCSTI); it gets the terminal back
- * only if it leads the session. Interrupts from the terminal still arrive.
- * Returns 0 or -errno. */
+/* Narrows the standard descriptors that are terminals: the input becomes
+ * read-only, or empty unless reads; the others become write-only. An output that
+ * cannot be opened again (another session's, or not visible here) becomes
+ * /dev/null, and the log says so; an input to be read is an error then.
+ *
+ * Also leaves the session's terminal, so that the process cannot type there in
+ * the user's place (TIOCSTI); it gets the terminal back only if it leads the
+ * session. Interrupts from the terminal still arrive. Returns 0 or -errno. */
 MUST_USE int narrow_terminal_leave(bool reads);
 
 #endif

@@ -45,7 +45,9 @@ static int replace(int fd, int access, bool reads)
     return narrow == -1 ? -errno : narrow;
 }
 
-int narrow_terminal(int fd, bool reads)
+/* Narrows fd, 0 to 2, if it is a terminal. 0 or -errno: reads, and there is
+ * nothing to be read. */
+static int narrow_one(int fd, bool reads)
 {
     int access = fd == STDIN_FILENO ? O_RDONLY : O_WRONLY;
     bool goes = fd == STDIN_FILENO && !reads;
@@ -74,8 +76,10 @@ static int leave_session(void)
     if (getsid(0) == getpid())
         return 0;
     fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    /* What root is refused there, nobody gets who is root no longer. */
     if (fd == -1)
-        return errno == ENXIO ? 0 : -errno; /* no terminal */
+        return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno
+                                                                     : 0;
     if (ioctl(fd, TIOCNOTTY) == -1)
         err = -errno;
     close(fd);
@@ -89,6 +93,6 @@ int narrow_terminal_leave(bool reads)
     /* First the descriptors: only a member of the session can open its
      * terminal. */
     for (int fd = STDIN_FILENO; err == 0 && fd <= STDERR_FILENO; fd++)
-        err = narrow_terminal(fd, reads);
+        err = narrow_one(fd, reads);
     return err == 0 ? leave_session() : err;
 }

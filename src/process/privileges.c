@@ -79,14 +79,14 @@ static int expect_unchangeable(const struct server *server, const char *path,
 }
 
 /* Makes the standard descriptors that are terminals write-only, behind the
- * printer. Otherwise, the unprivileged user could read what root types, and an
- * attacker who takes the server over could send commands to the terminal. */
+ * printer, and leaves the session's terminal. Otherwise, the unprivileged user
+ * could read what root types, and an attacker who takes the server over could
+ * send commands to the terminal, or type for root: by /dev/tty, if no sandbox
+ * prevents that. */
 static int leave_terminals(const struct identity *identity)
 {
-    int err = 0;
+    int err = narrow_terminal_leave(false);
 
-    for (int fd = STDIN_FILENO; err == 0 && fd <= STDERR_FILENO; fd++)
-        err = narrow_terminal(fd, false);
     if (err == 0)
         err = printer_open(identity);
     if (err == 0)

@@ -271,7 +271,8 @@ TEST(who_gets_certificates_for_roots_server_has_not_roots_terminal)
     assert_int_equal(access_of(server.pid, 0), O_RDONLY);
     assert_true(eventually(has_started(&server), SOON_MS));
     program = acme_program(&server);
-    assert_int_not_equal(terminal_of(server.pid), 0);
+    assert_int_not_equal(terminal_of(shell), 0);
+    assert_int_equal(terminal_of(server.pid), 0);
     assert_int_equal(terminal_of(program), 0);
     expect_no_orders(terminal, program, "acme: ?]0;mine?? and no more");
     expect_no_orders(terminal, server.pid, "?]0;mine?? and no more");

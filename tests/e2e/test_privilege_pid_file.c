@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <sysexits.h>
 
+enum { ABANDONED_S = 60 }; /* a shell that a failed test leaves ends itself */
+
 /* --- The pid file -------------------------------------------------------- */
 
 /* Whoever takes the server over could name another process, which a script of
@@ -114,6 +116,15 @@ static bool has_number(const char *path)
     return access(path, F_OK) == 0 && number_in(path) > 0;
 }
 
+static int open_terminal(void)
+{
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+    assert_true(terminal != -1 && grantpt(terminal) == 0 &&
+                unlockpt(terminal) == 0);
+    return terminal;
+}
+
 TEST(a_terminal_that_cannot_be_opened_again_is_no_reason_to_end)
 {
     static const int ways[] = {O_RDWR, O_WRONLY};
@@ -122,12 +133,10 @@ TEST(a_terminal_that_cannot_be_opened_again_is_no_reason_to_end)
         skip();
     for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
         const char *errors = at("roots/errors");
-        int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+        int terminal = open_terminal();
         char to[PATH_MAX] = "";
         pid_t shell, pid;
 
-        assert_true(terminal != -1 && grantpt(terminal) == 0 &&
-                    unlockpt(terminal) == 0);
         shell = fork();
         if (shell == 0)
             be_apart(printed("%s", ptsname(terminal)), ways[i], errors);
@@ -145,6 +154,52 @@ TEST(a_terminal_that_cannot_be_opened_again_is_no_reason_to_end)
         kill(shell, SIGKILL);
         assert_int_equal(waitpid(shell, NULL, 0), shell);
         kill(pid, SIGTERM);
+        assert_true(process_ends(pid));
+        close(terminal);
+    }
+}
+
+/* As a shell of root's that starts a server. */
+static _Noreturn void be_shell(const char *terminal, const char *sandbox)
+{
+    int tty = setsid() == -1 ? -1 : open(terminal, O_RDWR | O_CLOEXEC);
+    pid_t pid;
+
+    /* The harness would tidy up. */
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    alarm(ABANDONED_S);
+    pid = fork();
+    if (pid == 0 && dup2(tty, 0) != -1 && dup2(tty, 1) != -1 &&
+        dup2(tty, 2) != -1)
+        execl(getenv("SPRINTD"), "sprintd", "--user", "65534:65534",
+              "--sandbox", sandbox, "--pid-file", at("roots/pid"), "--port",
+              "0", "--bind", "127.0.0.1", site(), (char *)NULL);
+    for (;;)
+        pause();
+}
+
+/* Whoever takes the server over would read what root types, or type for root:
+ * by /dev/tty, where no sandbox is. */
+TEST(a_server_started_at_roots_terminal_does_not_have_it)
+{
+    static const char *const sandboxes[] = {"on", "off"};
+
+    if (geteuid() != 0)
+        skip();
+    for (size_t i = 0; i < sizeof(sandboxes) / sizeof(*sandboxes); i++) {
+        int terminal = open_terminal();
+        pid_t shell, pid;
+
+        shell = fork();
+        if (shell == 0)
+            be_shell(printed("%s", ptsname(terminal)), sandboxes[i]);
+        assert_true(eventually(has_number(at("roots/pid")), SOON_MS));
+        pid = number_in(at("roots/pid"));
+        assert_int_not_equal(terminal_of(shell), 0);
+        assert_int_equal(terminal_of(pid), 0);
+        /* Whoever sits there may still end it. */
+        assert_int_equal(write(terminal, "\x03", 1), 1);
+        assert_int_equal(waitpid(shell, NULL, 0), shell);
         assert_true(process_ends(pid));
         close(terminal);
     }
