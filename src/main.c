@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <ev.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -13,10 +14,12 @@
 #include "config/config_dump.h"
 #include "config/config_site.h"
 #include "config/configuration.h"
+#include "confine/safe_path.h"
 #include "http/http1/http1.h"
 #include "http/http2/hpack.h"
 #include "http/range.h"
 #include "io/tls/tls_kernel.h"
+#include "process/readiness.h"
 #include "process/server.h"
 #include "tools/help.h"
 #include "tools/program_command.h"
@@ -78,6 +81,68 @@ static int run_command(const struct program_command *command, int count,
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EX_IOERR;
 }
 
+/* Whether root alone can change the file at path, or make one there. */
+static bool is_roots(const char *path)
+{
+    struct safe_path at;
+    int err = safe_path_open(&at, path, NULL);
+    bool is_others;
+
+    if (err != 0)
+        return err == -ENOENT;
+    is_others = at.exists && safe_path_is_writable(&at, NULL);
+    safe_path_close(&at);
+    return !is_others;
+}
+
+/* Finds a file of the configuration that others than root can change, or a name
+ * for one that they can add. NULL: there is none. */
+static const char *find_others(const struct options *options)
+{
+    const struct texts *const lists[] = {&options->files,
+                                         &options->include_ways};
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+        for (size_t k = 0; k < lists[i]->count; k++)
+            if (!is_roots(lists[i]->items[k]))
+                return lists[i]->items[k];
+    return NULL;
+}
+
+static void tell_faults(struct bytes text, const char *others)
+{
+    if (!others)
+        fwrite(text.data, 1, text.len, stderr);
+    else if (text.len > 0)
+        fprintf(stderr,
+                "sprintd: upgrade: the configuration is at fault; since others "
+                "than root can change '%s', only `sprintd -t` says how\n",
+                others);
+}
+
+/* Reads the configuration as root, for an upgrade, which the user of the server
+ * may have ordered, and hears of. What is wrong with a file is told in words of
+ * that file: whoever could change what is included would have root read any
+ * file out. */
+static int read_for_upgrade(struct options *options, int argc, char **argv)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *errors = open_memstream(&text, &len);
+    int status = EX_OSERR;
+
+    *options = (struct options){.config = NULL};
+    if (errors) {
+        status = configuration_read(options, argc, argv, errors);
+        if (fclose(errors) == 0)
+            tell_faults((struct bytes){text, len}, find_others(options));
+    } else {
+        fputs("sprintd: out of memory\n", stderr);
+    }
+    free(text);
+    return status;
+}
+
 /* Opens those of the standard descriptors that are closed: otherwise the next
  * descriptor, perhaps a client's connection, would get messages for the
  * operator. They are opened in the wrong direction, so that using them fails as
@@ -99,7 +164,9 @@ int main(int argc, char **argv)
     fill_standard();
     if (argc > 1 && (command = program_command_find(argv[1])))
         return run_command(command, argc - 2, argv + 2);
-    status = configuration_read(&options, argc, argv, stderr);
+    status = geteuid() == 0 && getenv(READINESS_VARIABLE)
+                 ? read_for_upgrade(&options, argc, argv)
+                 : configuration_read(&options, argc, argv, stderr);
     if (status == EX_OK)
         status = run(&options, argc, argv);
     options_fini(&options);

@@ -153,6 +153,44 @@ TEST(an_include_of_roots_is_upgraded)
     ctl_ok("stop");
 }
 
+static void refuse_upgrade(const struct server *server)
+{
+    struct outcome outcome;
+
+    RUN(&outcome, "ctl", "--control", control_path(), "upgrade");
+    assert_int_not_equal(outcome.status, 0);
+    expect_status(get(server, "/canary"), 200);
+}
+
+/* Whoever has taken the server over chooses to whom an upgrade says what is
+ * wrong; here it is the words of a file that root alone can read. */
+TEST(an_upgrade_does_not_tell_what_the_user_may_not_read)
+{
+    const char *conf = configure("include \"late/*.conf\"\n");
+    const char *late = at("roots/late/one.conf");
+    struct launch launch = {.is_bare = true, .root = ""};
+    const char *const arguments[] = {"--config", conf, "--control",
+                                     control_path(), NULL};
+    struct server *one;
+
+    if (geteuid() != 0)
+        skip();
+    folder_of_roots("roots/late");
+    site_text("../roots/hidden", "hush hush\n");
+    assert_int_equal(chmod(at("roots/hidden"), 0600), 0);
+    one = server_start(&launch, arguments);
+    site_text("../roots/late/one.conf",
+              printed("include \"%s\"\n", at("roots/hidden")));
+    assert_int_equal(chown(late, NOBODY, NOBODY), 0);
+    refuse_upgrade(one);
+    assert_true(server_has_said(one, "others than root can change"));
+    assert_false(server_has_said(one, "hush"));
+    assert_int_equal(chown(late, 0, 0), 0);
+    refuse_upgrade(one);
+    assert_true(server_has_said(one, "'hush' is unknown"));
+    assert_int_equal(unlink(late), 0);
+}
+
 TEST(a_program_that_the_user_can_change_is_refused)
 {
     size_t len;
