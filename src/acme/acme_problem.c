@@ -18,6 +18,8 @@ enum acme_result acme_tell(struct acme_problem *problem,
     va_start(arguments, format);
     vsnprintf(problem->text, sizeof(problem->text), format, arguments);
     va_end(arguments);
+    /* It may name what files of the folder say, at root's terminal. */
+    utf8_disarm(problem->text, strlen(problem->text), false);
     return result;
 }
 

@@ -16,7 +16,7 @@ enum {
 
 /* --- As text ------------------------------------------------------------- */
 
-enum kind { TEXT, NUMBER, COUNT };
+enum kind { TEXT, WORD, NUMBER, COUNT };
 
 struct member {
     const char *word;
@@ -32,9 +32,9 @@ struct member {
     }
 
 static const struct member members[] = {
-    MEMBER("directory", TEXT, directory),
-    MEMBER("order", TEXT, order),
-    MEMBER("names", TEXT, names),
+    MEMBER("directory", WORD, directory),
+    MEMBER("order", WORD, order),
+    MEMBER("names", WORD, names),
     MEMBER("failures", COUNT, failures),
     MEMBER("next", NUMBER, next_s),
     MEMBER("window-from", NUMBER, window_from_s),
@@ -43,6 +43,20 @@ static const struct member members[] = {
     MEMBER("error", TEXT, error),
 };
 
+static bool is_text(const struct member *member)
+{
+    return member->kind == TEXT || member->kind == WORD;
+}
+
+/* Whether all of it is visible ASCII: words are shown at terminals. */
+static bool is_word(struct bytes text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.data[i] <= ' ' || text.data[i] > '~')
+            return false;
+    return true;
+}
+
 static void set(struct acme_record *record, const struct member *member,
                 struct bytes value)
 {
@@ -50,11 +64,12 @@ static void set(struct acme_record *record, const struct member *member,
     char text[ACME_URL_MAX + 1];
 
     if (value.len >= sizeof(text) ||
-        (member->kind == TEXT && value.len >= member->size))
+        (is_text(member) && value.len >= member->size) ||
+        (member->kind == WORD && !is_word(value)))
         return;
     memcpy(text, value.data, value.len);
     text[value.len] = '\0';
-    if (member->kind == TEXT)
+    if (is_text(member))
         memcpy(at, text, value.len + 1);
     else if (member->kind == COUNT)
         *(unsigned *)(void *)at = (unsigned)strtoul(text, NULL, 10);
@@ -113,7 +128,7 @@ void acme_record_put(const struct acme_record *record, struct buf *text)
         const struct member *member = &members[i];
         const char *at = (const char *)record + member->offset;
 
-        if (member->kind == TEXT)
+        if (is_text(member))
             buf_printf(text, "%s %s\n", member->word, at);
         else if (member->kind == COUNT)
             buf_printf(text, "%s %u\n", member->word,

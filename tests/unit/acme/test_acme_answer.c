@@ -80,4 +80,15 @@ TEST(problems_are_told_in_words)
     assert_string_equal(problem.text, "");
 }
 
+/* Addresses that are kept in files, at root's terminal. */
+TEST(what_is_told_gives_a_terminal_no_orders)
+{
+    struct acme_problem problem = {.wait_s = -1};
+
+    assert_int_equal(acme_tell(&problem, ACME_FAILED, "%.200s: none",
+                               "https://\x1b]0;mine\a"),
+                     ACME_FAILED);
+    assert_string_equal(problem.text, "https://?]0;mine?: none");
+}
+
 SUITE(.begin = NULL);

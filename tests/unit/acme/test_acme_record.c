@@ -56,6 +56,22 @@ TEST(what_is_damaged_is_nothing_known)
     free(longer);
 }
 
+/* Root's terminal is shown whose order it is. */
+TEST(what_a_terminal_would_obey_is_no_address)
+{
+    struct acme_record record;
+
+    acme_record_read(&record,
+                     BYTES("directory https://a\x1b]0;mine\a\n"
+                           "order https://a\x9b\nnames 01\x7f\nfailures 2\n"
+                           "error no\xc3\xa9\n"));
+    assert_string_equal(record.directory, "");
+    assert_string_equal(record.order, "");
+    assert_string_equal(record.names, "");
+    assert_int_equal(record.failures, 2);
+    assert_string_equal(record.error, "no\xc3\xa9");
+}
+
 TEST(renewal_is_due_at_two_thirds_or_half_of_a_life)
 {
     struct acme_record record = {.failures = 0};
