@@ -17,6 +17,9 @@
 #include "handler/hosts.h"
 #include "http/exchange.h"
 
+/* Whether the request has a field by which proxies say that they pass it on. */
+bool local_is_passed_on(const struct request *request);
+
 /* Whether a program on this machine asks for itself. False: the request comes
  * from elsewhere, or a proxy, trusted or known by its fields, has passed it
  * on. */

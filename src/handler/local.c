@@ -1,7 +1,6 @@
 #include "handler/local.h"
 
-/* Whether the request has a field by which proxies say that they pass it on. */
-static bool is_forwarded(const struct request *request)
+bool local_is_passed_on(const struct request *request)
 {
     static const uint32_t marks = 1u << FIELD_VIA | 1u << FIELD_FORWARDED |
                                   1u << FIELD_X_FORWARDED_FOR |
@@ -26,7 +25,7 @@ bool local_is_sender(const struct exchange *exchange)
 {
     return address_is_local(exchange->neighbour) &&
            address_is_local(exchange->peer) && !exchange->is_introduced &&
-           !is_forwarded(&exchange->request);
+           !local_is_passed_on(&exchange->request);
 }
 
 /* Reads "192.0.2.1" or "[2001:db8::1]", perhaps with a port. */

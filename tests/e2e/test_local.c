@@ -140,6 +140,31 @@ TEST(what_a_proxy_here_passes_on_is_not_of_here)
     expect_status(client_ask(client, "POST", "/kv/", NULL), 201);
 }
 
+/* Probes and an ingress may come from one block, as in Kubernetes. */
+TEST(an_allowed_address_that_passes_on_lets_nobody_look)
+{
+    static const char *const marks[] = {"X-Forwarded-For: 203.0.113.9\r\n",
+                                        "Via: 1.1 p\r\n",
+                                        "X-Forwarded-Proto: https\r\n"};
+    const char *allowed = "--status-allow=127.0.0.0/8";
+    struct server *one = START("--status=/_s", allowed);
+    struct client *client = client_open(one);
+
+    for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+        going_on("%s", marks[i]);
+        expect_status(client_ask(client, "GET", "/_s/metrics", marks[i]), 403);
+    }
+    expect_status(client_ask(client, "GET", "/_s/metrics", NULL), 200);
+    server_stop(one);
+    one = START("--status=/_s", "--status-allow=203.0.113.0/24",
+                "--trusted-proxies=127.0.0.1");
+    client = client_open(one);
+    expect_status(client_ask(client, "GET", "/_s/metrics", marks[0]), 200);
+    expect_status(client_ask(client, "GET", "/_s/metrics",
+                             "X-Forwarded-For: 198.51.100.1\r\n"),
+                  403);
+}
+
 /* A page whose name leads here may have its browser add such fields. */
 TEST(the_marks_of_proxies_let_no_page_read_keys)
 {

@@ -10,7 +10,8 @@
  *
  * GET and HEAD are answered for clients on this machine and in allowed
  * networks, if they name this machine as Host (local.h): all others get 403 for
- * everything below PREFIX.
+ * everything below PREFIX. So do those for whom a proxy in such a network asks,
+ * unless the proxy is trusted.
  *
  * Each report is made anew. Only clients that ask in the same turn get the same
  * text, so that many of them cost little more than one. All event streams of a
@@ -30,6 +31,7 @@
 #include "handler/encode.h"
 #include "handler/handler.h"
 #include "handler/hosts.h"
+#include "http/forwarded.h"
 #include "observe/history.h"
 
 enum { STATUS_STREAMS_MAX = 256, STATUS_PREFIX_BYTES_MAX = 200 };
@@ -38,6 +40,8 @@ enum { STATUS_STREAMS_MAX = 256, STATUS_PREFIX_BYTES_MAX = 200 };
 struct status_audience {
     const struct cidrs *allowed;
     const struct hosts *names; /* names of this machine, besides "localhost" */
+    /* Trusted proxies: no other proxy is believed. NULL: none. */
+    const struct forwarded_trust *trust;
 };
 
 struct status_options {

@@ -189,13 +189,26 @@ static const struct {
     {{"/health", 7}, answer_health},
 };
 
+/* Whether the peer is who asks. A proxy that nobody trusts is the peer itself,
+ * whomever it asks for. */
+static bool knows_client(const struct status_audience *audience,
+                         const struct exchange *exchange)
+{
+    const struct forwarded_trust *trust = audience->trust;
+
+    return !local_is_passed_on(&exchange->request) ||
+           (trust && trust->field != FORWARDED_NONE &&
+            forwarded_is_trusted(trust, exchange->neighbour));
+}
+
 static bool is_allowed(const struct status *status,
                        const struct exchange *exchange)
 {
     const struct status_audience *audience = &status->options.audience;
 
     return (local_is_sender(exchange) ||
-            cidrs_contain(audience->allowed, exchange->peer)) &&
+            (cidrs_contain(audience->allowed, exchange->peer) &&
+             knows_client(audience, exchange))) &&
            local_is_named(audience->names, exchange->request.host);
 }
 
