@@ -16,14 +16,16 @@
 
 #include "handler/hosts.h"
 #include "http/exchange.h"
+#include "http/forwarded.h"
 
 /* Whether the request has a field by which proxies say that they pass it on. */
 bool local_is_passed_on(const struct request *request);
 
 /* Whether a program on this machine asks for itself. False: the request comes
- * from elsewhere, or a proxy, trusted or known by its fields, has passed it
- * on. */
-bool local_is_sender(const struct exchange *exchange);
+ * from elsewhere, or a proxy has passed it on: a trusted one, which need not say
+ * so, or one known by its fields. trust: NULL, no proxy is trusted. */
+bool local_is_sender(const struct exchange *exchange,
+                     const struct forwarded_trust *trust);
 
 /* Whether a Host field's value is "localhost", a numeric address, or one of
  * names (may be NULL), or is missing, as from programs that speak HTTP/1.0. */

@@ -21,11 +21,13 @@ bool local_is_passed_on(const struct request *request)
     return false;
 }
 
-bool local_is_sender(const struct exchange *exchange)
+bool local_is_sender(const struct exchange *exchange,
+                     const struct forwarded_trust *trust)
 {
     return address_is_local(exchange->neighbour) &&
            address_is_local(exchange->peer) && !exchange->is_introduced &&
-           !local_is_passed_on(&exchange->request);
+           !local_is_passed_on(&exchange->request) &&
+           !(trust && forwarded_is_trusted(trust, exchange->neighbour));
 }
 
 /* Reads "192.0.2.1" or "[2001:db8::1]", perhaps with a port. */

@@ -140,6 +140,27 @@ TEST(what_a_proxy_here_passes_on_is_not_of_here)
     expect_status(client_ask(client, "POST", "/kv/", NULL), 201);
 }
 
+/* Many a proxy adds nothing, and says Host: localhost; then it is trusted, and
+ * tells no client. */
+TEST(a_trusted_proxy_that_says_nothing_is_not_of_here)
+{
+    static const char *const addresses[] = {"x-forwarded-for", "forwarded",
+                                            "none"};
+
+    for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
+        struct server *one = START("--status=/_s", "--kv",
+                                   printed("/kv=%s/store", folder()),
+                                   "--trusted-proxies=127.0.0.1",
+                                   "--client-address", addresses[i]);
+        struct client *client = client_open(one);
+
+        going_on("%s", addresses[i]);
+        expect_status(client_ask(client, "GET", "/_s/metrics", NULL), 403);
+        expect_status(client_ask(client, "POST", "/kv/", NULL), 403);
+        server_stop(one);
+    }
+}
+
 /* Probes and an ingress may come from one block, as in Kubernetes. */
 TEST(an_allowed_address_that_passes_on_lets_nobody_look)
 {

@@ -74,7 +74,7 @@ static unsigned judge(const struct cached *cached,
 
     /* Programs send no Origin; a browser here sends that of the page, which may
      * be anybody's. */
-    if (local_is_sender(exchange) &&
+    if (local_is_sender(exchange, cached->options.trust) &&
         !request_find(&exchange->request, FIELD_ORIGIN))
         return 0;
     if (!cached->options.purgers)

@@ -240,7 +240,7 @@ bool kv_tokens_find(const struct kv_tokens *tokens,
 static bool is_at_home(const struct kv_access *access,
                        const struct exchange *exchange)
 {
-    return local_is_sender(exchange) &&
+    return local_is_sender(exchange, access->trust) &&
            local_is_named(access->names, exchange->request.host) &&
            !is_foreign(&exchange->request);
 }

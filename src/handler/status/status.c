@@ -206,7 +206,7 @@ static bool is_allowed(const struct status *status,
 {
     const struct status_audience *audience = &status->options.audience;
 
-    return (local_is_sender(exchange) ||
+    return (local_is_sender(exchange, audience->trust) ||
             (cidrs_contain(audience->allowed, exchange->peer) &&
              knows_client(audience, exchange))) &&
            local_is_named(audience->names, exchange->request.host);

@@ -3,9 +3,11 @@
 #include "handler/local.h"
 
 static struct address peer, neighbour;
+static const struct forwarded_trust *trust;
 
 static int set_up(void **state)
 {
+    trust = NULL;
     peer = neighbour = (struct address){.family = ADDRESS_UNIX};
     exchange = (struct exchange){.peer = &peer, .neighbour = &neighbour};
     return begin_asking(state);
@@ -16,7 +18,7 @@ static int set_up(void **state)
 static bool is_local(const char *fields)
 {
     ask("GET /", fields);
-    return local_is_sender(&exchange);
+    return local_is_sender(&exchange, trust);
 }
 
 TEST(who_is_connected_must_be_of_this_machine)
@@ -37,6 +39,22 @@ TEST(whom_a_trusted_proxy_speaks_for_is_not_local)
     assert_true(address_parse(&peer, BYTES("127.0.0.1")));
     assert_true(is_local(""));
     exchange.is_introduced = true;
+    assert_false(is_local(""));
+}
+
+/* Wherever it was told to say whom it asks for, be it nowhere. */
+TEST(a_proxy_that_is_trusted_need_not_add_anything)
+{
+    struct cidr block;
+    struct forwarded_trust trusted = {
+        .trusts_unix = true, .blocks = &block, .block_count = 1};
+
+    assert_true(cidr_parse(&block, "10.0.0.0/8"));
+    trust = &trusted;
+    assert_false(is_local(""));
+    assert_true(address_parse(&neighbour, BYTES("127.0.0.1")));
+    assert_true(is_local(""));
+    assert_true(cidr_parse(&block, "127.0.0.0/8"));
     assert_false(is_local(""));
 }
 

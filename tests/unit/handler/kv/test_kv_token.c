@@ -143,6 +143,9 @@ TEST(what_a_proxy_here_passes_on_needs_one)
     /* One that leaves nothing of its own passes on for whom it is. */
     assert_int_equal(judge_at("www.example", ""), KV_LEAVE_UNKNOWN);
     assert_int_equal(judge_at("localhost", ""), KV_LEAVE_GIVEN);
+    access_to.trust = &(struct forwarded_trust){.trusts_unix = true};
+    assert_int_equal(judge_at("localhost", ""), KV_LEAVE_UNKNOWN);
+    access_to.trust = NULL;
 }
 
 TEST(only_a_browser_here_that_was_misled_may_not_read)
