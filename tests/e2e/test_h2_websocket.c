@@ -278,6 +278,24 @@ TEST(a_key_of_the_client_is_dropped)
     expect_h2(h2_wait_head(h2, stream), 200);
 }
 
+/* A tunnel is no body. Passed on, the length would be that of one which never
+ * comes: the upstream would take the next request for it. */
+TEST(one_with_a_length_is_refused)
+{
+    struct upstream *upstream = upstream_open();
+    struct h2 *h2 = h2_open(H2_PROXY(upstream, NULL));
+    uint32_t stream = h2_ask_fields(h2,
+                                    H2_WITH(":method", "CONNECT", ":protocol",
+                                            "websocket", ":scheme", h2->scheme,
+                                            ":path", "/chat", ":authority", "a",
+                                            "sec-websocket-version", "13",
+                                            "content-length", "40"),
+                                    true);
+
+    h2_expect_reset(h2, stream, NGHTTP2_PROTOCOL_ERROR);
+    assert_false(upstream_hears(upstream, 100));
+}
+
 /* Nobody here speaks it: files, a CONNECT without a protocol, another one. */
 TEST(what_is_no_websocket_is_refused)
 {

@@ -269,6 +269,17 @@ static void add_socket(struct http2_head *head, const char *key)
     head->method = BYTES("GET");
 }
 
+/* Whether a head says of a body what cannot be. A tunnel is none (RFC 9110
+ * 9.3.6): a length of it would be passed on with the request that becomes of it,
+ * and the upstream would take the next request for the body. */
+static bool is_body_false(const struct http2_head *head, bool ends)
+{
+    bool is_tunnel = head->protocol.data;
+
+    return (ends && is_tunnel) ||
+           (head->content_length > 0 && (ends || is_tunnel));
+}
+
 enum http2_verdict http2_head_end(struct http2_head *head, bool ends,
                                   const char *socket_key,
                                   enum reason *reason_out)
@@ -285,7 +296,7 @@ enum http2_verdict http2_head_end(struct http2_head *head, bool ends,
     if (!head->has_fields)
         head->records_at = head->text_len;
     if (!has_its_pseudo_fields(head) || !settle_host(head) ||
-        (ends && (head->protocol.data || head->content_length > 0)))
+        is_body_false(head, ends))
         return HTTP2_MALFORMED;
     *reason_out = check_meaning(head);
     if (*reason_out != REASON_NONE)

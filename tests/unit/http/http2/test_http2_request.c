@@ -175,6 +175,21 @@ TEST(a_websocket_becomes_that_of_http1)
     expect_field("sec-websocket-version", "13");
 }
 
+#define SOCKET                                                       \
+    ":method=CONNECT|:protocol=websocket|:scheme=https|:path=/chat|" \
+    ":authority=h"
+
+TEST(a_websocket_has_no_length)
+{
+    enum reason reason;
+
+    assert_int_equal(gather(SOCKET "|content-length=1", false, &reason),
+                     HTTP2_MALFORMED);
+    assert_int_equal(gather(SOCKET "|content-length=0", false, &reason),
+                     HTTP2_DONE);
+    assert_int_equal(gather(SOCKET, true, &reason), HTTP2_MALFORMED);
+}
+
 static enum http2_verdict gather_many(unsigned count, size_t value_len,
                                       enum reason *reason)
 {
