@@ -99,10 +99,18 @@ static uint64_t find_odd(uint64_t word)
            byte_word_find(word, '%');
 }
 
+/* Whether text has no white space. */
+static bool is_one_word(struct bytes text)
+{
+    return !memchr(text.data, ' ', text.len) &&
+           !memchr(text.data, '\t', text.len);
+}
+
 /* The path is checked strictly: all its readers must come to the same. What is
  * behind '?' is the application's own, and browsers send what people type: a
  * '%' that begins no escape, '#', UTF-8 as it is. So every byte passes there
- * that cannot end the target. */
+ * that cannot end the target. A target of HTTP/2 does not end at a space, and
+ * may have some. */
 bool http1_is_target(struct bytes target)
 {
     const char *end = target.data + target.len;
@@ -118,7 +126,7 @@ bool http1_is_target(struct bytes target)
     query = bytes_between(mark + 1, end);
     target = bytes_between(target.data, mark);
     return http1_all_in(target, IN_TARGET) && http1_escapes_are_valid(target) &&
-           http1_is_value(query) && !memchr(query.data, '\t', query.len);
+           http1_is_value(query) && is_one_word(query);
 }
 
 enum reason http1_check_request_line(struct bytes line)

@@ -150,6 +150,10 @@ TEST(what_http1_refuses_is_refused_for_the_same_reason)
          REASON_TARGET_BYTES},
         {":method=GET|:scheme=http|:path=/#a|:authority=h",
          REASON_TARGET_BYTES},
+        {":method=GET|:scheme=http|:path=/?a b|:authority=h",
+         REASON_TARGET_BYTES},
+        {":method=GET|:scheme=http|:path=/?a\tb|:authority=h",
+         REASON_TARGET_BYTES},
         {":method=NOBODY|:scheme=http|:path=/|:authority=h", REASON_METHOD},
         {":method=CONNECT|:authority=h", REASON_TARGET_FORM},
     };
