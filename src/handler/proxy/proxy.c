@@ -1,3 +1,4 @@
+#include "handler/bad_request.h"
 #include "handler/proxy/proxy_priv.h"
 
 #include <assert.h>
@@ -144,6 +145,11 @@ static bool refuse(const struct proxy *proxy, struct exchange *exchange)
     return false;
 }
 
+static bool announces_body(const struct request *request)
+{
+    return request->is_chunked || request->content_length > 0;
+}
+
 /* Makes the head for the upstream. False: the request cannot be passed on, and
  * was answered. */
 static bool make_head(struct transfer *transfer)
@@ -199,6 +205,13 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     } else {
         if (refuse(proxy, exchange))
             return;
+        /* A body that nobody takes must not be announced: the upstream would take
+         * the next request for it. */
+        if (announces_body(&exchange->request)) {
+            bad_request_answer(exchange, REASON_BODY_UNWANTED,
+                               proxy->options.defaults);
+            return;
+        }
         transfer = make_transfer(proxy, exchange);
         if (!transfer) {
             proxy_answer_fault(proxy, exchange, PROXY_FAULT_SHORT);

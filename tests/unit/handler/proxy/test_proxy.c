@@ -275,6 +275,24 @@ TEST(a_slow_server_makes_its_client_wait)
     client_close(&client);
 }
 
+/* Whoever stands before the proxy might not have offered it. */
+TEST(a_body_that_was_not_offered_is_not_announced)
+{
+    static struct exchange exchange;
+    const struct handler *handler = &sites_options.mounts[0].handler;
+    const struct exchange_side side = {.peer = &client_peer};
+
+    exchange.request = (struct request){.method = METHOD_GET,
+                                        .minor = 1,
+                                        .path = BYTES("/p"),
+                                        .content_length = 5};
+    exchange_init(&exchange, &side);
+    handler->answer(handler->self, &exchange, BYTES(""));
+    assert_int_equal(exchange.response.status, 413);
+    assert_null(exchange.pending);
+    exchange_fini(&exchange);
+}
+
 /* --- Faults -------------------------------------------------------------- */
 
 TEST(nobody_there_is_502)
