@@ -141,6 +141,21 @@ TEST(what_comes_with_the_handshake_is_not_lost)
     expect_hears(peer, "early");
 }
 
+TEST(a_limit_of_bodies_is_none_of_tunnels)
+{
+    enum { LEN = 100 };
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, "--max-body=10");
+    struct tunnel tunnel = tunnel_open(server, upstream);
+    char data[LEN];
+
+    seeded_fill(1, 0, data, LEN);
+    for (int i = 0; i < 3; i++) {
+        up(&tunnel, BINARY, data, LEN);
+        down(&tunnel, BINARY, data, LEN);
+    }
+}
+
 TEST(many_tunnels_are_in_nobodys_way)
 {
     enum { TUNNELS = 40 };

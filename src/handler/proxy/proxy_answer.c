@@ -23,6 +23,7 @@ static bool open_tunnel(struct transfer *transfer, const struct relay *relay)
     transfer->has_body_ended = false;
     transfer->refs++;
     exchange->sink = &transfer->sink;
+    exchange->body_max = 0; /* it is no body: a WebSocket may last for days */
     exchange->is_tunnel = true;
     return true;
 }
