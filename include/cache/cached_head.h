@@ -55,6 +55,10 @@ void cached_head_put_own(struct bytes fresh,
                          const struct cache_control *control, bool is_update,
                          struct buf *out);
 
+/* Puts of the fields of a 304 those that say whether and how long the stored
+ * answer is good; and its cookies, which end those that were stored. */
+void cached_head_put_validity(struct bytes fresh, struct buf *out);
+
 /* Puts the lines that a 304 has (RFC 9110 15.4.5). */
 void cached_head_put_not_modified(struct bytes lines, struct buf *out);
 

@@ -110,6 +110,23 @@ static bool is_to_one(struct bytes name)
     return IS_AMONG(name, names);
 }
 
+/* Whether a field says whether, and how long, an answer is good. */
+static bool is_of_validity(struct bytes name)
+{
+    static const struct bytes names[] = {NAMED("Age"),
+                                         NAMED("Cache-Control"),
+                                         NAMED("CDN-Cache-Control"),
+                                         NAMED("Date"),
+                                         NAMED("ETag"),
+                                         NAMED("Expires"),
+                                         NAMED("Last-Modified"),
+                                         NAMED("Pragma"),
+                                         NAMED("Surrogate-Control"),
+                                         NAMED("Vary")};
+
+    return IS_AMONG(name, names);
+}
+
 static bool is_of_not_modified(struct bytes name)
 {
     static const struct bytes names[] = {
@@ -228,6 +245,15 @@ void cached_head_put_own(struct bytes fresh,
     while (cached_head_next(&fresh, &line))
         if (!is_passing(line.name) &&
             (is_own(control, line.name) || (is_update && is_to_one(line.name))))
+            buf_put(out, line.line);
+}
+
+void cached_head_put_validity(struct bytes fresh, struct buf *out)
+{
+    struct cached_line line;
+
+    while (cached_head_next(&fresh, &line))
+        if (is_of_validity(line.name) || is_to_one(line.name))
             buf_put(out, line.line);
 }
 

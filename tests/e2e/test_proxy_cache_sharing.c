@@ -68,6 +68,50 @@ TEST(nobody_gets_the_cookie_of_another)
                             "Set-Cookie"));
 }
 
+/* The client asks whether the page is still good, and the origin says so. */
+static struct reply *confirm(const struct server *server,
+                             const struct upstream *upstream,
+                             const char *request, const char *fields)
+{
+    struct client *client = client_open(server), *peer;
+
+    client_say(client, "%s", request);
+    peer = upstream_accept(upstream);
+    assert_non_null(strcasestr(answer(peer,
+                                      printed("HTTP/1.1 304 Not Modified\r\n"
+                                              "Connection: close\r\n"
+                                              "ETag: \"a\"\r\n%s\r\n",
+                                              fields)),
+                               "if-none-match"));
+    return client_reply(client);
+}
+
+/* It says that the page is the same, and not whose it is. */
+TEST(what_a_304_says_to_one_is_for_others_only_if_it_says_so)
+{
+    static const char mine[] = GET("/a", "Cookie: id=1\r\n");
+    static const char anybodys[] = GET("/a", "");
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct reply *reply;
+
+    fetch_a(server, upstream, REPLY("ETag: \"a\"\r\nB: 1\r\n" LEN(3), "one"));
+    reply = confirm(server, upstream, mine, "B: 2\r\nX-Name: joe\r\n");
+    expect_body(reply, "one");
+    expect_field(reply, "B", "2");
+    expect_field(reply, "X-Name", "joe");
+    reply = confirm(server, upstream, anybodys, "");
+    expect_field(reply, "B", "1");
+    expect_no_field(reply, "X-Name");
+    reply = confirm(server, upstream, anybodys, "B: 3\r\n");
+    expect_field(reply, "B", "3");
+    reply = confirm(server, upstream, mine, KEEP "B: 4\r\n");
+    expect_field(reply, "B", "4");
+    reply = get_a(server);
+    expect_cache_status(reply, "hit");
+    expect_field(reply, "B", "4");
+}
+
 TEST(what_one_with_cookies_gets_is_for_others_only_if_it_says_so)
 {
     static const char asked[] = GET("/a", "Cookie: id=1\r\n");

@@ -50,24 +50,52 @@ static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
     return true;
 }
 
+/* Makes the entry that replaces the stored one for all; entry is the asker's.
+ * What else the 304 says to a client that told who it is may be about that
+ * client, unless the origin lets all have it for a while: others only hear that
+ * the stored answer is still good. NULL: there is no memory. */
+static struct cache_entry *make_shared(const struct fetch *fetch,
+                                       struct cache_entry *entry,
+                                       struct bytes lines)
+{
+    struct cache_circumstances circumstances = fetch_circumstances(fetch);
+    struct cache_asked asked = {.has_user = fetch->has_user};
+    struct cache_entry *shared = NULL;
+    struct buf validity;
+
+    if (!fetch->has_user || !cache_facts_is_of_one(&entry->facts, &asked))
+        return cache_entry_acquire(entry);
+    buf_init(&validity, NULL, 0, RESPONSE_HEAD_BYTES_MAX);
+    cached_head_put_validity(lines, &validity);
+    if (!validity.failed)
+        shared = cache_entry_refresh(fetch->earlier.entry, fetch->earlier.body,
+                                     buf_bytes(&validity), &circumstances);
+    buf_fini(&validity);
+    return shared;
+}
+
 /* Refreshes the entry by a 304. False: there is no memory for that. */
 static bool refresh(struct fetch *fetch)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);
+    struct bytes lines = fetched_lines(&fetch->exchange.response);
     struct cached_note note = fetch_note(fetch);
+    struct cache_entry *entry, *shared;
     enum cache_outcome outcome;
-    struct cache_entry *entry;
 
     entry = cache_entry_refresh(fetch->earlier.entry, fetch->earlier.body,
-                                fetched_lines(&fetch->exchange.response),
-                                &circumstances);
-    if (!entry)
-        return false;
-    note.is_stored = put_refreshed(fetch, entry, &outcome);
-    note.is_from_origin = true;
-    fetch_end_flight(fetch, outcome);
-    fetch_tell_entry(fetch, entry, fetch->earlier.body, &note);
+                                lines, &circumstances);
+    shared = entry ? make_shared(fetch, entry, lines) : NULL;
+    if (shared) {
+        note.is_stored = put_refreshed(fetch, shared, &outcome);
+        note.is_from_origin = true;
+        fetch_end_flight(fetch, outcome);
+        fetch_tell_entry(fetch, entry, fetch->earlier.body, &note);
+    }
     cache_entry_release(&entry);
+    if (!shared)
+        return false;
+    cache_entry_release(&shared);
     return true;
 }
 

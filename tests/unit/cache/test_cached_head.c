@@ -98,6 +98,16 @@ TEST(what_frames_an_answer_is_nobodys_own)
     assert_says(&out, "X: 3\r\n");
 }
 
+TEST(what_a_304_says_of_validity_is_told_from_all_else)
+{
+    cached_head_put_validity(BYTES("X-User: joe\r\nETag: \"a\"\r\n"
+                                   "cache-control: no-cache\r\nVia: b\r\n"
+                                   "Set-Cookie: c=d\r\nLink: <e>\r\n"),
+                             &out);
+    assert_says(&out, "ETag: \"a\"\r\ncache-control: no-cache\r\n"
+                      "Set-Cookie: c=d\r\n");
+}
+
 TEST(a_304_has_what_it_must_and_nothing_about_the_body)
 {
     cached_head_put_not_modified(BYTES("Content-Type: a/b\r\nETag: \"a\"\r\n"
