@@ -67,14 +67,16 @@ void h2_stream_free(struct h2_stream *stream)
     pool_give(&h2->context->streams, stream);
 }
 
+/* They are in the order of their numbers, and most frames are for the last, or
+ * for one that is to come. */
 struct h2_stream *h2_stream_find(const struct h2 *h2, uint32_t id)
 {
     for (struct list *node = h2->streams.prev; node != &h2->streams;
          node = node->prev) {
         struct h2_stream *stream = OWNER_OF(node, struct h2_stream, list_node);
 
-        if (stream->id == id)
-            return stream->is_gone ? NULL : stream;
+        if (stream->id <= id)
+            return stream->id == id && !stream->is_gone ? stream : NULL;
     }
     return NULL;
 }
