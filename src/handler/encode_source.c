@@ -49,7 +49,18 @@ static void stall(struct coded_source *coded)
         list_put_last(&encoder->stalled, &coded->stalled);
 }
 
-/* Reads the bytes of a file. False: some are missing, or no memory. */
+/* Reads some of part, behind len bytes of it that have been read. A pipe has
+ * all of it. */
+static ssize_t read_some(const struct part *part, char *to, size_t len)
+{
+    return part->kind == PART_PIPE
+               ? read(part->fd, to + len, (size_t)part->len - len)
+               : pread(part->fd, to + len, (size_t)part->len - len,
+                       (off_t)(part->at.offset + len));
+}
+
+/* Reads a part of a file or pipe. False: not all of it is there, or there is no
+ * memory. */
 static bool read_part(struct coded_source *coded, const struct part *part)
 {
     size_t len = 0;
@@ -57,8 +68,7 @@ static bool read_part(struct coded_source *coded, const struct part *part)
     if (!coded->read)
         coded->read = malloc(IN_BYTES);
     while (coded->read && len < part->len) {
-        ssize_t n = pread(part->fd, coded->read + len, part->len - len,
-                          (off_t)(part->at.offset + len));
+        ssize_t n = read_some(part, coded->read, len);
 
         if (n > 0)
             len += (size_t)n;
@@ -77,9 +87,8 @@ static bool take_part(struct coded_source *coded, const struct part *part)
         return true;
     case PART_SENDFILE:
     case PART_READ:
-        return read_part(coded, part);
     case PART_PIPE:
-        break; /* compressed answers have no pipes */
+        return read_part(coded, part);
     }
     return false;
 }

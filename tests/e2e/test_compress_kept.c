@@ -28,9 +28,9 @@ static struct reply *ask_more(struct client *client, const char *target,
 }
 
 /* Who asks first reads along while it comes. */
-static void fetch_coded(struct upstream *upstream, struct client *client,
-                        const char *target, const char *coding,
-                        const char *text)
+static void fetch_coded_of(struct upstream *upstream, struct client *client,
+                           const char *target, const char *coding,
+                           const char *control, const char *text)
 {
     struct client *peer;
 
@@ -41,13 +41,20 @@ static void fetch_coded(struct upstream *upstream, struct client *client,
     peer = upstream_accept(upstream);
     client_say(peer,
                "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
-               "Cache-Control: max-age=600\r\nETag: \"a\"\r\n"
+               "Cache-Control: %s\r\nETag: \"a\"\r\n"
                "Connection: close\r\nContent-Length: %zu\r\n\r\n%.700s",
-               strlen(text), text);
+               control, strlen(text), text);
     client_take(client, 200);
     assert_true(client_send(peer, text + 700, strlen(text + 700)));
     expect_unpacks(client_reply(client), coding, text);
     client_close(peer);
+}
+
+static void fetch_coded(struct upstream *upstream, struct client *client,
+                        const char *target, const char *coding,
+                        const char *text)
+{
+    fetch_coded_of(upstream, client, target, coding, "max-age=600", text);
 }
 
 /* What is kept, short in memory or long in a file, goes to each as he likes
@@ -81,6 +88,43 @@ TEST(what_a_cache_keeps_is_compressed_from_the_first_on)
         expect_body(reply, text);
         expect_field(reply, "ETag", "\"a\"");
         assert_true(reply_lists(reply, "Vary", "Accept-Encoding"));
+    }
+}
+
+/* What is not kept, short or so long that it goes by a pipe, and HEAD is told
+ * the same. */
+TEST(what_a_cache_passes_on_is_compressed_as_well)
+{
+    static const size_t lengths[] = {2000, 300000};
+    struct upstream *upstream = upstream_open();
+    struct server *server = START(printed("--proxy=/=%s", upstream->at),
+                                  "--proxy-cache=memory", "--compress-proxied",
+                                  "--workers=1");
+    struct client *client = client_open(server);
+
+    for (size_t i = 0; i < WAYS * 2; i++) {
+        const char *coding = ways[i / 2].token;
+        struct client *peer;
+        struct reply *reply;
+
+        going_on("%zu in %s", lengths[i % 2], coding);
+        fetch_coded_of(upstream, client, "/x", coding, "no-store",
+                       letters(lengths[i % 2]));
+        client_say(client,
+                   "HEAD /x HTTP/1.1\r\nHost: localhost\r\n"
+                   "Accept-Encoding: %s\r\n\r\n",
+                   coding);
+        peer = upstream_accept(upstream);
+        client_say(peer,
+                   "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+                   "Cache-Control: no-store\r\nETag: \"a\"\r\n"
+                   "Connection: close\r\nContent-Length: %zu\r\n\r\n",
+                   lengths[i % 2]);
+        reply = client_reply_to_head(client);
+        expect_field(reply, "Content-Encoding", coding);
+        expect_field(reply, "ETag", "W/\"a\"");
+        expect_no_field(reply, "Content-Length");
+        client_close(peer);
     }
 }
 

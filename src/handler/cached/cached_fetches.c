@@ -17,14 +17,7 @@ void fetch_end_flight(struct fetch *fetch, enum cache_outcome outcome)
 
 uint64_t fetch_body_length(const struct fetch *fetch)
 {
-    const struct response *response = &fetch->exchange.response;
-    uint64_t length = response->has_length ? response->length_left : 0;
-
-    if (response->source && !response->has_length && !response->has_ended)
-        return CACHE_LENGTH_UNKNOWN;
-    for (unsigned i = response->part_at + 1u; i < response->part_count; i++)
-        length += response->parts[i].len;
-    return length;
+    return fetched_length(&fetch->exchange.response);
 }
 
 /* The time a request took counts in milliseconds, not in changes of the

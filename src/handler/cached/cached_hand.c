@@ -2,6 +2,7 @@
 
 #include "handler/cached/cached_priv.h"
 #include "handler/encode.h"
+#include "http/head_edit.h"
 
 /* The body of a fetch's answer, handed to another response: first its parts,
  * then its source. */
@@ -84,11 +85,13 @@ static void note_codings(struct exchange *exchange)
         encode_unsent(response->encode, exchange, BYTES(""));
 }
 
-/* Adds the body; its length, if known, is in the copied head. */
+_Static_assert(CACHE_LENGTH_UNKNOWN == ENCODE_UNSIZED, "both say no length");
+
+/* Adds the body as it comes; its length, if known, is in the copied head. */
 static void add_body(struct response *response, const struct response *from,
                      struct source *source)
 {
-    uint64_t length = from->has_length ? from->length_left : 0;
+    uint64_t length = fetched_length(from);
 
     response_add_head(response);
     if (response->is_head || response->head.failed) {
@@ -97,12 +100,31 @@ static void add_body(struct response *response, const struct response *from,
     }
     response->source = source;
     response->is_unsized = from->is_unsized;
-    response->has_length = from->has_length;
+    response->has_length = from->has_length ||
+                           (from->part_count > 1 && !from->source);
     response->has_ended = from->part_count <= 1 && !response_has_more(from);
-    for (unsigned i = 1; i < from->part_count; i++)
-        length += from->parts[i].len;
-    response->has_length |= from->part_count > 1 && !from->source;
-    response->length_left = length;
+    response->length_left = length != CACHE_LENGTH_UNKNOWN ? length : 0;
+}
+
+/* Whether the body is added compressed, as that of a stored answer would be.
+ * HEAD is told so, too. */
+static bool is_coded(struct exchange *exchange, const struct response *from,
+                     struct source *source)
+{
+    struct response *response = &exchange->response;
+    uint64_t length = fetched_length(from);
+
+    if (from->is_error)
+        return false;
+    if (response->is_head) {
+        encode_head(response->encode, exchange);
+        return false;
+    }
+    if (!encode_wants(response->encode, exchange, length))
+        return false;
+    head_drop(&response->head, RESPONSE_HEADROOM, BYTES("Content-Length"));
+    encode_add_source(response->encode, exchange, source, length);
+    return true;
 }
 
 void cached_hand_over(struct cached *cached, struct exchange *exchange,
@@ -127,5 +149,6 @@ void cached_hand_over(struct cached *cached, struct exchange *exchange,
     note_codings(exchange);
     cached_note_put(cached, note, &response->head);
     cached_note_use(cached, exchange, note);
-    add_body(response, &from->response, &handed->source);
+    if (!is_coded(exchange, &from->response, &handed->source))
+        add_body(response, &from->response, &handed->source);
 }

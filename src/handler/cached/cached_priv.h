@@ -160,6 +160,19 @@ static inline struct bytes fetched_lines(const struct response *response)
                          data + response->fields_end - response->id_line.len);
 }
 
+/* The length of the body that such an answer has; CACHE_LENGTH_UNKNOWN: it does
+ * not say. */
+static inline uint64_t fetched_length(const struct response *response)
+{
+    uint64_t length = response->has_length ? response->length_left : 0;
+
+    if (response->source && !response->has_length && !response->has_ended)
+        return CACHE_LENGTH_UNKNOWN;
+    for (unsigned i = response->part_at + 1u; i < response->part_count; i++)
+        length += response->parts[i].len;
+    return length;
+}
+
 /* --- cached_fetch.c ------------------------------------------------------ */
 
 struct fetch;
