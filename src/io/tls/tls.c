@@ -291,6 +291,15 @@ static bool has_more(const struct tls *tls)
     return tls->held || SSL_has_pending(tls->ssl);
 }
 
+/* A record with so much data has come. */
+static void forget_idle(struct tls *tls, size_t len)
+{
+    size_t bytes = len + TLS_RECORD_EXTRA_MAX;
+
+    tls->idle_bytes -= bytes < tls->idle_bytes ? (uint32_t)bytes
+                                               : tls->idle_bytes;
+}
+
 static enum io_result receive(struct tls *tls, char *data, size_t len,
                               size_t *len_out)
 {
@@ -303,6 +312,8 @@ static enum io_result receive(struct tls *tls, char *data, size_t len,
 
         returned = SSL_read_ex(tls->ssl, data + received, len - received, &n);
         received += n;
+        if (returned == 1)
+            forget_idle(tls, n);
     } while (returned == 1 && received < len &&
              ++records < TLS_RECORDS_AT_ONCE && has_more(tls));
     tls->has_unread = returned == 1 && has_more(tls);

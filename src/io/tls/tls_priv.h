@@ -37,7 +37,12 @@ enum {
     /* A record of one byte takes about as long to open as one of hundreds:
      * others have their turn after so many. */
     TLS_RECORDS_AT_ONCE = 128,
-    TLS_BEGUN_MAX = 5 /* a KeyUpdate: clients send nothing else */
+    TLS_BEGUN_MAX = 5, /* a KeyUpdate: clients send nothing else */
+    /* How many bytes may come to OpenSSL without data, of what is not the
+     * handshake: one record, and what was read ahead of the next. OpenSSL takes
+     * as many updates of keys, and clients' wishes for another handshake, as
+     * there are, in one call. */
+    TLS_IDLE_BYTES_MAX = TLS_IN_BYTES
 };
 
 struct tls_buffers {
@@ -93,6 +98,7 @@ struct tls {
     uint32_t kept_at;
     uint32_t kept_len;
     uint32_t owed;        /* payload encrypted, but not reported */
+    uint32_t idle_bytes;  /* what has come to OpenSSL, less what was data */
     uint32_t sent_ms;     /* when payload was sent last, by a coarse clock */
     uint32_t unsent_max;  /* unsent bytes in the socket; 0: any number */
     uint16_t early_bytes; /* payload of an early record */

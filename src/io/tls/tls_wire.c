@@ -218,6 +218,23 @@ static size_t take_gathered(struct tls_buffers *buffers, char *data, size_t len)
     return len;
 }
 
+/* Receives for a connection that OpenSSL keeps. Whoever sends only what is no
+ * data would keep the worker in one call, and the connection for ever. */
+static enum io_result receive_some(struct tls *tls, char *data, size_t *len)
+{
+    enum io_result result;
+
+    if (tls->idle_bytes > TLS_IDLE_BYTES_MAX) {
+        tls->why = "too many records without data";
+        tls->error = EPROTO;
+        return IO_FAILED;
+    }
+    result = receive_bytes(tls, data, *len, len);
+    if (tls->is_open)
+        tls->idle_bytes += (uint32_t)*len;
+    return result;
+}
+
 /* Finds bytes for OpenSSL. In the handshake of a connection that may be taken
  * over, it asks for the head of a record, and then for the rest, and so has
  * nothing of what comes behind. Otherwise it reads ahead. */
@@ -231,7 +248,7 @@ static enum io_result find_bytes(struct tls *tls, char *data, size_t *len)
         return IO_DONE;
     }
     if (!tls->secrets)
-        return receive_bytes(tls, data, *len, len);
+        return receive_some(tls, data, len);
     if (buffers->in_len == 0) {
         if (buffers->out_len > 0) /* the answer needs what was not sent yet */
             return IO_AGAIN_READ;
