@@ -18,7 +18,8 @@ MUST_USE bool tls_challenge_show(struct ssl_st *ssl, const char *folder,
 /* Whether a list of protocols (RFC 7301 3.1) has a challenge's alone. */
 bool tls_challenge_is_listed(struct bytes protocols);
 
-/* Whether a connection was made for a challenge. */
+/* Whether a connection was made for a challenge, or has been shown one: then it
+ * is for nothing else. */
 bool tls_challenge_is_met(const struct ssl_st *ssl);
 
 #endif
