@@ -11,6 +11,7 @@
 #include "io/tls/tls_challenge_priv.h"
 #include "io/tls/tls_context_priv.h"
 #include "io/tls/tls_name.h"
+#include "io/tls/tls_return_priv.h"
 #include "io/tls/tls_schedule_priv.h"
 #include "io/tls/tls_table_priv.h"
 #include "io/tls/tls_tickets_priv.h"
@@ -305,6 +306,8 @@ static bool fill(SSL_CTX *ctx, const struct tls_set *set,
                        1 &&
                    ask_clients(ctx, set);
 
+    if (set->client != TLS_CLIENT_NONE)
+        tls_return_limit(context->items[0]);
     for (size_t i = 0; i < set->certificate_count && is_done; i++)
         is_done = show(ctx, set->certificates[i]);
     return is_done;

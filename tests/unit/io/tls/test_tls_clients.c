@@ -235,4 +235,99 @@ TEST(who_asked_for_a_challenge_gets_nothing_else)
     }
 }
 
+/* --- Tickets ------------------------------------------------------------- */
+
+/* How far the clock of this program is ahead. */
+static time_t ahead_s;
+
+time_t time(time_t *seconds_out)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (seconds_out)
+        *seconds_out = now.tv_sec + ahead_s;
+    return now.tv_sec + ahead_s;
+}
+
+/* Takes a client's latest ticket, which comes with the first reply. */
+static SSL_SESSION *take_session(struct talk *talk)
+{
+    static const char hello[] = "hello";
+    struct iovec part = {(void *)(uintptr_t)hello, sizeof(hello)};
+    char text[sizeof(hello)];
+    size_t sent;
+
+    assert_int_equal(tls_send(talk->tls, &part, 1, false, &sent), IO_DONE);
+    assert_int_equal(SSL_read(talk->client, text, sizeof(text)), sizeof(text));
+    return SSL_get1_session(talk->client);
+}
+
+/* Whether a client of that certificate is let in at that hour; it then comes
+ * back by a newer ticket. */
+static bool comes_in(struct wish *wish, time_t hour, bool *is_resumed_out)
+{
+    struct tls_facts facts;
+    struct talk talk;
+    bool is_in;
+
+    ahead_s = hour * 3600;
+    talk = talk_as(wish);
+    is_in = talk.result == IO_DONE;
+    if (is_in) {
+        assert_true(tls_knows_client(talk.tls));
+        tls_tell(talk.tls, &facts);
+        *is_resumed_out = facts.is_resumed;
+        SSL_SESSION_free(wish->session);
+        wish->session = take_session(&talk);
+    }
+    hang_up(&talk);
+    ahead_s = 0;
+    return is_in;
+}
+
+static const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
+
+TEST(no_ticket_outlives_the_clients_certificate)
+{
+    struct made client = make_certificate(&(struct making){.subject = "client",
+                                                           .issuer = &authority,
+                                                           .begins_s = -3600,
+                                                           .ends_s = 3 * 3600});
+    bool is_resumed;
+
+    for (size_t i = 0; i < 2; i++) {
+        struct wish wish = {.version = versions[i], .certificate = &client};
+
+        assert_true(comes_in(&wish, 0, &is_resumed));
+        assert_false(is_resumed);
+        assert_true(comes_in(&wish, 2, &is_resumed));
+        assert_true(is_resumed);
+        assert_false(comes_in(&wish, 4, &is_resumed));
+        SSL_SESSION_free(wish.session);
+    }
+    made_free(&client);
+}
+
+/* Each visit gives it a newer ticket. */
+TEST(who_comes_back_shows_a_certificate_once_a_day)
+{
+    struct made client = make_certificate(&(struct making){
+        .subject = "client", .issuer = &authority});
+    bool is_resumed;
+
+    for (size_t i = 0; i < 2; i++) {
+        struct wish wish = {.version = versions[i], .certificate = &client};
+
+        assert_true(comes_in(&wish, 0, &is_resumed));
+        for (time_t hour = 10; hour <= 50; hour += 10) {
+            assert_true(comes_in(&wish, hour, &is_resumed));
+            if (is_resumed != (hour % 30 != 0))
+                fail_msg("version %zu, hour %d", i, (int)hour);
+        }
+        SSL_SESSION_free(wish.session);
+    }
+    made_free(&client);
+}
+
 SUITE(.begin = make_all, .end = free_all);
