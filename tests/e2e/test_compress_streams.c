@@ -95,10 +95,47 @@ TEST(keys_are_and_values_of_stores_that_say_so)
                        "Accept-Encoding: gzip\r\nRange: bytes=2-6\r\n");
     expect_status(reply, 206);
     expect_no_field(reply, "Content-Encoding");
+    expect_field(reply, "Vary", "Accept-Encoding");
+    expect_field(reply, "ETag", "\"41\"");
     expect_body(reply, "vvvvv");
-    reply = client_ask(client, "GET", "/a/key",
-                       "Accept-Encoding: gzip\r\nIf-None-Match: W/\"41\"\r\n");
-    expect_status(reply, 304);
+}
+
+/* A cache that is told of another form than the one it has must not go on with
+ * that (RFC 9111 4.3.4). */
+TEST(a_304_of_a_value_names_the_form_that_the_client_has)
+{
+    struct server *server = START(printed("--kv=/a=%s/c", folder()),
+                                  "--kv-compress=/a");
+    struct client *client = client_open(server);
+    char *value = scratch(2001);
+    static const struct {
+        const char *asked;
+        const char *told;
+    } forms[] = {{"W/\"1\"", "W/\"1\""},
+                 {"\"1\"", "\"1\""},
+                 {"\"9\", W/\"1\"", "W/\"1\""}};
+
+    memset(value, 'v', 2000);
+    value[2000] = '\0';
+    client_say(client,
+               "PUT /a/key HTTP/1.1\r\nHost: localhost\r\n"
+               "Content-Type: text/plain\r\nContent-Length: 2000\r\n\r\n%s",
+               value);
+    expect_status(client_reply(client), 201);
+    for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+        struct reply *reply = client_ask(client, "GET", "/a/key",
+                                         printed("Accept-Encoding: gzip\r\n"
+                                                 "If-None-Match: %s\r\n",
+                                                 forms[i].asked));
+
+        going_on("%s", forms[i].asked);
+        expect_status(reply, 304);
+        expect_field(reply, "ETag", forms[i].told);
+        expect_field(reply, "Vary", "Accept-Encoding");
+        expect_field(reply, "Content-Security-Policy", "sandbox");
+    }
+    expect_status(client_ask(client, "GET", "/a/key", "If-Match: \"2\"\r\n"),
+                  412);
 }
 
 TEST(a_store_that_is_not_there_is_not_compressed)

@@ -157,16 +157,43 @@ static void tell_problem(const struct kv *kv, struct exchange *exchange,
     kv_fail_with(kv, exchange, &problem);
 }
 
-/* Answers a request that has conditions or asks for a range. */
+/* Whether the value would be answered with 304; then it is, and the answer names
+ * the form that the client has. */
+static bool answer_unchanged(struct kv *kv, struct exchange *exchange,
+                             const struct representation *representation)
+{
+    const struct server_defaults *defaults = kv->options.defaults;
+    struct response *response = &exchange->response;
+
+    if (condition_evaluate(&exchange->request, &representation->validators,
+                           defaults->now->wall_s) != CONDITION_NOT_MODIFIED)
+        return false;
+    response_begin(response, 304, defaults);
+    buf_put(&response->head, representation->fields);
+    encode_unsent(&kv->encode, exchange, representation->type);
+    response_add_head(response);
+    return true;
+}
+
+/* Answers a request that has conditions or asks for a range. fields: those of
+ * the representation. */
 static __attribute__((noinline)) enum representation_answer send_if(
     struct kv *kv, struct exchange *exchange, const struct kv_meta *meta,
-    struct representation *representation)
+    struct representation *representation, struct buf *fields)
 {
     char storage[KV_ETAG_BYTES];
     struct buf tag;
 
     buf_init(&tag, storage, sizeof(storage), sizeof(storage));
     representation->validators = validators_of(kv, meta, &tag);
+    if (kv->options.codes_values && kv->encode.rules) {
+        if (answer_unchanged(kv, exchange, representation))
+            return REPRESENTATION_NO_BODY;
+        /* A part is never compressed, but the whole might be. */
+        if (compress_rules_take(kv->encode.rules, representation->type))
+            buf_put_literal(fields, "Vary: Accept-Encoding\r\n");
+        representation->fields = buf_bytes(fields);
+    }
     return representation_answer(representation, exchange, kv->options.defaults,
                                  &kv->boundary);
 }
@@ -191,7 +218,7 @@ static bool send_value(struct kv *kv, struct exchange *exchange,
         .memory = value->data.len > 0 ? value->data.data : "",
         .fd = -1};
     if (!representation_is_plain(&exchange->request))
-        sent = send_if(kv, exchange, &value->meta, &representation);
+        sent = send_if(kv, exchange, &value->meta, &representation, &fields);
     if (sent == REPRESENTATION_WHOLE)
         send_whole(kv, exchange, &representation);
     else if (response->status >= 400 && response->is_error)
