@@ -110,8 +110,12 @@ TEST(only_the_revision_that_was_read_is_replaced)
 TEST(conditions_that_cannot_be_kept_are_refused)
 {
     static const char *const fields[] = {
-        "If-None-Match: \"1\"\r\n", "If-Match: \"1\", \"2\"\r\n",
-        "If-Match: *\r\nIf-None-Match: *\r\n", "If-Match: 1\r\n",
+        "If-None-Match: \"1\"\r\n",
+        "If-Match: \"1\", \"2\"\r\n",
+        "If-Match: W/*\r\n",
+        "If-Match: W/1\r\n",
+        "If-Match: *\r\nIf-None-Match: *\r\n",
+        "If-Match: 1\r\n",
         "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n"};
 
     for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {

@@ -122,10 +122,13 @@ static bool read_key(struct kv_batch *batch, const struct members *members,
     return true;
 }
 
-static bool is_digits(struct bytes text)
+/* Whether text is a number of 64 bits, in quotes or not. */
+static bool is_revision(struct bytes text)
 {
     uint64_t number;
 
+    if (text.len > 2 && *text.data == '"' && text.data[text.len - 1] == '"')
+        text = (struct bytes){text.data + 1, text.len - 2};
     return query_number(text, UINT64_MAX, &number);
 }
 
@@ -150,7 +153,7 @@ enum kv_condition kv_condition_read(struct bytes text, bool may_be_bare,
 static bool read_condition(struct kv_batch *batch,
                            const struct json_value *value, struct kv_op *op)
 {
-    struct bytes text, inner;
+    struct bytes text;
 
     if (!value) {
         if (op->kind == KV_CHECK)
@@ -167,10 +170,8 @@ static bool read_condition(struct kv_batch *batch,
         return true;
     }
     op->condition = kv_condition_read(text, true, &op->if_revision);
-    inner = text.len > 1 ? (struct bytes){text.data + 1, text.len - 2}
-                         : BYTES("");
     if (op->condition == KV_IF_REVISION && op->if_revision == 0 &&
-        !is_digits(text) && !is_digits(inner))
+        !is_revision(text))
         return kv_batch_fail_member(batch, value->name,
                                     "this is no revision, \"*\" or \"absent\"");
     return true;

@@ -57,7 +57,7 @@ static bool read_if_match(struct kv *kv, struct exchange *exchange,
 
     if (is_weak) /* never matches in a strong comparison */
         tag = bytes_between(tag.data + 2, tag.data + tag.len);
-    if (!bytes_eq(tag, BYTES("*")) && !is_tag(tag)) {
+    if (!is_tag(tag) && (is_weak || !bytes_eq(tag, BYTES("*")))) {
         kv_fail(kv, exchange, 400, "If-Match has one ETag here, or \"*\"");
         return false;
     }

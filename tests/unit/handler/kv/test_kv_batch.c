@@ -127,6 +127,8 @@ TEST(what_is_wrong_is_told_with_its_line)
         {"{\"op\":\"check\",\"key\":\"a\"}", 400, "if"},
         {"{\"op\":\"check\",\"key\":\"a\",\"if\":\"x\"}", 400, "if"},
         {"{\"op\":\"check\",\"key\":\"a\",\"if\":\"\"}", 400, "if"},
+        {"{\"op\":\"check\",\"key\":\"a\",\"if\":\"x5x\"}", 400, "if"},
+        {"{\"op\":\"check\",\"key\":\"a\",\"if\":\"(5)\"}", 400, "if"},
         {"{\"op\":\"check\",\"key\":\"a\",\"if\":7}", 400, "if"},
         {"{\"op\":\"put\",\"key\":\"a\"}", 400, "value"},
         {"{\"op\":\"put\",\"key\":\"a\",\"value64\":\"A\"}", 400, "value64"},
