@@ -86,6 +86,18 @@ const tests = {
       assert.equal(page.asked[2].headers["If-Match"], '"0"');
     }
   },
+  /* A store may compress values, whose ETag is weak then: no condition holds. */
+  async the_etag_of_a_get_is_one_to_put_by() {
+    const page = openKeys([answer(200, [["ETag", '"7"']], "old"),
+                           answer(204, [["ETag", '"8"']], "")]);
+
+    page.at("key").value = "one";
+    await page.submit("get");
+    assert.equal(page.asked[0].headers["Cache-Control"], "no-transform");
+    page.at("when").value = "same";
+    await page.submit("put");
+    assert.equal(page.asked[1].headers["If-Match"], '"7"');
+  },
   what_has_never_happened_is_a_dash() {
     for (const value of ["percent(null)", "micros(null)", "rate(undefined)",
                          "timeOf({count: 0, p50: 0}, 'p50').text"])

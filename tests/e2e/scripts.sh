@@ -10,6 +10,11 @@ a_get_that_fails_leaves_no_old_value()
     node tests/e2e/scripts.js a_get_that_fails_leaves_no_old_value
 }
 
+the_etag_of_a_get_is_one_to_put_by()
+{
+    node tests/e2e/scripts.js the_etag_of_a_get_is_one_to_put_by
+}
+
 what_has_never_happened_is_a_dash()
 {
     node tests/e2e/scripts.js what_has_never_happened_is_a_dash
@@ -21,6 +26,7 @@ figures_of_a_legend_stay_where_they_are()
 }
 
 for test in a_get_that_fails_leaves_no_old_value \
+    the_etag_of_a_get_is_one_to_put_by \
     what_has_never_happened_is_a_dash figures_of_a_legend_stay_where_they_are; do
     if command -v node >/dev/null; then
         ok "$test"
