@@ -155,9 +155,22 @@ struct wish {
     const char *algorithms;
     const char *ciphers;
     const char *groups;
+    const char *then_name; /* in the second ClientHello, if there is one */
     const struct made *certificate;
     SSL_SESSION *session;
 };
+
+/* Changes the client's name when the server has asked for another group. */
+static void on_message(int is_written, int version, int type, const void *data,
+                       size_t len, SSL *ssl, void *object)
+{
+    const char *name = object;
+
+    (void)version;
+    if (!is_written && type == SSL3_RT_HANDSHAKE && len > 0 &&
+        *(const unsigned char *)data == SSL3_MT_SERVER_HELLO)
+        SSL_set_tlsext_host_name(ssl, name);
+}
 
 static bool step(struct talk *talk)
 {
@@ -200,6 +213,11 @@ static struct talk talk_to(const struct wish *wish)
     talk.server = SSL_new(tls_context_ssl(context));
     if (wish->name)
         SSL_set_tlsext_host_name(talk.client, wish->name);
+    if (wish->then_name) {
+        SSL_set_msg_callback(talk.client, on_message);
+        SSL_set_msg_callback_arg(talk.client,
+                                 (void *)(uintptr_t)wish->then_name);
+    }
     if (wish->session)
         SSL_set_session(talk.client, wish->session);
     BIO_new_bio_pair(&near, 0, &far, 0);
@@ -428,6 +446,42 @@ TEST(no_session_goes_on_under_another_name)
         assert_false(SSL_is_init_finished(talk.server));
         hang_up(&talk);
         SSL_SESSION_free(wish.session);
+    }
+}
+
+/* By a second ClientHello, which may have another name than the first one. */
+TEST(no_session_goes_on_under_a_name_told_later)
+{
+    static const char *const firsts[] = {"a.example", "b.example",
+                                         "private.example"};
+    static const char *const seconds[] = {"private.example", "a.example",
+                                          "b.example"};
+
+    for (size_t i = 0; i < 9; i++) {
+        struct wish wish = {.name = firsts[i / 3], .version = TLS1_3_VERSION};
+        struct wish again = {.name = firsts[i / 3],
+                             .version = TLS1_3_VERSION,
+                             .groups = "P-384:P-256",
+                             .then_name = seconds[i % 3]};
+        struct talk talk;
+        const struct tls_set *set;
+
+        wish.name = i / 3 < 2 ? firsts[i / 3] : "a.example";
+        talk = talk_to(&wish);
+        again.session = SSL_get1_session(talk.client);
+        hang_up(&talk);
+        talk = talk_to(&again);
+        set = tls_context_chosen(talk.server);
+        if (SSL_is_init_finished(talk.server) && tls_set_asks(set))
+            fail_msg("%s, then %s: no certificate was asked for", again.name,
+                     again.then_name);
+        if (SSL_is_init_finished(talk.server) &&
+            SSL_session_reused(talk.server) &&
+            set != tls_table_find(table, bytes_of(wish.name)))
+            fail_msg("%s, then %s: goes on elsewhere", again.name,
+                     again.then_name);
+        hang_up(&talk);
+        SSL_SESSION_free(again.session);
     }
 }
 
