@@ -40,6 +40,15 @@ static void put_run(struct kv_redis_call *call, struct buf *out)
     kv_command_put_number(out, listing->step);
 }
 
+/* Whether a key can be one that was asked for. If others write to the index, with
+ * other scores, the engine tells keys outside of the range. */
+static bool is_asked_for(const struct kv_redis_listing *listing,
+                         struct bytes key)
+{
+    return key.len > 0 && key.len <= KV_KEY_BYTES_MAX &&
+           kv_key_begins_with(key, listing->page->prefix);
+}
+
 static bool copy_keys(struct kv_redis_listing *listing,
                       struct kv_redis_run *run, const struct kv_reply *reply)
 {
@@ -52,8 +61,8 @@ static bool copy_keys(struct kv_redis_listing *listing,
     for (size_t i = 0; i < count; i++) {
         struct bytes key = kv_reply_text(kv_reply_at(reply, i));
 
-        if (key.len == 0 || key.len > KV_KEY_BYTES_MAX)
-            continue; /* not one of our keys */
+        if (!is_asked_for(listing, key))
+            continue;
         key.data = arena_text(&listing->round, key);
         if (!key.data)
             return false;

@@ -357,6 +357,36 @@ static const char *say_empty(struct fake *fake, const char *command,
     return "*0\r\n";
 }
 
+/* As where others have written to the index, with another score. */
+static const char *say_strays(struct fake *fake, const char *command,
+                              const char *last)
+{
+    (void)fake;
+    (void)last;
+    return strcmp(command, "HMGET") == 0
+               ? FOUND
+               : "*3\r\n$1\r\na\r\n$6\r\nmany/b\r\n$4\r\nmanz\r\n";
+}
+
+TEST(keys_that_do_not_begin_as_asked_are_not_listed)
+{
+    struct kv_page page = {.prefix = BYTES("many"),
+                           .delimiter = BYTES("/"),
+                           .limit = 64, /* so all comes at once */
+                           .on_done = on_page};
+
+    one.answer = say_strays;
+    open_client(url_of(&one));
+    answered = 0;
+    if (!kv_client_list(client, &page))
+        wait_for(1);
+    assert_int_equal(page.outcome, KV_FOUND);
+    assert_int_equal(page.count, 1);
+    assert_true(page.entries[0].is_prefix);
+    assert_true(bytes_eq(page.entries[0].key, BYTES("many/")));
+    arena_fini(&page.arena);
+}
+
 TEST(a_listing_asks_every_partition)
 {
     struct kv_page page = {.limit = 10, .on_done = on_page};
