@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/cidr.h"
+#include "base/now.h"
 #include "engine/conn_memory_priv.h"
 #include "engine/h1/h1.h"
 #include "engine/h2/h2.h"
@@ -15,6 +16,11 @@ enum {
      * responses get until then. */
     TURN_BYTES = 524288,
     TURN_RUNS = 256,
+    /* How many runs of a turn may send nothing, as where an answer has come
+     * whose length is known only now; and how long more of these may take: what
+     * a listing reads before it begins is long work without a byte. */
+    TURN_EMPTY_RUNS = 8,
+    TURN_EMPTY_NS = 1000000,
     TURN_SHAKES = 2, /* handshakes' steps, most of 0.5 ms */
     TURN_COSTLY = 1, /* costly connections that are read from */
     /* So many connections are searched for one above its address's share. */
@@ -213,12 +219,32 @@ static __attribute__((noinline)) void work_late(struct conn_set *set)
     conn_feed_unread(shared);
 }
 
+/* What a turn has done that sent nothing. */
+struct idling {
+    unsigned runs;
+    uint64_t since_ns; /* when there were many; 0: not yet */
+};
+
+/* Notes another run. Whether others have their turn now. */
+static bool note_empty(struct idling *idling)
+{
+    uint64_t now_ns;
+
+    if (++idling->runs <= TURN_EMPTY_RUNS)
+        return false;
+    now_ns = now_read_ns();
+    if (idling->since_ns == 0)
+        idling->since_ns = now_ns;
+    return now_ns - idling->since_ns >= TURN_EMPTY_NS;
+}
+
 void conn_set_turn(struct conn_set *set)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SCHEDULE);
     struct conn_shared *shared = &set->shared;
     struct sched *sched = &shared->sched;
     struct sched_item *item;
+    struct idling idling = {0};
     uint64_t sent = 0;
 
     shared->is_held = false;
@@ -229,10 +255,14 @@ void conn_set_turn(struct conn_set *set)
     }
     while (sent < TURN_BYTES && !shared->is_held && sched_has_work(sched) &&
            (item = sched_take(sched))) {
+        uint64_t now_sent;
+
         if (sched_overtakes(sched, item))
             stats_note_overtake(shared->context.stats);
-        sent += TURN_BYTES / TURN_RUNS +
-                conn_run(OWNER_OF(item, struct conn, item));
+        now_sent = conn_run(OWNER_OF(item, struct conn, item));
+        if (now_sent == 0 && note_empty(&idling))
+            break;
+        sent += TURN_BYTES / TURN_RUNS + now_sent;
     }
     tell_queue(set);
     if (link_has_others(&shared->link))
