@@ -213,11 +213,11 @@ TEST(bodies_that_never_come_end_with_the_connection)
 
 TEST(who_expects_to_continue_is_told_to)
 {
-    static const char *const expects[] = {"100-continue", "100-Continue",
-                                          "  100-continue  "};
+    static const char *const expects[] = {
+        "100-continue", "100-Continue", "  100-continue  ", ", 100-continue,,"};
     struct client *client = client_open(server);
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         struct reply *reply;
 
         client_say(client,

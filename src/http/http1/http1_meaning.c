@@ -241,20 +241,24 @@ static enum reason read_transfer_encoding(struct request *request)
     return members == 1 ? REASON_NONE : REASON_CODING_UNKNOWN;
 }
 
-/* Reads Expect (RFC 9110 10.1.1); from HTTP/1.0 it means nothing. */
+/* Reads Expect, a list (RFC 9110 10.1.1); from HTTP/1.0 it means nothing. */
 static void read_expect(struct request *request)
 {
     const struct field *field = request_find(request, FIELD_EXPECT);
+    struct bytes list, member;
 
     request->expects_continue = false;
     request->expects_other = false;
     if (request->minor == 0)
         return;
     for (; field; field = request_next(request, field)) {
-        if (bytes_ieq(field->value, BYTES("100-continue")))
-            request->expects_continue = true;
-        else
-            request->expects_other = true;
+        list = field->value;
+        while (field_next_member(&list, &member)) {
+            if (bytes_ieq(member, BYTES("100-continue")))
+                request->expects_continue = true;
+            else if (member.len > 0)
+                request->expects_other = true;
+        }
     }
 }
 
