@@ -192,6 +192,35 @@ TEST(who_expects_to_continue_waits_for_the_upstream)
     expect_hears(client, OK VIA "Content-Length: 2\r\n\r\nhi");
 }
 
+/* RFC 9110 15.2: only who has asked for it by itself may keep it. */
+TEST(a_100_that_nobody_expects_is_passed_on)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    struct client *client = client_open(server);
+    struct client *peer;
+
+    peer = upstream_asked(upstream, client, GET "\r\n");
+    client_say(peer, CONTINUE "\r\n");
+    expect_hears(client, CONTINUE VIA "\r\n");
+    client_say(peer, HI);
+    expect_hears(client, OK VIA "Content-Length: 2\r\n\r\nhi");
+}
+
+TEST(http_1_0_hears_of_no_100)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    struct client *client = client_open(server);
+    struct client *peer;
+
+    client_say(client, "GET /x HTTP/1.0\r\nHost: a\r\n\r\n");
+    peer = upstream_accept(upstream);
+    client_say(peer, CONTINUE "\r\n" HI);
+    expect_status(client_reply(client), 200);
+    client_expect_end(client);
+}
+
 TEST(a_refused_expectation_is_heard_before_the_body)
 {
     struct upstream *upstream = upstream_open();

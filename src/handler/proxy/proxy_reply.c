@@ -62,7 +62,8 @@ static uint64_t read_kept_ms(const struct reply *reply)
     return 0;
 }
 
-/* Handles a 1xx, which is passed on when the response sends next. False: too
+/* Handles a 1xx, which is passed on when the response sends next, to all but
+ * HTTP/1.0 (RFC 9110 15.2): this server asks for no 100 by itself. False: too
  * many. */
 static bool pass_interim(struct transfer *transfer)
 {
@@ -72,8 +73,7 @@ static bool pass_interim(struct transfer *transfer)
 
     if (++transfer->interims > PROXY_INTERIM_MAX)
         return false;
-    if (request->minor == 0 ||
-        (reply->status == 100 && !request->expects_continue))
+    if (request->minor == 0)
         return true;
     relay = transfer_relay(transfer, transfer->lease.server);
     transfer->interim.len = 0;
