@@ -117,6 +117,30 @@ TEST(what_follows_a_reply_answers_nobody)
     }
 }
 
+/* One read takes the reply, and has no room for what follows. */
+TEST(what_follows_a_reply_as_long_as_the_buffer_answers_nobody)
+{
+    static const char head[] = OK "Content-Length: %d\r\n\r\n";
+    static const char more[] = OK "Content-Length: 4\r\n\r\nevil";
+    enum { ROOM = 32768 + 4096, BODY = ROOM - (sizeof(head) - 1 + 3) };
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, "--proxy-buffer=32768");
+    struct client *client = client_open(server);
+    struct client *peer = upstream_asked(upstream, client,
+                                         GET "\r\n" GET "\r\n");
+    char text[ROOM + sizeof(more) - 1];
+
+    memset(text, 'x', ROOM);
+    text[snprintf(text, ROOM, head, BODY)] = 'x'; /* "%d" is five digits */
+    memcpy(text + ROOM, more, sizeof(more) - 1);
+    client_send(peer, text, sizeof(text));
+    expect_status(client_reply(client), 200);
+    hear_end(peer);
+    peer = upstream_accept(upstream);
+    hear_head(peer);
+    expect_hi(peer, client);
+}
+
 /* --- Requests that end early --------------------------------------------- */
 
 /* What is said before anything was asked cannot be a reply. */

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/socket.h>
 
 #include "observe/profile.h"
 
@@ -59,16 +58,6 @@ static ssize_t receive(const struct transfer *transfer)
     return n;
 }
 
-/* Whether nothing follows the body, which would be taken for the next reply. */
-static bool is_clean(const struct transfer *transfer)
-{
-    char byte;
-
-    return recv(transfer_transport(transfer)->fd, &byte, 1,
-                MSG_PEEK | MSG_DONTWAIT) == -1 &&
-           errno == EAGAIN;
-}
-
 /* Notes that the pipe is full. That may be so before it holds its capacity in
  * bytes, as each piece takes a slot of its own. */
 static void note_full(struct transfer *transfer)
@@ -83,7 +72,7 @@ static void take_in(struct transfer *transfer, size_t n)
     transfer->piped += n;
     body_reader_pass(&transfer->reader, n);
     if (body_reader_plain(&transfer->reader) == 0) {
-        transfer_finish(transfer, is_clean(transfer));
+        transfer_finish(transfer, transfer_has_read_all(transfer));
         return;
     }
     if (transfer->piped == transfer->pipe->bytes)

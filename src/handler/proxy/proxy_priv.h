@@ -313,6 +313,10 @@ void transfer_watch(struct transfer *transfer);
  * sends something, or is connected. */
 bool proxy_rest(struct pending *pending);
 
+/* Whether the upstream's socket has nothing more, which behind a reply would be
+ * taken for the next one. */
+bool transfer_has_read_all(const struct transfer *transfer);
+
 /* Stops reading until there is room again. */
 void transfer_pause(struct transfer *transfer);
 

@@ -8,11 +8,13 @@ enum { KEPT_S_MAX = 86400 };
 
 /* --- Bodies -------------------------------------------------------------- */
 
-/* Decodes what was read from that position on, in place. */
+/* Decodes what was read from that position on, in place. A read that has filled
+ * the buffer may have left in the socket what follows the reply. */
 static void decode(struct transfer *transfer, size_t from)
 {
     struct proxy_buffer *in = transfer->in;
     struct bytes input = {in->data + from, in->end - from};
+    bool is_full = in->end == proxy_in_bytes(transfer->proxy);
     struct bytes data;
 
     if (transfer->is_tunnel)
@@ -28,7 +30,9 @@ static void decode(struct transfer *transfer, size_t from)
         case BODY_AGAIN:
             return;
         case BODY_END:
-            transfer_finish(transfer, input.len == 0);
+            transfer_finish(transfer,
+                            input.len == 0 &&
+                                (!is_full || transfer_has_read_all(transfer)));
             return;
         case BODY_BAD:
             transfer->proxy->why = "frames its body wrongly";

@@ -1,5 +1,8 @@
 #include "handler/proxy/proxy_priv.h"
 
+#include <errno.h>
+#include <sys/socket.h>
+
 /* --- Buffers ------------------------------------------------------------- */
 
 struct proxy_buffer *proxy_buffer_take(struct proxy *proxy)
@@ -165,6 +168,15 @@ bool proxy_rest(struct pending *pending)
 }
 
 /* --- The upstream -------------------------------------------------------- */
+
+bool transfer_has_read_all(const struct transfer *transfer)
+{
+    char byte;
+
+    return recv(transfer_transport(transfer)->fd, &byte, 1,
+                MSG_PEEK | MSG_DONTWAIT) == -1 &&
+           errno == EAGAIN;
+}
 
 void transfer_pause(struct transfer *transfer)
 {
