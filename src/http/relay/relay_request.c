@@ -298,10 +298,13 @@ static void put_connection(const struct relay *relay,
                            const struct relay_from *from, struct buf *out)
 {
     bool takes_trailers = relay_takes_trailers(request);
+    bool has_body = request->is_chunked || request->content_length > 0;
 
     if (takes_trailers)
         buf_put_literal(out, "TE: trailers\r\n");
-    if (from->expects_continue && request->expects_continue)
+    /* Without content nobody may expect that (RFC 9110 10.1.1): some servers
+     * would wait for a body, and take the next request for it. */
+    if (from->expects_continue && request->expects_continue && has_body)
         buf_put_literal(out, "Expect: 100-continue\r\n");
     if (relay_upgrades(relay, request)) {
         head_field(out, BYTES("Upgrade"), relay->upgrade);

@@ -312,6 +312,10 @@ TEST(an_expectation_goes_on_when_it_shall)
     assert_goes_on(text, POST_WITH("Expect: 100-continue\r\n"
                                    "Content-Length: 1\r\n"));
     assert_goes_on(POST_WITH(""), POST_WITH(""));
+    assert_goes_on(POST_WITH("Expect: 100-continue\r\n"), POST_WITH(""));
+    assert_goes_on(POST_WITH("Expect: 100-continue\r\n"
+                             "Content-Length: 0\r\n"),
+                   POST_WITH("Content-Length: 0\r\n"));
 }
 
 /* --- Room ---------------------------------------------------------------- */
