@@ -222,6 +222,40 @@ TEST(an_early_answer_ends_the_upstreams_connection)
     expect_hi(peer, client);
 }
 
+/* Some servers take credentials of these kinds for all that comes over the
+ * connection: the next client would be taken for the one before. */
+TEST(credentials_of_a_connection_end_with_their_request)
+{
+    static const char *const bound[] = {
+        "Authorization: NTLM TlRMTVNTUAADAAAA\r\n",
+        "Authorization: ntlm TlRMTVNTUAADAAAA\r\n",
+        "Authorization: Negotiate YIIB\r\n",
+        "Authorization: Basic YTpi\r\nAuthorization: NTLM TlRM\r\n",
+    };
+    struct upstream *upstream = upstream_open();
+    struct server *server = PROXY(upstream, NULL);
+    struct client *peer;
+
+    for (size_t i = 0; i < COUNT(bound); i++) {
+        struct client *client = client_open(server);
+        struct client *other = client_open(server);
+
+        going_on("%s", bound[i]);
+        peer = upstream_asked(upstream, client,
+                              printed(GET "%s\r\n", bound[i]));
+        expect_hi(peer, client);
+        hear_end(peer);
+        peer = upstream_asked(upstream, other, GET "\r\n");
+        expect_hi(peer, other);
+        client_say(other, GET "Authorization: Basic YTpi\r\n\r\n");
+        expect_hears(peer, GET "Authorization: Basic YTpi\r\n" ASKER "\r\n");
+        expect_hi(peer, other); /* as others go on over the same one */
+        client_close(client);
+        client_close(other);
+        client_close(peer);
+    }
+}
+
 /* --- Many at once -------------------------------------------------------- */
 
 /* Who asks over a connection that others have used gets what was asked for. */

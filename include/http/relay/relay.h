@@ -110,6 +110,11 @@ bool relay_upgrades(const struct relay *relay, const struct request *request);
  * be read: the upstream then answers less than was asked. */
 bool relay_leaves_out(const struct request *request);
 
+/* Whether the request has credentials that count for all that comes over its
+ * connection to the upstream: NTLM, Negotiate (RFC 4559 6). Nobody else may be
+ * asked for over that one. */
+bool relay_binds_connection(const struct request *request);
+
 /* Whether the client reads trailer fields: TE: trailers (RFC 9110 6.5.1). */
 bool relay_takes_trailers(const struct request *request);
 

@@ -147,7 +147,8 @@ static bool take_reply(struct transfer *transfer, size_t used)
                               reply,
                               transfer_relay(transfer, transfer->lease.server));
     transfer->is_tunnel = framing == BODY_TUNNEL;
-    transfer->persists = reply->persists && framing != BODY_UNTIL_CLOSE;
+    transfer->persists = reply->persists && framing != BODY_UNTIL_CLOSE &&
+                         !relay_binds_connection(request);
     transfer->kept_ms = read_kept_ms(reply);
     transfer->in->begin += used;
     transfer->borrowed_end = transfer->in->begin;

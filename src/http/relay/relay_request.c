@@ -40,6 +40,18 @@ bool relay_leaves_out(const struct request *request)
             nominated.count > 0);
 }
 
+/* "Nego2" and what else begins so is the same kind. */
+bool relay_binds_connection(const struct request *request)
+{
+    const struct field *field = request_find(request, FIELD_AUTHORIZATION);
+
+    for (; field; field = request_next(request, field))
+        if (relay_has_prefix(field->value, BYTES("NTLM")) ||
+            relay_has_prefix(field->value, BYTES("Nego")))
+            return true;
+    return false;
+}
+
 bool relay_takes_trailers(const struct request *request)
 {
     return request->minor >= 1 &&

@@ -231,6 +231,34 @@ TEST(trailers_are_asked_for_when_the_client_reads_them)
     assert_false(relay_takes_trailers(&request));
 }
 
+TEST(credentials_are_the_requests_or_the_connections)
+{
+    static const struct {
+        const char *text;
+        bool binds;
+    } cases[] = {
+        {GET_WITH(""), false},
+        {GET_WITH("Authorization: Basic YTpi\r\n"), false},
+        {GET_WITH("Authorization: Bearer NTLM\r\n"), false},
+        {GET_WITH("Authorization: NT\r\n"), false},
+        {GET_WITH("Authorization: \r\n"), false},
+        {GET_WITH("X-Authorization: NTLM TlRM\r\n"), false},
+        {GET_WITH("Authorization: NTLM TlRM\r\n"), true},
+        {GET_WITH("authorization: nTlM TlRM\r\n"), true},
+        {GET_WITH("Authorization: Negotiate YIIB\r\n"), true},
+        {GET_WITH("Authorization: Nego2 YIIB\r\n"), true},
+        {GET_WITH("Authorization: Basic YTpi\r\n"
+                  "Authorization: NTLM TlRM\r\n"),
+         true},
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        parse(bytes_of(cases[i].text));
+        if (relay_binds_connection(&request) != cases[i].binds)
+            fail_msg("%s", cases[i].text);
+    }
+}
+
 /* --- Upgrades ------------------------------------------------------------ */
 
 TEST(an_upgrade_goes_on_where_it_is_allowed)
