@@ -12,8 +12,9 @@
 /* The protocol's name with its length before it, as in lists of protocols. */
 #define PROTOCOL "\012acme-tls/1"
 
-/* Marks a connection that has been shown a challenge: no other has it. */
-#define SHOWN SSL_OP_NO_TICKET
+/* Marks a connection that has been shown a challenge. An option of OpenSSL's
+ * would not do: openssl.cnf may set each for all connections. */
+static const char shown;
 
 void tls_challenge_file(struct bytes name,
                         char file_out[TLS_CHALLENGE_FILE_MAX])
@@ -79,8 +80,8 @@ bool tls_challenge_show(struct ssl_st *ssl, const char *folder,
     is_shown = use(ssl, &file);
     small_file_fini(&file);
     SSL_set_verify(ssl, SSL_VERIFY_NONE, NULL);
-    SSL_set_options(ssl, SHOWN);
-    return is_shown;
+    SSL_set_options(ssl, SSL_OP_NO_TICKET);
+    return SSL_set_app_data(ssl, (void *)(uintptr_t)&shown) == 1 && is_shown;
 }
 
 /* A client that is asked for another group says hello twice, and may then ask
@@ -91,7 +92,7 @@ bool tls_challenge_is_met(const struct ssl_st *ssl)
     const unsigned char *protocol;
     unsigned len;
 
-    if (SSL_get_options(ssl) & SHOWN)
+    if (SSL_get_app_data(ssl) == &shown)
         return true;
     SSL_get0_alpn_selected(ssl, &protocol, &len);
     return len == sizeof(PROTOCOL) - 2 &&

@@ -13,6 +13,7 @@
 
 #include "io/tls/tls.h"
 #include "io/tls/tls_challenge.h"
+#include "io/tls/tls_context_priv.h"
 #include "io/tls/tls_tickets.h"
 #include "make_certificate.h"
 #include "tree.h"
@@ -233,6 +234,23 @@ TEST(who_asked_for_a_challenge_gets_nothing_else)
         assert_false(tls_knows_client(talk.tls));
         hang_up(&talk);
     }
+}
+
+/* As openssl.cnf can have it (Options = -SessionTicket). */
+TEST(connections_without_tickets_are_for_no_challenge)
+{
+    struct made client = make_certificate(&(struct making){
+        .subject = "client", .issuer = &authority});
+    struct wish wish = {.certificate = &client};
+    struct talk talk;
+
+    SSL_CTX_set_options(tls_context_ssl(context), SSL_OP_NO_TICKET);
+    talk = talk_as(&wish);
+    assert_int_equal(talk.result, IO_DONE);
+    assert_true(tls_knows_client(talk.tls));
+    hang_up(&talk);
+    SSL_CTX_clear_options(tls_context_ssl(context), SSL_OP_NO_TICKET);
+    made_free(&client);
 }
 
 /* --- Tickets ------------------------------------------------------------- */
