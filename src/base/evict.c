@@ -18,6 +18,13 @@ static bool is_over(const struct evict *evict)
            evict->entries > evict->entries_max;
 }
 
+/* Whether evicting all others would not make room for a node. */
+static bool is_too_large(const struct evict *evict,
+                         const struct evict_node *node)
+{
+    return node->bytes > evict->bytes_max || node->others >= evict->entries_max;
+}
+
 /* Puts the newcomer among the others. */
 static void settle(struct evict *evict)
 {
@@ -121,8 +128,7 @@ struct evict_node *evict_take_victim(struct evict *evict)
         settle(evict);
         return NULL;
     }
-    /* Evicting others would not make room for one that is too large. */
-    if (!victim || victim->bytes <= evict->bytes_max)
+    if (!victim || !is_too_large(evict, victim))
         victim = evict->rules->take(evict);
     forget(evict, victim);
     return victim;

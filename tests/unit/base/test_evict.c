@@ -57,6 +57,29 @@ TEST(an_entry_larger_than_the_cache_leaves_and_nobody_else)
     }
 }
 
+TEST(an_entry_that_counts_for_too_many_leaves_and_nobody_else)
+{
+    EACH_POLICY(3000, 3)
+    {
+        cache_request_all("abc");
+        cache.nodes['x'].others = 3;
+        cache_request('x', 400);
+        assert_int_equal(cache.victim_count, 1);
+        assert_int_equal(cache.victims[0], 'x');
+        assert_string_equal(cache_letters(), "abc");
+    }
+}
+
+TEST(an_entry_that_counts_for_all_may_have_it_all)
+{
+    EACH_POLICY(3000, 3)
+    {
+        cache.nodes['x'].others = 2;
+        cache_request('x', 300);
+        assert_string_equal(cache_letters(), "x");
+    }
+}
+
 TEST(an_entry_as_large_as_the_cache_may_have_it_all)
 {
     EACH_POLICY(300, 10)

@@ -387,6 +387,31 @@ TEST(whoever_costs_too_much_is_sampled_less)
     assert_in_range(count_sampled(LOOP), 100, 200); /* and no fewer */
 }
 
+TEST(one_key_may_stand_for_more_than_a_model_may_have)
+{
+    enum { ENTRIES = 64, LARGE = 60000, SMALL = 400, SMALL_KEYS = 10000 };
+    struct miniature_told told;
+
+    draw_seed = 13;
+    asked = (struct miniature_asked){0};
+    miniature = miniature_create(&(struct miniature_options){
+        .bytes_max = 2 * ENTRIES * LARGE,
+        .entries_max = ENTRIES,
+        .memory_max = MINIATURE_MEMORY / 16,
+        .asked = &asked});
+    assert_non_null(miniature);
+    for (int i = 0; i < ENTRIES; i++) {
+        for (int times = 0; times < 1000; times++)
+            ask(UINT64_MAX, SMALL); /* so that most of what is asked is small */
+        ask(draw_bits(), LARGE);
+    }
+    for (int i = 0; i < SMALL_KEYS; i++)
+        ask(draw_bits(), SMALL);
+    miniature_tell(miniature, &told);
+    for (unsigned i = 0; i < MINIATURE_MODELS; i++)
+        assert_in_range(told.misses[i], SMALL_KEYS / 2, SMALL_KEYS * 2);
+}
+
 TEST(what_has_changed_misses)
 {
     struct miniature_told told;
