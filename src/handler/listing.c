@@ -43,10 +43,14 @@ struct listed_name {
 struct listing {
     struct text_source text; /* first: has the same address */
     const struct docroot *root;
+    struct listing_group *group;
+    struct list list_node; /* linked into the group while directory is open */
     enum listing_format format;
     bool show_hidden;
     bool reads_ahead;
-    DIR *directory; /* NULL: completely read */
+    bool has_more;  /* the directory is not completely read */
+    DIR *directory; /* NULL: completely read, or closed for others */
+    long left_at;   /* where reading goes on after it was closed for others */
     struct listed_name *entries;
     size_t count;    /* entries in use */
     size_t capacity; /* entries allocated */
@@ -66,6 +70,59 @@ enum listing_format listing_choose(const struct request *request)
     struct accepted json = accept_find(request, BYTES("application/json"));
 
     return json.weight > html.weight ? LISTING_JSON : LISTING_HTML;
+}
+
+/* --- Open directories ---------------------------------------------------- */
+
+void listing_group_init(struct listing_group *group)
+{
+    *group = (struct listing_group){.count = 0};
+    list_init(&group->open);
+}
+
+static void close_directory(struct listing *listing)
+{
+    if (!listing->directory)
+        return;
+    closedir(listing->directory);
+    listing->directory = NULL;
+    list_drop(&listing->list_node);
+    listing->group->count--;
+}
+
+/* Closes the oldest directory, if it is one too many. */
+static void make_room(struct listing_group *group)
+{
+    struct listing *oldest;
+
+    if (group->count <= LISTING_OPEN_MAX)
+        return;
+    oldest = OWNER_OF(group->open.next, struct listing, list_node);
+    oldest->left_at = telldir(oldest->directory);
+    close_directory(oldest);
+}
+
+/* Opens the directory where it was left, or at its begin. */
+static bool open_directory(struct listing *listing)
+{
+    struct stat st;
+    int fd;
+
+    listing->path[listing->path_len] = '\0';
+    fd = docroot_open_file(listing->root, listing->path, &st);
+    if (fd < 0)
+        return false;
+    listing->directory = S_ISDIR(st.st_mode) ? fdopendir(fd) : NULL;
+    if (!listing->directory) {
+        close(fd);
+        return false;
+    }
+    if (listing->left_at != 0)
+        seekdir(listing->directory, listing->left_at);
+    list_put_last(&listing->group->open, &listing->list_node);
+    listing->group->count++;
+    make_room(listing->group);
+    return true;
 }
 
 /* --- Reading ------------------------------------------------------------- */
@@ -135,6 +192,8 @@ static bool add_entry(struct listing *listing, struct bytes name,
  * False: it cannot be read, or no memory. */
 static bool read_batch(struct listing *listing)
 {
+    if (!listing->directory && !open_directory(listing))
+        return false;
     for (int i = 0; i < BATCH_NAMES_MAX; i++) {
         const struct dirent *found;
         struct bytes name;
@@ -145,8 +204,8 @@ static bool read_batch(struct listing *listing)
         if (!found) {
             int err = errno;
 
-            closedir(listing->directory);
-            listing->directory = NULL;
+            close_directory(listing);
+            listing->has_more = false;
             return err == 0;
         }
         name = bytes_of(found->d_name);
@@ -193,7 +252,7 @@ static bool read_ahead(struct listing *listing)
     if (listing->count > LISTING_SORT_MAX ||
         NAMES_BYTES_MAX - listing->names.len < BATCH_BYTES_MAX) {
         listing->reads_ahead = false;
-    } else if (!listing->directory) {
+    } else if (!listing->has_more) {
         if (listing->count > 1)
             qsort_r(listing->entries, listing->count, sizeof(*listing->entries),
                     compare_entries, listing->names.data);
@@ -265,12 +324,12 @@ static enum piece_state fill(struct text_source *text, struct buf *out)
             return PIECE_FAILED;
         if (listing->reads_ahead)
             return PIECE_MORE;
-    } else if (listing->at == listing->count && listing->directory) {
+    } else if (listing->at == listing->count && listing->has_more) {
         drop_entries(listing);
         if (!read_batch(listing))
             return PIECE_FAILED;
     }
-    if (!write_entries(listing, out, end - out->len) || listing->directory ||
+    if (!write_entries(listing, out, end - out->len) || listing->has_more ||
         end - out->len < LISTING_OUTRO_BYTES_MAX)
         return PIECE_MORE;
     listing_put_outro(out, listing->format, listing->written);
@@ -283,29 +342,15 @@ static void destroy(struct text_source *text)
 {
     struct listing *listing = (struct listing *)text;
 
-    if (listing->directory)
-        closedir(listing->directory);
+    close_directory(listing);
     free(listing->entries);
     buf_fini(&listing->names);
     buf_fini(&listing->intro);
     free(listing);
 }
 
-static DIR *open_directory(const struct docroot *root, const char *path)
-{
-    struct stat st;
-    DIR *directory;
-    int fd = docroot_open_file(root, path, &st);
-
-    if (fd < 0)
-        return NULL;
-    directory = S_ISDIR(st.st_mode) ? fdopendir(fd) : NULL;
-    if (!directory)
-        close(fd);
-    return directory;
-}
-
-struct source *listing_open(const struct docroot *root, struct bytes path,
+struct source *listing_open(const struct docroot *root,
+                            struct listing_group *group, struct bytes path,
                             enum listing_format format, bool show_hidden)
 {
     size_t path_len = path.len - 1; /* without the leading slash */
@@ -315,20 +360,22 @@ struct source *listing_open(const struct docroot *root, struct bytes path,
     if (!listing)
         return NULL;
     *listing = (struct listing){.root = root,
+                                .group = group,
                                 .format = format,
                                 .show_hidden = show_hidden,
                                 .reads_ahead = true,
+                                .has_more = true,
                                 .path_len = path_len};
     text_source_init(&listing->text, fill, destroy);
     memcpy(listing->path, path.data + 1, path_len);
-    listing->path[path_len] = '\0';
+    list_init(&listing->list_node);
     buf_init(&listing->names, NULL, 0, NAMES_BYTES_MAX);
     buf_init(&listing->intro, NULL, 0, INTRO_BYTES_MAX);
-    listing->directory = open_directory(root, listing->path);
-    if (listing->directory)
+    if (open_directory(listing)) {
         listing_put_intro(&listing->intro, format, path);
-    if (listing->directory && !listing->intro.failed)
-        return &listing->text.source;
+        if (!listing->intro.failed)
+            return &listing->text.source;
+    }
     destroy(&listing->text);
     return NULL;
 }

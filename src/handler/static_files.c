@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "handler/listing.h"
 #include "handler/representation.h"
 #include "http/http1/http1.h"
 #include "http/http1/http1_frame.h"
@@ -217,7 +216,7 @@ static void redirect_to_slash(const struct static_files *files,
     buf_fini(&fields);
 }
 
-static void answer_directory(const struct static_files *files,
+static void answer_directory(struct static_files *files,
                              struct exchange *exchange, struct bytes rest)
 {
     struct response *response = &exchange->response;
@@ -233,8 +232,8 @@ static void answer_directory(const struct static_files *files,
         return;
     }
     format = listing_choose(&exchange->request);
-    listing = listing_open(files->options.space.root, rest, format,
-                           files->options.show_hidden);
+    listing = listing_open(files->options.space.root, &files->listings, rest,
+                           format, files->options.show_hidden);
     if (!listing) {
         fail(files, response, 500);
         return;
@@ -437,6 +436,7 @@ struct static_files *static_files_create(const struct static_files_options
     if (!files)
         return NULL;
     files->options = *options;
+    listing_group_init(&files->listings);
     if (getrandom(&files->boundary.secret, sizeof(files->boundary.secret), 0) ==
         (ssize_t)sizeof(files->boundary.secret))
         return files;

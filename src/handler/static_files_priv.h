@@ -6,6 +6,7 @@
 #ifndef HANDLER_STATIC_FILES_PRIV_H
 #define HANDLER_STATIC_FILES_PRIV_H
 
+#include "handler/listing.h"
 #include "handler/representation.h"
 #include "handler/static_files.h"
 
@@ -13,6 +14,7 @@ struct static_files {
     struct static_files_options options;
     struct boundary boundary;
     struct coding_memo memo;
+    struct listing_group listings;
 };
 
 /* --- static_files_delta.c ------------------------------------------------ */

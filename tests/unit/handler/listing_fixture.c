@@ -64,7 +64,9 @@ WRAP(struct dirent *, readdir, DIR *directory)
 
 /* --- A root of our own ---------------------------------------------------- */
 
-static int count_descriptors(void)
+struct listing_group group;
+
+int count_open(void)
 {
     int count = 0;
 
@@ -81,6 +83,7 @@ int set_up(void **state)
     if (!place)
         return -1;
     *state = place;
+    listing_group_init(&group);
     snprintf(place->name, sizeof(place->name), "%s/listing.XXXXXX",
              temp && strlen(temp) < 40 ? temp : "/tmp");
     if (!mkdtemp(place->name))
@@ -88,7 +91,7 @@ int set_up(void **state)
     place->fd = open(place->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (place->fd == -1 || docroot_open(&place->root, place->name, false) < 0)
         return -1;
-    place->open_count = count_descriptors();
+    place->open_count = count_open();
     return 0;
 }
 
@@ -97,7 +100,7 @@ int tear_down(void **state)
     struct place *place = *state;
     int status = tree_remove(place->name);
 
-    if (count_descriptors() != place->open_count) /* a listing left some */
+    if (count_open() != place->open_count) /* a listing left some */
         status = -1;
     docroot_close(&place->root);
     close(place->fd);
@@ -138,7 +141,8 @@ struct piece pull(struct source *source)
     assert_in_range(piece.part.len, 0, BODY_PIECE_BYTES);
     assert_in_range(filled->out.len, 0, BODY_PIECE_BYTES);
     assert_false(filled->out.failed && piece.state != PIECE_FAILED);
-    assert_in_range(stats, 0, 64);
+    /* A batch, and the directory itself if it is opened again. */
+    assert_in_range(stats, 0, 64 + 1);
     return piece;
 }
 
@@ -164,8 +168,8 @@ char *read_all(struct source *source)
 char *list_path(const struct place *place, const char *path,
                 enum listing_format format, bool show_hidden)
 {
-    struct source *source = listing_open(&place->root, bytes_of(path), format,
-                                         show_hidden);
+    struct source *source = listing_open(&place->root, &group, bytes_of(path),
+                                         format, show_hidden);
     char *text;
 
     assert_non_null(source);

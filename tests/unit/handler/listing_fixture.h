@@ -37,6 +37,9 @@ struct place {
     struct docroot root;
 };
 
+extern struct listing_group group; /* empty before each test */
+
+int count_open(void); /* descriptors that are open now */
 int set_up(void **state);
 int tear_down(void **state);
 void make_file(const struct place *place, const char *name);

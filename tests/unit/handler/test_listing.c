@@ -223,13 +223,73 @@ TEST(the_first_fill_already_shows_the_page)
 
     made_up_count = 300;
     made_up_at = 0;
-    source = listing_open(&place->root, BYTES("/"), LISTING_HTML, false);
+    source = listing_open(&place->root, &group, BYTES("/"), LISTING_HTML,
+                          false);
     assert_non_null(source);
     piece = pull(source);
     assert_int_equal(piece.state, PIECE_MORE);
     assert_true(piece.part.len > 100);
     source->destroy(source);
 }
+
+/* --- Clients that take nothing -------------------------------------------- */
+
+TEST(few_directories_stay_open_and_all_are_read_to_their_end)
+{
+    enum { LISTINGS = LISTING_OPEN_MAX + 40, FILES = 200 };
+    struct place *place = *state;
+    struct source *sources[LISTINGS];
+    char *whole;
+
+    for (int i = 0; i < FILES; i++) {
+        char name[16];
+
+        snprintf(name, sizeof(name), "file-%03d", i);
+        make_file(place, name);
+    }
+    whole = list(place, LISTING_JSON);
+    for (int i = 0; i < LISTINGS; i++) {
+        sources[i] = listing_open(&place->root, &group, BYTES("/"),
+                                  LISTING_JSON, false);
+        assert_non_null(sources[i]);
+        /* Some have begun to read. */
+        for (int pulls = 0; pulls < i % 3; pulls++)
+            assert_int_equal(pull(sources[i]).state, PIECE_MORE);
+        assert_in_range(count_open(), 0, place->open_count + LISTING_OPEN_MAX);
+    }
+    for (int i = 0; i < LISTINGS; i++) {
+        char *text = read_all(sources[i]);
+
+        assert_non_null(text);
+        /* What was pulled before is only the begin. */
+        assert_string_equal(text, whole + strlen(whole) - strlen(text));
+        assert_in_range(strlen(text), strlen(whole) - 100, strlen(whole));
+        free(text);
+    }
+    free(whole);
+    assert_int_equal(group.count, 0);
+}
+
+TEST(a_directory_that_is_gone_meanwhile_breaks_off)
+{
+    struct place *place = *state;
+    struct source *others[LISTING_OPEN_MAX];
+    struct source *first;
+
+    make_directory(place, "d");
+    first = listing_open(&place->root, &group, BYTES("/d/"), LISTING_HTML,
+                         false);
+    assert_non_null(first);
+    for (int i = 0; i < LISTING_OPEN_MAX; i++)
+        others[i] = listing_open(&place->root, &group, BYTES("/"), LISTING_HTML,
+                                 false);
+    assert_int_equal(unlinkat(place->fd, "d", AT_REMOVEDIR), 0);
+    assert_null(read_all(first));
+    for (int i = 0; i < LISTING_OPEN_MAX; i++)
+        others[i]->destroy(others[i]);
+    assert_int_equal(group.count, 0);
+}
+
 /* --- What fails ----------------------------------------------------------- */
 
 TEST(only_a_directory_can_be_listed)
@@ -237,9 +297,12 @@ TEST(only_a_directory_can_be_listed)
     struct place *place = *state;
 
     make_file(place, "a");
-    assert_null(listing_open(&place->root, BYTES("/a"), LISTING_HTML, false));
-    assert_null(listing_open(&place->root, BYTES("/a/"), LISTING_HTML, false));
-    assert_null(listing_open(&place->root, BYTES("/b/"), LISTING_HTML, false));
+    assert_null(listing_open(&place->root, &group, BYTES("/a"), LISTING_HTML,
+                             false));
+    assert_null(listing_open(&place->root, &group, BYTES("/a/"), LISTING_HTML,
+                             false));
+    assert_null(listing_open(&place->root, &group, BYTES("/b/"), LISTING_HTML,
+                             false));
 }
 
 TEST(unreadable_directory_breaks_off)
@@ -254,7 +317,7 @@ TEST(unreadable_directory_breaks_off)
     }
     for (int reads = 0; reads < 150; reads += 50) {
         reads_left = reads;
-        assert_null(read_all(listing_open(&place->root, BYTES("/"),
+        assert_null(read_all(listing_open(&place->root, &group, BYTES("/"),
                                           LISTING_HTML, false)));
     }
 }
@@ -272,7 +335,8 @@ TEST(want_of_memory_breaks_off)
 
         made_up_at = 0;
         allocations_left = at;
-        source = listing_open(&place->root, BYTES("/"), LISTING_HTML, false);
+        source = listing_open(&place->root, &group, BYTES("/"), LISTING_HTML,
+                              false);
         while (source && piece.state == PIECE_MORE)
             piece = pull(source);
         if (source)
