@@ -328,14 +328,9 @@ void cached_answer(struct cached *cached, struct exchange *exchange,
 
 void cached_answer_none(struct cached *cached, struct exchange *exchange)
 {
-    struct cached_note note = {.way = CACHED_REQUEST,
-                               .detail = "only-if-cached"};
-    char storage[CACHED_NOTE_BYTES];
-    struct buf fields;
+    static const struct cached_note note = {.way = CACHED_REQUEST};
 
-    buf_init(&fields, storage, sizeof(storage), sizeof(storage));
     cached_note_use(cached, exchange, &note);
-    cached_note_put(cached, &note, &fields);
-    response_make_error(&exchange->response, 504, buf_bytes(&fields),
+    response_make_error(&exchange->response, 504, BYTES(""),
                         cached->options.defaults);
 }

@@ -134,7 +134,8 @@ void cached_answer(struct cached *cached, struct exchange *exchange,
                    const struct cache_found *found,
                    const struct cached_note *note);
 
-/* Answers 504, for only-if-cached (RFC 9111 5.2.1.7). */
+/* Answers 504, for only-if-cached (RFC 9111 5.2.1.7). It has no Cache-Status:
+ * nothing kept is in it, and nothing went forward (RFC 9211 2). */
 void cached_answer_none(struct cached *cached, struct exchange *exchange);
 
 /* --- cached_request.c ---------------------------------------------------- */
