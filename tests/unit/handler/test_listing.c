@@ -242,7 +242,7 @@ TEST(few_directories_stay_open_and_all_are_read_to_their_end)
     char *whole;
 
     for (int i = 0; i < FILES; i++) {
-        char name[16];
+        char name[24];
 
         snprintf(name, sizeof(name), "file-%03d", i);
         make_file(place, name);
