@@ -90,19 +90,27 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* On every machine there must be room for the longest value and batch. */
+/* On every machine there must be room for the longest value and batch. One
+ * address has at most three quarters, if what it leaves is of use to others. */
+static void limit_memory(struct kv_memory *memory, uint64_t max,
+                         uint64_t longest)
+{
+    memory->max = larger(max, longest);
+    memory->each = max / 4 >= longest ? max - max / 4 : 0;
+}
+
 static void share_kv_memory(struct server *server)
 {
     const struct options *options = server->options;
     uint64_t max = options->kv_memory_bytes > 0
                        ? options->kv_memory_bytes
                        : server->limits.memory_bytes / KV_MEMORY_PART;
+    uint64_t longest = options->kv_value_bytes_max;
+    uint64_t value = larger(longest, KV_LIST_BYTES);
+    uint64_t body = larger(longest, KV_BATCH_BYTES_MAX);
 
-    server->kv_values.max = larger(max, larger(options->kv_value_bytes_max,
-                                               KV_LIST_BYTES));
-    server->kv_bodies.max = larger(max / KV_BODIES_PART,
-                                   larger(options->kv_value_bytes_max,
-                                          KV_BATCH_BYTES_MAX));
+    limit_memory(&server->kv_values, max, value);
+    limit_memory(&server->kv_bodies, max / KV_BODIES_PART, body);
 }
 
 static struct kv_options kv_options_of(struct server *server)

@@ -20,11 +20,12 @@ static void put_large(struct client *client)
 }
 
 /* Those who are there when memory is used up are served to the end; then there
- * is room again. */
+ * is room again. A quarter is not for one address. */
 TEST(all_workers_share_what_values_may_have)
 {
     struct server *one = START_STORE(store_place(), "--workers=4",
-                                     "--kv-max-value=8M", "--kv-memory=16M");
+                                     "--kv-max-value=8M", "--kv-memory=32M");
+    struct client *other;
     struct client *readers[READERS];
     unsigned served = 0, refused = 0;
 
@@ -40,13 +41,33 @@ TEST(all_workers_share_what_values_may_have)
                  0)
             refused++;
     }
-    assert_int_equal(served, 2);
-    assert_int_equal(refused, READERS - 2);
+    assert_int_equal(served, 3);
+    assert_int_equal(refused, READERS - 3);
+    other = client_open_from(one, "127.0.0.2");
+    expect_status(store_ask(other, "GET", "large", NULL, NULL), 200);
+    client_close(other);
     expect_status(store_ask_alone(one, "HEAD", "large", NULL, NULL), 200);
     for (unsigned i = 0; i < READERS; i++)
         client_close(readers[i]);
     assert_true(eventually(
         store_ask_alone(one, "GET", "large", NULL, NULL)->status == 200, 5000));
+}
+
+/* Where a quarter has no room for the longest value, it is of no use to others.
+ */
+TEST(who_is_alone_with_little_has_all_of_it)
+{
+    struct server *one = START_STORE(store_place(), "--kv-max-value=8M",
+                                     "--kv-memory=16M");
+    struct client *reader;
+
+    put_large(client_open(one));
+    for (int i = 0; i < 2; i++) {
+        reader = client_open_narrow(one, NARROW);
+        client_say(reader, "GET /kv/large HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        client_take(reader, HEAD_BYTES);
+        assert_memory_equal(client_raw(reader), "HTTP/1.1 200", HEAD_BYTES);
+    }
 }
 
 /* The longest value and batch find room however little is allowed. */

@@ -2,9 +2,12 @@
  * kv_memory - limits the memory of all workers together for one purpose:
  * request bodies, or values being sent.
  *
- * It only counts bytes; the memory itself belongs to whoever has taken it.
+ * It only counts bytes; the memory itself belongs to whoever has taken it. One
+ * address may have most of it, but not all: who reads nothing of what it asks
+ * for would otherwise have everybody else refused.
  *
- * Invariant: taken is never above max.
+ * Invariant: taken is never above max, and is the sum of held; none of held is
+ *            above each.
  * Thread:    any.
  * Owns:      nothing.
  */
@@ -16,30 +19,64 @@
 
 #include "base/bytes.h"
 
+enum { KV_MEMORY_PLACES = 1024 };
+
 struct kv_memory {
-    uint64_t max; /* set before anything is taken */
+    uint64_t max;  /* set before anything is taken */
+    uint64_t each; /* what one address may have of it; 0: all */
     _Atomic uint64_t taken;
+    /* By addresses, which share a place now and then. */
+    _Atomic uint64_t held[KV_MEMORY_PLACES];
 };
 
-/* Takes that many bytes. False: they would exceed max. */
-MUST_USE static inline bool kv_memory_take(struct kv_memory *memory,
-                                           uint64_t bytes)
+static inline bool kv_memory_add(_Atomic uint64_t *to, uint64_t most,
+                                 uint64_t bytes)
 {
-    uint64_t taken = atomic_load_explicit(&memory->taken, memory_order_relaxed);
+    uint64_t taken = atomic_load_explicit(to, memory_order_relaxed);
 
     do {
-        if (bytes > memory->max - taken)
+        if (bytes > most - taken)
             return false;
-    } while (!atomic_compare_exchange_weak_explicit(&memory->taken, &taken,
-                                                    taken + bytes,
+    } while (!atomic_compare_exchange_weak_explicit(to, &taken, taken + bytes,
                                                     memory_order_relaxed,
                                                     memory_order_relaxed));
     return true;
 }
 
-static inline void kv_memory_give(struct kv_memory *memory, uint64_t bytes)
+static inline void kv_memory_subtract(_Atomic uint64_t *from, uint64_t bytes)
 {
-    atomic_fetch_sub_explicit(&memory->taken, bytes, memory_order_relaxed);
+    atomic_fetch_sub_explicit(from, bytes, memory_order_relaxed);
+}
+
+static inline _Atomic uint64_t *kv_memory_place(struct kv_memory *memory,
+                                                uint64_t asker)
+{
+    return &memory->held[asker * UINT64_C(0x9e3779b97f4a7c15) >> 32 &
+                         (KV_MEMORY_PLACES - 1)];
+}
+
+/* Takes that many bytes for an address, of which asker is the key
+ * (base/address_key.h). False: they would exceed max, or each. */
+MUST_USE static inline bool kv_memory_take(struct kv_memory *memory,
+                                           uint64_t asker, uint64_t bytes)
+{
+    _Atomic uint64_t *held = kv_memory_place(memory, asker);
+    uint64_t each = memory->each > 0 ? memory->each : memory->max;
+
+    if (!kv_memory_add(held, each, bytes))
+        return false;
+    if (kv_memory_add(&memory->taken, memory->max, bytes))
+        return true;
+    kv_memory_subtract(held, bytes);
+    return false;
+}
+
+/* Gives back what was taken for that address. */
+static inline void kv_memory_give(struct kv_memory *memory, uint64_t asker,
+                                  uint64_t bytes)
+{
+    kv_memory_subtract(&memory->taken, bytes);
+    kv_memory_subtract(kv_memory_place(memory, asker), bytes);
 }
 
 #endif

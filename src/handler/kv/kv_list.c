@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/address_key.h"
 #include "handler/kv/kv_list_priv.h"
 #include "http/accept.h"
 
@@ -182,7 +183,8 @@ static void destroy(struct kv_question *question)
     arena_fini(&listing->page.arena);
     buf_fini(&listing->prefixes);
     if (listing->with_values)
-        kv_memory_give(question->kv->options.values, KV_LIST_BYTES);
+        kv_memory_give(question->kv->options.values, listing->asker,
+                       KV_LIST_BYTES);
     free(listing);
 }
 
@@ -244,6 +246,7 @@ static struct kv_listing *create(struct kv *kv, struct exchange *exchange,
     *listing = (struct kv_listing){
         .pending = {.look = look, .destroy = destroy_pending},
         .is_ndjson = wants_ndjson(&exchange->request),
+        .asker = address_key_of(exchange->peer),
         .values_left = VALUES_BYTES_MAX,
         .prefix_len = prefix.len,
         .delimiter_len = delimiter.len};
@@ -276,7 +279,7 @@ static struct kv_listing *read_question(struct kv *kv,
     listing = create(kv, exchange, asked[PREFIX].value, asked[DELIMITER].value);
     if (listing && with_values)
         listing->with_values = kv_memory_take(kv->options.values,
-                                              KV_LIST_BYTES);
+                                              listing->asker, KV_LIST_BYTES);
     if (!listing || listing->with_values != with_values) {
         kv_fail_outcome(kv, exchange, KV_BUSY);
         if (listing)

@@ -25,6 +25,7 @@ struct kv_listing {
     bool with_values;
     bool is_in_value; /* the next entry is written up to its value */
     bool is_text;     /* the value is text, not base64 */
+    uint64_t asker;   /* the address that its memory is counted for */
     size_t value_at;
     size_t values_left; /* bytes of values that may still be written */
     size_t limit;       /* entries to ask for, after those asked for already */

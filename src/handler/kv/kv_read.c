@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/address_key.h"
 #include "handler/kv/kv_priv.h"
 #include "http/date.h"
 
@@ -9,6 +10,7 @@ enum { LONG_BYTES = 16384 };
 /* A long value that is being sent. */
 struct sending {
     struct kv_memory *memory; /* where its bytes are counted */
+    uint64_t asker;           /* the address that they are counted for */
     struct kv_value *value;
 };
 
@@ -32,16 +34,18 @@ static void release_long(void *object)
 {
     struct sending *sending = object;
 
-    kv_memory_give(sending->memory, sending->value->data.len);
+    kv_memory_give(sending->memory, sending->asker, sending->value->data.len);
     kv_value_release(&sending->value);
     free(sending);
 }
 
 /* Gives the reference to the response. A slow client keeps its value in memory,
  * so the sum of long values is limited. False: there is no room. */
-static bool give_value(struct kv_memory *memory, struct response *response,
+static bool give_value(struct kv_memory *memory, struct exchange *exchange,
                        struct kv_value *value)
 {
+    struct response *response = &exchange->response;
+    uint64_t asker = address_key_of(exchange->peer);
     struct sending *sending;
 
     if (value->data.len < LONG_BYTES) {
@@ -50,11 +54,11 @@ static bool give_value(struct kv_memory *memory, struct response *response,
         return true;
     }
     sending = malloc(sizeof(*sending));
-    if (!sending || !kv_memory_take(memory, value->data.len)) {
+    if (!sending || !kv_memory_take(memory, asker, value->data.len)) {
         free(sending);
         return false;
     }
-    *sending = (struct sending){.memory = memory, .value = value};
+    *sending = (struct sending){memory, asker, value};
     response->origin = (struct origin){.release = release_long,
                                        .object = sending};
     return true;
@@ -227,7 +231,7 @@ static bool send_value(struct kv *kv, struct exchange *exchange,
         kv_value_release(&value);
         return true;
     }
-    if (!give_value(kv->options.values, response, value)) {
+    if (!give_value(kv->options.values, exchange, value)) {
         kv_value_release(&value);
         return false;
     }

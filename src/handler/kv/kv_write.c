@@ -1,5 +1,6 @@
 #include <assert.h>
 
+#include "base/address_key.h"
 #include "handler/kv/kv_write_priv.h"
 
 enum { WRITINGS_KEPT = 64 }; /* free ones to keep */
@@ -30,7 +31,7 @@ static bool charge(struct kv_writing *writing, uint64_t bytes)
     struct kv_question *question = &writing->question;
     struct kv *kv = question->kv;
 
-    if (!kv_memory_take(kv->options.bodies, bytes)) {
+    if (!kv_memory_take(kv->options.bodies, writing->asker, bytes)) {
         kv_fail_outcome(kv, question->exchange, KV_BUSY);
         return false;
     }
@@ -189,7 +190,8 @@ static void destroy(struct kv_question *question)
 {
     struct kv_writing *writing = (struct kv_writing *)question;
 
-    kv_memory_give(question->kv->options.bodies, writing->charged);
+    kv_memory_give(question->kv->options.bodies, writing->asker,
+                   writing->charged);
     kv_batch_destroy(writing->batch);
     buf_fini(&writing->body);
     pool_give(&question->kv->writings, writing);
@@ -281,6 +283,7 @@ void kv_write_begin(struct kv *kv, struct exchange *exchange,
     kv_question_init(&writing->question, kv, exchange, destroy);
     writing->sink = (struct sink){
         .take = take, .destroy = destroy_sink, .foresee = foresee};
+    writing->asker = address_key_of(exchange->peer);
     buf_init(&writing->body, writing->room, sizeof(writing->room),
              kv->options.value_bytes_max);
     if (prepare(writing, verdict, key))

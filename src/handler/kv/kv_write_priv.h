@@ -36,6 +36,7 @@ struct kv_writing {
     struct kv_batch *batch; /* NULL: no batch */
     struct kv_pass pass;
     size_t charged; /* memory charged for the body */
+    uint64_t asker; /* the address that it is charged to */
     size_t results_at;
     /* All from here on is not set before it is used. */
     char key[KV_KEY_BYTES_MAX];
