@@ -139,7 +139,7 @@ enum cache_outcome cache_flight_leave(struct cache_store *store,
 
 /* --- Keeping ------------------------------------------------------------- */
 
-/* Whether a body of that length (CACHE_LENGTH_UNKNOWN) may be begun. */
+/* Whether a body of that length, or CACHE_LENGTH_UNKNOWN, may be begun. */
 bool cache_store_has_room(struct cache_store *store, uint64_t length);
 /* Whether nothing more may be begun: bodies that are kept, that are being
  * filled, and that were given up and are still read have twice the bytes that

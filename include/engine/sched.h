@@ -105,7 +105,7 @@ struct sched_item {
     bool is_of_many;       /* its owner sets this while it is not queued: one of
                               many responses of a connection, without a part in
                               levels */
-    uint64_t arrival;      /* private: how many arrived before */
+    uint64_t arrival;      /* private: its number in clock */
     uint64_t stamp;        /* private: a of srpt; virtual finish of fsp */
     uint64_t bytes;        /* private: its part of bytes_waiting */
     struct client_place place; /* private */

@@ -262,7 +262,7 @@ void response_make_short(struct response *response, unsigned status,
                          struct bytes text,
                          const struct server_defaults *defaults);
 
-/* Has an answer that is_error get the body that its place has for it. */
+/* If the answer is_error, gives it the body that its place has, if any. */
 static inline void response_put_error_body(struct response *response)
 {
     if (response->is_error && response->errors)

@@ -24,7 +24,7 @@ enum {
     BUDGET_PART = 20
 };
 
-/* A key in a model. Copies are known by number; 0 is none. */
+/* A key's copy in a model. Copies are named by their index; 0 is none. */
 struct copy {
     struct evict_node node;
     uint64_t key;
@@ -49,7 +49,7 @@ struct miniature {
     size_t copies;       /* copies that each model has */
     size_t index_mask;
     uint64_t credit_ns;
-    uint64_t ticked_requests; /* requests until the last tick */
+    uint64_t ticked_requests; /* asked->requests at the last tick */
     bool is_paused;
     struct miniature_asked since; /* asked, when it last went into told */
     uint64_t settled_key;         /* the last key, if all models have it */

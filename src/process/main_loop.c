@@ -337,7 +337,7 @@ static bool drain(struct server *server)
 static void end(struct server *server)
 {
     /* A successor may have begun to serve just before this server was told to
-     * end: it then has the sockets, which must not be closed for it. */
+     * end: the sockets are then the successor's, and must stay open for it. */
     if (server->shutdown_mode != SERVER_LEAVES)
         take_news(server);
     if (server->shutdown_mode != SERVER_LEAVES) {

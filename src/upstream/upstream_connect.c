@@ -16,8 +16,8 @@ enum { STAGGER_MS = 250 };
 enum { SILENCE_MS = 800 };
 
 /* A server on this machine answers at once, unless it is busy; so the pauses
- * grow slowly. Those that wait try again, one after the other, whenever a
- * connection has ended: otherwise newcomers would take the room each time. */
+ * grow slowly. Attempts that wait are made anew, the oldest first, whenever a
+ * connection has ended: otherwise newcomers would get its place each time. */
 enum { BACKLOG_RETRY_MS = 10, RETRIES_ALIKE = 8 };
 
 /* The backlog of a unix socket is full: try again at the next tick. */

@@ -215,7 +215,7 @@ struct link {
     uint32_t delay_us; /* of the last flow that was found delayed */
     uint32_t delayed;  /* such flows in a row, delayed alike */
     bool is_local;     /* the local queue is kept short */
-    bool was_found;    /* a queue was found since is_local */
+    bool was_found;    /* a queue was found since is_local was set */
     bool was_held;     /* the limit has held bytes back since the last tick */
     bool was_paced;    /* the bucket has held bytes back since the last tick */
     bool was_windowed; /* the window has held bytes back since the last tick */

@@ -30,7 +30,7 @@
 #include "http/forwarded.h"
 
 enum {
-    KV_TOKENS_MAX = 1000,    /* lines of a file with a token */
+    KV_TOKENS_MAX = 1000,    /* lines with a token, in one file */
     KV_TOKEN_BYTES_MIN = 16, /* shorter ones are easy to guess */
     KV_TOKEN_BYTES_MAX = 255
 };

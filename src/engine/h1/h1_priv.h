@@ -226,7 +226,7 @@ enum h1_ahead {
     H1_AHEAD_TURNED  /* it goes on as another protocol, h1 is no more */
 };
 
-/* Answers requests from the buffer until it is time to send: all but GO. */
+/* Answers requests from the buffer until it has to stop; never returns GO. */
 enum h1_ahead h1_answer_ahead(struct h1 *h1);
 
 /* --- h1_send.c ----------------------------------------------------------- */

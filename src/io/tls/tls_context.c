@@ -162,11 +162,11 @@ static int on_name(SSL *ssl, int *alert, void *object)
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* Chooses the protocol. A client that asks for a challenge alone (acme-tls/1)
- * has been shown its certificate already. Other clients' lists are searched in
- * our order. A client that names nothing that is spoken here gets no connection
- * (RFC 7301 3.2): its bytes mean something else, and might pass for a request
- * that somebody else has made it send. */
+/* Chooses the protocol. A client that lists acme-tls/1 alone gets that: the
+ * challenge's certificate, if there is one, is chosen already. From other lists
+ * we choose in our order. A client that lists nothing we speak gets no
+ * connection (RFC 7301 3.2): its bytes mean something else, but an attacker may
+ * have had it send such as pass for a request here. */
 static int on_protocols(SSL *ssl, const unsigned char **out,
                         unsigned char *out_len, const unsigned char *in,
                         unsigned in_len, void *object)
