@@ -115,8 +115,9 @@ static void tell_faults(struct bytes text, const char *others)
         fwrite(text.data, 1, text.len, stderr);
     else if (text.len > 0)
         fprintf(stderr,
-                "sprintd: upgrade: the configuration is at fault; since others "
-                "than root can change '%s', only `sprintd -t` says how\n",
+                "sprintd: upgrade: there is something about the configuration; "
+                "since others than root can change '%s', only `sprintd -t` "
+                "says what\n",
                 others);
 }
 

@@ -262,6 +262,8 @@ static enum acme_result finish_change(struct acme_account *account,
                      : ask_by(client, account->key, problem);
         if (result == ACME_DONE)
             acme_state_set_aside(state, account->id, NEXT_FILE);
+        else if (result == ACME_REFUSED && acme_account_is_lost(problem))
+            result = ACME_FAILED; /* it may be the next key's: try later */
     }
     acme_key_destroy(next);
     client->key = account->key;

@@ -80,7 +80,7 @@ static int leave_session(void)
     if (fd == -1)
         return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno
                                                                      : 0;
-    if (ioctl(fd, TIOCNOTTY) == -1)
+    if (ioctl(fd, TIOCNOTTY) == -1 && errno != ENOTTY) /* it is none */
         err = -errno;
     close(fd);
     return err;

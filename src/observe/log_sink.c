@@ -111,15 +111,17 @@ static bool is_torn(int fd)
 
 /* Ends a line that is incomplete because the server that wrote it was killed; the
  * next line would be appended to it. A line that another server is writing now, as
- * the predecessor may be, is complete a moment later. */
+ * the predecessor may be, is longer or complete a moment later. */
 static void end_torn_line(int fd)
 {
     static const struct timespec moment = {.tv_nsec = TORN_NS};
+    struct stat before, after;
 
-    if (!is_torn(fd))
+    if (fstat(fd, &before) == -1 || !is_torn(fd))
         return;
     nanosleep(&moment, NULL);
-    if (is_torn(fd))
+    if (fstat(fd, &after) == 0 && after.st_size == before.st_size &&
+        is_torn(fd))
         (void)!write(fd, "\n", 1);
 }
 

@@ -178,6 +178,11 @@ TEST(what_one_with_a_key_or_token_gets_is_for_others_only_if_it_says_so)
                             GET("/b", "X-User-Agent: x\r\n"), guessed),
                 "mine");
     expect_body(ask_path(server, "/b", NULL), "mine");
+    /* Nor does that he has clicked, which browsers say. */
+    expect_body(ask_through(client_open(server), upstream,
+                            GET("/c", "Sec-Fetch-User: ?1\r\n"), guessed),
+                "mine");
+    expect_body(ask_path(server, "/c", NULL), "mine");
 }
 
 /* Some origins take ';' for ','. */

@@ -106,6 +106,9 @@ static bool tells_user(struct bytes name)
 
     if (bytes_ieq(name, BYTES("Cookie")))
         return true;
+    /* Browsers say by it that somebody has clicked, not who. */
+    if (bytes_ieq(name, BYTES("Sec-Fetch-User")))
+        return false;
     for (size_t at = 0; at < name.len; at++) {
         struct bytes rest = {name.data + at, name.len - at};
         char first = byte_lower(*rest.data);

@@ -76,8 +76,10 @@ static void note_try(struct renewal *renewal, uint64_t seen, uint64_t now_ms)
 {
     if (seen != renewal->tried)
         renewal->pause_ms = AGAIN_MS;
-    else if (renewal->pause_ms < AGAIN_MAX_MS)
+    else if (renewal->pause_ms < AGAIN_MAX_MS / 2)
         renewal->pause_ms *= 2;
+    else
+        renewal->pause_ms = AGAIN_MAX_MS;
     renewal->tried = seen;
     renewal->again_ms = now_ms + renewal->pause_ms;
 }
