@@ -29,7 +29,7 @@ enum { LISTING_SORT_MAX = 4096, LISTING_OPEN_MAX = 64 };
 
 /* The listings of one place that have their directory open. */
 struct listing_group {
-    struct list open; /* private: the oldest first */
+    struct list open; /* private: read longest ago first */
     size_t count;     /* private */
 };
 

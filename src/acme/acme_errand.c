@@ -173,6 +173,9 @@ static enum acme_result revoke_one(struct errand *errand,
     }
     buf_fini(&json);
     small_file_fini(&file);
+    /* The answer to an earlier request was lost (RFC 8555 7.6). */
+    if (result == ACME_REFUSED && strcmp(problem->type, "alreadyRevoked") == 0)
+        result = ACME_DONE;
     if (result == ACME_DONE)
         acme_state_remove(&errand->state, ACME_FOLDER_LIVE, name);
     return result;

@@ -104,6 +104,8 @@ enum acme_result acme_issue_finalize(const struct acme_job *job,
 
 /* --- The certificate ----------------------------------------------------- */
 
+static const char KEY_MARK[] = "PRIVATE KEY-----";
+
 void acme_issue_judge(struct bytes chain, struct bytes key,
                       const struct texts *names, int64_t now_s,
                       char fault[ACME_FAULT_MAX])
@@ -138,6 +140,11 @@ void acme_issue_judge(struct bytes chain, struct bytes key,
         snprintf(fault, ACME_FAULT_MAX,
                  "the authority's certificate does not count yet: is this "
                  "machine's clock right?");
+    /* In the file that is kept it would stand before the certificate's own. */
+    if (fault[0] == '\0' &&
+        memmem(chain.data, chain.len, KEY_MARK, sizeof(KEY_MARK) - 1))
+        snprintf(fault, ACME_FAULT_MAX,
+                 "the authority's certificate has a private key with it");
     tls_certificate_release(&certificate);
 }
 

@@ -13,8 +13,10 @@ bool acme_renewal_identify(struct bytes chain,
     struct buf text;
 
     buf_init(&text, id_out, ACME_IDENTIFIER_MAX, ACME_IDENTIFIER_MAX);
-    if (!acme_x509_put_identifier(chain, &text))
+    if (!acme_x509_put_identifier(chain, &text)) {
+        id_out[0] = '\0'; /* a part may be there */
         return false;
+    }
     id_out[text.len] = '\0';
     return true;
 }

@@ -52,7 +52,7 @@ static void mend_times(struct acme_record *record, int64_t now_s)
 {
     if (record->next_s > now_s + PAUSE_MAX_S)
         record->next_s = 0;
-    if (record->look_s > now_s + PAUSE_MAX_S)
+    if (record->look_s < 0 || record->look_s > now_s + PAUSE_MAX_S)
         record->look_s = 0;
 }
 

@@ -179,12 +179,17 @@ static void check_log(const struct options *options, struct faults *faults)
 
 /* --- Who ------------------------------------------------------------------ */
 
+enum { ID_DIGITS_MAX = 10 };
+
 static bool is_number(const char *name)
 {
-    return *name != '\0' && name[strspn(name, "0123456789")] == '\0';
+    return *name != '\0' && strlen(name) <= ID_DIGITS_MAX &&
+           name[strspn(name, "0123456789")] == '\0' &&
+           strtoull(name, NULL, 10) < UINT32_MAX;
 }
 
-/* Checks --user: NAME or NAME:GROUP; numbers need no entry in a database. */
+/* Checks --user: NAME or NAME:GROUP; numbers need no entry in a database, which
+ * else tells the group. */
 static void check_identity(const struct options *options, struct faults *faults)
 {
     const char *user = options->user ? options->user : "0";
@@ -199,6 +204,12 @@ static void check_identity(const struct options *options, struct faults *faults)
     if (!is_number(name) && !getpwnam(name))
         faults_add(faults, config_origin(options, "user"),
                    "user '%.100s': there is none of that name", name);
+    else if (is_number(name) && options->user && !options->group && !colon &&
+             !getpwuid((uid_t)strtoul(name, NULL, 10)))
+        faults_add(faults, config_origin(options, "user"),
+                   "user '%.100s': there is none of that number, so a group "
+                   "has to be named: %.100s:GROUP",
+                   name, name);
     if (!is_number(group) && !getgrnam(group))
         faults_add(faults,
                    config_origin(options, options->group ? "group" : "user"),

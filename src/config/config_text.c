@@ -103,6 +103,12 @@ static const char *read_variable(const struct config_text *reading,
         faults_add(reading->faults, reading->line, "'${' without its '}'");
         return NULL;
     }
+    for (const char *c = at; c < close; c++)
+        if (is_control(*c)) {
+            faults_add(reading->faults, reading->line,
+                       "byte 0x%02X in a variable", (unsigned)*c);
+            return NULL;
+        }
     value = find_variable(bytes_between(at + 2, close));
     if (!value.data) {
         shown = close - at < VARIABLE_BYTES_MAX ? (int)(close + 1 - at)

@@ -47,6 +47,7 @@ static struct conn *take_noted(struct conn_idle *idle)
 
         if (conn->session.number == noted->number && conn->waits &&
             conn->session.since_ms == noted->since_ms &&
+            !conn->session.holds_input &&
             !transport_has_bytes(&conn->session.transport))
             return conn;
     }

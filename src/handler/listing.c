@@ -90,7 +90,7 @@ static void close_directory(struct listing *listing)
     listing->group->count--;
 }
 
-/* Closes the oldest directory, if it is one too many. */
+/* Closes the directory that was read longest ago, if it is one too many. */
 static void make_room(struct listing_group *group)
 {
     struct listing *oldest;
@@ -194,6 +194,8 @@ static bool read_batch(struct listing *listing)
 {
     if (!listing->directory && !open_directory(listing))
         return false;
+    list_drop(&listing->list_node); /* who reads is not the next to be closed */
+    list_put_last(&listing->group->open, &listing->list_node);
     for (int i = 0; i < BATCH_NAMES_MAX; i++) {
         const struct dirent *found;
         struct bytes name;

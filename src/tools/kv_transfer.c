@@ -132,8 +132,11 @@ static int write_batch(struct import *import)
 {
     bool is_full = false;
 
-    if (import->write.count == 0)
+    if (import->write.count == 0) { /* all that there was had expired */
+        import->bytes = 0;
+        arena_fini(&import->arena);
         return 0;
+    }
     import->is_answered = kv_client_write(import->client, &import->write);
     while (!import->is_answered)
         ev_run(import->loop, EVRUN_ONCE);
@@ -210,11 +213,11 @@ static const char *take_op(struct import *import, const struct json_value *line)
         return "a key cannot hold NUL";
     if (!(expires >= 0 && expires <= NUMBER_MAX))
         return "expires is no time";
+    import->bytes += op->key.len + op->value.len;
     if (expires != 0 && (int64_t)expires <= now_ms)
         return NULL; /* expired: skipped */
     if (expires != 0)
         op->ttl_ms = (uint64_t)((int64_t)expires - now_ms);
-    import->bytes += op->value.len;
     import->write.count++;
     return NULL;
 }

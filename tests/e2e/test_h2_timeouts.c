@@ -123,7 +123,7 @@ TEST(half_a_frame_must_become_a_whole_one)
  * frame whenever the server looks, but never the same for long. */
 TEST(each_frame_has_a_time_of_its_own)
 {
-    enum { ROUNDS = 8, BEGINNING = 12, FRAME = 200 };
+    enum { ROUNDS = 16, BEGINNING = 12, FRAME = 200 };
     struct h2 *h2 = h2_open(H2_START("--workers=1", limit("--header-timeout")));
     uint8_t *text = scratch((ROUNDS + 1) * FRAME);
     uint8_t block[FRAME];
@@ -145,7 +145,7 @@ TEST(each_frame_has_a_time_of_its_own)
     for (uint32_t i = 0; i < ROUNDS; i++) {
         size_t until = i < ROUNDS - 1 ? ends[i] + BEGINNING : ends[i];
 
-        pause_ms((unsigned)patience(SHORT_MS) / 4);
+        pause_ms((unsigned)patience(SHORT_MS) / 8);
         assert_true(h2_say(h2, text + said, until - said));
         said = until;
         expect_h2_body(h2_wait(h2, 2 * i + 1), "canary\n");
@@ -177,14 +177,14 @@ TEST(a_body_must_come_in_time_and_others_do_not_suffer)
  * it goes on. */
 TEST(a_body_that_goes_on_is_in_time_without_a_least_rate)
 {
-    enum { PIECES = 18 };
+    enum { PIECES = 36 };
     struct h2 *h2 = h2_open(START_STORE(store_folder(), "--http2=all",
                                         "--workers=1", limit("--body-timeout"),
                                         "--send-rate-min=0"));
     uint32_t stream = h2_ask(h2, "PUT", "/kv/slow", NULL, true);
 
     for (int i = 1; i <= PIECES; i++) {
-        pause_ms((unsigned)patience(SHORT_MS) / 4);
+        pause_ms((unsigned)patience(SHORT_MS) / 8);
         assert_true(h2_body(h2, stream, "x", 1, i < PIECES));
     }
     expect_h2(h2_wait(h2, stream), 201);

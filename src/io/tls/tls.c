@@ -294,7 +294,7 @@ static bool has_more(const struct tls *tls)
 /* A record with so much data has come. */
 static void forget_idle(struct tls *tls, size_t len)
 {
-    size_t bytes = len + TLS_RECORD_EXTRA_MAX;
+    size_t bytes = len + TLS_IDLE_BYTES_BACK;
 
     tls->idle_bytes -= bytes < tls->idle_bytes ? (uint32_t)bytes
                                                : tls->idle_bytes;

@@ -282,6 +282,8 @@ static int receive_answer(int from)
     while (got == -1 && errno == EINTR);
     if (got != sizeof(answer))
         return got == -1 ? -errno : -EPIPE;
+    if (message.msg_flags & MSG_CTRUNC)
+        return -EMFILE; /* a descriptor came, and there was no room for it */
     header = CMSG_FIRSTHDR(&message);
     if (!header)
         return answer.result;

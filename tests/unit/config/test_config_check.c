@@ -52,6 +52,12 @@ TEST(what_is_named_must_be_there)
         {"root = / pid-file = /x control = /tmp/y", NULL},
         {"root = / user = root group = root", NULL},
         {"root = / user = '12345:54321'", NULL},
+        {"root = / user = '12345' group = '54321'", NULL},
+        /* As the start has them: who has no entry has no group, either. */
+        {"root = /\nuser = '12345'", "file:2: user '12345': there is none of "
+                                     "that number, so a group has to"},
+        {"root = /\nuser = '4294967295:1'",
+         "file:2: user '4294967295': there is none of that name"},
         {"root = /\nuser = nobody-at-all",
          "file:2: user 'nobody-at-all': there is none of that name"},
         {"root = /\nuser = 'root:none-at-all'",

@@ -129,6 +129,8 @@ TEST(what_would_be_misunderstood_is_a_fault)
                  "'${SPRINTD_NONE}' is not set in the environment");
     expect_fault("a = ${SPRINTD_NONE}", 1, "is not set");
     expect_fault("a = ${}", 1, "is not set");
+    expect_fault("a = \"${SPRINTD_NONE:-b\x1b}\"", 1,
+                 "byte 0x1B in a variable");
     expect_fault("a = b;", 1, "';' ends nothing here");
     expect_fault("\n\na = *.b", 3, "'*' must be in quotes");
     expect_fault("a = f(x)", 1, "'(' must be in quotes");
