@@ -50,6 +50,10 @@ static void fetch_coded_of(struct upstream *upstream, struct client *client,
     client_close(peer);
 }
 
+#define START_KEPT(upstream)                                               \
+    START(printed("--proxy=/=%s", (upstream)->at), "--proxy-cache=memory", \
+          "--compress-proxied", "--workers=1")
+
 static void fetch_coded(struct upstream *upstream, struct client *client,
                         const char *target, const char *coding,
                         const char *text)
@@ -63,9 +67,7 @@ TEST(what_a_cache_keeps_is_compressed_from_the_first_on)
 {
     static const size_t lengths[] = {2000, 300000};
     struct upstream *upstream = upstream_open();
-    struct server *server = START(printed("--proxy=/=%s", upstream->at),
-                                  "--proxy-cache=memory", "--compress-proxied",
-                                  "--workers=1");
+    struct server *server = START_KEPT(upstream);
     struct client *client = client_open(server);
 
     for (size_t i = 0; i < WAYS * 2; i++) {
@@ -97,9 +99,7 @@ TEST(what_a_cache_passes_on_is_compressed_as_well)
 {
     static const size_t lengths[] = {2000, 300000};
     struct upstream *upstream = upstream_open();
-    struct server *server = START(printed("--proxy=/=%s", upstream->at),
-                                  "--proxy-cache=memory", "--compress-proxied",
-                                  "--workers=1");
+    struct server *server = START_KEPT(upstream);
     struct client *client = client_open(server);
 
     for (size_t i = 0; i < WAYS * 2; i++) {
@@ -133,9 +133,7 @@ TEST(what_a_cache_passes_on_is_compressed_as_well)
 TEST(parts_and_what_is_known_depend_on_the_coding_too)
 {
     struct upstream *upstream = upstream_open();
-    struct server *server = START(printed("--proxy=/=%s", upstream->at),
-                                  "--proxy-cache=memory", "--compress-proxied",
-                                  "--workers=1");
+    struct server *server = START_KEPT(upstream);
     struct client *client = client_open(server);
     const char *text = letters(2000);
     struct reply *reply;
@@ -178,9 +176,7 @@ TEST(a_date_joins_no_part_to_what_may_have_been_compressed)
     static const char part[] =
         "Range: bytes=5-\r\nIf-Range: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
     struct upstream *upstream = upstream_open();
-    struct server *server = START(printed("--proxy=/=%s", upstream->at),
-                                  "--proxy-cache=memory", "--compress-proxied",
-                                  "--workers=1");
+    struct server *server = START_KEPT(upstream);
     struct client *client = client_open(server);
     const char *text = letters(2000);
 
@@ -210,9 +206,7 @@ TEST(a_date_joins_no_part_to_what_may_have_been_compressed)
 TEST(what_a_cache_passes_on_is_called_as_the_client_does)
 {
     struct upstream *upstream = upstream_open();
-    struct server *server = START(printed("--proxy=/=%s", upstream->at),
-                                  "--proxy-cache=memory", "--compress-proxied",
-                                  "--workers=1");
+    struct server *server = START_KEPT(upstream);
     struct client *client = client_open(server), *peer;
     struct reply *reply;
 

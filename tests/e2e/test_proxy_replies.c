@@ -145,19 +145,25 @@ TEST(interim_heads_go_on)
     TALKS(talks);
 }
 
-/* What is long before its end has to be there at once: that is its use. */
-TEST(an_interim_head_does_not_wait_for_the_reply)
+/* Has the upstream server say an interim head, which the client hears before
+ * there is a reply. */
+static void expect_passes_on(const char *interim)
 {
     struct upstream *upstream = upstream_open();
     struct server *server = PROXY(upstream, NULL);
     struct client *client = client_open(server);
-    struct client *peer;
+    struct client *peer = upstream_asked(upstream, client, GET "\r\n");
 
-    peer = upstream_asked(upstream, client, GET "\r\n");
-    client_say(peer, HINTS "\r\n");
-    expect_hears(client, HINTS VIA "\r\n");
+    client_say(peer, "%s\r\n", interim);
+    expect_hears(client, printed("%s" VIA "\r\n", interim));
     client_say(peer, HI);
     expect_hears(client, OK VIA "Content-Length: 2\r\n\r\nhi");
+}
+
+/* What is long before its end has to be there at once: that is its use. */
+TEST(an_interim_head_does_not_wait_for_the_reply)
+{
+    expect_passes_on(HINTS);
 }
 
 #define EXPECTS "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n"
@@ -195,16 +201,7 @@ TEST(who_expects_to_continue_waits_for_the_upstream)
 /* RFC 9110 15.2: only who has asked for it by itself may keep it. */
 TEST(a_100_that_nobody_expects_is_passed_on)
 {
-    struct upstream *upstream = upstream_open();
-    struct server *server = PROXY(upstream, NULL);
-    struct client *client = client_open(server);
-    struct client *peer;
-
-    peer = upstream_asked(upstream, client, GET "\r\n");
-    client_say(peer, CONTINUE "\r\n");
-    expect_hears(client, CONTINUE VIA "\r\n");
-    client_say(peer, HI);
-    expect_hears(client, OK VIA "Content-Length: 2\r\n\r\nhi");
+    expect_passes_on(CONTINUE);
 }
 
 TEST(http_1_0_hears_of_no_100)
