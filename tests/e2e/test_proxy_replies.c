@@ -153,9 +153,10 @@ static void expect_passes_on(const char *interim)
     struct server *server = PROXY(upstream, NULL);
     struct client *client = client_open(server);
     struct client *peer = upstream_asked(upstream, client, GET "\r\n");
+    const char *passed_on = printed("%s" VIA "\r\n", interim);
 
     client_say(peer, "%s\r\n", interim);
-    expect_hears(client, printed("%s" VIA "\r\n", interim));
+    expect_hears(client, passed_on);
     client_say(peer, HI);
     expect_hears(client, OK VIA "Content-Length: 2\r\n\r\nhi");
 }
