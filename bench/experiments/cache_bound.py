@@ -11,7 +11,7 @@ from . import cache_hits, cache_report, cache_times
 from .cache_numbers import Numbers
 from .model import Experiment
 
-COLD_ROUNDS = 12
+COLD_ROUNDS = 18
 
 
 def _fill(made, files):
@@ -85,4 +85,4 @@ EXPERIMENT = Experiment(
     "at one fixed rate for all. Hit ratios: one connection asks for the list "
     "in its order, and the server's status.json tells the hits; the optimum "
     "is computed from the same list.",
-    130, measure)
+    270, measure)

@@ -34,7 +34,7 @@ THOUSAND = loads.Load("1000", "1 KiB, 1,000 connections", 1000)
 CROWD = loads.Load("10k", "1 KiB, 10,000 connections", 10_000)
 # Short, and many of them. Most of a short one of many connections would be
 # their opening.
-ROUNDS, SECONDS, THOUSAND_S = 16, 0.2, 0.5
+ROUNDS, SECONDS, THOUSAND_S = 24, 0.2, 0.5
 CROWD_ROUNDS, CROWD_S = 12, 1.8
 SPARE = idle.SPARE  # descriptors for other things
 
@@ -381,4 +381,4 @@ EXPERIMENT = Experiment(
     f"{peers_latency.SHARE:.0%} of what the slowest can do and "
     f"{peers_latency.RATE_MAX:,} a second at most, counted from when each "
     "request was meant to begin.",
-    570, measure)
+    1200, measure)
