@@ -2,10 +2,10 @@
  * retry_budget - limits how many requests are retried.
  *
  * At most a fifth of the requests of the last ten seconds, plus three, may be
- * retries: they must not double the load on failing servers (as in Finagle's
- * RetryBudget and Envoy's).
+ * retries, since retries must not double the load on failing servers (as in
+ * Finagle's RetryBudget and Envoy's).
  *
- * Thread: one worker's.
+ * Thread: a budget belongs to one worker.
  * Owns:   nothing but itself.
  */
 #ifndef UPSTREAM_RETRY_BUDGET_H
@@ -18,21 +18,22 @@
 enum {
     RETRY_BUDGET_SECONDS = 10,
     RETRY_BUDGET_SHARE = 5, /* one retry for each five requests */
-    RETRY_BUDGET_FREE = 3   /* plus these, however few requests there are */
+    RETRY_BUDGET_FREE = 3   /* retries allowed even without requests */
 };
 
-/* Zeroed at first. */
+/* The caller zeroes the struct at first. */
 struct retry_budget {
-    uint64_t bucket_ends_ms;                 /* private, as all below */
-    unsigned requests[RETRY_BUDGET_SECONDS]; /* a ring: one for each second */
+    /* private, like all fields below */
+    uint64_t bucket_ends_ms;
+    unsigned requests[RETRY_BUDGET_SECONDS]; /* a ring: one per second */
     unsigned retries[RETRY_BUDGET_SECONDS];
     unsigned at; /* index of the present second */
 };
 
-/* Counts a first try; retries are not counted. */
+/* Counts a request when it is tried first; its retries are not counted here. */
 void retry_budget_note_request(struct retry_budget *budget, uint64_t now_ms);
 
-/* Takes a retry, if there is one left. */
+/* Takes a retry from the budget. Returns false if no retry is left. */
 MUST_USE bool retry_budget_take(struct retry_budget *budget, uint64_t now_ms);
 
 #endif

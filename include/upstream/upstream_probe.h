@@ -8,18 +8,18 @@
  *      +--------------------------------------------------------------+
  *
  * A server is probed every interval_ms, give or take a random tenth, over a new
- * connection that is closed after the head of the reply. A probe has timeout_ms
- * for all of that, and the next begins only after it. A server is well when its
- * status is from status_min to status_max; the balance decides who is up (rise,
- * fall).
+ * connection that is closed after the head of the reply. The whole probe may
+ * take timeout_ms; the next probe of the server begins only after its end. A
+ * server is well when the reply's status is from status_min to status_max. The
+ * balance decides whether the server is up (rise, fall).
  *
- * A probe that fails on this side (no descriptors, ports or memory, a name not
- * looked up yet) does not count: it says nothing about the server.
+ * A probe that fails on our side (no descriptors, ports or memory, or a name
+ * not looked up yet) does not count, since it says nothing about the server.
  *
- * Thread: the thread whose loop it was started on; any may call
+ * Thread: the thread whose loop the probe was started on; any thread may call
  *         upstream_probe_create(). One probe serves all workers, which share
- *         its results.
- * Owns:   its connections, names and timers.
+ *         the results.
+ * Owns:   the connections, names and timers.
  */
 #ifndef UPSTREAM_UPSTREAM_PROBE_H
 #define UPSTREAM_UPSTREAM_PROBE_H
@@ -28,14 +28,15 @@
 
 enum {
     UPSTREAM_PROBE_PATH_MAX = 1024,
-    UPSTREAM_PROBE_REPLY_MAX = 8192 /* bytes of all heads, interim ones too */
+    UPSTREAM_PROBE_REPLY_MAX = 8192 /* bytes of heads, interim ones included */
 };
 
 struct upstream_probe_options {
-    /* May have a query; see upstream_probe_takes_path(). */
+    /* The path to ask for, which may have a query. See
+     * upstream_probe_takes_path(). */
     struct bytes path;
-    struct bytes host;    /* value of Host; empty: each server's own name */
-    uint64_t interval_ms; /* this and the next: at least 1 */
+    struct bytes host;    /* value of Host; if empty, each server's own name */
+    uint64_t interval_ms; /* at least 1, like timeout_ms */
     uint64_t timeout_ms;
     unsigned status_min, status_max;
 };
@@ -46,18 +47,20 @@ struct upstream_probe; /* opaque */
  * '#', at most UPSTREAM_PROBE_PATH_MAX bytes. */
 bool upstream_probe_takes_path(struct bytes path);
 
-/* Probes count endpoints, which are the servers of balance; both are borrowed,
- * options are copied. tls: as in struct upstream_options. NULL: no memory. */
+/* Creates a probe of count endpoints, which are the servers of balance.
+ * endpoints and balance are borrowed, options are copied. tls is as in struct
+ * upstream_options. Returns NULL if there is no memory. */
 MUST_USE struct upstream_probe *upstream_probe_create(
     const struct upstream_probe_options *options,
     const struct upstream_endpoint *endpoints, size_t count,
     struct balance *balance, struct tls_connector *tls);
 
-/* Returns 0 or -errno: an impossible name, or no memory. */
+/* Returns 0, or -errno if a name is impossible or there is no memory. */
 MUST_USE int upstream_probe_start(struct upstream_probe *probe,
                                   const struct upstream_loop *loop);
 
-/* Must be destroyed before the resolver and the balance. NULL is accepted. */
+/* Destroys the probe, before the resolver and the balance are destroyed. NULL
+ * is accepted. */
 void upstream_probe_destroy(struct upstream_probe *probe);
 
 #endif

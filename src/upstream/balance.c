@@ -6,8 +6,8 @@
 
 #include "upstream/balance_priv.h"
 
-/* A server that may be chosen, as it was when the choice began: changes by
- * other workers must not make sums and parts inconsistent. */
+/* A snapshot of a server that may be chosen, taken when the choice began:
+ * changes by other workers must not make a sum differ from its parts. */
 struct server_choice {
     size_t server;
     uint64_t weight; /* 20 bits: see balance_weight() */
@@ -106,7 +106,7 @@ static size_t choose_of_two(struct balance *balance,
     struct server_choice drawn = candidates->all[first];
     size_t second;
 
-    /* The second one is drawn from the others. */
+    /* The second server is drawn from the others. */
     candidates->all[first] = candidates->all[last];
     candidates->all[last] = drawn;
     candidates->count--;
@@ -115,8 +115,9 @@ static size_t choose_of_two(struct balance *balance,
     return is_busier(&drawn, &candidates->all[second]) ? second : last;
 }
 
-/* The time at which this server wins the hash, exponentially distributed by
- * weight: each server is the first of all with a probability of weight / sum of
+/* Returns the server's rendezvous time for this hash; the server with the
+ * earliest time is chosen. Times are exponentially distributed with the weight
+ * as rate, so a server is earliest with a probability of weight / sum of
  * weights (Efraimidis, Spirakis, IPL 2006). */
 static double rendezvous(const struct balance *balance, uint64_t hash,
                          const struct server_choice *candidate)
@@ -124,20 +125,21 @@ static double rendezvous(const struct balance *balance, uint64_t hash,
     uint64_t bits =
         balance_mix(hash ^
                     balance_mix(balance->servers[candidate->server].name_hash));
-    /* Takes 53 bits, at the middle of each step: neither 0 nor 1. */
+    /* 53 bits, and half a step more: the number is never 0 and never 1. */
     double even = ((double)(bits >> 11) + 0.5) * 0x1p-53;
 
     return -log(even) / (double)candidate->weight;
 }
 
-/* Whether the server's active requests, with this one, are at most 1.25 times
- * its share of all, rounded up. They cannot all be above that, or their sum
- * would be above 1.25 times all. */
+/* Whether the server's active requests, plus the new one, are at most 1.25
+ * times its fair share of all active requests, rounded up. At least one server
+ * is always within this bound: otherwise the sum of all would exceed 1.25 times
+ * itself. */
 static bool is_within_bound(const struct candidates *candidates,
                             const struct server_choice *candidate,
                             uint64_t active)
 {
-    /* Products of 2 + 32 + 26 bits, and of 3 + 39 + 20. */
+    /* Neither product overflows: 2 + 32 + 26 bits, and 3 + 39 + 20 bits. */
     return 4 * candidate->active * candidates->weight <
            5 * (active + 1) * candidate->weight;
 }
@@ -196,7 +198,7 @@ static size_t choose(struct balance *balance, uint64_t set, uint64_t hash,
 
 /* --- Taking and giving ---------------------------------------------------- */
 
-/* Counts a request at a server. False: the server is at its limit. */
+/* Counts a request at a server. Returns false if the server is at its limit. */
 static bool take_place(const struct balance *balance, size_t server)
 {
     _Atomic uint32_t *active = &balance->shared[server].active;
@@ -247,8 +249,8 @@ int balance_take(struct balance *balance, uint64_t hash, uint64_t tried,
 
 /* --- Coming and going ----------------------------------------------------- */
 
-/* Makes each worker begin at another server: otherwise all would ask the same
- * one first. */
+/* Makes each worker begin at another server: otherwise all workers would ask
+ * the same server first. */
 static void begin_elsewhere(struct balance *balance, uint64_t seed)
 {
     struct candidates candidates;

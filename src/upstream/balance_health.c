@@ -5,7 +5,7 @@
 enum {
     WEIGHT_ONE = 1000, /* a weight of 1 */
     WEIGHT_SLOW = 100, /* a weight of 1 when a slow start begins */
-    /* A guess: when probes will find it well is unknown. */
+    /* A guess, since nobody knows when probes will find the server well. */
     DOWN_RETRY_AFTER_MS = 5000
 };
 
@@ -40,8 +40,8 @@ uint64_t balance_find_up(const struct balance *balance, uint64_t now_ms)
     return up != 0 ? up : ejected;
 }
 
-/* Returns for how many ms the server has been back; UINT64_MAX: it was never
- * away. */
+/* Returns for how many ms the server has been back after an ejection or after
+ * being down; UINT64_MAX if the server was neither. */
 static uint64_t back_for_ms(const struct balance_server_shared *shared,
                             uint64_t now_ms)
 {
@@ -105,7 +105,8 @@ unsigned balance_retry_after_s(const struct balance *balance, uint64_t now_ms)
 
 /* --- Passive: what came of requests --------------------------------------- */
 
-/* Returns the ms of the next ejection, after so many consecutive ones. */
+/* Returns how many ms the next ejection lasts; ejections is the number of
+ * consecutive ejections before. */
 static uint64_t eject_for_ms(struct balance *balance, uint32_t ejections)
 {
     uint64_t max_ms = balance->options.eject_max_ms;
@@ -118,7 +119,7 @@ static uint64_t eject_for_ms(struct balance *balance, uint32_t ejections)
     return ms + balance_draw(balance) % (ms / 4 + 1);
 }
 
-/* Notes a failure. True: this failure ejects the server. */
+/* Notes a failure. Returns true if this failure ejects the server. */
 static bool note_failure(struct balance *balance,
                          struct balance_server_shared *shared, uint64_t now_ms)
 {
@@ -126,8 +127,9 @@ static bool note_failure(struct balance *balance,
     uint32_t fails = 1;
     uint32_t ejections;
 
-    /* Requests that began before the ejection, or went there for want of
-     * others, say nothing new. */
+    /* The server is ejected already. The failed request began before the
+     * ejection, or was sent because no other server was left; such a failure
+     * says nothing new. */
     if (balance->options.fails_max == 0 || until_ms > now_ms)
         return false;
     if (BALANCE_LOAD(&shared->window_ends_ms) > now_ms) {

@@ -21,11 +21,12 @@ struct balance {
 #define BALANCE_STORE(number, value) \
     atomic_store_explicit((number), (value), memory_order_relaxed)
 
-/* Returns a bit for each server that is neither down nor ejected; if there is
- * none, for each that is not down. */
+/* Returns a set bit for each server that is neither down nor ejected. If there
+ * is no such server, returns a bit for each server that is not down. */
 uint64_t balance_find_up(const struct balance *balance, uint64_t now_ms);
 
-/* Returns the weight in thousandths, less during a slow start; never 0. */
+/* Returns the server's weight in thousandths; never 0. The weight is smaller
+ * during a slow start. */
 uint64_t balance_weight(const struct balance *balance, size_t server,
                         uint64_t now_ms);
 

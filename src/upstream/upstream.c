@@ -5,7 +5,7 @@
 
 #include "upstream/upstream_priv.h"
 
-enum { UPSTREAMS_KEPT = 256, CONNECTS_KEPT = 64 }; /* free ones to keep */
+enum { UPSTREAMS_KEPT = 256, CONNECTS_KEPT = 64 }; /* free structs to keep */
 
 /* --- What is said of them ------------------------------------------------ */
 
@@ -102,8 +102,8 @@ static bool has_another(const struct upstream_pool *pool, uint64_t tried)
     return false;
 }
 
-/* Logs an ejection. If no other server is up, ejected ones are asked all the
- * same. */
+/* Logs an ejection. If no other server is up, the log says that the ejected
+ * server is asked all the same. */
 static void log_ejection(const struct upstream_pool *pool, int index)
 {
     struct bytes who = upstream_name(pool->servers[index].endpoint);
@@ -269,7 +269,7 @@ static void destroy_targets(struct upstream_pool *pool)
         tls_target_destroy(pool->servers[i].tls);
 }
 
-/* Makes a server. False: no memory. */
+/* Makes a server. Returns false if there is no memory. */
 static bool make_server(struct upstream_pool *pool, size_t number)
 {
     struct upstream_server *server = &pool->servers[number];

@@ -18,19 +18,21 @@ static int open_socket(struct upstream_pool *pool, int family)
         fd = socket(family, type, 0);
     if (fd == -1)
         return -errno;
-    /* Without it, a request in two parts would only be slower. */
+    /* A failure is ignored: without TCP_NODELAY, a request in two parts is only
+     * slower. */
     if (family != AF_UNIX)
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     return fd;
 }
 
-/* Returns 0: connected; -EINPROGRESS; or another -errno. */
+/* Returns 0 when connected, -EINPROGRESS while connecting, or another
+ * -errno. */
 static int connect_to(int fd, const union address_any *to, socklen_t len)
 {
     int rc = connect(fd, &to->any, len);
 
-    /* On the same machine, the other end has answered already. Asking for that
-     * costs less than letting the loop watch for it. */
+    /* A server on the same machine has answered already. A second connect()
+     * costs less than a watcher in the loop. */
     if (rc == -1 && errno == EINPROGRESS)
         rc = connect(fd, &to->any, len);
     if (rc == 0 || errno == EISCONN)

@@ -6,19 +6,21 @@
 
 #include "upstream/upstream_priv.h"
 
-/* TCP_RTO_MAX_MS of Linux 6.15; libc's headers may be older. */
+/* TCP_RTO_MAX_MS of Linux 6.15, which older headers of libc lack. */
 enum { RTO_MAX_MS_OPTION = 44, RTO_MAX_MS = 1000, CALM_MS = 120000 };
 
 /* --- Events -------------------------------------------------------------- */
 
-/* libev has stopped watching the descriptor (no memory in the kernel): the
- * asker will find it closed. */
+/* Shuts the connection down after libev has stopped watching its descriptor
+ * (the kernel has no memory): the asker then reads the end of the
+ * connection. */
 static void end(const struct upstream *upstream)
 {
     (void)shutdown(upstream->reading.fd, SHUT_RDWR);
 }
 
-/* Limits the time between retransmissions. Older kernels ignore the option. */
+/* Limits the time between retransmissions. Older kernels refuse the option, and
+ * has_rto_max stays false. */
 static void limit_resending(struct upstream *upstream, int ms)
 {
     upstream->has_rto_max = setsockopt(upstream->reading.fd, IPPROTO_TCP,
@@ -32,8 +34,9 @@ void upstream_bound_rto(struct upstream *upstream)
     limit_resending(upstream, RTO_MAX_MS);
 }
 
-/* Whether an idle connection has only received something of TLS's own, such as
- * a ticket. False: the server has closed it, or has sent unexpected bytes. */
+/* Whether an idle connection has received only records of TLS itself, such as a
+ * ticket. Returns false if the server has closed the connection or has sent
+ * unexpected bytes. */
 static bool is_ticket(const struct upstream *upstream)
 {
     char byte;
@@ -61,15 +64,16 @@ static void on_read_event(struct ev_loop *loop, ev_io *io, int events)
     }
     if (events & EV_ERROR)
         end(upstream);
-    /* With short retransmissions, an outage of 15 s would end the
-     * connection. */
+    /* The server has answered. Were retransmissions to stay this frequent, an
+     * outage of 15 s would end the connection. */
     if (upstream->has_rto_max)
         limit_resending(upstream, CALM_MS);
     upstream->lease->on_readable(upstream->lease);
 }
 
-/* Sends records and alerts that could not be sent earlier: they precede all
- * else, and reading waits for them, too. False: some are still unsent. */
+/* Sends TLS records and alerts that could not be sent earlier. They precede all
+ * other bytes, and reading waits for them, too. Returns false if some are still
+ * unsent. */
 static bool send_kept(struct upstream *upstream)
 {
     const struct transport *transport = &upstream->transport;
@@ -136,12 +140,15 @@ static void on_idle_limit(struct upstream_alarm *alarm)
 {
     struct upstream *upstream = OWNER_OF(alarm, struct upstream, idle_limit);
 
-    if (is_idle(upstream)) /* else it is set anew when idle */
+    /* else the limit is set anew when the connection is idle */
+    if (is_idle(upstream))
         upstream_close(upstream);
 }
 
-/* How long to keep it idle. Of the server's time, a second or half is
- * subtracted: a request in the last moment would meet its closing. */
+/* Returns how long to keep a connection idle. said_ms is the server's own
+ * limit; 0: the server named none. A second, or half of said_ms if that is
+ * less, is subtracted: a request in the last moment would find the connection
+ * closed. */
 static uint64_t choose_idle_ms(const struct upstream_pool *pool,
                                uint64_t said_ms)
 {
@@ -176,9 +183,9 @@ static bool is_current(struct upstream *upstream)
     return false;
 }
 
-/* Whether nothing is to be read, not even the end. A system call is made only
- * if the loop has a pending event: its bytes may have been read already, or
- * begin an unexpected reply. */
+/* Whether nothing can be read, not even the end of the connection. A system
+ * call is made only if the loop has a pending event. The bytes of that event
+ * may have been read already, or may begin an unexpected reply. */
 static bool is_quiet(const struct upstream *upstream)
 {
     char byte;
@@ -224,8 +231,8 @@ struct upstream *upstream_take_idle(struct upstream_server *server)
         struct upstream *upstream = OWNER_OF(server->idle.next, struct upstream,
                                              list_node);
 
-        /* The connection's end may be an event of this turn that is still
-         * pending; and the deadline wheel is late by up to a tick. */
+        /* A pending event of this turn may be the end of the connection. The
+         * time is compared since the deadline wheel is late by up to a tick. */
         if (!ev_is_pending(&upstream->reading) &&
             pool->now->mono_ms < upstream->idle_limit.deadline.at_ms) {
             drop_idle(upstream);
@@ -301,8 +308,8 @@ void upstream_close(struct upstream *upstream)
     pool_give(&pool->upstreams, upstream);
 }
 
-/* Watches the socket. Bytes that TLS has already read are not in the socket:
- * they are handled in the next turn of the loop. */
+/* Watches the socket. Bytes that TLS has already read from the socket raise no
+ * event, so an event is fed to the loop for them. */
 static void start_reading(struct upstream *upstream)
 {
     struct ev_loop *loop = upstream->server->pool->loop;

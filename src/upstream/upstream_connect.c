@@ -4,23 +4,26 @@
 
 #include "upstream/upstream_priv.h"
 
-/* RFC 8305, 5: 250 ms, at least 100 and at most 2000. The deadline wheel adds
- * up to a tick. */
+/* RFC 8305, section 5, recommends 250 ms, and allows 100 to 2000 ms. The
+ * deadline wheel adds up to a tick. */
 enum { STAGGER_MS = 250 };
 
-/* A server with a full backlog drops the SYN, and the kernel sends it again
- * after a second: for all waiting connections at the same moment. The server
- * answers each, but has room for a few; the others only believe that they are
- * connected. So we connect anew shortly before that second is over. In the last
- * round the kernel alone repeats, for servers that are farther away. */
+/* A server with a full backlog drops the SYN, and the kernel repeats the SYN
+ * after a second, for all waiting connections at the same moment. The server
+ * answers each SYN, but has room for a few connections; the rest only seem to
+ * be connected. So we connect anew shortly before that second is over. In the
+ * last round only the kernel repeats, for the sake of servers that are farther
+ * away. */
 enum { SILENCE_MS = 800 };
 
-/* A server on this machine answers at once, unless it is busy; so the pauses
- * grow slowly. Attempts that wait are made anew, the oldest first, whenever a
- * connection has ended: otherwise newcomers would get its place each time. */
+/* A server on this machine answers at once, unless its backlog is full, so the
+ * pauses between retries are short and grow slowly. Whenever a connection has
+ * ended, waiting attempts are made anew, the oldest first: otherwise newer
+ * attempts would take each place in the backlog that becomes free. */
 enum { BACKLOG_RETRY_MS = 10, RETRIES_ALIKE = 8 };
 
-/* The backlog of a unix socket is full: try again at the next tick. */
+/* The wait before another try at a unix socket whose backlog is full: one
+ * tick. */
 enum { BACKLOG_MS = 1 };
 
 static void connecting_go_on(struct upstream_connecting *connecting);
@@ -145,8 +148,9 @@ static enum upstream_error judge(int err)
     }
 }
 
-/* Notes a failure. A refusal by the server says more than a failure of our own,
- * such as missing IPv6. */
+/* Notes a failure, unless the server has refused before or TLS has failed
+ * before: a server's refusal says more than a failure of our own, such as
+ * missing IPv6. */
 static void note_failure(struct upstream_connecting *connecting, int err)
 {
     if (connecting->error == UPSTREAM_REFUSED ||
@@ -156,8 +160,8 @@ static void note_failure(struct upstream_connecting *connecting, int err)
     connecting->err = err;
 }
 
-/* Notes why TLS failed, which says more than all else: somebody listens
- * there. */
+/* Notes why TLS failed. This reason replaces all others, since it proves that a
+ * server listens at the address. */
 static void note_tls_failure(struct upstream_connecting *connecting,
                              const struct tls *tls)
 {
@@ -216,8 +220,8 @@ static void shake(struct upstream *upstream)
     connecting_go_on(connecting);
 }
 
-/* Chooses the attempt that connected first, the best one (RFC 8305 5), and
- * closes the others. Only if TLS fails, the next address is tried. */
+/* Chooses the attempt that connected first, as RFC 8305 (section 5) says, and
+ * closes the others. The next address is tried only if TLS fails. */
 static void connecting_settle(struct upstream_connecting *connecting,
                               struct upstream *upstream)
 {
@@ -246,7 +250,8 @@ static void connecting_settle(struct upstream_connecting *connecting,
 
 /* --- One after the other ------------------------------------------------- */
 
-/* Waits while all addresses are being tried. */
+/* Waits for the attempts under way, since all addresses are being tried. Sets
+ * when to begin another round. */
 static void connecting_linger(struct upstream_connecting *connecting)
 {
     struct upstream_server *server = connecting->server;
@@ -326,7 +331,8 @@ void upstream_connecting_note(struct upstream *upstream, bool has_failed)
 
 void upstream_connecting_retry_backlog(struct upstream_server *server)
 {
-    /* The loop calls it, since another lease's callback is running. */
+    /* The timer's callback runs later, from the loop, because another lease's
+     * callback is running now. */
     if (!list_is_empty(&server->backlogged))
         ev_feed_event(server->pool->loop, &server->backlog_retries, EV_CUSTOM);
 }
@@ -353,7 +359,7 @@ void upstream_on_backlog_retry(struct ev_loop *loop, ev_timer *backlog_retries,
     ev_timer_stop(loop, backlog_retries);
 }
 
-/* Begins to connect, to the addresses known now. */
+/* Begins to connect to the addresses that are known now. */
 static void connecting_begin(struct upstream_connecting *connecting)
 {
     const struct resolver_name *name = connecting->server->name;
@@ -395,8 +401,8 @@ void upstream_connecting_stop(struct upstream_connecting *connecting)
 
 void upstream_connecting_wake(struct upstream_server *server)
 {
-    /* No lease is added meanwhile, since the name's first lookup is over; but
-     * each one may remove others. */
+    /* The loop ends, since no lease joins the list after the name's first
+     * lookup. Each step may remove several leases from the list. */
     while (!list_is_empty(&server->waiting)) {
         struct upstream_connecting *connecting =
             OWNER_OF(server->waiting.next, struct upstream_connecting,

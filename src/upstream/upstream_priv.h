@@ -1,6 +1,6 @@
 /*
- * upstream_priv - shared by the files of upstream. Each calls only those below
- * it; they call upper files only by upstream_events.
+ * upstream_priv - shared by the files of upstream. Each file calls only files
+ * listed below it, and calls upper files only through upstream_events.
  *
  *   upstream.c          servers and leases
  *   upstream_connect.c  how a connection is made
@@ -8,8 +8,8 @@
  *
  *   connecting --first--> (TLS) --> in use --kept--> idle --leased--> in use
  *
- * Invariant: a connection is being tried, or has a lease (it is in use), or is
- *            in the list of idle ones.
+ * Invariant: a connection is being tried, or is in use (has a lease), or is in
+ *            the list of idle connections.
  */
 #ifndef UPSTREAM_UPSTREAM_PRIV_H
 #define UPSTREAM_UPSTREAM_PRIV_H
@@ -23,8 +23,8 @@
 
 enum { UPSTREAM_LOG_INTERVAL_MS = 10000 };
 
-/* How a connecting ends, told once for the lease it was started for; and events
- * of the sockets that it tries. */
+/* on_won or on_lost is called once for each lease whose connecting was started;
+ * on_connected is called for events of the sockets that are tried. */
 struct upstream_events {
     void (*on_won)(struct upstream_lease *lease, struct upstream *upstream);
     /* err: a system call's errno, or 0; why: the reason from TLS, or NULL. */
@@ -33,7 +33,7 @@ struct upstream_events {
     void (*on_connected)(struct upstream *upstream, bool has_failed);
 };
 
-/* A time limit, and what to call then. */
+/* A time limit, and the function to call when the time is over. */
 struct upstream_alarm {
     struct deadline deadline;
     void (*on_due)(struct upstream_alarm *alarm);
@@ -45,34 +45,35 @@ struct upstream_server {
     struct upstream_counts *counts;
     struct tls_target *tls;     /* NULL: without TLS */
     struct resolver_name *name; /* NULL: a unix socket */
-    unsigned changes;           /* how often its addresses have changed */
+    unsigned changes;           /* how often the addresses have changed */
     struct list waiting;    /* connectings that wait for the first addresses */
-    struct list backlogged; /* connectings that wait for room in its backlog */
+    struct list backlogged; /* connectings that wait for room in the backlog */
     ev_timer backlog_retries; /* on while backlogged is not empty */
     struct list idle;         /* newest first */
     unsigned idle_count;
     struct log_limit failures;
-    /* this worker ejected it, and it has not succeeded since */
+    /* this worker ejected the server, which has not succeeded since */
     bool was_ejected;
 };
 
 struct upstream {
     ev_io reading; /* on, except while connecting or paused */
     ev_io writing; /* on while connecting, or when asked for */
-    /* uses the socket of reading and writing */
+    /* its socket is the one that reading and writing watch */
     struct transport transport;
-    struct list list_node;            /* node of connecting or idle ones */
+    struct list list_node;            /* node of attempts or of server->idle */
     struct upstream_alarm idle_limit; /* not dropped while in use */
     struct upstream_server *server;
     struct upstream_connecting *connecting;
     struct upstream_lease *lease;
     struct address address;
-    unsigned changes;  /* server->changes when its address was last seen */
-    unsigned requests; /* exchanges it has carried, with this one */
+    unsigned changes;  /* server->changes when DNS last had the address */
+    unsigned requests; /* exchanges carried, with the present one */
     bool has_rto_max;  /* see upstream_bound_rto() */
 };
 
-/* Happy eyeballs (RFC 8305) for one lease, while addresses are tried. */
+/* The connecting for one lease: addresses are tried by happy eyeballs (RFC
+ * 8305). */
 struct upstream_connecting {
     struct list list_node; /* linked into server->waiting or ->backlogged */
     struct upstream_lease *lease;
@@ -83,11 +84,11 @@ struct upstream_connecting {
     struct address addresses[RESOLVER_ADDRESSES_MAX];
     size_t count;
     size_t at;                 /* index of the next address */
-    unsigned rounds;           /* through all addresses, unanswered */
+    unsigned rounds;           /* unanswered rounds through all addresses */
     uint64_t since_ms;         /* when this round's last try began */
     enum upstream_error error; /* reason of the last failed connection */
-    int err;                   /* that one's errno */
-    const char *why;           /* that one's reason from TLS, or NULL */
+    int err;                   /* errno of the last failed connection */
+    const char *why;           /* TLS's reason for the last failure, or NULL */
     bool is_shaking;           /* connected; the TLS handshake is under way */
 };
 
@@ -102,7 +103,7 @@ struct upstream_pool {
     struct deadline_wheel wheel;
     struct pool upstreams;
     struct pool connectings;
-    struct log_limit refusals; /* logs of UPSTREAM_NONE */
+    struct log_limit refusals; /* for log messages about UPSTREAM_NONE */
     struct upstream_server servers[];
 };
 
@@ -126,14 +127,15 @@ static inline void upstream_count(_Atomic uint64_t *count)
 
 /* --- upstream_conn.c ----------------------------------------------------- */
 
-/* Makes a connection without lease or socket. NULL: no memory. */
+/* Makes a connection without lease or socket. Returns NULL if there is no
+ * memory. */
 struct upstream *upstream_create(struct upstream_server *server);
 
 /* Gives fd to the connection, which then owns it. */
 void upstream_set_fd(struct upstream *upstream, int fd);
 
-/* Makes the kernel send lost packets again each second until the server has
- * answered: a server with a full backlog loses them all. (A kernel before 6.15
+/* Makes the kernel retransmit each second until the server has answered,
+ * because a server with a full backlog drops all packets. (A kernel before 6.15
  * waits twice as long each time.) */
 void upstream_bound_rto(struct upstream *upstream);
 
@@ -143,51 +145,58 @@ void upstream_close(struct upstream *upstream);
 /* Gives a connected or idle connection to the lease. */
 void upstream_give_to(struct upstream *upstream, struct upstream_lease *lease);
 
-/* Keeps a connection that has no lease any more as idle, or closes it. */
+/* Ends the connection's lease. Keeps the connection as idle if possible;
+ * otherwise closes the connection. */
 void upstream_keep(struct upstream *upstream, uint64_t idle_ms);
 
-/* Takes the newest idle connection that is not known to be closed, or NULL. */
+/* Takes the newest idle connection that is not known to be closed. Returns NULL
+ * if there is none. */
 struct upstream *upstream_take_idle(struct upstream_server *server);
 
 /* Closes idle connections to addresses that the server no longer has. */
 void upstream_close_moved(struct upstream_server *server);
 
-/* Closes an idle connection to free its descriptor. False: there is none. */
+/* Closes an idle connection to free its descriptor. Returns false if there is
+ * no idle connection. */
 bool upstream_close_one_idle(struct upstream_pool *pool);
 
 /* --- upstream_attempt.c -------------------------------------------------- */
 
-/* Rounds through all addresses; in the last one, the kernel retransmits
- * alone. */
+/* How many rounds through all addresses are each followed by a new round. In
+ * the round after them, which is the last, only the kernel retransmits. */
 enum { UPSTREAM_ROUNDS_MAX = 4 };
 
-/* Connects to one address. Returns 0: *upstream_out is connected, and in
- * attempts; -EINPROGRESS: it is in attempts; another -errno: there is none. */
+/* Connects to one address. Returns 0 when *upstream_out is connected,
+ * -EINPROGRESS while it is connecting, and another -errno if there is no
+ * connection. In the first two cases *upstream_out is in attempts. */
 MUST_USE int upstream_attempt(struct upstream_connecting *connecting,
                               const struct address *address,
                               struct upstream **upstream_out);
 
 /* --- upstream_connect.c -------------------------------------------------- */
 
-/* Starts to connect, which ends in on_won or on_lost, perhaps at once. */
+/* Starts to connect. The end is a call of on_won or on_lost, perhaps before
+ * this function returns. */
 void upstream_connecting_start(struct upstream_server *server,
                                struct upstream_lease *lease);
 
 /* Stops connecting, without calling on_won or on_lost. */
 void upstream_connecting_stop(struct upstream_connecting *connecting);
 
-/* Tells that an attempt's socket has an event, or has failed. */
+/* Handles an event of an attempt's socket. has_failed says that the loop could
+ * not watch the socket. */
 void upstream_connecting_note(struct upstream *upstream, bool has_failed);
 
-/* A connection to the server has ended: its backlog may have room now. */
+/* Retries the connectings in server->backlogged soon. Called when a connection
+ * to the server has ended, since the backlog may have room now. */
 void upstream_connecting_retry_backlog(struct upstream_server *server);
 
-/* Called by the timer backlog_retries. */
+/* The callback of the timer server->backlog_retries. */
 void upstream_on_backlog_retry(struct ev_loop *loop, ev_timer *backlog_retries,
                                int events);
 
-/* Wakes all that wait for the server's addresses, which are known or cannot be
- * found. */
+/* Continues all connectings in server->waiting. Called when the server's
+ * addresses are known or cannot be found. */
 void upstream_connecting_wake(struct upstream_server *server);
 
 #endif

@@ -23,8 +23,8 @@ static void set_timer(struct upstream_prober *prober, uint64_t ms)
     ev_timer_start(loop, &prober->timer);
 }
 
-/* Ends this probe. The next begins interval_ms (give or take 10 %) after this
- * one began, or now if that has passed. */
+/* Ends this probe. The next probe begins interval_ms (plus or minus 10 %) after
+ * this one began, or at once if that time has passed. */
 static void wait_for_next(struct upstream_prober *prober)
 {
     const struct upstream_probe *probe = prober->probe;
@@ -76,7 +76,7 @@ static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
         judge(prober, false, "no reply in time");
 }
 
-/* Addresses are read when they are needed. */
+/* Nothing is to be done here: each probe reads the addresses itself. */
 static void on_change(void *context, struct resolver_name *name)
 {
     (void)context;
@@ -177,8 +177,8 @@ int upstream_probe_start(struct upstream_probe *probe,
         if (err != 0)
             return err;
     }
-    /* The first probes come soon, as a server may be down already; but not all
-     * at once. */
+    /* The first probes come soon, because a server may be down already. A
+     * random delay keeps them from coming all at once. */
     for (size_t i = 0; i < probe->count; i++)
         set_timer(&probe->probers[i],
                   balance_draw(probe->balance) %

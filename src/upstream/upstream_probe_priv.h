@@ -1,6 +1,6 @@
 /*
  * upstream_probe_priv - shared by upstream_probe.c (rounds of probes) and
- * upstream_prober.c (a single probe), which the former calls.
+ * upstream_prober.c (a single probe). upstream_probe.c calls upstream_prober.c.
  */
 #ifndef UPSTREAM_UPSTREAM_PROBE_PRIV_H
 #define UPSTREAM_UPSTREAM_PROBE_PRIV_H
@@ -12,15 +12,17 @@
 struct upstream_prober {
     struct upstream_probe *probe;
     int server;
-    struct resolver_name *name; /* NULL: a unix socket */
-    ev_timer timer;             /* the probe's limit, or time until the next */
+    struct resolver_name *name; /* NULL for a unix socket */
+    /* the probe's time limit, or time until the next probe */
+    ev_timer timer;
     ev_io watcher;
     struct transport transport; /* descriptor -1: no probe is under way */
-    struct tls_target *tls;     /* NULL: without TLS */
+    struct tls_target *tls;     /* NULL without TLS */
     bool is_shaking;            /* the TLS handshake is under way */
     size_t addresses_tried;
     uint64_t begun_ms;
-    /* The probe is over: with a verdict, or without one. */
+    /* The probe ends with a call of on_judged (a verdict) or of on_nothing (no
+     * verdict). */
     void (*on_judged)(struct upstream_prober *prober, bool is_well,
                       const char *why);
     void (*on_nothing)(struct upstream_prober *prober);
@@ -28,7 +30,7 @@ struct upstream_prober {
     size_t request_len;
     size_t sent;
     struct http1_progress progress;
-    size_t head_at; /* begins behind interim heads */
+    size_t head_at; /* where the final head begins, behind interim heads */
     size_t received;
     char reply[UPSTREAM_PROBE_REPLY_MAX];
 };
@@ -37,7 +39,7 @@ struct upstream_probe {
     struct upstream_probe_options options;
     const struct upstream_endpoint *endpoints;
     struct balance *balance;
-    struct upstream_loop loop; /* loop is NULL before the start */
+    struct upstream_loop loop; /* loop.loop is NULL before the start */
     size_t count;
     struct upstream_prober probers[];
 };

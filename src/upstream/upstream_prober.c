@@ -25,7 +25,7 @@ static void judge_status(struct upstream_prober *prober, unsigned status)
                       why);
 }
 
-/* Reads the head of the reply. False: more must be read. */
+/* Reads the head of the reply. Returns false if more must be read. */
 static bool take_head(struct upstream_prober *prober)
 {
     struct reply reply;
@@ -107,7 +107,8 @@ static void watch(struct upstream_prober *prober, int events)
     ev_io_start(prober->probe->loop.loop, &prober->watcher);
 }
 
-/* Continues to send the request. Failed connecting shows here, too. */
+/* Continues to send the request. The first send also shows whether connecting
+ * has failed. */
 static void on_writable(struct upstream_prober *prober)
 {
     while (prober->sent < prober->request_len) {
@@ -149,7 +150,8 @@ static int find_error(const struct upstream_prober *prober)
                : err;
 }
 
-/* Begins TLS. False: that failed, and the probe has been judged. */
+/* Begins TLS. Returns false if TLS could not begin; the probe has then been
+ * judged. */
 static bool begin_tls(struct upstream_prober *prober)
 {
     const struct upstream_probe *probe = prober->probe;
@@ -208,7 +210,7 @@ void upstream_prober_close(struct upstream_prober *prober)
     transport_close(&prober->transport, false);
 }
 
-/* Finds the next address to try. False: there is none. */
+/* Finds the next address to try. Returns false if no address is left. */
 static bool find_address(struct upstream_prober *prober, union address_any *to,
                          socklen_t *len_out)
 {
@@ -225,7 +227,7 @@ static bool find_address(struct upstream_prober *prober, union address_any *to,
     return true;
 }
 
-/* Returns 0, or the errno of a socket that could not begin to connect. */
+/* Opens a socket and begins to connect. Returns 0, or an errno. */
 static int open_connection(struct upstream_prober *prober,
                            const union address_any *to, socklen_t len)
 {
@@ -254,9 +256,9 @@ static bool is_ours(int err)
            err == EADDRNOTAVAIL;
 }
 
-/* err: that of the address before; 0: this is the first. A failure of the
- * server says more than one of our own at another address, such as missing
- * IPv6. */
+/* Tries the next address. err is the errno of the address before; 0 at the
+ * first address. The server's failure at one address says more than a failure
+ * of our own at another, such as missing IPv6. */
 static void try_next_address(struct upstream_prober *prober, int err)
 {
     union address_any to;
