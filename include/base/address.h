@@ -1,8 +1,8 @@
 /*
  * address - who is at the other end of a socket, in 20 bytes.
  *
- * IPv4-mapped IPv6 addresses (what a dual-stack listener sees of an IPv4
- * client) are kept as IPv4.
+ * An IPv4-mapped IPv6 address, under which a dual-stack listener sees an IPv4
+ * client, is stored as IPv4.
  *
  * Thread: any; values only.
  */
@@ -17,9 +17,10 @@
 
 #include "base/bytes.h"
 
-/* A zeroed address is unknown: nobody is taken for somebody by an oversight. */
+/* A zeroed address is unknown, so that a forgotten initialization never gives a
+ * client somebody else's address. */
 enum address_family {
-    ADDRESS_UNKNOWN, /* a proxy does not say who its client is */
+    ADDRESS_UNKNOWN, /* a proxy did not name its client */
     ADDRESS_UNIX,
     ADDRESS_IPV4,
     ADDRESS_IPV6
@@ -29,13 +30,14 @@ enum { ADDRESS_TEXT_MAX = 46 };
 
 struct address {
     uint8_t family;
-    uint16_t port;      /* in host order; 0 without octets */
-    uint8_t octets[16]; /* network order; 4 of them for ADDRESS_IPV4 */
+    uint16_t port;      /* host order; 0 for other families than IP */
+    uint8_t octets[16]; /* network order; IPv4 uses the first 4 */
 };
 
 void address_from(struct address *address, const struct sockaddr *from);
 
-/* What a socket can be bound or connected to. */
+/* An address in the system's form, to which a socket can be bound or
+ * connected. */
 union address_any {
     struct sockaddr any;
     struct sockaddr_in in;
@@ -43,8 +45,8 @@ union address_any {
     struct sockaddr_un un;
 };
 
-/* Fills the system's form of address in; path is that of ADDRESS_UNIX, and
- * fits. Returns its length. */
+/* Converts address to the system's form. path is the path of an ADDRESS_UNIX,
+ * and must fit into sun_path. Returns the length of the result. */
 socklen_t address_fill(const struct address *address, const char *path,
                        union address_any *to);
 
@@ -55,11 +57,13 @@ void address_from_ipv4(struct address *address, const void *octets,
 void address_from_ipv6(struct address *address, const void *octets,
                        uint16_t port);
 
-/* Reads "192.0.2.1" or "2001:db8::1", without brackets, zone or port, which
- * becomes 0. False: it is neither; address is as it was. */
+/* Reads "192.0.2.1" or "2001:db8::1", without brackets, zone or port, and sets
+ * the port to 0. Returns false, and leaves address unchanged, if text is
+ * neither. */
 MUST_USE bool address_parse(struct address *address, struct bytes text);
 
-/* Whether address can only be of this machine: a unix socket or loopback. */
+/* Whether address can only belong to this machine: a unix socket or
+ * loopback. */
 bool address_is_local(const struct address *address);
 
 /* Writes "192.0.2.1", "2001:db8::1", "unix:" or "unknown" without a port;

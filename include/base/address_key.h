@@ -1,10 +1,11 @@
 /*
- * address_key - whom limits count as one client: an IPv4 address, or a /64 of
- * IPv6, as every customer has one at least, with all addresses in it.
+ * address_key - the number by which limits recognize a client. All addresses of
+ * a /64 of IPv6 count as one client, since every customer of a network has at
+ * least a /64; each IPv4 address is a client of its own.
  *
- * IPv4 addresses stand where 0:ffff:.../64 would, which is reserved and routed
- * nowhere; the key of all peers of unix sockets is 1, that of all unknown ones
- * 2.
+ * The keys of IPv4 addresses are those of 0:ffff:.../64, a network that is
+ * reserved and routed nowhere. All peers of unix sockets share the key 1, all
+ * unknown clients the key 2.
  *
  * Thread: any; values only.
  */
@@ -28,8 +29,9 @@ static inline uint64_t address_key_of(const struct address *address)
     return key;
 }
 
-/* The network that the address of a key is in: a /48 of IPv6, which is what a
- * site gets, with 65,536 of our keys in it. An IPv4 address is its own. */
+/* Returns the network that a key's address is in. For IPv6 it is a /48, which
+ * is what a site gets and holds 65,536 keys. An IPv4 address is its own
+ * network. */
 static inline uint64_t address_key_network(uint64_t key)
 {
     bool is_ipv6 = key >> 48 != 0;
@@ -37,7 +39,8 @@ static inline uint64_t address_key_network(uint64_t key)
     return is_ipv6 ? key & ~UINT64_C(0xFFFF) : key;
 }
 
-/* Where a key stands in a table, which nobody can foresee. */
+/* Returns the hash that places a key in a table. Clients cannot foresee the
+ * hash. */
 static inline uint64_t address_key_hash(uint64_t key,
                                         const struct siphash_key *secret)
 {

@@ -1,11 +1,11 @@
 /*
- * arena - memory that is given back in one stroke.
+ * arena - memory that is all freed at once.
  *
- * For what is made once and lives together, such as a configuration: nothing
- * in it is freed by itself.
+ * An arena holds objects that live together, such as those of a configuration.
+ * No object in it is freed on its own.
  *
  * Thread: one at a time.
- * Owns:   all that was taken from it.
+ * Owns:   all memory taken from it.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -19,19 +19,21 @@ struct arena {
     struct arena_block *last; /* private */
 };
 
-/* Takes zeroed bytes, aligned for anything. NULL: no memory. */
+/* Takes zeroed bytes, aligned for any type. Returns NULL if there is no
+ * memory. */
 MUST_USE void *arena_take(struct arena *arena, size_t bytes);
 
-/* Takes a copy of text that ends in NUL. NULL: no memory. */
+/* Takes a copy of text and adds a NUL. Returns NULL if there is no memory. */
 MUST_USE char *arena_text(struct arena *arena, struct bytes text);
 
-/* Room for one more of size bytes behind count that are there: the array, or
- * a longer copy of it; NULL: no memory, the old one is as it was. An array
- * grows in powers of two, and only where it is full. */
+/* Makes room for one more element of size bytes behind the count elements of
+ * array. Returns the array, or a longer copy of it; NULL, with the array
+ * unchanged, if there is no memory. Only a full array grows, to the next power
+ * of two. */
 MUST_USE void *arena_grow(struct arena *arena, void *array, size_t count,
                           size_t size);
 
-/* Gives all back; the arena is empty then. */
+/* Frees all memory of the arena, which is then empty. */
 void arena_fini(struct arena *arena);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * base64 - bytes as letters and back (RFC 4648 4), strictly: padded, no line
- * ends, and one text only for any bytes.
+ * base64 - encodes bytes as letters and decodes them (RFC 4648 4). Decoding is
+ * strict: padding is required, line ends are refused, and each byte string has
+ * exactly one valid text.
  *
  * Thread: any; no state.
  */
@@ -11,12 +12,12 @@
 
 void base64_put(struct buf *buf, struct bytes data);
 
-/* Writes what text stands for to out, which has room for text.len / 4 * 3 bytes
- * and may be where text lies. False: it is no base64. */
+/* Decodes text into out, which needs room for text.len / 4 * 3 bytes; out may
+ * be text.data itself. Returns false if text is not base64. */
 MUST_USE bool base64_decode(struct bytes text, char *out, size_t *len_out);
 
-/* These use '-' and '_' and no '=' at the end (RFC 4648 5), as URLs and JSON
- * Web Signatures do; out has room for text.len / 4 * 3 + 3. */
+/* The variants for URLs and JSON Web Signatures use '-' and '_', and no '=' at
+ * the end (RFC 4648 5). out needs room for text.len / 4 * 3 + 3 bytes. */
 void base64_put_url(struct buf *buf, struct bytes data);
 MUST_USE bool base64_decode_url(struct bytes text, char *out, size_t *len_out);
 

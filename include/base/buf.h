@@ -1,13 +1,14 @@
 /*
  * buf - text that grows up to a hard ceiling.
  *
- * Appending never fails at the call: what does not fit, or finds no memory,
- * marks the buffer as failed and is dropped, and the writer asks once at the
- * end. It starts in storage the owner lends (no allocation for the usual
- * text) and moves to the heap when that is full.
+ * Appending reports no error. Text that exceeds the ceiling, or finds no
+ * memory, is dropped and marks the buffer as failed; the writer checks the mark
+ * once at the end. The text begins in storage that the owner provides, so that
+ * short texts need no allocation, and moves to the heap when the storage is
+ * full.
  *
  * Thread: the owner's.
- * Owns:   the heap memory, if any; never the lent storage.
+ * Owns:   the heap memory, if any; never the owner's storage.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
@@ -21,7 +22,7 @@ struct buf {
     size_t len;
     size_t capacity;
     size_t max;    /* the most that len may become */
-    char *storage; /* lent; data points here until it is outgrown */
+    char *storage; /* the owner's; data points here at first */
     bool failed;
 };
 
@@ -29,12 +30,13 @@ struct buf {
 void buf_init(struct buf *buf, char *storage, size_t size, size_t max);
 void buf_fini(struct buf *buf);
 
-/* What buf_reserve() does when there is no room. */
+/* The slow path of buf_reserve(), for a buffer without enough room. */
 char *buf_grow(struct buf *buf, size_t more);
 
-/* Makes room for more bytes behind len; NULL (and failed) when there is none.
- * The caller writes there and adds to len. The room is there in the usual case,
- * and this is on the hot path. */
+/* Makes room for more bytes behind len. Returns a pointer to the room, where
+ * the caller writes before it adds to len; NULL, with the buffer marked as
+ * failed, if there is no room. The function is inline because it is on the hot
+ * path. */
 static inline char *buf_reserve(struct buf *buf, size_t more)
 {
     return buf->capacity - buf->len >= more ? buf->data + buf->len
@@ -59,7 +61,8 @@ static inline void buf_put(struct buf *buf, struct bytes text)
 /* Appends number in decimal. */
 void buf_put_number(struct buf *buf, uint64_t number);
 
-/* Appends as printf() does; slow, and so for the cold path. */
+/* Appends text as printf() does. It is slow, so the hot path must not use
+ * it. */
 __attribute__((format(printf, 2, 3))) void buf_printf(struct buf *buf,
                                                       const char *format, ...);
 
@@ -68,17 +71,17 @@ static inline struct bytes buf_bytes(const struct buf *buf)
     return (struct bytes){buf->data, buf->len};
 }
 
-/* Appends text for HTML: the five characters with a meaning escaped; controls
- * and bytes that are no UTF-8 become U+FFFD. */
+/* Appends text for HTML. The five characters with a meaning in HTML are
+ * escaped; control characters and bytes that are not UTF-8 become U+FFFD. */
 void buf_put_html(struct buf *buf, struct bytes text);
 
-/* Appends the inside of a JSON string: quotes, backslashes and all that a
- * terminal might obey (utf8.h) escaped; bytes that are no UTF-8 become U+FFFD,
- * so that the result is valid. */
+/* Appends text as the inside of a JSON string. Quotes, backslashes and all
+ * characters that a terminal might obey (utf8.h) are escaped. Bytes that are
+ * not UTF-8 become U+FFFD, so that the result is valid. */
 void buf_put_json(struct buf *buf, struct bytes text);
 
-/* Appends text for a log line: bytes outside of visible ASCII and space, quotes
- * and backslashes as \xHH, so that nobody can forge a line. */
+/* Appends text for a log line. Quotes, backslashes and all bytes except visible
+ * ASCII and the space become \xHH, so that no client can forge a line. */
 void buf_put_log(struct buf *buf, struct bytes text);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * byte_word - eight bytes of a text at once, as a word.
+ * byte_word - loads eight bytes of a text as one word, to look at them all at
+ * once.
  *
- * Which byte is in the high bits depends on the machine; what is found in the
- * whole word does not.
+ * Which byte lands in the high bits depends on the machine's byte order.
+ * Whether a byte occurs anywhere in the word does not.
  *
  * Thread: any; values only.
  */
@@ -21,7 +22,8 @@ static inline uint64_t byte_word(const char *at)
     return word;
 }
 
-/* The first four and the last four of len bytes, which are four to eight. */
+/* Loads the first four and the last four of len bytes as one word. len is 4 to
+ * 8. */
 static inline uint64_t byte_word_of_ends(const char *at, size_t len)
 {
     uint32_t first, last;
@@ -31,22 +33,25 @@ static inline uint64_t byte_word_of_ends(const char *at, size_t len)
     return (uint64_t)first << 32 | last;
 }
 
-/* Sets the high bit of each byte that is 0. A byte above a 0 may have it
- * wrongly (a borrow); but no bit is set exactly when no byte is 0. */
+/* Returns a word with the high bit set in each byte of word that is 0. A borrow
+ * may also set the bit of a byte above a 0, but the result is 0 exactly if no
+ * byte is 0. */
 static inline uint64_t byte_word_zeros(uint64_t word)
 {
     return (word - BYTE_EIGHTFOLD(1)) & ~word & BYTE_EIGHTFOLD(0x80);
 }
 
-/* Does so for each byte that is c. */
+/* Returns a word with the high bit set in each byte of word that is c, and 0
+ * exactly if no byte is c. */
 static inline uint64_t byte_word_find(uint64_t word, unsigned char c)
 {
     return byte_word_zeros(word ^ BYTE_EIGHTFOLD(c));
 }
 
-/* Whether find, which gives 0 for just the words without what it looks for,
- * gives 0 for all of text. Some bytes may be looked at twice. False for fewer
- * than four, which are to be looked at one by one. */
+/* Whether find returns 0 for all words of text. find looks for certain bytes in
+ * a word, and returns 0 if the word has none of them. Some bytes may be looked
+ * at twice. Texts of fewer than four bytes give false: the caller must look at
+ * their bytes one by one. */
 static inline __attribute__((always_inline)) bool byte_word_lacks(
     struct bytes text, uint64_t (*find)(uint64_t word))
 {

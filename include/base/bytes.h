@@ -1,8 +1,10 @@
 /*
- * bytes - a borrowed run of bytes: pointer and length, no NUL promised.
+ * bytes - a borrowed run of bytes: pointer and length, not necessarily followed
+ * by a NUL.
  *
  * Thread: any; values only.
- * Owns:   nothing. Whoever hands a struct bytes out says how long it lives.
+ * Owns:   nothing. A function that returns a struct bytes says how long its
+ *         memory lives.
  */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
@@ -28,7 +30,7 @@ static inline struct bytes bytes_of(const char *text)
     return (struct bytes){text, strlen(text)};
 }
 
-/* What lies between begin and end. */
+/* The bytes from begin up to, not including, end. */
 static inline struct bytes bytes_between(const char *begin, const char *end)
 {
     return (struct bytes){begin, (size_t)(end - begin)};
@@ -39,36 +41,40 @@ static inline bool bytes_eq(struct bytes a, struct bytes b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
-/* Less than 0, 0 or more when a stands before b, is b, or stands behind it,
- * compared byte by byte; a prefix stands before what it begins. */
+/* Compares a and b byte by byte. Returns less than 0, 0 or more than 0 if a
+ * sorts before b, equals b, or sorts after b. A prefix sorts before longer
+ * texts. */
 int bytes_order(struct bytes a, struct bytes b);
 
-/* ASCII lower case, whatever the locale says. */
+/* Converts an ASCII letter to lower case, in any locale. */
 static inline char byte_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* Whether c is an ASCII digit, whatever the locale. */
+/* Whether c is an ASCII digit, in any locale. */
 static inline bool byte_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-/* A word of which each byte has that value: what looks at eight bytes at once
- * compares with it. */
+/* A word whose eight bytes all have that value, to compare eight bytes at
+ * once. */
 #define BYTE_EIGHTFOLD(value) (UINT64_MAX / 0xFF * (value))
 
-/* Whether len bytes at both are equal but for the case of ASCII letters. */
+/* Whether the len bytes at a and b are equal, ignoring the case of ASCII
+ * letters. */
 bool bytes_are_ieq(const char *a, const char *b, size_t len);
 
-/* Equal but for the case of ASCII letters (RFC 9110 field names, tokens). */
+/* Whether a and b are equal, ignoring the case of ASCII letters, as for field
+ * names and tokens (RFC 9110). */
 static inline bool bytes_ieq(struct bytes a, struct bytes b)
 {
     return a.len == b.len && bytes_are_ieq(a.data, b.data, a.len);
 }
 
-/* The text without white space (SP, HTAB) at its ends (RFC 9110 5.6.3, OWS). */
+/* Removes white space (SP, HTAB) from both ends of text (OWS, RFC 9110
+ * 5.6.3). */
 static inline struct bytes bytes_trim(struct bytes text)
 {
     while (text.len > 0 && (*text.data == ' ' || *text.data == '\t')) {
@@ -83,20 +89,22 @@ static inline struct bytes bytes_trim(struct bytes text)
 
 /* --- Taking a text apart, from its front --------------------------------- */
 
-/* Whether text begins with start, which is taken off then. */
+/* Whether text begins with start. If so, start is removed from text. */
 bool bytes_take(struct bytes *text, struct bytes start);
 
-/* Takes start off the front, whatever the case of ASCII letters. */
+/* Removes start from the front of text, ignoring the case of ASCII letters.
+ * False if text does not begin with start. */
 bool bytes_take_ieq(struct bytes *text, struct bytes start);
 
 void bytes_skip_blanks(struct bytes *text); /* SP, HTAB */
 
-/* Takes the blanks at the front off, and the word behind them, up to the next
- * blank. Empty: there is none. */
+/* Removes the blanks at the front of text, and the word behind them. Returns
+ * the word, which ends at the next blank; it is empty if text has no more
+ * words. */
 struct bytes bytes_take_word(struct bytes *text);
 
-/* Takes a line off text, and returns it without its LF or CRLF. The last line
- * needs no end. */
+/* Removes the first line from text, and returns it without its LF or CRLF. The
+ * last line may lack a line end. */
 struct bytes bytes_take_line(struct bytes *text);
 
 #endif

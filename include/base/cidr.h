@@ -1,8 +1,9 @@
 /*
  * cidr - a block of addresses, as in "192.0.2.0/24" or "2001:db8::/32".
  *
- * An address without a length is a block of its own. IPv4-mapped blocks of
- * IPv6 are kept as IPv4, as addresses are; so ::/0 is all of IPv6 only.
+ * An address without a prefix length is a block of one address. IPv4-mapped
+ * blocks of IPv6 are stored as IPv4, as addresses are, so ::/0 contains only
+ * IPv6.
  *
  * Thread: any; values only.
  */
@@ -11,23 +12,25 @@
 
 #include "base/address.h"
 
-/* The family of the block of all addresses; no address has it. */
+/* The family of the block that contains all addresses. No address has this
+ * family. */
 enum { CIDR_ALL = 0xFF };
 
 struct cidr {
     uint8_t family; /* ADDRESS_IPV4 or ADDRESS_IPV6, or CIDR_ALL */
-    uint8_t bits;   /* how many bits of octets count */
+    uint8_t bits;   /* prefix length: how many bits count */
     uint8_t octets[16];
 };
 
-/* A list of blocks, borrowed. Zeroed is empty. */
+/* A borrowed list of blocks. A zeroed list is empty. */
 struct cidrs {
     struct cidr *items;
     size_t count;
 };
 
-/* False: text is no block. Bits set behind the length are refused too: whether
- * they are too many or the length too small, only the writer knows. */
+/* Reads a block. Returns false if text is not a block. A block with bits set
+ * behind its prefix length is refused, too, since it is unclear whether the
+ * address or the length is wrong. */
 MUST_USE bool cidr_parse(struct cidr *cidr, const char *text);
 
 bool cidr_contains(const struct cidr *cidr, const struct address *address);
@@ -41,9 +44,10 @@ static inline bool cidrs_contain(const struct cidrs *cidrs,
     return false;
 }
 
-/* Whether address may come. deny names addresses that may not; allow, if it
- * names any, those that may and no others. CIDR_ALL in deny means all that
- * allow does not name, so that both can stand together. */
+/* Whether address is admitted. deny lists addresses that are refused. If allow
+ * is not empty, all addresses outside of allow are refused, too. CIDR_ALL in
+ * deny refuses only addresses that allow does not list, so that both lists can
+ * be used together. */
 MUST_USE static inline bool cidrs_admit(const struct cidrs *allow,
                                         const struct cidrs *deny,
                                         const struct address *address)

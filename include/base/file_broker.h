@@ -1,12 +1,15 @@
 /*
- * file_broker - whom to ask for a file that this process may not open itself.
+ * file_broker - opens files that this process may not open itself, by asking
+ * another module.
  *
- * A server gives up rights in two steps, and a few files must still be opened
- * afterwards: see confine/root_files.h for the first, and
- * process/companion/broker.h for the second. Those who open files know of
- * neither: they try, and where that is forbidden they ask here.
+ * A server gives up rights in two steps, after which some files must still be
+ * opened: confine/root_files.h serves the first step,
+ * process/companion/broker.h the second. Code that opens files knows neither
+ * module: it tries to open the file itself, and if this is forbidden, it asks
+ * here.
  *
- * Thread: set by the main thread while there is no other; any may ask.
+ * Thread: the main thread sets the broker before there are other threads; any
+ *         thread may ask.
  * Owns:   nothing.
  */
 #ifndef BASE_FILE_BROKER_H
@@ -16,33 +19,33 @@
 
 enum file_need {
     FILE_READ,
-    FILE_APPEND,  /* a log, made when it is missing */
-    FILE_PID,     /* read and write; made when missing */
-    FILE_NUMBER,  /* the server's process id is written to its pid file */
-    FILE_PRIVATE, /* an existing pid file gets FILE_PID_MODE */
-    FILE_LISTEN,  /* a unix socket is made there, and listens */
-    /* A unix socket is made that only its owner may connect to. */
+    FILE_APPEND,  /* a log; created if missing */
+    FILE_PID,     /* read and write; created if missing */
+    FILE_NUMBER,  /* write the process id to a pid file */
+    FILE_PRIVATE, /* set an existing pid file's mode */
+    FILE_LISTEN,  /* create a unix socket that listens */
+    /* Create a unix socket to which only its owner may connect. */
     FILE_LISTEN_PRIVATE,
     FILE_REMOVE
 };
 
-/* The mode of a pid file: a user who may read it may lock it, and so keep a
- * server from starting. */
+/* The mode of a pid file. If other users could read the file, they could also
+ * lock it, and the server would not start. */
 enum { FILE_PID_MODE = 0600 };
 
 struct file_broker {
-    /* Does what is needed. Returns a descriptor; 0 for FILE_NUMBER,
-     * FILE_PRIVATE and FILE_REMOVE; or -errno. */
+    /* Does what need says to the file at path. Returns a descriptor; 0 for
+     * FILE_NUMBER, FILE_PRIVATE and FILE_REMOVE; or -errno. */
     int (*open)(void *context, enum file_need need, const char *path);
     void *context;
 };
 
-/* broker is copied; NULL: there is none. */
+/* Sets the broker, which is copied. NULL: there is no broker. */
 void file_broker_set(const struct file_broker *broker);
 
-/* Asks the broker for what this process has tried itself and failed at, with
- * err, a -errno. Returns what the broker answers; err, when there is no broker
- * or err is not about rights. */
+/* Asks the broker after this process has failed itself with err, a -errno.
+ * Returns the broker's result; err itself if there is no broker, or if err does
+ * not mean that rights are missing. */
 MUST_USE int file_broker_ask(enum file_need need, const char *path, int err);
 
 #endif

@@ -1,16 +1,19 @@
 /*
- * glob - patterns of paths: what they match, and what their wildcards took.
+ * glob - matches paths against patterns, and captures the text that each
+ * wildcard matched.
  *
  *   ?    one byte, not '/'
- *   *    any run of bytes without '/', also none
- *   **   any run of bytes, also none
+ *   *    any number of bytes other than '/', or none
+ *   **   any number of bytes, or none
  *   \c   the byte c itself
  *
- * Everything else stands for itself, and all of the text must match. Wildcards
- * of a run are numbered from 1; an earlier one takes as little as it can.
+ * All other bytes match themselves, and a pattern must match the whole text.
+ * The wildcards * and ** are numbered from 1; an earlier one matches as few
+ * bytes as possible.
  *
- * Time grows with length of text times length of pattern, whatever they are:
- * the text is read once, by all the ways a match can go at the same time.
+ * A match takes time proportional to the length of the text times the length of
+ * the pattern, for any text and pattern: the text is read once, and all
+ * possible matches are followed at the same time.
  *
  * Thread: any; a compiled pattern is never changed.
  */
@@ -29,18 +32,19 @@ enum {
 
 struct glob {
     uint8_t count;    /* number of steps */
-    uint8_t captures; /* how many steps are wildcards of a run */
+    uint8_t captures; /* how many steps are * or ** */
     struct glob_step {
         uint8_t kind; /* private */
         char byte;    /* the literal, or the wildcard's number from 0 */
     } steps[GLOB_BYTES_MAX];
 };
 
-/* Compiles text. NULL, or what is wrong with it, as words to put behind it. */
+/* Compiles text. Returns NULL, or an error message to append to the text. */
 MUST_USE const char *glob_read(struct glob *glob, struct bytes text);
 
-/* Whether all of text matches; then captures[0] is what the first wildcard
- * took, as a part of text, and so on. captures may be NULL. */
+/* Whether the whole text matches. If so, captures[0] is the part of text that
+ * the first wildcard matched, captures[1] that of the second, and so on.
+ * captures may be NULL. */
 MUST_USE bool glob_matches(const struct glob *glob, struct bytes text,
                            struct bytes captures[GLOB_CAPTURES_MAX]);
 

@@ -1,9 +1,9 @@
 /*
  * heap - a binary min-heap of nodes that live inside their owners.
  *
- * Keys stand in the heap's own array beside the node pointer, so that sifting
- * touches that array only. Equal keys leave in the order of their ties
- * (usually an arrival counter).
+ * The heap's array has the keys beside the node pointers, so that sifting
+ * touches only the array. Items with equal keys leave in the order of their
+ * ties (usually an arrival counter).
  *
  * Invariant: items[i] <= items[2i+1], items[2i+2] by (key, tie);
  *            items[i].node->index == i.
@@ -38,8 +38,8 @@ struct heap {
 void heap_init(struct heap *heap);
 void heap_fini(struct heap *heap);
 
-/* Makes room for capacity nodes in all, so that heap_put() cannot fail.
- * 0 or -ENOMEM; the heap stays as it was then. */
+/* Makes room for capacity nodes in all, so that heap_put() cannot fail. Returns
+ * 0, or -ENOMEM with the heap unchanged. */
 MUST_USE int heap_reserve(struct heap *heap, size_t capacity);
 
 static inline bool heap_has(const struct heap_node *node)
@@ -47,7 +47,8 @@ static inline bool heap_has(const struct heap_node *node)
     return node->index != 0;
 }
 
-/* The smallest item, or NULL when empty; valid until the next change. */
+/* Returns the smallest item, valid until the next change; NULL if the heap is
+ * empty. */
 static inline const struct heap_item *heap_first(const struct heap *heap)
 {
     return heap->count > 0 ? heap->items : NULL;
@@ -60,20 +61,21 @@ static inline uint64_t heap_key(const struct heap *heap,
     return heap->items[node->index - 1].key;
 }
 
-/* How many stand before (key, tie). Looks at these and their children only. */
+/* How many items sort before (key, tie). Visits only these items and their
+ * children. */
 size_t heap_count_before(const struct heap *heap, uint64_t key, uint64_t tie);
 
-/* Puts node in; it must be outside, and room must be reserved. */
+/* Inserts node, which must be outside; room must have been reserved for it. */
 void heap_put(struct heap *heap, struct heap_node *node, uint64_t key,
               uint64_t tie);
 
-/* Takes the smallest out; NULL when empty. */
+/* Removes and returns the smallest node; NULL if the heap is empty. */
 struct heap_node *heap_take(struct heap *heap);
 
-/* Takes out a node wherever it stands; nothing when it is outside. */
+/* Removes a node from any position. Does nothing if the node is outside. */
 void heap_drop(struct heap *heap, struct heap_node *node);
 
-/* Gives a node that is inside another key. */
+/* Changes the key of a node that is inside. */
 void heap_rekey(struct heap *heap, struct heap_node *node, uint64_t key);
 
 #endif

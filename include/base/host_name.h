@@ -1,5 +1,6 @@
 /*
- * host_name - which texts can be the name of a machine (RFC 1123 2.1).
+ * host_name - checks whether a text can be the name of a machine (RFC 1123
+ * 2.1).
  *
  * Thread: any; values only.
  */
@@ -10,9 +11,9 @@
 
 enum { HOST_NAME_MAX_BYTES = 253, HOST_NAME_LABEL_MAX_BYTES = 63 };
 
-/* Labels of letters, digits, '-' and, as many networks have it, '_'; perhaps a
- * dot at the end. The last label is not all digits: "1.2.3" and "256.0.0.1" are
- * addresses that somebody mistyped. */
+/* A valid name has labels of letters, digits, '-' and '_' (which many networks
+ * use), and may end in a dot. Its last label must not be all digits, since
+ * "1.2.3" and "256.0.0.1" are mistyped addresses. */
 bool host_name_is_valid(struct bytes text);
 
 #endif

@@ -1,15 +1,14 @@
 /*
- * json_read - JSON (RFC 8259), strictly, as a row of values that borrow the
- * text.
+ * json_read - parses JSON (RFC 8259) strictly into an array of values, which
+ * borrow the text.
  *
- * A value stands before what it holds, so that a list's first value is the
- * next in the row, and its size says where the one after it stands. A name
- * that has escapes is kept as it came; nobody here asks for such a one. Of two
- * members of one name the first counts.
+ * The values inside an array or object follow it immediately, so its first
+ * value is the next in the array, and its size tells where the value after it
+ * is. A name with escapes is kept as written, since no caller looks for such a
+ * name. If an object has two members with the same name, the first is used.
  *
- * Why not a library: what is read are small documents of a few known members.
- * For that, a library would be one more dependency of the server at run time,
- * with limits of its own.
+ * Why no library: the server reads small documents with a few known members. A
+ * library would be one more dependency at run time, with limits of its own.
  *
  * Thread: any; no state but the struct.
  * Owns:   the row, not the text.
@@ -39,49 +38,52 @@ enum json_kind {
 
 struct json_value {
     enum json_kind kind;
-    uint32_t size;     /* how many values it is in the row, with all inside */
-    struct bytes name; /* name of a member, without quotes */
+    uint32_t size;     /* how many values: itself and all inside */
+    struct bytes name; /* a member's name, without quotes */
     union {
-        struct bytes text; /* of a string: as it came, without quotes */
+        struct bytes text; /* a string as written, without quotes */
         double number;
     };
 };
 
 struct json_reader {
-    struct json_value *values; /* values[0] is the whole; the rest is private */
+    struct json_value *values; /* values[0]: the document; else private */
     uint32_t count;
     uint32_t capacity;
     uint32_t count_max;
 };
 
-/* Reads text, which must stay as long as the values are used. 0; -EINVAL: it
- * is no JSON; -E2BIG: it is beyond a limit; -ENOMEM. json_fini() may be called
- * in any case. */
+/* Parses text, which must stay as long as the values are used. Returns 0;
+ * -EINVAL: text is not JSON; -E2BIG: it exceeds a limit; or -ENOMEM.
+ * json_fini() may be called in any case. */
 MUST_USE int json_read(struct json_reader *json, struct bytes text);
 
-/* Reads the same with fewer values, values_max at most: for what strangers
- * send. */
+/* Parses text likewise, with at most values_max values, for text from
+ * strangers. */
 MUST_USE int json_read_few(struct json_reader *json, struct bytes text,
                            uint32_t values_max);
 void json_fini(struct json_reader *json);
 
-/* The member of that name; NULL when there is none, or value is NULL or no
- * object: so that calls can be nested. */
+/* Returns the member with that name; NULL if there is none, or if value is NULL
+ * or not an object, so that calls can be nested. */
 const struct json_value *json_find(const struct json_value *value,
                                    const char *name);
 
-/* The values of an array or object, one after the other; NULL at its end, or
- * when list is NULL or neither. previous: NULL for the first. */
+/* Returns the value after previous in an array or object, or the first if
+ * previous is NULL. Returns NULL after the last, or if list is NULL or neither
+ * array nor object. */
 const struct json_value *json_next(const struct json_value *list,
                                    const struct json_value *previous);
 
-/* The number that value is; otherwise when value is NULL or no number. */
+/* Returns the number of value, or otherwise if value is NULL or not a
+ * number. */
 double json_number(const struct json_value *value, double otherwise);
 
 bool json_is_true(const struct json_value *value);
 
-/* Puts the text of a string as UTF-8, escapes undone; nothing when value is
- * NULL or no string. It may hold anything, even NUL. */
+/* Appends the text of a string as UTF-8, with its escapes replaced; it may
+ * contain any character, even NUL. Appends nothing if value is NULL or not a
+ * string. */
 void json_put_text(struct buf *buf, const struct json_value *value);
 
 #endif

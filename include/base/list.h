@@ -1,9 +1,9 @@
 /*
  * list - a doubly linked ring through a node inside the owner.
  *
- * A struct list is both head and node. A node that is in no list points at
- * itself, so that list_drop() may be called twice and list_is_empty() also
- * says whether a node is linked.
+ * A struct list is both head and node. A node outside of any list points at
+ * itself. So list_drop() may be called twice, and list_is_empty() of a node
+ * tells whether the node is linked.
  *
  * Thread: none of its own; the owner's thread.
  * Owns:   nothing.
@@ -19,7 +19,7 @@ struct list {
     struct list *prev;
 };
 
-/* The owner of the node that is its member. */
+/* The struct that contains node as that member. */
 #define OWNER_OF(node, type, member) \
     ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
@@ -33,7 +33,8 @@ static inline bool list_is_empty(const struct list *list)
     return list->next == list;
 }
 
-/* Puts node before position: before the head is the tail of the list. */
+/* Inserts node before position. If position is the list's head, node becomes
+ * the last. */
 static inline void list_put_before(struct list *position, struct list *node)
 {
     node->prev = position->prev;
@@ -52,7 +53,7 @@ static inline void list_put_last(struct list *head, struct list *node)
     list_put_before(head, node);
 }
 
-/* Takes node out of its list; nothing happens when it is in none. */
+/* Removes node from its list. Does nothing if node is in no list. */
 static inline void list_drop(struct list *node)
 {
     node->prev->next = node->next;

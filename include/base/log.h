@@ -1,14 +1,14 @@
 /*
  * log - messages for the operator, one line each, on stderr.
  *
- * A line says what failed, on what and why; it goes out in one write(2), so
+ * A line says what failed, on what and why. It is written by one write(2), so
  * that lines of different threads never mix. Control bytes in it are made
- * visible. When stderr is systemd's journal (JOURNAL_STREAM says so), a line
- * begins with its priority, "<3>", instead of the program's name and level:
- * the journal knows the one and shows the other. Where stderr takes nothing
- * (a pipe that nobody reads), a line is lost: no thread waits to be heard.
+ * visible. If stderr is systemd's journal (JOURNAL_STREAM says so), a line
+ * begins with its priority, such as "<3>", instead of the program's name and
+ * the level, since the journal shows both itself. If stderr accepts nothing, as
+ * a full pipe without a reader, the line is lost: no thread waits for it.
  *
- * Thread: any, but for log_open().
+ * Thread: any; log_open() only the main thread.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -18,7 +18,7 @@
 
 #include "base/bytes.h"
 
-/* Levels, the gravest first; syslog's priorities are 3 more. */
+/* Levels, the most severe first. A level plus 3 is syslog's priority. */
 enum log_level {
     LOG_LEVEL_ERROR,
     LOG_LEVEL_WARNING,
@@ -27,11 +27,12 @@ enum log_level {
     LOG_LEVEL_DEBUG
 };
 
-/* Sets the lightest level that is logged, and looks where stderr leads. Main
- * thread, at start; until then errors, warnings and notices are logged. */
+/* Sets the least severe level that is logged, and finds out where stderr leads.
+ * The main thread calls it at its start; before that, errors, warnings and
+ * notices are logged. */
 void log_open(enum log_level lightest);
 
-/* From now on only what is that severe, or more, is told. */
+/* Sets the least severe level that is logged from now on. */
 void log_set_lightest(enum log_level lightest);
 
 __attribute__((format(printf, 2, 3))) void log_write(enum log_level level,
@@ -43,30 +44,33 @@ __attribute__((format(printf, 2, 3))) void log_write(enum log_level level,
 #define log_info(...) log_write(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...) log_write(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
-/* The level that a line of log_write() names. */
+/* Finds a level by the name that log_write() gives it. False if there is
+ * none. */
 MUST_USE bool log_find_level(struct bytes name, enum log_level *level_out);
 
-/* Writes a text as it is. What stderr does not take for wait_ms is lost. */
+/* Writes a text unchanged. What stderr does not accept within wait_ms is
+ * lost. */
 void log_put_text(const char *text, size_t len, int wait_ms);
 
-/* Faults may come in floods: this lets one through every interval_ms and counts
- * the rest. There is one for each kind of fault, and for each thread. */
+/* Limits how often one kind of fault is logged: one line per interval_ms, while
+ * the others are counted. Each kind of fault has one in each thread. */
 struct log_limit {
     uint64_t next_ms;
     uint64_t held_back;
 };
 
-/* Whether to log now; *held_back_out says how many were held back before. */
+/* Whether to log now. *held_back_out gets how many lines were suppressed since
+ * the last one. */
 int log_limit_allows(struct log_limit *limit, uint64_t now_ms,
                      uint64_t interval_ms, uint64_t *held_back_out);
 
-/* How a message ends after so many were held back: " (3 more like it)", or
- * nothing when none were. Returns text. */
+/* Writes the end of a message into text: " (3 more like it)", or "" if none
+ * were suppressed. Returns text. */
 enum { LOG_HELD_BACK_BYTES = 48 };
 const char *log_held_back(uint64_t held_back, char text[LOG_HELD_BACK_BYTES]);
 
-/* Allows the same, but the first burst of lines, and after each interval of
- * silence one more, are let through at once. */
+/* As log_limit_allows(), but a burst of lines is let through at once: as many
+ * as burst says at first, and one more after each silent interval. */
 int log_limit_allows_burst(struct log_limit *limit, uint64_t now_ms,
                            uint64_t interval_ms, unsigned burst,
                            uint64_t *held_back_out);

@@ -1,39 +1,39 @@
 /*
- * miniature - what a cache would have hit, were it larger, smaller or under
- * another policy: simulations of it in miniature (Waldspurger, Park,
- * Garthwaite, Ahmad: "Efficient MRC Construction with SHARDS", FAST 2015;
- * Waldspurger, Saemundsson, Ahmad, Park: "Cache Modeling and Optimization using
- * Miniature Simulations", ATC 2017).
+ * miniature - estimates how often a cache would hit if it were larger or
+ * smaller, or had another policy. It simulates the cache in miniature
+ * (Waldspurger, Park, Garthwaite, Ahmad: "Efficient MRC Construction with
+ * SHARDS", FAST 2015; Waldspurger, Saemundsson, Ahmad, Park: "Cache Modeling
+ * and Optimization using Miniature Simulations", ATC 2017).
  *
- * Whether a key is sampled is decided by its hash, so that all requests for it
- * are seen or none. The sampled ones go through a model for each size and
- * policy, made of the same evict that real caches are made of.
+ * A key's hash decides whether the key is sampled, so that either all requests
+ * for it are simulated or none. Sampled requests go through one model for each
+ * size and policy. A model uses the same evict as real caches.
  *
- * Few keys are large, and these have most of the bytes: a sample of all keys
- * alike is far off in bytes. So a key is sampled with a probability of 1/w,
- * where w falls with its size; it stands for w keys like it and takes the room
- * of them:
+ * A few large keys hold most of the bytes, so a uniform sample of keys would be
+ * far off in bytes. Therefore a key is sampled with a probability of 1/w, where
+ * w falls with the key's size. The sampled key stands for w keys of its size,
+ * and takes as much room as all of them:
  *
- *    w = W             up to `unit` bytes, about the mean of what is asked for
- *    w = W unit/bytes  above, 1 at least: the largest are all there
+ *    w = W             up to `unit` bytes, about the mean size of requests
+ *    w = W unit/bytes  above, but at least 1: all of the largest are sampled
  *
- * What does not hit is added up with that weight, and set against all that was
- * asked for (told by the cache, not estimated): a key that is asked for most
- * hits everywhere, so that it matters little whether it is in the sample. That
- * is what SHARDS-adj is about.
+ * Misses are added up with weight w, and compared with the total of all
+ * requests, which the cache counts exactly. A key that is requested most often
+ * hits in every model, so it matters little whether the sample has it. This
+ * correction is that of SHARDS-adj.
  *
- * Each model has the same memory, and a W of its own, which is raised whenever
- * that would not do: keys that are not sampled any more go, and the others
- * stand for more. So a small model, in which few keys are at a time, sees more
- * of them.
+ * Each model has the same amount of memory, and its own W. When the memory is
+ * full, W is raised: keys that are no longer sampled are dropped, and the
+ * others stand for more keys. So a small model, which holds few keys at a time,
+ * samples a larger share of them.
  *
- * Simulating takes budget_ns of each second at most, and less of a second
- * before which little was asked for. When that is used up nothing is simulated,
- * nor counted, for the rest of the second; and models with many keys go on with
- * fewer, until it lasts for a second.
+ * Simulating takes at most budget_ns of each second, and less if there were few
+ * requests in the second before. When the budget is used up, nothing is
+ * simulated or counted for the rest of the second, and models with many keys
+ * continue with fewer, until the budget lasts for a second.
  *
  * Thread:    one owner at a time; no locks inside.
- * Owns:      its memory, MINIATURE_MEMORY at most; asked is borrowed.
+ * Owns:      its memory, at most MINIATURE_MEMORY; borrows asked.
  */
 #ifndef BASE_MINIATURE_H
 #define BASE_MINIATURE_H
@@ -47,25 +47,25 @@ enum {
     MINIATURE_MEMORY = 1 << 20
 };
 
-/* How large the models are, in quarters of the cache: 1, 2, 4, 8, 16, 64. */
+/* The sizes of the models, in quarters of the cache: 1, 2, 4, 8, 16, 64. */
 extern const unsigned miniature_quarters[MINIATURE_SIZES];
 
-/* What the cache was asked for since its start; the owner counts. */
+/* The requests to the cache since its start, counted by the owner. */
 struct miniature_asked {
     uint64_t requests;
     uint64_t bytes;
 };
 
 struct miniature_options {
-    uint64_t bytes_max; /* of the cache, at least 1 */
+    uint64_t bytes_max; /* the cache's size, at least 1 */
     size_t entries_max;
     size_t memory_max;  /* MINIATURE_MEMORY at most */
     uint64_t budget_ns; /* 0: no limit */
     const struct miniature_asked *asked;
 };
 
-/* What was asked for lately, and what of that the models missed, by
- * miniature_model(). Sums of several may be added up. */
+/* The recent requests, and how many of them missed in each model, indexed by
+ * miniature_model(). The counts of several miniatures may be added up. */
 struct miniature_told {
     uint64_t requests;
     uint64_t bytes;
@@ -80,24 +80,25 @@ static inline unsigned miniature_model(enum evict_policy policy, unsigned size)
 
 struct miniature; /* opaque */
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 MUST_USE struct miniature *miniature_create(const struct miniature_options
                                                 *options);
 void miniature_destroy(struct miniature *miniature);
 
 /* Whether any model samples a key, which is a hash that clients cannot choose.
- * Once false it stays so. */
+ * Once the answer is false, it stays false. */
 bool miniature_samples(const struct miniature *miniature, uint64_t key,
                        uint64_t bytes);
 
-/* Notes one request for a sampled key, which the owner has counted in asked
- * before. */
+/* Simulates one request for a sampled key. The owner has already counted the
+ * request in asked. */
 void miniature_ask(struct miniature *miniature, uint64_t key, uint64_t bytes);
 
-/* What the key leads to has changed: the next request for it misses. */
+/* Tells the models that the key's content has changed: the next request for it
+ * misses. */
 void miniature_forget(struct miniature *miniature, uint64_t key);
 
-/* Opens the budget again, each second. */
+/* Renews the budget; to be called each second. */
 void miniature_tick(struct miniature *miniature);
 
 void miniature_tell(const struct miniature *miniature,

@@ -1,8 +1,8 @@
 /*
- * now - what time it is, read once a turn.
+ * now - the time, read once per turn.
  *
- * Two clocks: monotonic for deadlines, the wall for dates. The Date text is
- * made anew only when the second changes.
+ * Two clocks: There are two clocks: the monotonic clock for deadlines, the wall
+ *             clock for dates.
  *
  * Thread: each thread refreshes its own struct; no shared state.
  */
@@ -14,16 +14,16 @@
 #include "base/bytes.h"
 
 struct now {
-    uint64_t mono_ms; /* monotonic, coarse: to a kernel tick (1 to 10 ms) */
+    uint64_t mono_ms; /* monotonic, to a tick (1 to 10 ms) */
     int64_t wall_s;   /* seconds since the epoch */
-    int64_t wall_ns;  /* nanoseconds since the epoch, coarse too */
+    int64_t wall_ns;  /* nanoseconds since the epoch, to a tick */
 };
 
-/* Reads the clocks (coarse ones: no system call, about 10 ns). */
+/* Reads the coarse clocks, which takes about 10 ns and no system call. */
 void now_refresh(struct now *now);
 
-/* The monotonic clock to the nanosecond: for measuring how long something
- * took. No system call either, about 25 ns. */
+/* Reads the monotonic clock to the nanosecond, to measure how long something
+ * takes. It takes about 25 ns and no system call. */
 uint64_t now_read_ns(void);
 
 #endif

@@ -1,11 +1,10 @@
 /*
- * pages - zeroed memory straight from the kernel, for tables that are made
- * large and used little: a page takes memory once it is touched, and not
- * before.
+ * pages - zeroed memory straight from the kernel, for large tables of which
+ * little is used: a page takes memory only after it is first touched.
  *
- * calloc() is no good for these: what it finds inside of the heap it clears
- * itself, and so touches all of it. Nor are huge pages, which are touched as a
- * whole.
+ * calloc() does not do: memory that it reuses from the heap is cleared by
+ * writing, which touches all pages. Huge pages do not do either, since each is
+ * touched as a whole.
  *
  * Thread: any.
  * Owns:   nothing.
@@ -17,13 +16,15 @@
 
 #include "base/bytes.h"
 
-/* Takes so many bytes, 1 at least, from a page's beginning. NULL: no memory. */
+/* Takes bytes of memory, at least 1, that begin at a page. Returns NULL if
+ * there is no memory. */
 MUST_USE void *pages_open(size_t bytes);
 
-/* bytes is as for pages_open(). NULL is accepted. */
+/* Gives the pages back. bytes is as for pages_open(); pages may be NULL. */
 void pages_close(void *pages, size_t bytes);
 
-/* Makes all of them zero again, so that they take no memory. */
+/* Zeroes all pages, so that they take no memory until they are touched
+ * again. */
 void pages_clear(void *pages, size_t bytes);
 
 #endif

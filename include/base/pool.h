@@ -1,12 +1,13 @@
 /*
- * pool - blocks of one size that are used again, the last given back first.
+ * pool - reuses blocks of one size, the last one freed first.
  *
- * A busy worker touches the same few blocks, which are warm in its caches.
- * Blocks beyond kept_max go back to the system. Under the address sanitizer a
- * free block is poisoned, so that a use is reported as one of freed memory.
+ * So a busy worker keeps touching the same few blocks, which are in the CPU's
+ * caches. When kept_max blocks are free, further ones go back to the system.
+ * With the address sanitizer, a free block is poisoned, so that its use is
+ * reported as a use after free.
  *
  * Thread: one at a time.
- * Owns:   the free blocks; those that were taken are their takers'.
+ * Owns:   the free blocks; a block that was taken belongs to its taker.
  */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
@@ -19,22 +20,22 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-/* Lies at the beginning of a block while that is free. */
+/* Lies at the beginning of each free block. */
 struct pool_block {
     struct pool_block *next;
 };
 
 struct pool {
-    struct pool_block *free; /* private, as all below */
+    struct pool_block *free; /* private, like all fields below */
     size_t free_count;
     size_t kept_max;
     size_t block_bytes;
 };
 
-/* block_bytes: at least a pointer's size. */
+/* block_bytes is at least the size of a pointer. */
 void pool_init(struct pool *pool, size_t block_bytes, size_t kept_max);
 
-/* Frees what is free. The pool may be used again. */
+/* Frees the free blocks. The pool may be used again. */
 void pool_fini(struct pool *pool);
 
 #ifndef __SANITIZE_ADDRESS__
@@ -42,7 +43,8 @@ void pool_fini(struct pool *pool);
 #define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
 #endif
 
-/* A block of undefined content, aligned as malloc() does. NULL: no memory. */
+/* Takes a block of undefined content, aligned as by malloc(). Returns NULL if
+ * there is no memory. */
 MUST_USE static inline void *pool_take(struct pool *pool)
 {
     struct pool_block *block = pool->free;
@@ -55,7 +57,7 @@ MUST_USE static inline void *pool_take(struct pool *pool)
     return block;
 }
 
-/* NULL is accepted. */
+/* Gives a block back. NULL is accepted. */
 static inline void pool_give(struct pool *pool, void *block)
 {
     struct pool_block *freed = block;

@@ -1,5 +1,5 @@
 /*
- * read_at - bytes from a place of a file, all of them.
+ * read_at - reads a number of bytes at an offset of a file, all or nothing.
  *
  * Thread: any.
  */
@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads len bytes from the offset at on. False: there are fewer, or they cannot
- * be read. */
+/* Reads len bytes, beginning at the offset at. Returns false if the file has
+ * fewer, or cannot be read. */
 bool read_at(int fd, void *to, size_t len, uint64_t at);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * shell_word - a text as one word of a shell's command, for people to paste.
+ * shell_word - quotes a text as one word of a shell command, for people to
+ * paste.
  *
  * Thread: any; no state.
  */
@@ -8,13 +9,13 @@
 
 #include "base/bytes.h"
 
-/* Each quote becomes four bytes, and two quotes and a NUL are around them. */
+/* The size of the buffer for len bytes: each quote becomes four bytes, and two
+ * quotes and a NUL are added. */
 #define SHELL_WORD_SIZE(len) (4 * (len) + 3)
 
-/* Quotes text, at most len bytes of it, into a word that has room for that.
- * What a terminal would take for an order becomes '?', and such a word leads
- * nowhere.
- */
+/* Quotes at most len bytes of text into word, which has SHELL_WORD_SIZE(len)
+ * bytes. Characters that a terminal might obey, and bytes that are not UTF-8,
+ * become '?', so the word no longer stands for text. */
 void shell_word_put(char *word, const char *text, size_t len);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * siphash - a hash that nobody can foresee without its key (SipHash-2-4, 128
+ * siphash - a hash that cannot be foreseen without its key (SipHash-2-4, 128
  * bits).
  *
- * For tables whose keys strangers choose, and for telling secrets apart
- * without keeping them.
+ * It serves tables whose keys strangers choose, and comparing secrets without
+ * storing them.
  *
  * Thread: any; values only.
  */
@@ -22,14 +22,14 @@ struct siphash {
     uint64_t words[2];
 };
 
-/* A new key from the kernel. 0 or -errno. */
+/* Makes a new random key. Returns 0 or -errno. */
 MUST_USE int siphash_make_key(struct siphash_key *key);
 
 struct siphash siphash_of(const struct siphash_key *key, struct bytes text);
 
 /* Hashes eight octets, the lowest of word first, to 64 bits by SipHash-1-3, at
- * a third of the cost: for places in tables, and for names that nobody is to
- * guess, but that protect nothing. */
+ * a third of the cost. It is meant for places in tables, and for names that
+ * must not be guessed but protect nothing. */
 uint64_t siphash_of_word(const struct siphash_key *key, uint64_t word);
 
 static inline bool siphash_eq(struct siphash a, struct siphash b)

@@ -1,8 +1,8 @@
 /*
- * texts - a list of borrowed texts, in the order they came.
+ * texts - a list of borrowed texts, in the order in which they were added.
  *
  * Thread: any; values only.
- * Owns:   nothing: the list lies in an arena, and so do the texts, or they
+ * Owns:   nothing. The list lies in an arena; the texts lie there, too, or
  *         outlive it.
  */
 #ifndef BASE_TEXTS_H
@@ -16,8 +16,9 @@ struct texts {
     size_t count;
 };
 
-/* Adds a text. False: no memory. A copy of the struct keeps what it had,
- * whatever is added to the original; do not add to both. */
+/* Adds a text. Returns false if there is no memory. A copy of the struct keeps
+ * its texts when more are added to the original, but only one of the two may be
+ * added to. */
 MUST_USE static inline bool texts_add(struct texts *texts, struct arena *arena,
                                       const char *text)
 {

@@ -1,5 +1,5 @@
 /*
- * units - how many of one unit of time are in another.
+ * units - converts between units of time.
  *
  * Thread: any; constants only.
  */

@@ -1,6 +1,6 @@
 /*
- * utf8 - whether bytes are text (RFC 3629: no overlong forms, no surrogates,
- * at most U+10FFFF).
+ * utf8 - checks whether bytes are UTF-8 (RFC 3629: no overlong forms, no
+ * surrogates, at most U+10FFFF).
  *
  * Thread: any; no state.
  */
@@ -9,18 +9,19 @@
 
 #include "base/bytes.h"
 
-/* How many bytes the character at the head of text takes; text has len bytes, 1
- * or more. 0: there is none. */
+/* Returns how many bytes the first character of text takes; 0 if there is no
+ * valid character. text has len bytes, at least 1. */
 size_t utf8_len(const unsigned char *text, size_t len);
 
 bool utf8_is_valid(struct bytes text);
 
-/* Whether a terminal might take the character at the head of text, of len
- * bytes, for an order, or show text elsewhere than where it stands: controls of
- * both sets, and of direction. */
+/* Whether a terminal might obey the first character of text, or display text in
+ * another place because of it: control characters (C0, C1) and characters that
+ * change the writing direction. text has len bytes. */
 bool utf8_is_order(const unsigned char *text, size_t len);
 
-/* Puts '?' in the place of orders and of bytes that are no text. */
+/* Replaces characters that a terminal might obey, and bytes that are not UTF-8,
+ * by '?'. keeps_lines: line ends and tabs stay. */
 void utf8_disarm(char *text, size_t len, bool keeps_lines);
 
 #endif

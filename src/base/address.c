@@ -58,7 +58,7 @@ socklen_t address_fill(const struct address *address, const char *path,
         memcpy(&to->in6.sin6_addr, address->octets, 16);
         return sizeof(to->in6);
     case ADDRESS_UNIX:
-    case ADDRESS_UNKNOWN: /* nothing connects to it */
+    case ADDRESS_UNKNOWN: /* no socket has this family */
         break;
     }
     to->un.sun_family = AF_UNIX;
@@ -66,8 +66,8 @@ socklen_t address_fill(const struct address *address, const char *path,
     return sizeof(to->un);
 }
 
-/* Reads one number of an IPv4 address, and moves *at past it. False: it is not
- * up to 255, or begins with a zero. */
+/* Reads one number of an IPv4 address, and moves *at past it. Returns false if
+ * there is no number, or if it is above 255 or has a leading zero. */
 static bool take_octet(const char **at, const char *end, uint8_t *octet_out)
 {
     const char *next = *at;
@@ -86,8 +86,9 @@ static bool take_octet(const char **at, const char *end, uint8_t *octet_out)
     return true;
 }
 
-/* Reads as inet_pton(3) does, at less than half the cost: most requests on a
- * machine itself have such an address in Host, and so does what proxies say. */
+/* Accepts what inet_pton(3) accepts, in less than half the time. Speed matters,
+ * since most requests from this machine have such an address in Host, and
+ * proxies send one with each request. */
 static bool parse_ipv4(struct bytes text, uint8_t octets[4])
 {
     const char *at = text.data;
@@ -144,7 +145,7 @@ bool address_is_local(const struct address *address)
     return false;
 }
 
-/* --- Text, several times as fast as inet_ntop(3): one a line of the log --- */
+/* --- Text, several times as fast as inet_ntop(3): each log line has one --- */
 
 static char *put_octet(char *at, unsigned octet)
 {
@@ -165,8 +166,9 @@ static char *put_group(char *at, unsigned group)
     return at;
 }
 
-/* Where the longest run of zero groups begins, the first of several (RFC 5952
- * 4.2); *len_out is 0 when there is none of two at least. */
+/* Finds the longest run of zero groups, the first if several are equally long
+ * (RFC 5952 4.2). Returns where the run begins. *len_out is its length, or 0 if
+ * no run has at least two groups. */
 static unsigned find_zeros(const unsigned groups[8], unsigned *len_out)
 {
     unsigned best = 0;

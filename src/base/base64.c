@@ -1,6 +1,6 @@
 #include "base/base64.h"
 
-enum { GROUP = 4 }; /* so many letters stand for 3 bytes */
+enum { GROUP = 4 }; /* 4 letters encode 3 bytes */
 
 void base64_put(struct buf *buf, struct bytes data)
 {
@@ -32,7 +32,7 @@ void base64_put(struct buf *buf, struct bytes data)
     }
 }
 
-/* The value of a digit, 0 to 63; -1: it is none. */
+/* Returns the value of a digit, 0 to 63; -1 if c is not a digit. */
 static int read_digit(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -44,9 +44,10 @@ static int read_digit(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Reads a group; the last one may have up to two '='. Returns how many bytes it
- * makes; 0: it is malformed. Bits that go into no byte must be 0, or the same
- * bytes would have several texts (RFC 4648 3.5). */
+/* Decodes a group of four letters, whose end may be one or two '=' in the last
+ * group. Returns how many bytes the group encodes, or 0 if it is malformed.
+ * Unused bits must be 0, since otherwise several texts would encode the same
+ * bytes (RFC 4648 3.5). */
 static size_t decode_group(const char *group, bool is_last, char *out)
 {
     size_t digits = GROUP;

@@ -56,7 +56,8 @@ char *buf_grow(struct buf *buf, size_t more)
     return buf->data + buf->len;
 }
 
-/* Two digits at a time, which halves the divisions: heads have many numbers. */
+/* Numbers are written two digits at a time, which halves the divisions. Speed
+ * matters, since heads contain many numbers. */
 static const char pairs[] = "00010203040506070809"
                             "10111213141516171819"
                             "20212223242526272829"
@@ -114,7 +115,8 @@ static void put_hex(struct buf *buf, const char *prefix, unsigned char byte)
     buf_put(buf, (struct bytes){pair, 2});
 }
 
-/* The escape that stands for a byte in HTML text; NULL: the byte itself. */
+/* Returns the escape of a byte in HTML text; NULL if the byte needs no
+ * escape. */
 static const char *html_for(unsigned char byte)
 {
     switch (byte) {
@@ -153,7 +155,7 @@ void buf_put_html(struct buf *buf, struct bytes text)
     }
 }
 
-/* Puts a character of three bytes at most as JSON escapes it. */
+/* Appends a character of at most three bytes as a JSON escape. */
 static void put_escaped(struct buf *buf, const unsigned char *text, size_t len)
 {
     /* 0xxxxxxx, 110xxxxx or 1110xxxx */

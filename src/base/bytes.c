@@ -3,13 +3,15 @@
 #include "base/byte_word.h"
 
 /*
- * Every field of every request is compared with names that mean something, so
- * eight bytes are taken at a time. Each byte keeps to its own eight bits of the
- * word, as neither it nor what is added to it has more than seven then.
+ * Every field name of every request is compared with known names, so eight
+ * bytes are compared at a time. The additions below never carry from one byte
+ * of a word into the next, since both summands of each byte have at most seven
+ * bits.
  */
 enum { CASE = 0x20 };
 
-/* For each byte that is a letter, the bit that tells upper from lower case. */
+/* Returns, for each byte that is a letter, the bit that tells upper from lower
+ * case. */
 static uint64_t case_of_letters(uint64_t word)
 {
     uint64_t lower = word | BYTE_EIGHTFOLD(CASE);
@@ -20,8 +22,8 @@ static uint64_t case_of_letters(uint64_t word)
     return (from_a & ~behind_z & ~word & BYTE_EIGHTFOLD(0x80)) >> 2;
 }
 
-/* Whether two words are alike but for the case of letters. Which bytes are
- * letters matters only where the words differ in nothing but that bit. */
+/* Whether two words are equal, ignoring the case of letters. Which bytes are
+ * letters is computed only if the words differ in nothing but case bits. */
 static inline bool words_match(uint64_t a, uint64_t b)
 {
     uint64_t differs = a ^ b;

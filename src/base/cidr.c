@@ -2,9 +2,9 @@
 
 #include <arpa/inet.h>
 
-enum { MAPPED_BITS = 96 }; /* the prefix ::ffff:0:0 before an IPv4 */
+enum { MAPPED_BITS = 96 }; /* length of the prefix ::ffff:0:0/96 */
 
-/* Whether the first bits of a and b are alike. */
+/* Whether the first bits of a and b are equal. */
 static bool begin_alike(const uint8_t *a, const uint8_t *b, unsigned bits)
 {
     unsigned octets = bits / 8;
@@ -22,7 +22,7 @@ static bool is_zero_behind(const struct cidr *cidr, unsigned width)
     return true;
 }
 
-/* Parses a prefix's length: digits, without zeros in front. */
+/* Parses a prefix length: digits without leading zeros. */
 static bool parse_bits(const char *text, unsigned most, uint8_t *bits_out)
 {
     unsigned bits = 0;

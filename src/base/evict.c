@@ -18,14 +18,14 @@ static bool is_over(const struct evict *evict)
            evict->entries > evict->entries_max;
 }
 
-/* Whether evicting all others would not make room for a node. */
+/* Whether there would be no room for a node even if all others were evicted. */
 static bool is_too_large(const struct evict *evict,
                          const struct evict_node *node)
 {
     return node->bytes > evict->bytes_max || node->others >= evict->entries_max;
 }
 
-/* Puts the newcomer among the others. */
+/* Moves the newcomer, if any, into the policy's queue. */
 static void settle(struct evict *evict)
 {
     struct evict_node *node = evict->entering;
@@ -35,7 +35,7 @@ static void settle(struct evict *evict)
         evict->rules->put(evict, node);
 }
 
-/* Forgets a node that is in no queue any more. */
+/* Stops counting a node, which is in no queue any more. */
 static void forget(struct evict *evict, struct evict_node *node)
 {
     if (evict->entering == node)
@@ -80,7 +80,7 @@ bool evict_insert(struct evict *evict, struct evict_node *node)
     return true;
 }
 
-/* Runs once per request: sieve is done after the first line. */
+/* Runs once per request. For sieve, only the first statement does anything. */
 void evict_hit(struct evict *evict, struct evict_node *node)
 {
     if (node->frequency < evict->rules->frequency_max)

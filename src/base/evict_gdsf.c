@@ -2,29 +2,31 @@
  * GreedyDual-Size-Frequency - Cherkasova: "Improving WWW Proxies Performance
  * with Greedy-Dual-Size-Frequency Caching Policy", HPL-98-69, 1998.
  *
- * Each node has a priority, set when it comes and again when it is used:
+ * Each node has a priority, which is computed when the node is inserted and
+ * again whenever it is used:
  *
- *    L + frequency * cost / size        cost is 1: hits count, bytes do not
+ *    L + frequency * cost / size        cost is 1: each hit counts the same
  *
- * The lowest goes first, and L becomes its priority: a node that is not used
- * falls behind by what L gains. Many small ones are kept for one large one,
- * which wins the most hits and loses bytes.
+ * The node with the lowest priority is evicted first, and L becomes that
+ * priority. So a node that is no longer used sinks as L rises. Many small nodes
+ * are kept instead of a large one, which gives the most hits at the expense of
+ * bytes.
  *
  * A newcomer whose own priority is too low to stay is refused, and nobody is
  * evicted for it (Cherkasova, Ciardo: "Role of Aging, Frequency, and Size in
- * Web Cache Replacement Policies", HPCN 2001). Unlike them we count it as
- * evicted, so that L rises: else a cache full of what was once used twice
- * would refuse for ever everything that comes for the first time.
+ * Web Cache Replacement Policies", HPCN 2001). Unlike in that paper, L rises to
+ * the refused priority. Otherwise a cache full of nodes that were once used
+ * twice would refuse all new nodes forever.
  */
 #include <stdlib.h>
 
 #include "base/evict_priv.h"
 
-/* Priorities are fixed point, in units of 2^-32: they keep their resolution
- * as L grows, which floating point does not. One use of 256 bytes (an entry's
- * own struct is more) adds 2^24, and L gains that only when all inside have:
- * 2^40 rounds of the whole cache until it overflows. It would stay at the end
- * then, and the order would be that of use. */
+/* Priorities are fixed-point numbers in units of 2^-32. Unlike floating point,
+ * they keep their resolution as L grows. One use of a node of 256 bytes (less
+ * than an entry's own struct) adds 2^24, and L rises by that only after the
+ * whole cache was replaced; so L reaches its maximum after 2^40 replacements.
+ * Priorities then stay at the maximum, and the order is that of use. */
 enum { UNIT_BITS = 32 };
 
 struct gdsf {
@@ -33,7 +35,7 @@ struct gdsf {
     uint64_t floor;   /* L */
     uint64_t uses;    /* counts uses: the ties of the heap */
     uint64_t entering_priority;
-    bool is_entering_sure; /* the newcomer will stay */
+    bool is_entering_sure; /* decided: the newcomer stays */
 };
 
 static struct gdsf *gdsf_of(struct evict *evict)

@@ -1,7 +1,7 @@
 /*
  * Least recently used: one queue in the order of use. The other policies are
- * measured against this one, which loses all it has by a scan longer than the
- * cache.
+ * measured against this one. Its weakness: a scan longer than the cache
+ * replaces everything in it.
  */
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /*
- * evict_priv - what evict.c and the policies behind it agree on.
+ * evict_priv - the interface between evict.c and the policies behind it.
  *
- * evict.c counts, knows the limits and the newcomer; a policy keeps the order
- * of those inside. A newcomer stands apart, in no queue, until there is room:
- * all three papers choose victims among the others first.
+ * evict.c counts, and knows the limits and the newcomer; a policy keeps the
+ * order of the nodes inside. A newcomer stays outside of the queues until there
+ * is room, since all three papers choose victims among the other nodes first.
  *
  *   evict_insert() -> entering --- room ---> queues of the policy
  *                        |                      |
@@ -14,29 +14,32 @@
 
 #include "base/evict.h"
 
-/* The rules of one policy, whose struct has a struct evict as a member. */
+/* The functions of one policy, whose own struct contains a struct evict. */
 struct evict_rules {
     uint32_t frequency_max; /* how many hits a node remembers */
 
-    /* Memory and queues; NULL: no memory. evict.c fills in the base. */
+    /* Allocates the policy's struct and queues; evict.c fills in the base.
+     * Returns NULL if there is no memory. */
     struct evict *(*create)(void);
     void (*destroy)(struct evict *evict);
 
-    /* A newcomer has come, with cleared private fields: sets aside what put()
-     * will need. False: no memory. May be NULL. */
+    /* Reserves what put() will need for a newcomer, whose private fields are
+     * cleared. Returns false if there is no memory. The pointer may be NULL. */
     bool (*enter)(struct evict *evict, struct evict_node *node);
 
-    /* Takes the newcomer into a queue. */
+    /* Inserts the newcomer into a queue. */
     void (*put)(struct evict *evict, struct evict_node *node);
 
-    /* A node in a queue was used, beyond its frequency. May be NULL. */
+    /* Records a use of a node in a queue; evict.c has counted its frequency
+     * already. The pointer may be NULL. */
     void (*hit)(struct evict *evict, struct evict_node *node);
 
-    /* Takes node out of its queue. */
+    /* Removes node from its queue. */
     void (*drop)(struct evict *evict, struct evict_node *node);
 
-    /* Takes the next victim out of its queue, or names the newcomer, which is
-     * in none. Called while over a limit; there is always someone. */
+    /* Removes the next victim from its queue and returns it, or returns the
+     * newcomer, which is in no queue. It is called when a limit is exceeded, or
+     * the cache is emptied; there is always a victim. */
     struct evict_node *(*take)(struct evict *evict);
 };
 
@@ -44,7 +47,7 @@ struct evict {
     const struct evict_rules *rules;
     uint64_t bytes_max;
     size_t entries_max;
-    uint64_t bytes; /* the newcomer's included */
+    uint64_t bytes; /* includes the newcomer's */
     size_t entries;
     struct evict_node *entering; /* the newcomer, or NULL */
 };
@@ -54,18 +57,18 @@ extern const struct evict_rules evict_gdsf;
 extern const struct evict_rules evict_sieve;
 extern const struct evict_rules evict_saved;
 
-/* --- evict_heap.c: of policies that keep a heap -------------------------- */
+/* --- evict_heap.c: for policies that keep a heap ------------------------- */
 
 static inline struct evict_node *evict_node_in(struct heap_node *node)
 {
     return OWNER_OF(node, struct evict_node, heap);
 }
 
-/* Makes room for one more. False: no memory. */
+/* Makes room for one more node. Returns false if there is no memory. */
 MUST_USE bool evict_heap_reserve(struct heap *heap);
 
-/* Whether the entries that do not outrank a newcomer of that priority take
- * enough room to give way to it. The newcomer is counted already. */
+/* Whether enough room results if all entries are evicted whose priority is not
+ * above the newcomer's. The limits already count the newcomer. */
 bool evict_heap_can_make_room(const struct evict *evict,
                               const struct heap *heap, uint64_t priority);
 

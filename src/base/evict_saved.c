@@ -1,26 +1,28 @@
 /*
- * What a byte saves - GreedyDual-Size-Frequency (evict_gdsf.c) with a cost: how
- * long it would take to have the entry again. The priority is
+ * The time that a cached byte saves - GreedyDual-Size-Frequency (evict_gdsf.c)
+ * with a cost: how long it would take to fetch the entry again. The priority is
  *
  *    L + hits * milliseconds / bytes
  *
- * and the lowest goes first, whose priority is L from then on. What is cheap to
- * have again, or long, or seldom asked for, makes room for what is not.
+ * The entry with the lowest priority is evicted first, and L becomes that
+ * priority. So entries that are fetched quickly, are large, or are seldom
+ * requested make room for the others.
  *
- * A scan brings what is asked for once: each of these is worth one hit, stands
- * at the bottom, and goes for the next. L grows by that worth only when
- * everything else at the bottom has gone, so a node hit n times outlives
- * about n caches full of such newcomers. Hits count up to HITS_MAX: what was
- * liked by all for a day is not kept for a week.
+ * A scan inserts entries that are requested only once. Each is worth one hit,
+ * has the lowest priority, and is evicted for the next. L rises by that worth
+ * only after all other entries with the lowest priority have gone, so an entry
+ * with n hits outlives about n caches full of such newcomers. Hits count only
+ * up to HITS_MAX, so that an entry that was popular for a day is not kept for a
+ * week.
  */
 #include <stdlib.h>
 
 #include "base/evict_priv.h"
 
-/* Priorities are in fixed point, in units of 2^-32. The largest worth, of 64
- * hits on 256 bytes that take a minute, is 2^46: a cache may be filled anew
- * 2^18 times with such entries until priorities reach their end, where only
- * order counts. */
+/* Priorities are fixed-point numbers in units of 2^-32. The largest worth, of
+ * 64 hits on 256 bytes that take a minute, is 2^46. So a cache can be refilled
+ * 2^18 times with such entries before priorities reach their maximum, where
+ * only the order of use counts. */
 enum { UNIT_BITS = 32, HITS_MAX = 64, COST_MAX = 65535 };
 
 struct saved {
@@ -28,7 +30,7 @@ struct saved {
     struct heap heap; /* by priority; equal ones, least recently used first */
     uint64_t floor;   /* L */
     uint64_t uses;    /* counts uses: the ties of the heap */
-    bool is_entering_sure; /* the newcomer will stay */
+    bool is_entering_sure; /* decided: the newcomer stays */
 };
 
 static struct saved *saved_of(struct evict *evict)
@@ -52,8 +54,8 @@ static void destroy(struct evict *evict)
     free(saved_of(evict));
 }
 
-/* A node's priority: L plus its worth, which is above 0 even for a node that
- * takes no time to get again. */
+/* Returns a node's priority: L plus its worth, which is above 0 even if
+ * fetching the node again takes no time. */
 static uint64_t priority_of(const struct saved *saved,
                             const struct evict_node *node)
 {
@@ -93,9 +95,9 @@ static void hit(struct evict *evict, struct evict_node *node)
     put(evict, node);
 }
 
-/* Chooses a victim. A newcomer worth less than the nodes that would have to go
- * for it goes itself; L becomes its worth, so that newcomers are not refused
- * for ever. */
+/* Chooses a victim. If the newcomer is worth less than the nodes that it would
+ * displace, the newcomer itself is the victim, and L becomes its priority, so
+ * that newcomers are not refused forever. */
 static struct evict_node *take(struct evict *evict)
 {
     struct saved *saved = saved_of(evict);

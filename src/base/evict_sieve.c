@@ -7,10 +7,11 @@
  *                             ^
  *                  <--------- hand
  *
- * A hit marks a node as visited and moves nothing. The hand goes from the
- * oldest towards the newest, clears marks, and takes the first node without
- * one; what it passed stays where it is. The next search begins where this one
- * ended, so that newcomers are looked at soon and the old and good are not.
+ * A hit only marks a node as visited. The hand moves from the oldest node
+ * towards the newest, clears marks, and evicts the first node without a mark;
+ * the nodes that it passed keep their places. The next search begins where this
+ * one ended. So newcomers are examined soon, and old nodes that were visited
+ * are left alone.
  */
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@
 struct sieve {
     struct evict base;
     struct list queue; /* newest first */
-    struct list *hand; /* the node looked at next; &queue: the oldest */
+    struct list *hand; /* the next node to examine; &queue: the oldest */
 };
 
 static struct sieve *sieve_of(struct evict *evict)

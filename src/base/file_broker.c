@@ -2,7 +2,8 @@
 
 #include <errno.h>
 
-/* The process has one broker, as rights are the process's. */
+/* One broker serves the whole process, since all threads have the same
+ * rights. */
 static struct file_broker current;
 
 void file_broker_set(const struct file_broker *broker)

@@ -2,17 +2,16 @@
 
 enum { LITERAL, ANY_BYTE, RUN, DEEP_RUN };
 
-/* A way to match that has come to a step, and where its wildcards began and
- * ended. */
+/* A partial match: the step of the pattern that it has reached, and where its
+ * wildcards began and ended. */
 struct way {
     uint8_t at;
     uint16_t begins[GLOB_CAPTURES_MAX];
     uint16_t ends[GLOB_CAPTURES_MAX];
 };
 
-/* The ways to match that are open at one position of the text, the best first.
- * Of two ways that have come to the same step only the better one can matter.
- */
+/* The partial matches at one position of the text, the best first. Of two that
+ * have reached the same step, only the better one is kept. */
 struct front {
     unsigned count;
     bool has[GLOB_BYTES_MAX + 1];
@@ -82,9 +81,9 @@ static void put(struct front *front, unsigned at, const struct way *way)
     to->at = (uint8_t)at;
 }
 
-/* Puts a way that has come to a step into front, at a position of the text. At
- * a run it can go on behind the run, which is better, or stay there. Behind a
- * run there is never another one. */
+/* Adds to front a partial match that has reached step `at` at a position of the
+ * text. If the step is a run, the match may continue behind the run, which is
+ * better, or stay in it. No run is directly followed by another. */
 static void arrive(const struct glob *glob, struct front *front, unsigned at,
                    const struct way *way, size_t position, bool is_new)
 {
@@ -104,20 +103,20 @@ static void arrive(const struct glob *glob, struct front *front, unsigned at,
     put(front, at, &run);
 }
 
-/* Empties a front, as far as this glob can use it. */
+/* Empties a front; clears only the part that this glob uses. */
 static void empty(const struct glob *glob, struct front *front)
 {
     front->count = 0;
     memset(front->has, 0, glob->count + 1u);
 }
 
-/* Whether a step that is no run takes this byte. */
+/* Whether a step that is not a run matches this byte. */
 static bool takes(const struct glob_step *step, char c)
 {
     return step->kind == LITERAL ? c == step->byte : c != '/';
 }
 
-/* Moves every way past one byte; position is the one behind it. */
+/* Moves every partial match past the byte c; position is the one behind c. */
 static void advance(const struct glob *glob, const struct front *from,
                     struct front *to, char c, size_t position)
 {
@@ -153,7 +152,7 @@ static bool finish(const struct glob *glob, const struct front *front,
     return true;
 }
 
-/* Matches from the first run on, by all the ways that a match can go. */
+/* Matches text from the first run on, by following all partial matches. */
 static bool match_ways(const struct glob *glob, unsigned first,
                        struct bytes text, struct bytes *captures)
 {
@@ -170,8 +169,9 @@ static bool match_ways(const struct glob *glob, unsigned first,
     return finish(glob, &fronts[now], text, captures);
 }
 
-/* Matches a pattern with a single run ("*"), which takes what the steps behind
- * it leave: so there is only one way. */
+/* Matches a pattern with a single run ("*"). The steps behind the run match the
+ * end of the text, and the run takes the rest, so there is only one way to
+ * match. */
 static bool match_around(const struct glob *glob, unsigned run,
                          struct bytes text, struct bytes *captures)
 {

@@ -48,7 +48,8 @@ static void sift_down(struct heap *heap, uint32_t at, struct heap_item item)
     set(heap, at, item);
 }
 
-/* Fills the hole at `at` by item, moving it to where that fits. */
+/* Fills the hole at `at` with item, after moving the hole up or down to where
+ * item fits. */
 static void fill(struct heap *heap, uint32_t at, struct heap_item item)
 {
     if (at > 0 && is_less(&item, &heap->items[(at - 1) / 2]))
@@ -68,8 +69,8 @@ void heap_fini(struct heap *heap)
     heap_init(heap);
 }
 
-/* Makes room for capacity items, by doubling. Unused room is never touched, and
- * costs no memory: most that could wait never do at once. */
+/* Makes room for capacity items, by doubling. Room for nodes that never wait at
+ * the same time costs no memory, since its pages are never touched. */
 int heap_reserve(struct heap *heap, size_t capacity)
 {
     struct heap_item *items;
@@ -91,9 +92,9 @@ int heap_reserve(struct heap *heap, size_t capacity)
     return 0;
 }
 
-/* Counts the items at and below `at` that come before item. Below an item that
- * does not, there are none. The recursion is as deep as the heap: the logarithm
- * of its count. */
+/* Counts the items at and below `at` that sort before item. If one does not,
+ * none below it does. The recursion is as deep as the heap: the logarithm of
+ * its count. */
 static size_t count_below(const struct heap *heap, uint32_t at,
                           const struct heap_item *item)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CAPACITY_MIN = 256 }; /* room for values at first */
+enum { CAPACITY_MIN = 256 }; /* initial room for values */
 
 struct reader {
     struct json_reader *json;
@@ -14,7 +14,7 @@ struct reader {
 
 /* --- Letters ------------------------------------------------------------- */
 
-/* The next byte; '\0' at the end, which JSON never has. */
+/* Returns the next byte, or '\0' at the end; JSON text never contains '\0'. */
 static char peek(const struct reader *reader)
 {
     return reader->at < reader->end ? *reader->at : '\0';
@@ -46,7 +46,7 @@ static bool take_word(struct reader *reader, struct bytes word)
 
 /* --- Strings ------------------------------------------------------------- */
 
-/* Reads four hexadecimal digits. False: they are none. */
+/* Reads four hexadecimal digits. Returns false if they are not there. */
 static bool read_hex(const char *at, const char *end, uint32_t *unit_out)
 {
     *unit_out = 0;
@@ -67,8 +67,9 @@ static bool read_hex(const char *at, const char *end, uint32_t *unit_out)
     return true;
 }
 
-/* The character of the escape at the backslash, and its length; 0: there is
- * none, or it is a surrogate without its other half. */
+/* Reads the escape that begins with the backslash at `at`. Returns its length;
+ * 0 if it is no valid escape, or half of a surrogate pair without the other
+ * half. */
 static size_t read_escape(const char *at, const char *end, uint32_t *code_out)
 {
     static const char letters[] = "\"\\/bfnrt";
@@ -186,7 +187,7 @@ static int take_number(struct reader *reader, double *number_out)
 
 /* --- Values -------------------------------------------------------------- */
 
-/* Appends a value to the row, which may move. 0 or -errno. */
+/* Appends a value to the array, which may move. Returns 0 or -errno. */
 static int append(struct json_reader *json, uint32_t *index_out)
 {
     if (json->count == json->count_max)

@@ -19,8 +19,9 @@ static const char *const level_names[] = {"error", "warning", "notice", "info",
 static atomic_uint lightest_told = LOG_LEVEL_NOTICE;
 static bool is_journal; /* set before there is a second thread */
 
-/* Whether JOURNAL_STREAM, "device:inode", names stderr. systemd sets it for all
- * that it starts, even if they were given another stderr. */
+/* Whether stderr leads to the journal, that is, whether it has the
+ * "device:inode" in JOURNAL_STREAM. The variable alone proves nothing: systemd
+ * sets it for all services, and the server may have got another stderr. */
 static bool leads_to_journal(void)
 {
     const char *stream = getenv("JOURNAL_STREAM");
@@ -66,11 +67,11 @@ void log_put_text(const char *text, size_t len, int wait_ms)
     struct pollfd fd = {.fd = STDERR_FILENO, .events = POLLOUT};
 
     while (len > 0 && poll(&fd, 1, wait_ms) > 0) {
-        /* A pipe with room takes so much without blocking. */
+        /* A pipe that is writable takes PIPE_BUF bytes without blocking. */
         ssize_t n = write(STDERR_FILENO, text, len < PIPE_BUF ? len : PIPE_BUF);
 
         if (n <= 0)
-            return; /* there is nowhere to log this */
+            return; /* this error cannot be logged anywhere */
         text += n;
         len -= (size_t)n;
     }

@@ -8,23 +8,24 @@
 const unsigned miniature_quarters[MINIATURE_SIZES] = {1, 2, 4, 8, 16, 64};
 
 enum {
-    /* Bytes of a copy and its place in the index. A third of the models, those
-     * of gdsf, have a heap: up to 48 bytes a copy, as it doubles. */
+    /* The bytes of a copy and its place in the index. A third of the models,
+     * those of gdsf, also have a heap, which takes up to 48 bytes per copy,
+     * since it doubles. */
     COPY_MEMORY = 60 + 48 / 3,
     COPIES_MIN = 16,
-    /* A budget that is used up thins no model with so few copies, as the
-     * results of fewer are worth too little. */
+    /* A used-up budget does not thin models with at most this many copies,
+     * since the results of fewer copies would be worth too little. */
     COPIES_KEPT = 160,
-    /* After so many simulated requests earlier results count half. */
+    /* After this many simulated requests, earlier results are halved. */
     HALF_LIFE = 1 << 18,
-    /* A server with little to do should not spend its time on this: the budget
-     * of a second grows with what was asked for in the one before, beginning at
-     * a twentieth. */
+    /* A server with few requests should spend little time on simulations. So
+     * the budget of a second is a twentieth of the maximum, plus ASKED_NS for
+     * each request of the second before. */
     ASKED_NS = 50,
     BUDGET_PART = 20
 };
 
-/* A key's copy in a model. Copies are named by their index; 0 is none. */
+/* A sampled key in a model. Copies are named by their index; 0 means none. */
 struct copy {
     struct evict_node node;
     uint64_t key;
@@ -36,7 +37,7 @@ struct model {
     struct copy *copies;
     uint16_t *index;
     uint16_t free_copy;
-    uint16_t untouched;  /* from this copy on none was ever used */
+    uint16_t untouched;  /* copies from this one on were never used */
     uint16_t count;      /* how many copies are in the index */
     uint64_t weight_max; /* W */
     uint64_t unit;
@@ -45,16 +46,16 @@ struct model {
 struct miniature {
     struct miniature_options options;
     struct model models[MINIATURE_MODELS];
-    struct copy *tables; /* all models' copies, then their indices */
+    struct copy *tables; /* copies of all models, then their indices */
     size_t copies;       /* copies that each model has */
     size_t index_mask;
     uint64_t credit_ns;
     uint64_t ticked_requests; /* asked->requests at the last tick */
     bool is_paused;
-    struct miniature_asked since; /* asked, when it last went into told */
-    uint64_t settled_key;         /* the last key, if all models have it */
+    struct miniature_asked since; /* asked when it was last added to told */
+    uint64_t settled_key;         /* the last key, if all models know it */
     uint64_t settled_bytes;       /* 0: there is no settled_key */
-    uint32_t repeats;             /* asked for again; gdsf is to be told */
+    uint32_t repeats;             /* repeats that gdsf has yet to count */
     uint64_t simulated;
     struct miniature_told told;
 };
@@ -102,7 +103,7 @@ static struct copy *find(const struct miniature *miniature, struct model *model,
     return at != 0 ? &model->copies[at] : NULL;
 }
 
-/* Frees a copy that the model's evict does not have any more. */
+/* Frees a copy that is no longer in the model's evict. */
 static void free_copy(const struct miniature *miniature, struct model *model,
                       struct copy *copy)
 {
@@ -130,8 +131,8 @@ static bool has_room(const struct miniature *miniature,
     return model->free_copy != 0 || model->untouched <= miniature->copies;
 }
 
-/* Takes a free copy, of which there is one. Copies that were never used come
- * last, as their pages were not touched yet. */
+/* Takes a free copy; the caller has checked that there is one. Copies that were
+ * never used are taken last, so that their pages stay untouched. */
 static uint16_t take_copy(struct model *model)
 {
     uint16_t at = model->free_copy;
@@ -156,7 +157,7 @@ static void take_victims(const struct miniature *miniature, struct model *model)
         free_copy(miniature, model, OWNER_OF(victim, struct copy, node));
 }
 
-/* Inserts a key; there is room. */
+/* Inserts a key; the caller has checked that there is room. */
 static void insert(const struct miniature *miniature, struct model *model,
                    uint64_t key, uint64_t bytes, uint64_t weight)
 {
@@ -175,9 +176,9 @@ static void insert(const struct miniature *miniature, struct model *model,
         free_copy(miniature, model, copy); /* no memory */
 }
 
-/* --- Fewer of them ------------------------------------------------------- */
+/* --- Thinning ------------------------------------------------------------ */
 
-/* Raises W by a quarter. No weight falls by that, whatever the unit becomes. */
+/* Raises W by a quarter. The unit is chosen so that no key's weight falls. */
 static void raise_weights(const struct miniature *miniature,
                           struct model *model)
 {
@@ -223,9 +224,10 @@ static void count_until_now(struct miniature *miniature)
     miniature->since = *asked;
 }
 
-/* Keys not simulated for the rest of a second would be missed by real caches,
- * but change nothing in models, which therefore hit too much. So fewer keys are
- * sampled from then on, until a second's budget lasts for a second. */
+/* Takes ns off the budget. When the budget is used up, no key is simulated for
+ * the rest of the second. A real cache would miss some of these keys, and
+ * models that do not see them hit too often. So the larger models are thinned,
+ * until a second's budget lasts for a second. */
 static void pay(struct miniature *miniature, uint64_t ns)
 {
     if (miniature->credit_ns > ns) {
@@ -274,8 +276,8 @@ static void forget_half(struct miniature *miniature)
     }
 }
 
-/* Asks one model for a key. True: asking for the same key again would change
- * nothing. */
+/* Simulates a request in one model. Returns true if another request for the
+ * same key would change nothing. */
 static bool ask_model(struct miniature *miniature, unsigned number,
                       uint64_t key, uint64_t bytes)
 {
@@ -291,7 +293,7 @@ static bool ask_model(struct miniature *miniature, unsigned number,
         return true;
     }
     if (copy)
-        drop(miniature, model, copy); /* a copy of another version */
+        drop(miniature, model, copy); /* the key now has other content */
     while (!has_room(miniature, model))
         thin(miniature, model);
     weight = weight_of(model, bytes);
@@ -303,9 +305,10 @@ static bool ask_model(struct miniature *miniature, unsigned number,
     return false;
 }
 
-/* A key that hits is the newest, and marked as used: asking for it again at
- * once changes nothing in lru and sieve, and gdsf, which counts uses, is told
- * of all of them together. So a burst for one file costs next to nothing. */
+/* Whether the request repeats the last one, which missed in no model. In lru
+ * and sieve, a repeat changes nothing: the key is already the newest, or marked
+ * as visited. gdsf counts uses, and is told of all repeats together. So a burst
+ * of requests for one file costs next to nothing. */
 static bool is_repeat(struct miniature *miniature, uint64_t key, uint64_t bytes)
 {
     if (key != miniature->settled_key || bytes != miniature->settled_bytes ||
@@ -331,7 +334,8 @@ static void end_repeats(struct miniature *miniature)
     miniature->settled_bytes = 0;
 }
 
-/* This is a function of its own so that a repeat pays for none of it. */
+/* This function is not inlined, so that repeats do not pay for its registers
+ * and stack. */
 __attribute__((noinline)) static void simulate(struct miniature *miniature,
                                                uint64_t key, uint64_t bytes)
 {
@@ -379,7 +383,7 @@ void miniature_tell(const struct miniature *miniature,
     told_out->bytes += asked->bytes - miniature->since.bytes;
 }
 
-/* --- Coming and going ---------------------------------------------------- */
+/* --- Creating and destroying --------------------------------------------- */
 
 static size_t power_of_two(size_t at_least)
 {
@@ -396,7 +400,8 @@ static size_t bytes_of_tables(const struct miniature *miniature)
                                (miniature->index_mask + 1) * sizeof(uint16_t));
 }
 
-/* Makes a model; its tables are there already. */
+/* Makes a model, whose tables have been allocated. Returns false if there is no
+ * memory. */
 static bool make_model(struct miniature *miniature, unsigned number)
 {
     const struct miniature_options *options = &miniature->options;

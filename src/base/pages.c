@@ -22,7 +22,8 @@ void pages_close(void *pages, size_t bytes)
 
 void pages_clear(void *pages, size_t bytes)
 {
-    /* Locked memory, for instance, cannot be given up, and is cleared. */
+    /* Memory that the kernel cannot take back, such as locked memory, is
+     * cleared by writing. */
     if (madvise(pages, bytes, MADV_DONTNEED) == -1)
         memset(pages, 0, bytes);
 }

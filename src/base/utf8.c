@@ -49,8 +49,8 @@ bool utf8_is_valid(struct bytes text)
     return true;
 }
 
-/* U+0080 to U+009F; U+061C; U+200E, U+200F; U+202A to U+202E; U+2066 to U+2069:
- * the last four are what Unicode calls Bidi_Control. */
+/* C1 controls are U+0080 to U+009F. Unicode's Bidi_Control characters are
+ * U+061C, U+200E, U+200F, U+202A to U+202E, and U+2066 to U+2069. */
 bool utf8_is_order(const unsigned char *text, size_t len)
 {
     if (len == 1)
