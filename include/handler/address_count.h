@@ -1,15 +1,17 @@
 /*
  * address_count - counts the open connections of each address, and limits them.
  *
- * Memory is fixed, and touched only when needed: one entry for each possible
- * connection, since there cannot be more addresses, and one more for each
- * worker, which counts a newcomer before it closes the connection that makes
- * room for it. So the table never fills up before the server does, whoever
- * sprays addresses, and every count is exact. One lock serves all workers: it
- * is held for a few steps, twice in the life of a connection.
+ * The table's memory is fixed, and a page of it is touched only when needed.
+ * The table has one entry for each possible connection, since there cannot be
+ * more addresses than connections. Each worker adds one entry, because a worker
+ * counts a newcomer before it closes the connection that makes room. So the
+ * table never fills up before the server does, even when a client sprays
+ * addresses, and every count is exact. One lock serves all workers. A worker
+ * holds the lock for a few steps, twice in the life of a connection.
  *
- * An address that is alone may have more than its share: when there is no room
- * left, addresses above their share give way to those below theirs.
+ * An address may have more than its share while no other address has any
+ * connection. When no room is left, addresses above their share give way to
+ * addresses below their share.
  *
  * Thread: any, except for create and destroy.
  * Owns:   the table.
@@ -23,15 +25,17 @@ enum { ADDRESS_COUNT_ENTRIES_MAX = 1 << 24 };
 
 struct address_count; /* opaque */
 
-/* most: how many connections an address may have, its share. yields: more,
- * while no other address has any. entries, 1 to ADDRESS_COUNT_ENTRIES_MAX:
- * connections counted in all. Returns 0 or -errno. */
+/* most is an address's share: how many connections one address may have. If
+ * yields is true, an address may have more while no other address has any.
+ * entries, 1 to ADDRESS_COUNT_ENTRIES_MAX, is the number of connections that
+ * can be counted in all. Returns 0 or -errno. */
 MUST_USE int address_count_create(struct address_count **count_out,
                                   uint32_t most, bool yields, size_t entries);
 void address_count_destroy(struct address_count *count);
 
-/* Counts one more connection. Returns its ticket, to be given back later; 0:
- * the address has as many as it may, or all entries are in use. */
+/* Counts one more connection. Returns its ticket, which the caller gives back
+ * later. Returns 0 when the address has as many connections as it may, or when
+ * all entries are in use. */
 MUST_USE uint32_t address_count_take(struct address_count *count,
                                      const struct address *address);
 
@@ -39,11 +43,12 @@ MUST_USE uint32_t address_count_take(struct address_count *count,
  * ignored. */
 void address_count_give(struct address_count *count, uint32_t *ticket);
 
-/* Whether the ticket's address has more than its share; false for ticket 0. */
+/* Returns whether the ticket's address has more connections than its share;
+ * false for ticket 0. */
 bool address_count_is_above(struct address_count *count, uint32_t ticket);
 
-/* Whether some address has more than its share, and this one less: then the
- * former has to give way. */
+/* Returns whether some address has more than its share while this address has
+ * less than its share: the former has to give way then. */
 bool address_count_gives_way(struct address_count *count,
                              const struct address *address);
 

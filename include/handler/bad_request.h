@@ -14,14 +14,15 @@
 #include "http/exchange.h"
 
 /* Whether the request's Accept names application/problem+json or
- * application/json, and no text type before them. */
+ * application/json, and names no text type before either. */
 bool bad_request_wants_problem(const struct request *request);
 
-/* The same for the bytes of a head that may be invalid or incomplete. */
+/* Does what bad_request_wants_problem() does, for the bytes of a head that may
+ * be invalid or incomplete. */
 bool bad_request_wants_problem_in(struct bytes head);
 
-/* Replaces any earlier response by the answer. An error page can replace the
- * text, as with other errors. */
+/* Replaces any earlier response by the answer. An error page of the operator
+ * can replace the text, as for all other errors. */
 void bad_request_write(struct response *response, enum reason reason,
                        bool as_problem, const struct server_defaults *defaults);
 

@@ -2,11 +2,11 @@
  * challenge - answers ACME's challenge "http-01" (RFC 8555 8.3), by which an
  * authority of certificates verifies over http that we control a name.
  *
- * The token in the path is the name of a file. acme/acme_challenge.h, or
- * another program that asked the authority, has put the file there.
+ * The token in the path is the name of a file. acme/acme_challenge.h puts the
+ * file there, or another program that asked the authority.
  *
- * A request without such a file is answered like any other: a site's own root
- * may have the answer, put there by another program.
+ * A request for a token without a file is answered like any other request:
+ * another program may have put the file into the site's own root.
  *
  * Thread: any; waits for the file system when a path is below the prefix.
  */
@@ -27,8 +27,8 @@ static inline bool challenge_is_at(struct bytes path)
                0;
 }
 
-/* Answers the exchange with the file that its path names in folder. False:
- * there is no such file, and nothing was answered. */
+/* Answers the exchange with the file in folder that the path names. Returns
+ * false, and answers nothing, if there is no such file. */
 MUST_USE bool challenge_answer(struct exchange *exchange, const char *folder,
                                const struct server_defaults *defaults);
 

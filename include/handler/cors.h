@@ -1,14 +1,14 @@
 /*
  * cors - decides which pages of other origins may read a location's answers
  * (the CORS protocol of the Fetch standard).
- *
  * An origin is allowed by name ("https://app.example:8443"), with '*' before a
  * domain's dot (all hosts below the domain, not the domain itself), or as "*".
  *
- * A preflight is always answered with 204: if the answer does not permit the
- * request, the browser refuses it. All other answers say in additional fields
- * (response->extra) whether the page may read them, and that this depends on
- * Origin, so that caches keep them apart.
+ * A preflight is always answered with 204. If the answer does not permit the
+ * request, the browser refuses to send the request. All other answers get
+ * additional fields (response->extra). These say whether the page may read the
+ * answer. They also say that the answer depends on Origin, so that caches keep
+ * the answers for different origins apart.
  *
  * Thread: filled at start; afterwards read only and shared by all.
  * Owns:   nothing; the texts are borrowed.
@@ -22,7 +22,7 @@ enum {
     CORS_ORIGINS_MAX = 64,
     CORS_ORIGIN_BYTES_MAX = 300, /* scheme, host of 253 bytes, port */
     CORS_NAMES_MAX = 32,         /* methods, and fields */
-    CORS_AGE_MAX_S = 86400       /* browsers keep none longer */
+    CORS_AGE_MAX_S = 86400       /* no browser keeps a preflight longer */
 };
 
 struct cors_names {
@@ -38,7 +38,7 @@ struct cors {
     struct cors_origin {
         /* The whole origin, or what stands before its '*'. */
         struct bytes before;
-        /* What stands behind the '*'; NULL: there is no '*'. */
+        /* What stands behind the '*'; NULL if there is no '*'. */
         struct bytes after;
     } origins[CORS_ORIGINS_MAX];
     struct cors_names methods; /* empty: GET, HEAD, POST */
@@ -48,25 +48,25 @@ struct cors {
     char tail[4096]; /* private: fields that follow an allowed origin */
 };
 
-/* Each adds to an object that was zeroed at first. Returns NULL, or what is
- * wrong with text, to be put behind it. */
+/* Each of these adds to an object that was zeroed at first. They return NULL,
+ * or say what is wrong with text, in words to be put behind text. */
 MUST_USE const char *cors_add_origin(struct cors *cors, struct bytes text);
 MUST_USE const char *cors_add_method(struct cors *cors, struct bytes text);
 MUST_USE const char *cors_add_field(struct cors *cors, struct bytes text);
 MUST_USE const char *cors_add_exposed(struct cors *cors, struct bytes text);
 
-/* To be called once after all was added. Returns NULL, or what is wrong with
- * the whole, to be put behind "cors". Refuses "*" with credentials, which
- * browsers do not accept. */
+/* Must be called once after everything was added. Returns NULL, or says what is
+ * wrong with the whole, in words to be put behind "cors". Refuses "*" with
+ * credentials, which browsers do not accept. */
 MUST_USE const char *cors_finish(struct cors *cors);
 
-/* Answers a preflight. False: the request is not one. */
+/* Answers a preflight. Returns false if the request is no preflight. */
 MUST_USE bool cors_answer_preflight(const struct cors *cors,
                                     struct exchange *exchange,
                                     const struct server_defaults *defaults);
 
-/* Adds the fields for a response to any other request, before it is answered.
- * Origin is borrowed from the request. */
+/* Adds the fields for a response to any request but a preflight, before the
+ * request is answered. The fields borrow the request's Origin. */
 void cors_describe(const struct cors *cors, const struct request *request,
                    struct response *response);
 

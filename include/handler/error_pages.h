@@ -5,10 +5,10 @@
  *   403 410 /gone.html
  *   5xx /sorry.html
  *
- * A page for a status precedes one for its class, in whatever order they are
- * given. The answer keeps its status and fields (Allow, Retry-After, ...); only
- * the body becomes that of the file. If the file cannot be opened, the built-in
- * short page stays.
+ * A page for one status precedes a page for the class of that status, in
+ * whatever order the two are given. The answer keeps its status and its fields
+ * (Allow, Retry-After, ...); only the body becomes that of the file. If the
+ * file cannot be opened, the built-in short page stays.
  *
  * Thread: filled at start; afterwards read only and shared by all.
  * Owns:   nothing; the texts are borrowed.
@@ -29,21 +29,24 @@ enum {
 struct error_pages {
     size_t count;
     struct bytes paths[ERROR_PAGES_MAX]; /* clean paths */
-    /* For each status and each class: index in paths, from 1; 0: no page. */
+    /* For each status and each class: the index in paths, counted from 1, or 0
+     * if there is no page. */
     uint8_t of_status[ERROR_PAGE_STATUS_COUNT];
     uint8_t of_class[ERROR_PAGE_STATUS_COUNT / 100];
 };
 
-/* Adds a page to an object that was zeroed at first. Returns NULL, or what is
- * wrong with text, to be put behind it. */
+/* Adds a page to an object that was zeroed at first. Returns NULL, or says what
+ * is wrong with text, in words to be put behind text. */
 MUST_USE const char *error_pages_add(struct error_pages *pages,
                                      struct bytes text);
 
-/* Returns the path of the page for a status; empty: there is none. */
+/* Returns the path of the page for a status, or an empty path if there is no
+ * page. */
 struct bytes error_pages_find(const struct error_pages *pages, unsigned status);
 
-/* Makes a page the body of a response that is_error and not sent yet, if there
- * is one and space has its file. */
+/* Replaces the body of a response by the file of the error's page, if there is
+ * a page and space has its file. The response must have is_error set, and must
+ * not have been sent yet. */
 void error_pages_apply(const struct error_pages *pages,
                        struct file_cache *cache, const struct file_space *space,
                        struct response *response);

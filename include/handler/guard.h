@@ -1,10 +1,10 @@
 /*
- * guard - asks clients for a password: HTTP Basic authentication (RFC 7617),
- * which may take a while.
+ * guard - asks clients for a password: HTTP Basic authentication (RFC 7617).
+ * Checking a password may take a while.
  *
- * A password that was right a moment ago is accepted at once. Otherwise the
- * exchange is pending, without even a head; when the verdict comes, it is
- * answered like a new one.
+ * A password that was right a moment ago is accepted at once. For any other
+ * password the exchange becomes pending, and does not even have a head. When
+ * the verdict comes, the exchange is answered like a new one.
  *
  * Thread: one worker's.
  * Owns:   waiting checks, until their response is over.
@@ -23,21 +23,23 @@ typedef void (*guard_fn)(void *context, struct exchange *exchange,
 struct guard {
     struct password_client *client;
     const struct server_defaults *defaults;
-    /* Answers an exchange that has waited for htpasswd: with PASSWORD_RIGHT it
-     * is admitted; all other verdicts go to guard_refuse(). */
+    /* Answers an exchange that has waited for a check against htpasswd. With
+     * PASSWORD_RIGHT the exchange is admitted; every other verdict goes to
+     * guard_refuse(). */
     guard_fn resume;
-    /* Makes waiting exchanges look again: one may have its verdict. */
+    /* Makes all waiting exchanges look again, as one may have its verdict. */
     void (*wake)(void *wake_context);
     void *context;
     void *wake_context;
 };
 
-/* True: the exchange is admitted. False: it was answered (401, 503), or waits
- * and will be resumed. realm is valid (http/basic_auth.h). */
+/* Returns true if the exchange is admitted. Returns false if it was answered
+ * (401, 503), or waits and will be resumed. realm must be valid
+ * (http/basic_auth.h). */
 MUST_USE bool guard_admits(const struct guard *guard, struct exchange *exchange,
                            struct htpasswd *htpasswd, struct bytes realm);
 
-/* Answers 401, which asks for a password; 503 for PASSWORD_BUSY. */
+/* Answers 401, which asks for a password, or 503 for PASSWORD_BUSY. */
 void guard_refuse(const struct guard *guard, struct exchange *exchange,
                   enum password_verdict verdict, struct bytes realm);
 

@@ -1,12 +1,12 @@
 /*
  * hosts - finds the site of a request by the host that it names.
  *
- * "example.org" is that host alone; "*.example.org" all hosts below it, at any
- * depth, but not itself. An exact name precedes all others, then the longest.
- * Case, a port and a final dot make no difference (RFC 3986 3.2.2, RFC 9110
- * 4.2.3).
+ * "example.org" means that host alone. "*.example.org" means all hosts below
+ * example.org, at any depth, but not example.org itself. An exact name precedes
+ * all patterns; of several patterns the longest counts. Case, a port and a
+ * final dot make no difference (RFC 3986 3.2.2, RFC 9110 4.2.3).
  *
- * Thread: filled by one thread; then any may read.
+ * Thread: filled by one thread; afterwards any thread may read.
  * Owns:   its table, in the arena; names are borrowed.
  */
 #ifndef HANDLER_HOSTS_H
@@ -27,9 +27,9 @@ struct hosts {
     size_t count;
 };
 
-/* name: a host name, the part of one behind "*", an IPv4 address, or an IPv6
- * address in brackets in the form of inet_ntop(); lower case, no port, not in
- * the table yet. False: no memory. */
+/* name is a host name, the part of one behind "*", an IPv4 address, or an IPv6
+ * address in brackets in the form of inet_ntop(). It is in lower case, has no
+ * port, and is not in the table yet. Returns false when there is no memory. */
 MUST_USE bool hosts_add(struct hosts *hosts, struct arena *arena,
                         struct bytes name, void *site);
 

@@ -1,18 +1,18 @@
 /*
  * listing - lists a directory, as a page or as JSON, while it is sent.
  *
- * Each fill reads and stats a batch of entries, so that a directory of
- * 100,000 never stalls the worker. Up to LISTING_SORT_MAX entries are read
- * ahead and come sorted, directories first, then by name; a larger directory
- * comes in the order the file system has it (the page itself can sort by
- * name, size or time in the browser, either way). Hidden names are left out
- * unless asked for. Names are escaped for HTML, percent-encoded in links,
- * and valid UTF-8 in JSON whatever the file system holds.
+ * Each fill reads and stats a batch of entries, so that a directory of 100,000
+ * entries never stalls the worker. Up to LISTING_SORT_MAX entries are read
+ * ahead, and are listed sorted: directories first, then by name. A larger
+ * directory is listed in the order of the file system. The page itself can sort
+ * any listing in the browser, by name, size or time. Hidden names are left out
+ * unless show_hidden is set. Names are escaped for HTML, percent-encoded in
+ * links, and valid UTF-8 in JSON whatever the file system holds.
  *
- * A client that takes nothing must not use up the descriptors: of the listings
- * of one place LISTING_OPEN_MAX have their directory open. One more has the
- * oldest of these closed; it is opened again where it was left when its client
- * takes more.
+ * A client that takes nothing must not use up the descriptors. So at most
+ * LISTING_OPEN_MAX listings of one place have their directory open. When one
+ * more is opened, the directory that was read longest ago is closed. It is
+ * opened again, and read on from where it was left, when its client takes more.
  *
  * Thread: the worker's.
  * Owns:   the open directory and the names read ahead.
@@ -37,17 +37,18 @@ void listing_group_init(struct listing_group *group);
 
 enum listing_format { LISTING_HTML, LISTING_JSON };
 
-/* Returns JSON if Accept weighs application/json higher than text/html. */
+/* Returns LISTING_JSON if Accept weighs application/json higher than text/html,
+ * and otherwise LISTING_HTML. */
 enum listing_format listing_choose(const struct request *request);
 
-/* Writes Content-Type, Vary: Accept, Cache-Control: no-cache; for the page also
- * a Content-Security-Policy that allows only its own inline style and
- * script. */
+/* Writes Content-Type, Vary: Accept and Cache-Control: no-cache. For the page,
+ * also writes a Content-Security-Policy that allows only the page's own inline
+ * style and script. */
 void listing_describe(enum listing_format format, struct buf *head);
 
 /* Opens the directory at the clean path, which ends in '/', and returns its
- * text as a source. NULL: it cannot be opened, or no memory. Root and group are
- * borrowed. */
+ * text as a source. Returns NULL if the directory cannot be opened, or when
+ * there is no memory. root and group are borrowed. */
 MUST_USE struct source *listing_open(const struct docroot *root,
                                      struct listing_group *group,
                                      struct bytes path,

@@ -1,12 +1,13 @@
 /*
- * local - tells requests of programs on this machine from others that only seem
- * to come from here.
+ * local - tells requests of programs on this machine from requests that only
+ * seem to come from here.
  *
  * A loopback address is not enough. A proxy on this machine passes on requests
- * from anywhere; they have the fields that proxies add. A browser on this
- * machine sends requests for pages from anywhere, under their own name that
- * resolves to 127.0.0.1 (DNS rebinding); their Host shows it, since no page can
- * have an address, or a name of this machine, as its own.
+ * from anywhere; such requests have the fields that proxies add. A browser on
+ * this machine sends requests for pages from anywhere. A page may have a name
+ * of its own that resolves to 127.0.0.1 (DNS rebinding). Its requests show that
+ * name in Host, since no foreign page can be under an address of this machine,
+ * or under one of this machine's names.
  *
  * Thread: any; no state.
  * Owns:   nothing.
@@ -21,14 +22,16 @@
 /* Whether the request has a field by which proxies say that they pass it on. */
 bool local_is_passed_on(const struct request *request);
 
-/* Whether a program on this machine asks for itself. False: the request comes
- * from elsewhere, or a proxy has passed it on: a trusted one, which need not say
- * so, or one known by its fields. trust: NULL, no proxy is trusted. */
+/* Whether a program on this machine asks for itself. Returns false if the
+ * request comes from elsewhere, or if a proxy has passed it on. A trusted proxy
+ * need not say so in a field; other proxies are known by their fields. If trust
+ * is NULL, no proxy is trusted. */
 bool local_is_sender(const struct exchange *exchange,
                      const struct forwarded_trust *trust);
 
 /* Whether a Host field's value is "localhost", a numeric address, or one of
- * names (may be NULL), or is missing, as from programs that speak HTTP/1.0. */
+ * names (which may be NULL). Also true if the value is missing, as from
+ * programs that speak HTTP/1.0. */
 bool local_is_named(const struct hosts *names, struct bytes host);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * location - the options of a location: one set of values for all that can be
- * set at the top of a configuration, in a site or in a location. Values that
- * are not set are inherited; lists are inherited or replaced as a whole.
+ * location - the options of a location: one set of values for everything that
+ * can be set at the top of a configuration, in a site or in a location. A value
+ * that is not set is inherited. A list is inherited or replaced as a whole.
  *
  * Thread: any; values only, made by the main thread, unchanged afterwards.
- * Owns:   nothing: texts, lists and what is compiled from them lie in the
+ * Owns:   nothing. Texts, lists and everything compiled from them lie in the
  *         configuration's arena; htpasswd and limiter are its generation's.
  */
 #ifndef HANDLER_LOCATION_H
@@ -19,23 +19,24 @@ struct redirect_rules;
 
 struct location_options {
     /* What the location answers with. */
-    const char *root;   /* folder of its files, by the whole path */
-    bool strip_prefix;  /* files by the path behind the location's */
+    const char *root;   /* folder of its files, found by the whole path */
+    bool strip_prefix;  /* find files by the path behind the location's */
     bool status_page;   /* statistics instead of files */
     const char *index;  /* name of a directory's index */
     struct texts proxy; /* "PREFIX=SERVERS": config/proxy_rule.h */
     uint64_t cache;     /* whether replies to a proxy are cached */
     uint64_t cache_default_ms;
     uint64_t cache_stale_ms;
-    struct texts cache_bypass; /* such as "cookie:NAME": skip the cache */
+    struct texts cache_bypass; /* requests with these, such as "cookie:NAME",
+                                  skip the cache */
     struct texts cache_key;
-    const char *respond; /* text sent instead of files; or NULL */
+    const char *respond; /* text sent instead of files, or NULL */
     uint64_t respond_status;
-    const char *respond_type;  /* NULL: plain text */
+    const char *respond_type;  /* NULL: text/plain */
     bool autoindex;            /* list directories that have no index */
     bool show_hidden;          /* serve names that begin with a dot */
-    bool follow_symlinks;      /* even links that lead out of the root */
-    const char *cache_control; /* field value; NULL: none */
+    bool follow_symlinks;      /* follow even links that lead out of the root */
+    const char *cache_control; /* field value; NULL: no field */
 
     /* Patterns and values as in the configuration. */
     struct texts cache_control_for;
@@ -59,33 +60,35 @@ struct location_options {
     bool compress_proxied; /* compress other servers' answers, too */
     /* Compress answers for a single client, too. */
     bool compress_private;
-    struct texts compress;       /* codings, or "off"; none: all codings */
-    struct texts compress_types; /* none: all types that shrink */
+    struct texts compress;       /* codings, or "off"; empty: all codings */
+    struct texts compress_types; /* empty: all types that shrink */
     uint64_t compress_min;
     uint64_t compress_max;
     struct texts dictionary; /* see dictionary_rules.h */
 
-    /* For TLS: values of a site, the same in all of its locations. */
+    /* Values for TLS, which a site has: they are the same in all of its
+     * locations. */
     struct texts certificate;     /* names of files */
-    bool certificate_is_managed;  /* the first file is (managed.h of config) */
+    bool certificate_is_managed;  /* the first file is managed (config's
+                                     managed.h) */
     bool certificate_is_local;    /* some hosts use this machine's authority */
     uint64_t acme;                /* whether certificates may be managed */
-    struct texts certificate_key; /* key files; none: the certificate's files */
-    const char *client_ca;        /* NULL: clients are not asked */
+    struct texts certificate_key; /* files; empty: the certificate's files */
+    const char *client_ca;        /* NULL: clients are asked for nothing */
     uint64_t client_certificate;  /* enum tls_client */
 
-    const char *hsts; /* field value sent over https; NULL: none */
+    const char *hsts; /* field value sent over https; NULL: no field */
 
     /* Who has access, and how often. */
     struct cidrs allow;    /* if not empty, only these have access */
-    struct cidrs deny;     /* these have none: see cidrs_admit() */
+    struct cidrs deny;     /* these have no access: see cidrs_admit() */
     uint64_t body_max;     /* bytes of a request's body; 0: no limit */
     const char *auth_file; /* htpasswd file; NULL: no password is needed */
     const char *auth_realm;
-    const char *rate_limit; /* as "10/s"; NULL: no limit */
+    const char *rate_limit; /* written like "10/s"; NULL: no limit */
     uint64_t rate_burst;
 
-    /* Compiled from the above by location_compile(); NULL: not set. */
+    /* Compiled from the above by location_compile(). NULL: not set. */
     const struct cache_rules *cache_rules;
     const struct type_rules *type_rules;
     const struct priority_rules *priority_rules;
@@ -103,13 +106,13 @@ struct location_options {
     struct rate_limit *limiter; /* shared by all with the same rate_limit */
 };
 
-/* What is wrong with an option's value, to be put behind it. */
+/* What is wrong with an option's value, in words to be put behind the value. */
 struct location_fault {
     const char *option; /* NULL: nothing is wrong */
     const char *words;
 };
 
-/* Compiles the texts, after all of them were set. */
+/* Compiles the texts. The caller has set all of them before. */
 MUST_USE struct location_fault location_compile(
     struct location_options *location, struct arena *arena);
 

@@ -13,7 +13,7 @@
 
 enum {
     PROBLEM_DETAIL_BYTES_MAX = 300, /* bytes; the rest is cut off */
-    PROBLEM_TEXT_BYTES_MAX = 1024,  /* bytes of a member's text; likewise */
+    PROBLEM_TEXT_BYTES_MAX = 1024,  /* bytes of a member; the rest is cut off */
     PROBLEM_MEMBERS_MAX = 4
 };
 
@@ -21,8 +21,8 @@ struct problem {
     unsigned status;
     struct bytes detail; /* for people; may be empty */
     struct bytes fields; /* whole lines to be added to the head */
-    /* A further member; the last has name NULL. text NULL: number is its
-     * value. */
+    /* Further members. The list ends with the name NULL. A member whose text
+     * is NULL has number as its value. */
     struct problem_member {
         const char *name;
         struct bytes text; /* any bytes; invalid UTF-8 becomes U+FFFD */

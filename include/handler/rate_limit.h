@@ -2,16 +2,16 @@
  * rate_limit - limits how often an address may ask: one bucket of tokens for
  * each.
  *
- * All workers share one table: with one for each, a client would get the rate
- * once from every worker. The table has shards with a lock each, so workers
- * rarely meet; only locations with a limit pay for it: an uncontended lock and
- * two cache lines.
+ * All workers share one table. With a table for each worker, a client would get
+ * the rate once from every worker. The table has shards with a lock each, so
+ * that workers rarely meet. Only locations with a limit pay for the table: an
+ * uncontended lock and two cache lines.
  *
  * Memory is fixed. An address has its bucket in one of many small sets, chosen
- * by a secret hash; when the set is full, the fullest bucket makes room, since
- * its address loses least, not that of an address held back. So a client that
- * sprays addresses harms nobody: an address that loses its bucket starts with a
- * full one.
+ * by a secret hash. When the set is full, the fullest bucket is given up, since
+ * its address loses least: an address that loses its bucket starts with a full
+ * one. So a client that sprays addresses harms nobody, and does not free an
+ * address that is held back.
  *
  * Thread: any may call rate_limit_take().
  * Owns:   the table.
@@ -28,21 +28,21 @@ enum {
     RATE_LIMIT_ENTRY_BYTES = 16       /* bytes of an entry */
 };
 
-/* count tokens in each period_ms. */
+/* There are count tokens in each period_ms. */
 struct rate {
     uint32_t count;
     uint32_t period_ms;
 };
 
-/* Reads "10/s", "300/m" or "1000/h". False: text is no rate, 0, or more than
- * RATE_COUNT_MAX. */
+/* Reads "10/s", "300/m" or "1000/h". Returns false if text is no rate, is 0, or
+ * is more than RATE_COUNT_MAX. */
 MUST_USE bool rate_parse(struct rate *rate, struct bytes text);
 
 struct rate_limit; /* opaque */
 
-/* burst, 1 to RATE_BURST_MAX: tokens in a full bucket. entries, 1 to
- * RATE_LIMIT_ENTRIES_MAX: how many addresses are known at least. Returns 0 or
- * -errno. */
+/* burst, 1 to RATE_BURST_MAX, is the number of tokens in a full bucket.
+ * entries, 1 to RATE_LIMIT_ENTRIES_MAX, is the number of addresses that are
+ * known at least. Returns 0 or -errno. */
 MUST_USE int rate_limit_create(struct rate_limit **limit_out, struct rate rate,
                                uint32_t burst, size_t entries);
 void rate_limit_destroy(struct rate_limit *limit);

@@ -8,16 +8,18 @@
  *   **                 https://$host$path
  *   /login             $scheme://id.example/?to=$host&$query
  *
- * $1 to $9 are captures (base/glob.h), $path is the clean path, "$$" a dollar
- * sign. Captures and $path are percent-encoded for the part of the target where
- * they stand, so that they cannot end it: in a query they stay one value, and
- * they are not allowed in scheme or authority. A target that begins with '/', a
- * capture or $path stays on this host, whatever is captured. $scheme is "http"
- * or "https" (http/scheme.h), $host the request's name for this server, without
- * a port; a request without one gets 400. The request's query is kept: in the
- * place of $query, or else behind the target's.
+ * $1 to $9 are captures (base/glob.h), $path is the clean path, "$$" is a
+ * dollar sign. Captures and $path are percent-encoded for the part of the
+ * target where they stand, so that they cannot end that part: in a query they
+ * stay one value. They are not allowed in scheme or authority. A target that
+ * begins with '/', a capture or $path stays on this host, whatever is captured.
+ * $scheme is "http" or "https" (http/scheme.h). $host is the request's name for
+ * this server, without a port; a request that names no host gets 400. The
+ * request's query is kept: it replaces $query, or else is put behind the
+ * target's own query.
  *
- * SCHEME://$host$path applies only to requests that came by another scheme.
+ * A rule with SCHEME://$host$path as its target applies only to requests that
+ * came by another scheme.
  *
  * Thread: rules are filled at start, then read only and shared by all.
  * Owns:   nothing; texts are borrowed.
@@ -43,14 +45,15 @@ struct redirect_rules {
         struct bytes to;
         uint16_t status;
         bool says_query;         /* has $query; else the query is added */
-        struct bytes from_other; /* a scheme: not for requests by that one */
+        struct bytes from_other; /* if not empty, a scheme: the rule is not for
+                                    requests that came by it */
     } rules[REDIRECT_RULES_MAX];
 };
 
-/* Adds a rule to an object that was zeroed at first. status: 301, 302, 303,
- * 307, 308, or 0 for the default. The first rule that matches decides. Returns
- * NULL, or what is wrong, to be put behind "redirect from ... to ...". A target
- * that its own rule would redirect for ever is refused. */
+/* Adds a rule to an object that was zeroed at first. status is 301, 302, 303,
+ * 307, 308, or 0 for the default. The first rule that matches a path decides.
+ * Returns NULL, or says what is wrong, in words to be put behind "redirect from
+ * ... to ...". Refuses a target that its own rule would redirect for ever. */
 MUST_USE const char *redirect_rules_add(struct redirect_rules *rules,
                                         struct bytes from, struct bytes to,
                                         unsigned status);
@@ -59,16 +62,16 @@ MUST_USE const char *redirect_rules_add(struct redirect_rules *rules,
 MUST_USE bool redirect_leads(const struct redirect_rules *rules,
                              struct bytes clean);
 
-/* Finds a redirect and makes the response from it, or 414 if that would be too
- * long. False: no rule applies. trust: the proxies that may tell the client's
- * scheme. */
+/* Finds a redirect and makes the response from it, or answers 414 if the
+ * target would be too long. Returns false if no rule applies. trust names the
+ * proxies that may tell the client's scheme. */
 MUST_USE bool redirect_answer(const struct redirect_rules *rules,
                               struct exchange *exchange, struct bytes clean,
                               const struct forwarded_trust *trust,
                               const struct server_defaults *defaults);
 
 /* Redirects a client that asked by http to the same path and query by https, on
- * port. False: the request came by https. */
+ * port. Returns false if the request came by https. */
 MUST_USE bool redirect_to_https(struct exchange *exchange, struct bytes clean,
                                 unsigned port,
                                 const struct forwarded_trust *trust,

@@ -2,12 +2,12 @@
  * representation - answers GET and HEAD for something that has validators and
  * a length.
  *
- * It answers conditions (304, 412) and ranges (206 with one range, 206 as
- * multipart/byteranges with several, 416). If the whole body is to be sent, it
- * says so, and the caller sends it.
+ * Conditions are answered (304, 412), and so are ranges (206 with one range,
+ * 206 as multipart/byteranges with several, 416). If the whole body is to be
+ * sent, the result says so, and the caller sends the body.
  *
- * Files use it, and all other answers with an ETag. http/range.h reads the
- * Range field, http/condition.h the conditions.
+ * The answers with files use this, and all other answers with an ETag.
+ * http/range.h reads the Range field, http/condition.h reads the conditions.
  *
  * Thread: the worker's; the boundary is the only state.
  */
@@ -25,27 +25,28 @@ struct representation {
     /* Whole lines that 200, 206 and 304 have in common (RFC 9110 15.4.5):
      * validators, Vary, Cache-Control. */
     struct bytes fields;
-    /* The body is in memory, or if that is NULL in an open file. */
+    /* The body in memory. If memory is NULL, the body is in the file fd. */
     const char *memory;
     int fd;
     enum part_kind file_kind; /* how the kernel sends the file */
 };
 
-/* Makes the delimiters of multipart bodies: unguessable, never the same. */
+/* Makes the delimiters of multipart bodies. They cannot be guessed, and no two
+ * are the same. */
 struct boundary {
     uint64_t secret;
     uint64_t count;
 };
 
 enum representation_answer {
-    REPRESENTATION_WHOLE,  /* nothing done yet: send it all with 200 */
+    REPRESENTATION_WHOLE,  /* nothing was done: the caller sends all with 200 */
     REPRESENTATION_BODY,   /* answered with parts of the body, which must stay
                               until the response is over */
     REPRESENTATION_NO_BODY /* answered without the body */
 };
 
-/* For the hot path: true if no field of the request can change a plain 200;
- * then the answer is REPRESENTATION_WHOLE. */
+/* For the hot path. Returns true if no field of the request can change a plain
+ * 200; then the answer is REPRESENTATION_WHOLE. */
 static inline bool representation_is_plain(const struct request *request)
 {
     enum {
@@ -61,7 +62,7 @@ enum representation_answer representation_answer(
     const struct representation *representation, struct exchange *exchange,
     const struct server_defaults *defaults, struct boundary *boundary);
 
-/* Adds len bytes of the body from first on to the response. */
+/* Adds len bytes of the body, beginning with byte first, to the response. */
 void representation_add_body(const struct representation *representation,
                              struct response *response, uint64_t first,
                              uint64_t len);

@@ -2,8 +2,8 @@
  * respond - gives the same answer to every request, by any method.
  *
  * Thread: one per worker; no locks.
- * Owns:   its own memory; what options point to is borrowed, and must outlive
- *         all responses.
+ * Owns:   its own memory. What the options point to is borrowed, and must
+ *         outlive all responses.
  */
 #ifndef HANDLER_RESPOND_H
 #define HANDLER_RESPOND_H
@@ -19,14 +19,14 @@ struct respond_options {
     struct server_defaults defaults;
 };
 
-/* Returns NULL, or what is wrong with status, type and text, to be put behind
- * "respond". 204 and 304 have no body; statuses that need fields of their own
- * (206, 416, redirects, interim ones) are refused. */
+/* Returns NULL, or says what is wrong with status, type and text, in words to
+ * be put behind "respond". 204 and 304 have no body. Statuses that need fields
+ * of their own (206, 416, redirects, interim ones) are refused. */
 MUST_USE const char *respond_check(const struct respond_options *options);
 
 struct respond; /* opaque */
 
-/* options must have been checked. NULL: no memory. */
+/* options must have been checked. Returns NULL when there is no memory. */
 MUST_USE struct respond *respond_create(const struct respond_options *options);
 void respond_destroy(struct respond *respond);
 struct handler respond_handler(struct respond *respond);

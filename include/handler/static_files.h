@@ -1,13 +1,14 @@
 /*
  * static_files - answers requests with files below a root.
  *
- * GET and HEAD, with conditions, ranges, precompressed siblings, directory
- * redirects, indexes and listings; OPTIONS; 405 for every other method. Names
- * that begin with a dot are answered 404, unless show_hidden is set.
+ * Answers GET and HEAD, with conditions, ranges, precompressed siblings,
+ * directory redirects, indexes and listings; answers OPTIONS; answers every
+ * other method with 405. Names that begin with a dot are answered 404, unless
+ * show_hidden is set.
  *
  * Thread: one per worker and location; no locks.
  * Owns:   nothing but itself: the cache is its site's, and outlives it. Answers
- *         hold references of their own, except listings, which read in the
+ *         hold references of their own. Listings hold none, and read in the
  *         root.
  */
 #ifndef HANDLER_STATIC_FILES_H
@@ -20,15 +21,15 @@
 #include "http/forwarded.h"
 
 /*
- * Judges files that are sent instead of the one asked for: the index of a
- * directory, what try_files finds, a precompressed sibling. Each has a clean
- * path of its own in the same site, to which other rules may apply.
+ * Judges a file that is sent instead of the one asked for: the index of a
+ * directory, a file that try_files finds, a precompressed sibling. Each has a
+ * clean path of its own in the same site, to which other rules may apply.
  */
 struct file_judge {
-    /* False: exchange was answered, or waits and will be answered anew. NULL:
-     * there is no judge. */
+    /* Returns false if the exchange was answered, or waits and will be answered
+     * anew. admits is NULL if there is no judge. */
     bool (*admits)(void *context, struct exchange *exchange, struct bytes path);
-    /* Whether the file needs no password or other check; answers nothing. */
+    /* Whether the file needs no password or other check. Answers nothing. */
     bool (*is_free)(void *context, const struct exchange *exchange,
                     struct bytes path);
     void *context;
@@ -39,25 +40,25 @@ struct static_files_options {
     const struct server_defaults *defaults; /* borrowed */
     struct file_space space;
     enum send_method send_method;      /* the cache's method */
-    const struct try_files *try_files; /* borrowed; NULL: the path only */
+    const struct try_files *try_files; /* borrowed; NULL: try only the path */
     struct file_judge judge;
     struct encode encode;                /* how listings are compressed */
     const struct forwarded_trust *trust; /* borrowed: proxies to believe */
-    bool strips_prefix; /* files lie by the path behind the location's */
+    bool strips_prefix; /* find files by the path behind the location's */
     bool autoindex;     /* list directories that have no index.html */
     bool show_hidden;   /* serve names that begin with a dot */
 };
 
 struct static_files; /* opaque */
 
-/* NULL: no memory. */
+/* Returns NULL when there is no memory. */
 MUST_USE struct static_files *static_files_create(
     const struct static_files_options *options);
 void static_files_destroy(struct static_files *files);
 
 struct handler static_files_handler(struct static_files *files);
 
-/* Where other files, such as error pages, are looked up. */
+/* Returns the space in which other files, such as error pages, are found. */
 const struct file_space *static_files_space(const struct static_files *files);
 
 #endif

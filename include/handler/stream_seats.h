@@ -2,10 +2,10 @@
  * stream_seats - shares out the limited number of streams that a worker keeps
  * open as long as their clients listen.
  *
- * An address may have a quarter of the seats. One that is alone may have more:
- * when all are taken, addresses above their share give way to those below
- * theirs. A stream that gives way ends a little later; until then it is above
- * the maximum, by at most a quarter.
+ * An address may have a quarter of the seats. An address may have more while
+ * seats are free. When all are taken, addresses above their share give way to
+ * addresses below their share. A stream that gives way ends a little later.
+ * Until then the number of streams exceeds the maximum, by at most a quarter.
  *
  * Thread: one per worker; the count's lock is never contended.
  * Owns:   the count. Seats lie in their streams.
@@ -20,7 +20,7 @@ struct stream_seats {
     struct address_count *addresses; /* NULL: there are no seats */
     struct list taken;               /* seats taken, in order of arrival */
     size_t count;                    /* seats in taken */
-    size_t leaving;                  /* gave way, but have not ended */
+    size_t leaving;                  /* seats that gave way, not yet left */
     size_t max;
 };
 
@@ -30,14 +30,15 @@ struct stream_seat {
     bool gives_way; /* the stream must end */
 };
 
-/* max, at most ADDRESS_COUNT_ENTRIES_MAX: how many seats there are, apart from
+/* max, at most ADDRESS_COUNT_ENTRIES_MAX, is the number of seats, apart from
  * those that give way. Returns 0 or -errno. */
 MUST_USE int stream_seats_init(struct stream_seats *seats, size_t max);
-/* Frees seats, all of which must have been left. Zeroed ones are accepted. */
+/* Frees seats, all of which must have been left. Accepts a zeroed object. */
 void stream_seats_fini(struct stream_seats *seats);
 
-/* Takes a seat. False: there is none for that address now. *leaver_out is the
- * seat that must give way, whose stream the caller wakes; or NULL. */
+/* Takes a seat. Returns false if there is none for that address now.
+ * *leaver_out is the seat that must give way, whose stream the caller wakes, or
+ * NULL. */
 MUST_USE bool stream_seats_take(struct stream_seats *seats,
                                 struct stream_seat *seat,
                                 const struct address *address,

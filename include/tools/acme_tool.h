@@ -7,7 +7,8 @@
 #ifndef TOOLS_ACME_TOOL_H
 #define TOOLS_ACME_TOOL_H
 
-/* Returns only if sprintd-acme cannot be started: the exit status. */
+/* Returns only if sprintd-acme cannot be started; then it returns the exit
+ * status. */
 int acme_tool_run(int count, char **arguments);
 
 #endif

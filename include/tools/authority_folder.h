@@ -1,12 +1,13 @@
 /*
  * authority_folder - checks the folder of an authority that shall be trusted:
- * its owner, and who can change what lies there.
+ * its owner, and who can change the folder's content.
  *
- * Whoever can change it can pose as any web site to those who trust the
- * authority. So only root and the folder's owner may (safe_path.h); and the
- * owner must be root, the user of this process, the one who called sudo, or the
- * user named on the command line. A folder that was not named comes from the
- * environment, which may be another user's (sudo, su).
+ * Whoever can change the folder can pose as any web site to those who trust the
+ * authority. So only root and the folder's owner may be able to change it
+ * (safe_path.h). The owner must be root, the user of this process, the user who
+ * called sudo, or the user named on the command line. A folder that was not
+ * named there comes from the environment, which may be another user's (sudo,
+ * su).
  *
  * Thread: the main thread of a process that does nothing else.
  * Owns:   nothing.
@@ -22,13 +23,14 @@ struct authority_folder {
     const char *owner; /* another allowed owner: a name or number, or NULL */
 };
 
-/* Returns a descriptor to find entries in, and its owner in *owner_out; -EPERM:
- * others can change it; or another -errno. */
+/* Opens the folder and sets *owner_out to its owner. Returns a descriptor for
+ * finding entries in the folder, -EPERM when others can change it, or another
+ * -errno. */
 MUST_USE int authority_folder_open(const struct authority_folder *folder,
                                    uid_t *owner_out,
                                    struct local_authority_fault *fault);
 
-/* Whether owner is the user who runs this, or root. */
+/* Whether owner is the user who runs this program, or root. */
 bool authority_folder_is_own(uid_t owner);
 
 #endif

@@ -6,7 +6,7 @@
  *   sprintd cache ls [ADDRESS]
  *   sprintd cache stat
  *
- * A --control SOCKET before these chooses the server.
+ * `--control SOCKET`, in front of these words, chooses the server.
  *
  * Thread: the main thread of a process that does nothing else.
  */
@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-/* arguments: the count words behind "cache". Returns the exit status of
+/* arguments has the count words behind "cache". Returns the exit status of
  * ctl_run(). */
 int cache_tool_run(int count, char **arguments, FILE *out, FILE *errors);
 

@@ -15,18 +15,20 @@
 
 #define CTL_SOCKET_DEFAULT "/run/sprintd/control"
 
-/* Seconds: an upgrade takes half a minute at most, and then the new server
- * starts. A stop may take as long as --drain-timeout. */
+/* Seconds to wait for an answer. An upgrade takes half a minute at most, and
+ * then the new server starts. A stop may take as long as --drain-timeout. */
 enum { CTL_ANSWER_S = 60 };
 
-/* arguments: the count words behind "ctl". The server's answer goes to out,
- * faults to errors. EX_OK; EXIT_FAILURE: the server refuses, and says why;
- * EX_USAGE; EX_UNAVAILABLE: no server is there; EX_NOPERM; EX_TEMPFAIL: no
- * answer in time; EX_PROTOCOL: what answers is not sprintd. */
+/* arguments has the count words behind "ctl". The server's answer goes to out,
+ * faults go to errors. Returns EX_OK, EX_USAGE, EX_NOPERM, or one of these:
+ * EXIT_FAILURE - the server refuses, and says why;
+ * EX_UNAVAILABLE - no server is there;
+ * EX_TEMPFAIL - there was no answer in time;
+ * EX_PROTOCOL - the program that answers is not sprintd. */
 int ctl_run(int count, char **arguments, FILE *out, FILE *errors);
 
-/* Sends that line to the socket at path, and waits answer_s seconds (0: for
- * ever). Otherwise as ctl_run(). */
+/* Sends the line to the socket at path, and waits answer_s seconds for an
+ * answer (0: for ever). out, errors and the result are those of ctl_run(). */
 int ctl_ask(const char *path, struct bytes line, time_t answer_s, FILE *out,
             FILE *errors);
 

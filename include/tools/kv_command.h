@@ -2,12 +2,13 @@
  * kv_command - `sprintd kv`: exports, imports and copies stores.
  *
  *   sprintd kv export FOLDER [SECONDS]     to standard output
- *   sprintd kv import FOLDER               from standard input; while no
- *                                          server uses it
+ *   sprintd kv import FOLDER               from standard input; no server may
+ *                                          use the store
  *   sprintd kv backup FOLDER TO [SECONDS]  copies to a new store
  *
- * A server may use the store during an export or backup. These give up when the
- * reader sends nothing for SECONDS (kv_reader.h).
+ * A server may use the store during an export or backup. Export and backup give
+ * up when the process that reads the store sends nothing for SECONDS
+ * (kv_reader.h).
  *
  * Thread: the main thread of a process that does nothing else.
  */

@@ -1,17 +1,17 @@
 /*
  * kv_owner - makes root work on a store's folder as the folder's owner.
  *
- * A store belongs to the user of its server, and an attacker who takes that
- * server over can replace any file in its folder by a symlink. LMDB follows
- * them, makes missing files and trusts what it reads. So root becomes the
+ * A store belongs to the user of its server. An attacker who takes that server
+ * over can replace any file in the store's folder by a symlink. LMDB follows
+ * symlinks, makes missing files and trusts what it reads. So root becomes the
  * store's owner, for good, before it looks into a store.
  *
- * Root enters the folder first: its owner need not have access to the path
- * (/var/lib/private), and nobody can replace the folder meanwhile. Only root
- * and its owner may be able to change where the path leads (safe_path.h): root
- * must not use one user's rights for another's purpose.
+ * Root enters the folder first. The owner need not have access to the path
+ * (/var/lib/private), and nobody can replace the folder after root has entered
+ * it. Only root and the owner may be able to change where the path leads
+ * (safe_path.h): root must not use one user's rights for another's purpose.
  *
- * After that, root's terminal can only be printed to.
+ * Once root has become the owner, its terminal can only be printed to.
  *
  * Thread: the main thread of a process that does nothing else.
  * Owns:   nothing; changes the process.
@@ -22,19 +22,21 @@
 #include "base/bytes.h"
 #include "kv/kv_offline.h"
 
-/* Other files must be open already. makes: the command reads standard input,
- * and makes a missing folder, as the owner of its parent. *path_out: the
- * folder's name from now on. A user who is not root does not change. EX_OK, or
- * an exit status after one line on stderr; EX_NOPERM also if others than root
- * and the owner could redirect the path, or if makes and the folder's owner is
- * simply whoever was first to make it where anybody can. */
+/* Other files must be open already. makes says that the command reads standard
+ * input, and makes a missing folder, as the owner of its parent. *path_out is
+ * the folder's name from now on. A user who is not root does not change.
+ * Returns EX_OK, or an exit status after one line on stderr. EX_NOPERM is also
+ * returned if others than root and the owner could redirect the path. With
+ * makes, it is also returned if the folder lies where anybody can make one, so
+ * that its owner is only whoever was first. */
 MUST_USE int kv_owner_become(const char *path, bool makes,
                              const char **path_out);
 
 /* Opens the folder that a copy of the store goes into, if the store's owner
- * could have put the copy there, too: nobody can lead root to another. Users
- * other than root may choose any. Returns EX_OK, and target->folder must be
- * closed; or an exit status after one line. */
+ * could have put the copy there, too. So nobody can lead root to another
+ * folder. Users other than root may choose any folder. Returns EX_OK, after
+ * which the caller closes target->folder, or an exit status after one line on
+ * stderr. */
 MUST_USE int kv_owner_open_target(struct kv_target *target, const char *store,
                                   const char *to);
 

@@ -5,10 +5,10 @@
  *   asker  <-- bytes, by a pipe --  reader  -- as the owner -->  store
  *     | writes the bytes to their place
  *
- * A malicious store may take over the process that reads it, and its owner can
- * stop that process or make it wait for a lock. So the reader inherits only the
- * pipe and standard error from the asker, and is killed when it sends nothing
- * for too long.
+ * A malicious store may take over the process that reads it. The store's owner
+ * can stop that process or make it wait for a lock. So the reader inherits only
+ * the pipe and standard error from the asker, and is killed when it sends
+ * nothing for too long.
  *
  * Thread: the main thread of a process that does nothing else.
  * Owns:   the reader's process.
@@ -22,14 +22,14 @@ enum { KV_READER_PATIENCE_S = 60 };
 
 struct kv_reader {
     const char *folder;
-    unsigned patience_s; /* seconds without a byte */
+    unsigned patience_s; /* the reader may take this long without a byte */
     /* Writes the content of the store at path to fd; runs in the reader's
      * process. Returns 0 or -errno, after a line on stderr. */
     int (*read)(const char *path, int fd);
 };
 
-/* Copies all of the reader's bytes to fd, which is borrowed. EX_OK; or an exit
- * status after a line on stderr: then the output is not complete. */
+/* Copies all of the reader's bytes to fd, which is borrowed. Returns EX_OK, or
+ * an exit status after a line on stderr; then the output is not complete. */
 MUST_USE int kv_reader_run(const struct kv_reader *reader, int fd);
 
 #endif

@@ -6,8 +6,9 @@
  *   {"key64":"/w==","value64":"AAEC"}
  *
  * Bytes that are not UTF-8 are in base64. Times are milliseconds since the
- * epoch; a line need not have them. Each store has revisions of its own, so
- * they are exported ("revision") but not imported. Other members are ignored.
+ * epoch; a line need not have times. Each store has revisions of its own, so
+ * revisions are exported ("revision") but not imported. Other members are
+ * ignored.
  *
  * Export and import keep only one line, or one batch of lines, in memory.
  *
@@ -21,13 +22,14 @@
 
 #include "kv/lmdb/kv_lmdb.h"
 
-/* Writes a store, which a server may have open, to out. 0 or -errno, logged. */
+/* Writes a store, which a server may have open, to out. Returns 0 or -errno,
+ * which was logged. */
 MUST_USE int kv_transfer_export(const char *path, FILE *out);
 
 /* No other process may have the store open. Existing keys are replaced; expired
  * lines are skipped. Stops at the first line that is invalid (-EINVAL) or finds
- * no room (-ENOSPC), after importing those before it. Returns 0 or -errno,
- * logged. *lines_out: at least so many were imported. */
+ * no room (-ENOSPC); the lines before it are imported. Returns 0 or -errno,
+ * which was logged. At least *lines_out lines were imported. */
 MUST_USE int kv_transfer_import(const struct kv_lmdb_options *options, FILE *in,
                                 uint64_t *lines_out);
 

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* Print the pages of the manual in the format of man(7). */
+/* Both print a page of the manual in the format of man(7). */
 void manual_print_program(FILE *to);
 void manual_print_file(FILE *to);
 

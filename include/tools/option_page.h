@@ -2,8 +2,8 @@
  * option_page - prints docs/options.md, the reference of all options, made from
  * the option table.
  *
- * The page is kept in the source tree, to be read there; a test compares it
- * with the table, and `make docs` writes it anew.
+ * The page is kept in the source tree, where people read it. A test compares
+ * the page with the table, and `make docs` writes the page anew.
  *
  * Thread: any; constant.
  */

@@ -19,7 +19,7 @@ struct program_command {
     /* Takes the words behind the name. Returns the exit status. */
     int (*run)(int count, char **arguments);
     /* One text for each way to use the command: the arguments behind its name,
-     * with values in capitals. Ends with NULL. */
+     * with values in capitals. The list ends with NULL. */
     const char *usages[PROGRAM_COMMAND_USAGES_MAX + 1];
     /* What the command does: whole sentences, lines of at most 80 columns. */
     const char *about;

@@ -3,8 +3,8 @@
  *
  * Lines are cut at the width, and their number at the height. Foreign text is
  * shown as visible ASCII: none of its bytes can move the cursor, change a
- * colour or be taken for an answer of the terminal. The same lines can go to a
- * file or a pipe, which ncurses cannot write to.
+ * colour or be taken for an answer of the terminal. The lines can also go to a
+ * file or a pipe, to which ncurses cannot write.
  *
  * Thread: the owner's.
  * Owns:   nothing; the buffer is borrowed.
@@ -40,25 +40,27 @@ struct screen {
 void screen_put(struct screen *screen, const char *text);
 
 /* Puts foreign text; control bytes and bytes beyond ASCII as \xHH. */
+/* Does what screen_put() does, for foreign text: control bytes and bytes beyond
+ * ASCII become \xHH. */
 void screen_put_foreign(struct screen *screen, struct bytes text);
 
-/* Puts text, ASCII of the program, at the right end of that many columns;
- * nothing if fewer are left. */
+/* Puts text, ASCII of the program, at the right end of that many columns. Puts
+ * nothing if the line has fewer columns left. */
 void screen_put_right(struct screen *screen, const char *text,
                       unsigned columns);
 
-/* Puts spaces up to the given column, at least one. */
+/* Puts spaces up to the given column, but at least one space. */
 void screen_put_gap(struct screen *screen, unsigned column);
 
 /* Puts the label of a line, dimmed. */
 void screen_put_label(struct screen *screen, const char *label);
 
-/* Puts " name VALUE", all or nothing, since half a number is a wrong one. The
- * name has that style, and may be foreign. */
+/* Puts " name VALUE", or nothing if not all of it fits, since half a number is
+ * a wrong number. The name has that style, and may be foreign text. */
 void screen_put_fact(struct screen *screen, enum screen_style style,
                      struct bytes name, const char *value);
 
-/* Sets the style of what follows, until the line ends. */
+/* Sets the style of the text that follows, until the line ends. */
 void screen_set_style(struct screen *screen, enum screen_style style);
 
 void screen_end_line(struct screen *screen);

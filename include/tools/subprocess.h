@@ -8,10 +8,11 @@
 
 #include "base/bytes.h"
 
-/* Runs arguments, ended by NULL; the program is looked for in PATH. folder:
- * descriptor of its working directory; -1: this process's. It reads input; its
- * output is discarded, if is_quiet also its standard error. Returns its exit
- * status; */
+/* Runs the program that arguments, a list ended by NULL, name first; the
+ * program is looked for in PATH. folder is a descriptor of its working
+ * directory, or -1 for this process's. The program reads input. Its standard
+ * output is discarded, and if is_quiet its standard error, too. Returns its
+ * exit status, 128 plus the number of the signal that ended it, or -errno. */
 MUST_USE int subprocess_run(const char *const arguments[], int folder,
                             struct bytes input, bool is_quiet);
 

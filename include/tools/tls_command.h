@@ -5,11 +5,11 @@
  *   sprintd tls show [FOLDER]               shows it, and how to trust it
  *   sprintd tls trust [FOLDER [OWNER]]      makes this machine's programs
  *                                           and browsers trust it
- *   sprintd tls untrust                     ends that
+ *   sprintd tls untrust                     makes them trust it no more
  *
- * FOLDER is the authority's folder, by default this user's; OWNER the user who
- * owns it, if that is another. Nothing else in the program makes anybody trust
- * it.
+ * FOLDER is the authority's folder, by default this user's. OWNER is the user
+ * who owns the folder, if that is another user. Nothing else in the program
+ * makes anybody trust the authority.
  *
  * Thread: the main thread of a process that does nothing else.
  */

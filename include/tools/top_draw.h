@@ -1,7 +1,7 @@
 /*
  * top_draw - the statistics of a server as lines for a terminal.
  *
- * The most important lines come first; those that do not fit the window are
+ * The most important lines come first. Lines that do not fit the window are
  * left out. A missing or invalid member is shown as "-", never as a fault.
  *
  * Thread: any; no state.
@@ -16,13 +16,13 @@ struct top_view {
     unsigned height; /* lines; 0: no limit */
     bool has_styles;
     bool is_utf8;        /* what the terminal understands */
-    const char *trouble; /* why the numbers are old; NULL: they are not */
+    const char *trouble; /* why the numbers are old; NULL: they are new */
 };
 
 /* Whether document is a status.json of sprintd. */
 bool top_is_status(const struct json_value *document);
 
-/* Puts lines, each ended by a newline; at most view->height. */
+/* Puts lines, each ended by a newline. Their number is at most view->height. */
 void top_draw(struct buf *out, const struct json_value *document,
               const struct top_view *view);
 

@@ -1,8 +1,8 @@
 /*
  * top_fetch - asks a running sprintd for its status.json, once.
  *
- * Each request has a connection of its own, and TOP_FETCH_MS in all (name
- * lookups excepted).
+ * Each request has a connection of its own, and may take TOP_FETCH_MS in all;
+ * the lookup of a name does not count.
  *
  * Thread: the main thread's; no state.
  */
@@ -14,21 +14,21 @@
 
 enum {
     TOP_FETCH_MS = 5000,
-    TOP_BODY_BYTES_MAX = 8 << 20, /* limit of body */
+    TOP_BODY_BYTES_MAX = 8 << 20, /* bytes of body at most */
     TOP_INTERRUPT_FDS = 3
 };
 
-/* What else ends the wait: when one of the descriptors is readable, gives_up()
+/* Descriptors that also end the wait: when one of them is readable, gives_up()
  * reads it and says whether to stop fetching. */
 struct top_interrupt {
-    int fds[TOP_INTERRUPT_FDS]; /* watched for reading; -1: none */
+    int fds[TOP_INTERRUPT_FDS]; /* watched for reading; -1: not used */
     bool (*gives_up)(void *self);
     void *self;
 };
 
 /* Appends the document to body. Returns EX_OK; or EX_UNAVAILABLE or EX_PROTOCOL
- * with one line in why; EX_UNAVAILABLE, too, when interrupt gives up. interrupt
- * may change meanwhile. */
+ * with one line in why. Also returns EX_UNAVAILABLE when interrupt gives up.
+ * interrupt may change during the call. */
 MUST_USE int top_fetch(const struct top_target *target,
                        const struct top_interrupt *interrupt, struct buf *body,
                        struct buf *why);

@@ -1,6 +1,6 @@
 /*
- * top_trend - draws the last minutes of a server, one line for each statistic:
- * its newest value, bars of its history, its largest value.
+ * top_trend - draws the last minutes of a server, one line for each statistic.
+ * A line has the newest value, bars of the history, and the largest value.
  *
  * Thread: any; no state.
  */
@@ -10,7 +10,7 @@
 #include "base/json_read.h"
 #include "tools/screen.h"
 
-/* document: a status.json with its history. */
+/* document is a status.json, with its history. */
 void top_trend_draw(struct screen *screen, const struct json_value *document);
 
 #endif

@@ -9,13 +9,13 @@
 
 struct coded_source; /* opaque */
 
-/* The fields of digests (RFC 9530, and older ones). In the trailer of a
- * compressed body they would be wrong, and the trailer is dropped. */
+/* The fields of digests (RFC 9530, and older ones). A trailer with such a field
+ * is dropped from a compressed body, for which the digest would be wrong. */
 enum { ENCODE_DIGESTS = 4 };
 extern const struct bytes encode_digests[ENCODE_DIGESTS];
 
-/* Makes a stream, without a source below it yet. NULL: all streams are taken,
- * or no memory. */
+/* Makes a stream, without a source below it yet. Returns NULL if all streams
+ * are taken, or when there is no memory. */
 MUST_USE struct coded_source *coded_source_create(struct encoder *encoder,
                                                   struct exchange *exchange,
                                                   enum coding coding);
@@ -25,8 +25,8 @@ MUST_USE struct coded_source *coded_source_create(struct encoder *encoder,
 struct source *coded_source_begin(struct coded_source *coded,
                                   struct source *inner);
 
-/* Begins a source that compresses body, which stays in memory until it was
- * sent. */
+/* Begins a source that compresses body, which stays in memory until the
+ * response was sent. */
 struct source *coded_source_begin_with(struct coded_source *coded,
                                        struct bytes body);
 

@@ -10,10 +10,11 @@
 #include "base/buf.h"
 #include "handler/listing.h"
 
-/* The most that the writer appends at a time; both are below BODY_PIECE_BYTES.
+/* The writer appends at most this much at a time, which is below
+ * BODY_PIECE_BYTES in both cases.
  *
- * For each byte of its name, an entry has at most 3 bytes in the link and 6 in
- * the text ("&quot;", "\u0001"); then markup, size and time. */
+ * For each byte of its name, an entry has at most 3 bytes in the link and 6
+ * bytes in the text ("&quot;", "\u0001"). Markup, size and time are added. */
 enum { LISTING_NAME_BYTES_MAX = 1024, LISTING_OUTRO_BYTES_MAX = 4096 };
 
 static inline size_t listing_entry_bytes_max(size_t name_len)
@@ -30,15 +31,15 @@ struct listing_entry {
     int64_t modified; /* seconds since the epoch */
 };
 
-/* Puts what precedes the entries; its length depends on the path. */
+/* Puts the text before the entries; its length depends on the path. */
 void listing_put_intro(struct buf *out, enum listing_format format,
                        struct bytes path);
 
-/* Puts an entry; index: how many were put before. */
+/* Puts an entry. index is the number of entries put before. */
 void listing_put_entry(struct buf *out, enum listing_format format,
                        const struct listing_entry *entry, uint64_t index);
 
-/* Puts what follows count entries. */
+/* Puts the text behind count entries. */
 void listing_put_outro(struct buf *out, enum listing_format format,
                        uint64_t count);
 

@@ -12,7 +12,7 @@ struct redirect_filling {
     struct bytes captures[GLOB_CAPTURES_MAX];
     struct bytes path;
     struct bytes query;
-    struct bytes host; /* empty: the request has none */
+    struct bytes host; /* empty: the request names none */
     struct bytes port; /* with its colon; empty: the scheme's default */
     struct bytes scheme;
 };
@@ -22,15 +22,15 @@ enum redirect_variable {
     VARIABLE_PATH,
     VARIABLE_QUERY,
     VARIABLE_SCHEME,
-    VARIABLE_CAPTURE, /* $1; the others follow */
+    VARIABLE_CAPTURE, /* $1; the other captures follow */
     VARIABLE_NONE = VARIABLE_CAPTURE + GLOB_CAPTURES_MAX
 };
 
-/* Reads the variable behind a dollar sign, and its length. */
+/* Reads the variable behind a dollar sign. *len_out is its length. */
 enum redirect_variable redirect_variable_read(struct bytes text,
                                               size_t *len_out);
 
-/* Takes the text before the first byte that is in set, or all. */
+/* Takes the text before the first byte that is in set, or all of the text. */
 struct bytes redirect_take_before(struct bytes *text, const char *set);
 
 /* Whether a target begins with a scheme. */

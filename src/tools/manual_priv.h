@@ -1,6 +1,6 @@
 /*
- * manual_priv - prints text and options for roff (manual_text.c), for both
- * pages of the manual (manual.c, manual_file.c).
+ * manual_priv - prints text and options for roff (manual_text.c). Both pages of
+ * the manual use it (manual.c, manual_file.c).
  *
  * Thread: the main thread of a process that does nothing else.
  */
@@ -11,17 +11,18 @@
 
 #include "config/option_table.h"
 
-/* Puts a character. is_first: it begins a line, where '.' and '\'' would be
- * commands. */
+/* Puts a character. is_first says that it begins a line, where '.' and '\''
+ * would be commands. */
 void manual_put_char(FILE *to, char c, bool is_first);
 void manual_put_text(FILE *to, const char *text);
 
 /* Puts the page's title, and its line for apropos(1). */
 void manual_put_head(FILE *to, const char *name, int section, const char *what);
 
-/* Puts an option in the command line's form; the second, as a key of the
- * file. */
+/* Puts an option in the form of the command line. */
 void manual_put_option(FILE *to, const struct option_row *row);
+
+/* Puts an option as a key of the configuration file. */
 void manual_put_key(FILE *to, const struct option_row *row);
 
 /* Explains how sizes, rates and times are written. */

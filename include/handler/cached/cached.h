@@ -1,22 +1,22 @@
 /*
- * cached - the cache in front of a proxy: answers from the cache if possible,
- * asks the proxy for the rest, and stores answers that may be stored (RFC
- * 9111).
+ * cached - the cache in front of a proxy. It answers from the cache if
+ * possible, asks the proxy for the rest, and stores the answers that may be
+ * stored (RFC 9111).
  *
  *   request --> key --> find --> fresh: answered at once
  *                         |----> stale, but usable: answered, and fetched anew
  *                         '----> ask --> flight: one fetches, all others wait
  *                                          |
  *   inner (a proxy) <--- fetch: an exchange without a client
- *        '--> head --> kept?  yes: entry and body, which all read along
+ *        '--> head --> kept?  yes: entry and body, which all readers share
  *                             no:  handed over to whoever asked first
  *
- * PURGE removes stored answers, for clients that may do so (cached_purge.c).
+ * PURGE removes stored answers, for clients that may purge (cached_purge.c).
  * cache/cache_facts.h decides whether an answer may be stored, and for how long
- * it is fresh.
+ * an answer is fresh.
  *
- * A request with a body, without a key, or with another method than GET or HEAD
- * goes directly to the proxy.
+ * A request goes directly to the proxy if it has a body, has no key, or has
+ * another method than GET or HEAD.
  *
  * Thread: one per worker; all workers share the store.
  * Owns:   its fetches.
@@ -37,47 +37,46 @@ struct cached_options {
     struct handler inner;      /* the proxy's */
     struct cache_store *store; /* borrowed */
     struct cache_port *port;   /* the worker's; borrowed */
-    struct bytes name;         /* our name in Cache-Status: a token */
+    struct bytes name;         /* our name in Cache-Status, a token */
     struct cache_key_rules key;
     struct cache_parts bypass; /* requests with one of these skip the cache */
     const struct forwarded_trust *trust; /* NULL: no proxy is trusted */
-    const struct kv_tokens *purgers; /* who may PURGE from other machines; NULL:
-                                        nobody */
+    /* Who may PURGE from other machines. NULL: nobody may. */
+    const struct kv_tokens *purgers;
     const struct server_defaults *defaults;
     int64_t unreachable_s;  /* how long a stale answer serves if no origin
                                answers */
-    int64_t default_s;      /* lifetime of answers without one; 0: none */
+    int64_t default_s;      /* lifetime of answers that name none; 0: none */
     struct counter *counts; /* the worker's, as in struct stats_kept */
     bool names_requests;    /* sets X-Request-Id, as the proxy does */
     bool tells_client;      /* the proxy tells servers of client certificates:
-                               answers over https are for one client then */
+                               an answer over https is then for one client */
     bool intercepts_errors; /* the proxy replaces the origin's errors by the
                                place's own pages */
-    /* Called in the port's loop when a fetch has ended; or NULL. */
+    /* May be NULL. Called in the port's loop when a fetch has ended. */
     void (*on_fetch_over)(void *context);
     void *context;
 };
-
 struct cached; /* opaque */
 
-/* NULL: no memory. */
+/* Returns NULL when there is no memory. */
 MUST_USE struct cached *cached_create(const struct cached_options *options);
 
-/* Ends all fetches. All exchanges must be over. NULL is accepted. */
+/* Ends all fetches. All exchanges must be over. cached may be NULL. */
 void cached_destroy(struct cached *cached);
 
-/* Whether anybody, also in other workers, reads or waits for what a fetch of
- * this worker brings. */
+/* Whether any client, also of another worker, reads or waits for the result of
+ * a fetch of this worker. */
 bool cached_is_needed(const struct cached *cached);
 
 struct handler cached_handler(struct cached *cached);
 
-/* Ends fetches for which nobody waits any more; to be called about once a
- * second. */
+/* Ends fetches for which nobody waits any more. The caller calls it about once
+ * a second. */
 void cached_tick(struct cached *cached);
 
-/* Removes what a reply to the proxy, which relay passes on, makes invalid (RFC
- * 9111 4.4). */
+/* Removes the stored answers that a reply makes invalid (RFC 9111 4.4). The
+ * proxy got the reply, and relay says how the proxy passes it on. */
 void cached_note_reply(struct cached *cached, const struct exchange *exchange,
                        const struct reply *reply, const struct relay *relay);
 

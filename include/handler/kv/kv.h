@@ -12,17 +12,17 @@
  *   POST /-/batch        several operations, all or none (kv_batch.h)
  *   OPTIONS              allowed methods
  *
- * all behind the store's prefix (kv_key.h says how a key is spelled). The ETag
- * is the revision. A write with If-None-Match: * only creates; with If-Match:
- * and one ETag, or "*", it only replaces. Other conditions on writes are
- * refused, not ignored. Errors are reported as problems (problem.h), which are
- * never cached.
+ * All these paths are behind the store's prefix (kv_key.h says how a key is
+ * spelled). The ETag is the revision. A write with If-None-Match: * only
+ * creates a key. A write with If-Match: and one ETag, or "*", only replaces a
+ * value. Other conditions on writes are refused, not ignored. Errors are
+ * reported as problems (problem.h), which are never cached.
  *
- * Anybody may have stored a value: nosniff and a sandbox keep browsers from
- * treating it as a page of this site.
+ * Anybody may have stored a value. nosniff and a sandbox keep browsers from
+ * treating the value as a page of this site.
  *
  * Thread: one per worker; no locks.
- * Owns:   its questions to the store, until they are answered; bodies. The
+ * Owns:   bodies, and its questions to the store until they are answered. The
  *         client is borrowed.
  */
 #ifndef HANDLER_KV_KV_H
@@ -36,8 +36,8 @@
 #include "observe/stats_store.h"
 
 enum {
-    /* Bytes that a list with values takes of the memory for values, which must
-     * have at least as many. */
+    /* A list with values takes this many bytes from the memory for values. That
+     * memory must have at least as many. */
     KV_LIST_BYTES = 1 << 20
 };
 
@@ -48,17 +48,19 @@ struct kv_options {
     struct kv_access access;   /* who may write */
     size_t value_bytes_max;    /* at most KV_VALUE_BYTES_MAX */
     size_t batch_bytes_max;    /* bytes of a batch, as sent */
-    struct kv_memory *bodies;  /* memory for bodies; borrowed; if full: 503 */
-    struct kv_memory *values;  /* memory for long values being sent; likewise */
+    struct kv_memory *bodies;  /* memory for bodies; borrowed; 503 when full */
+    struct kv_memory *values;  /* memory for long values being sent; borrowed;
+                                  503 when full */
     size_t watchers_max;       /* most at a time (stream_seats.h); 0: none */
     bool require_match;        /* answer 428 to writes without a condition */
-    bool codes_values;         /* compress values, too, wherever lists are */
+    bool codes_values;         /* compress values, too, where lists are
+                                  compressed */
     const struct server_defaults *defaults; /* borrowed */
 };
 
 struct kv; /* opaque */
 
-/* NULL: no memory. */
+/* Returns NULL when there is no memory. */
 MUST_USE struct kv *kv_create(const struct kv_options *options);
 
 /* Destroys kv after all exchanges are over and the store has stopped
@@ -69,14 +71,15 @@ void kv_destroy(struct kv *kv);
  * which must stay until they are over. */
 void kv_admit(struct kv *kv, const struct kv_access *access);
 
-/* From now on lists and changes are compressed like this; borrows the rules. */
+/* From now on, lists and changes are compressed as encode says. Borrows its
+ * rules. */
 void kv_encode(struct kv *kv, const struct encode *encode);
 
-/* To be called once a second: sends watchers a sign of life. */
+/* Must be called once a second. Sends watchers a sign of life. */
 void kv_tick(struct kv *kv);
 
-/* Tells that the server drains: watches get the last events, and end; new ones
- * are refused. */
+/* Tells that the server drains: watches get the last events, and end. New
+ * watches are refused. */
 void kv_drain(struct kv *kv);
 
 /* Returns the handler; its begin must be called for requests with a body. */

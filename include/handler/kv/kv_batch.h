@@ -9,9 +9,10 @@
  *   {"op":"check","key":"c","if":"*"}
  *
  * key64 and value64 are base64, for bytes that are no text. "if" is a revision
- * (with or without the quotes of an ETag), "*" for any, or "absent". ttl is in
- * whole seconds; by is a whole number, by default 1. A batch with anything
- * unknown is refused as a whole, and the line named.
+ * (with or without the quotes of an ETag), "*" for any revision, or "absent".
+ * ttl is in whole seconds; by is a whole number, by default 1. A batch with
+ * anything unknown in a line is refused as a whole, and the answer names the
+ * line.
  *
  * A batch is read as it comes, line by line; only the incomplete line and the
  * operations are kept in memory.
@@ -39,12 +40,12 @@ struct kv_batch_limits {
     size_t ops_max;         /* at most KV_WRITE_OPS_MAX */
     size_t value_bytes_max; /* bytes of each value */
     size_t bytes_max;       /* bytes of the whole batch, as sent */
-    bool needs_condition;   /* puts and deletes without "if" are faulty */
+    bool needs_condition;   /* refuse puts and deletes without "if" */
 };
 
 struct kv_batch_fault {
     unsigned status;  /* 400, 413, 428, 503 */
-    size_t line;      /* from 1; 0: no particular line */
+    size_t line;      /* counted from 1; 0: no particular line */
     const char *text; /* for people */
     size_t member_len;
     char member[KV_BATCH_MEMBER_BYTES_MAX]; /* name of the faulty member */
@@ -52,15 +53,16 @@ struct kv_batch_fault {
 
 struct kv_batch; /* opaque */
 
-/* NULL: no memory. */
+/* Returns NULL when there is no memory. */
 MUST_USE struct kv_batch *kv_batch_create(const struct kv_batch_limits *limits);
 void kv_batch_destroy(struct kv_batch *batch);
 
-/* Reads the next part of the batch's text. False: the batch is faulty, and no
- * more may be given. */
+/* Reads the next part of the batch's text. Returns false if the batch is
+ * faulty; then no more text may be given. */
 MUST_USE bool kv_batch_take(struct kv_batch *batch, struct bytes text);
 
-/* Ends the batch after all of its text. False: it is faulty. */
+/* Ends the batch after all of its text. Returns false if the batch is
+ * faulty. */
 MUST_USE bool kv_batch_end(struct kv_batch *batch);
 
 const struct kv_batch_fault *kv_batch_fault(const struct kv_batch *batch);
@@ -68,11 +70,12 @@ const struct kv_batch_fault *kv_batch_fault(const struct kv_batch *batch);
 /* Returns the operations, which stay until the batch is destroyed. */
 struct kv_op *kv_batch_ops(struct kv_batch *batch, size_t *count_out);
 
-/* Returns the line of operation number at. */
+/* Returns the line of the operation whose index is at. */
 size_t kv_batch_line(const struct kv_batch *batch, size_t at);
 
-/* Reads the value of "if" or If-Match: "*", or a revision in quotes, or without
- * if may_be_bare. Any other text is revision 0, which matches none. */
+/* Reads the value of "if" or If-Match, which is "*" or a revision in quotes. If
+ * may_be_bare is true, a revision may lack the quotes. Any other text becomes
+ * revision 0, which no value has. */
 enum kv_condition kv_condition_read(struct bytes text, bool may_be_bare,
                                     uint64_t *revision_out);
 

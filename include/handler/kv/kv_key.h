@@ -5,10 +5,10 @@
  *   /kv/-/batch     several operations
  *   /kv/KEY         the rest of the path, percent-decoded once
  *
- * A key is any bytes without NUL; it is no path: "a//b" and "a/../b" are keys.
- * So it is read from the path as sent, not from the clean one, and the prefix
- * must be spelled as it is configured: "/%6bv/x" and "//kv/x" name no key.
- * "-/batch" does not name the key of that name; "%2D/batch" does.
+ * A key may have any bytes but NUL. A key is no path: "a//b" and "a/../b" are
+ * keys. So a key is read from the path as sent, not from the clean path, and
+ * the prefix must be spelled as it is configured: "/%6bv/x" and "//kv/x" name
+ * no key. "/kv/-/batch" does not name the key "-/batch"; "/kv/%2D/batch" does.
  *
  * Thread: any; no state.
  */
@@ -26,13 +26,14 @@ enum kv_key_verdict {
     KV_KEY_TOO_LONG
 };
 
-/* prefix: clean, without a slash at its end. Writes the key to out. */
+/* prefix is clean and has no slash at its end. The key is written to out, and
+ * *key_out points to it there. */
 MUST_USE enum kv_key_verdict kv_key_read(struct bytes raw_path,
                                          struct bytes prefix,
                                          char out[KV_KEY_BYTES_MAX],
                                          struct bytes *key_out);
 
-/* Returns what is wrong, for people, or NULL. */
+/* Returns what is wrong, in words for people, or NULL if nothing is. */
 const char *kv_key_fault(enum kv_key_verdict verdict);
 
 #endif

@@ -2,11 +2,11 @@
  * kv_memory - limits the memory of all workers together for one purpose:
  * request bodies, or values being sent.
  *
- * It only counts bytes; the memory itself belongs to whoever has taken it. One
- * address may have most of it, but not all: who reads nothing of what it asks
- * for would otherwise have everybody else refused.
+ * An object only counts bytes; the memory itself belongs to whoever has taken
+ * it. One address may take most of the memory, but not all. Otherwise a client
+ * that asks for much and reads nothing would have all others refused.
  *
- * Invariant: taken is never above max, and is the sum of held; none of held is
+ * Invariant: taken is never above max, and is the sum of all held; no held is
  *            above each.
  * Thread:    any.
  * Owns:      nothing.
@@ -23,9 +23,9 @@ enum { KV_MEMORY_PLACES = 1024 };
 
 struct kv_memory {
     uint64_t max;  /* set before anything is taken */
-    uint64_t each; /* what one address may have of it; 0: all */
+    uint64_t each; /* bytes that one address may take; 0: all of max */
     _Atomic uint64_t taken;
-    /* By addresses, which share a place now and then. */
+    /* Bytes taken by the addresses, by hash: several may share a place. */
     _Atomic uint64_t held[KV_MEMORY_PLACES];
 };
 
@@ -55,8 +55,8 @@ static inline _Atomic uint64_t *kv_memory_place(struct kv_memory *memory,
                          (KV_MEMORY_PLACES - 1)];
 }
 
-/* Takes that many bytes for an address, of which asker is the key
- * (base/address_key.h). False: they would exceed max, or each. */
+/* Takes bytes for an address, whose key (base/address_key.h) is asker. Returns
+ * false if they would exceed max, or what one address may take. */
 MUST_USE static inline bool kv_memory_take(struct kv_memory *memory,
                                            uint64_t asker, uint64_t bytes)
 {
@@ -71,7 +71,7 @@ MUST_USE static inline bool kv_memory_take(struct kv_memory *memory,
     return false;
 }
 
-/* Gives back what was taken for that address. */
+/* Gives back bytes that were taken for asker. */
 static inline void kv_memory_give(struct kv_memory *memory, uint64_t asker,
                                   uint64_t bytes)
 {

@@ -4,9 +4,9 @@
  *
  *   Host --> site --> path --> location --> its handler
  *
- * A configuration may be replaced while its answers are still being sent: every
- * exchange holds a reference to the sites that answer it, and the last one
- * destroys them.
+ * A configuration may be replaced while its answers are still being sent. Every
+ * exchange holds a reference to the sites that answer it. The last reference
+ * destroys the sites.
  *
  * Thread: one per worker; any thread may call sites_create(), before the worker
  *         gets the sites.
@@ -25,34 +25,34 @@
 
 enum { SITES_MOUNTS_MAX = 16 };
 
-/* Answers below a prefix in every site. A mount precedes a location of the same
- * path, and itself decides who has access. */
+/* A handler that answers below a prefix in every site. A mount precedes a
+ * location of the same path, and decides itself who has access. */
 struct mount {
     struct bytes prefix;
     struct handler handler;
-    /* The part below the prefix may be any bytes, not a path: the mount is
-     * found by the path as sent, before that is cleaned or refused. */
+    /* The part of a path below the prefix may be any bytes. So the mount is
+     * found by the path as sent, before the path is cleaned or refused. */
     bool is_raw;
 };
 
 /* A proxy, which answers below a prefix, or in a location. The rules of its
- * site, and of a location that contains it, apply. It also answers in locations
- * inside its own, unless these have handlers of their own. */
+ * site, and of a location that contains it, apply. The proxy also answers in
+ * locations below its prefix, unless these have handlers of their own. */
 struct proxied {
-    /* The items of the list that names it: a place that inherits the same list
-     * has the same proxy. */
+    /* The items of the list that names this proxy. A place that inherits the
+     * same list has the same proxy. */
     const char *const *said_in;
-    struct bytes prefix; /* a location's proxy: the location's path */
+    struct bytes prefix; /* a location's proxy has the location's path */
     struct handler handler;
-    struct handler uncached; /* for places without the cache; answer is NULL:
-                                the same as handler */
+    struct handler uncached; /* for places without the cache; if answer is
+                                NULL, handler is used instead */
 };
 
 struct sites_options {
     const struct site_options *sites;
-    size_t site_count;                       /* 0: there is only location */
+    size_t site_count;                       /* 0: location is used instead */
     const struct location_options *location; /* used without sites */
-    const struct docroots *roots;            /* for all roots that these name */
+    const struct docroots *roots;            /* all roots that these name */
     struct file_cache_options cache;
     struct mount mounts[SITES_MOUNTS_MAX];
     size_t mount_count;
@@ -61,9 +61,9 @@ struct sites_options {
     struct handler status; /* answers in locations with status_page */
     struct forwarded_trust trust;
     struct encoder *encoder; /* borrowed from the worker */
-    struct tls_table *tls;   /* held by the sites; NULL: no TLS clients */
+    struct tls_table *tls;   /* held by the sites; NULL: no client uses TLS */
     uint16_t https_port;     /* port that https-redirect leads to */
-    const char *challenges;  /* a folder (challenge.h), or NULL */
+    const char *challenges;  /* folder of challenge.h's files, or NULL */
     bool names_requests;     /* the log shows request ids: trace.h */
     struct password_client *client; /* the worker's; NULL: no passwords */
     void (*wake)(void *context);    /* makes pending exchanges look again */
@@ -75,14 +75,15 @@ struct sites_options {
 
 struct sites; /* opaque; counted */
 
-/* Returns the caller's reference. NULL: no memory; on_gone is not called. */
+/* Returns the caller's reference, or NULL when there is no memory; then on_gone
+ * is not called. */
 MUST_USE struct sites *sites_create(const struct sites_options *options);
 void sites_release(struct sites **sites_ref);
 
-/* Answers all requests, by their Host and path; rest is ignored. */
+/* The handler answers all requests, by their Host and path; it ignores rest. */
 struct handler sites_handler(struct sites *sites);
 
-/* See file_cache_tell_what_if(). */
+/* Does what file_cache_tell_what_if() does, for the cache of these sites. */
 void sites_tell_what_if(struct sites *sites, struct miniature_told *told_out);
 
 struct file_cache_counts sites_count_files(const struct sites *sites);

@@ -9,13 +9,13 @@
  *   PREFIX/health       200 when serving, 503 while draining
  *
  * GET and HEAD are answered for clients on this machine and in allowed
- * networks, if they name this machine as Host (local.h): all others get 403 for
- * everything below PREFIX. So do those for whom a proxy in such a network asks,
- * unless the proxy is trusted.
+ * networks, if they name this machine as Host (local.h). All others get 403 for
+ * everything below PREFIX. A client for whom an untrusted proxy asks gets 403,
+ * too, even if the proxy is in an allowed network.
  *
- * Each report is made anew. Only clients that ask in the same turn get the same
+ * Each report is made anew. Clients that ask in the same turn get the same
  * text, so that many of them cost little more than one. All event streams of a
- * worker share one text each second; a client that is too slow misses those
+ * worker share one text each second; a client that is too slow misses the texts
  * made meanwhile. The number of streams is bounded, in all and for each address
  * (stream_seats.h), so that dashboards cannot use up a worker's connections or
  * its time.
@@ -36,11 +36,12 @@
 
 enum { STATUS_STREAMS_MAX = 256, STATUS_PREFIX_BYTES_MAX = 200 };
 
-/* Who may read the statistics, besides programs on this machine; borrowed. */
+/* Who may read the statistics, besides programs on this machine. All is
+ * borrowed. */
 struct status_audience {
     const struct cidrs *allowed;
     const struct hosts *names; /* names of this machine, besides "localhost" */
-    /* Trusted proxies: no other proxy is believed. NULL: none. */
+    /* The trusted proxies. NULL: no proxy is trusted. */
     const struct forwarded_trust *trust;
 };
 
@@ -53,35 +54,35 @@ struct status_options {
 
 struct status; /* opaque */
 
-/* Everything in options is borrowed. NULL: no memory. */
+/* Everything in options is borrowed. Returns NULL when there is no memory. */
 MUST_USE struct status *status_create(const struct status_options *options);
 void status_destroy(struct status *status);
 
 struct handler status_handler(struct status *status);
 
-/* Tells that a turn begins: texts of the turn before are old. */
+/* Must be called when a turn begins: texts of the previous turn are old. */
 void status_turn(struct status *status);
 
-/* Makes the text of this second, if any stream waits for it. Returns whether
- * streams must be woken. */
+/* Makes the text of this second, if any stream waits for a text. Returns
+ * whether streams must be woken. */
 MUST_USE bool status_tick(struct status *status);
 
 /* From now on, only this audience may read, and these upstreams and
- * certificates are shown (NULL: none). All borrowed. */
+ * certificates are shown. NULL for either shows none. All is borrowed. */
 void status_show(struct status *status, const struct status_audience *audience,
                  const struct stats_upstreams *upstreams,
                  const struct stats_certificates *certificates);
 
-/* From now on, answers are compressed like this; the rules are borrowed. */
+/* From now on, answers are compressed as encode says. Borrows its rules. */
 void status_encode(struct status *status, const struct encode *encode);
 
 /* From now on, the server is not healthy, and streams end when they are
  * woken. */
 void status_drain(struct status *status);
 
-/* Whether text is a valid prefix: segments of letters, digits, "-._~", none of
- * them "." or "..", each behind a slash. *prefix_out is text without a slash at
- * its end. */
+/* Whether text is a valid prefix: segments of letters, digits and "-._~", each
+ * behind a slash, none of them "." or "..". *prefix_out is text without a slash
+ * at its end. */
 MUST_USE bool status_read_prefix(const char *text, struct bytes *prefix_out);
 
 #endif

@@ -1,14 +1,14 @@
 /*
  * status_page - the dashboard: a page, its style and its script.
  *
- * These are files in src/handler/status_page/, which become part of the program
- * when it is built. The page uses only relative addresses (style.css,
+ * The three are files in src/handler/status_page/, which become part of the
+ * program when it is built. The page uses only relative addresses (style.css,
  * script.js, status.json, events, metrics, health), so that it works under any
- * path that ends in '/'. It loads nothing from elsewhere and contains no script
- * or style itself: STATUS_PAGE_POLICY permits all it needs. Text from clients
- * is inserted as text, never as markup.
+ * path that ends in '/'. The page loads nothing from elsewhere and contains no
+ * script or style itself: STATUS_PAGE_POLICY permits all it needs. The script
+ * inserts text from clients as text, never as markup.
  *
- * Thread: any; all of it is constant.
+ * Thread: any; everything is constant.
  */
 #ifndef HANDLER_STATUS_STATUS_PAGE_H
 #define HANDLER_STATUS_STATUS_PAGE_H

@@ -1,14 +1,14 @@
 /*
- * cached_fetch_priv - shared by the files of a fetch. Each calls only those
- * below it:
+ * cached_fetch_priv - shared by the files of a fetch. Each file calls only
+ * files below it:
  *
  *   cached_fetch.c    asks the proxy, and continues when it answers
  *   cached_keep.c     stores an answer, or hands it over
- *   cached_renew.c    a stored answer is confirmed
+ *   cached_renew.c    renews a stored answer that the origin has confirmed
  *   cached_fill.c     fills the body of a stored answer
  *   cached_part.c     stores a part: alone, or joined with others
- *   cached_error.c    whether an error concerns its asker alone
- *   cached_fetches.c  all fetches under way, and their ends
+ *   cached_error.c    decides whether an error concerns its asker alone
+ *   cached_fetches.c  all fetches under way, and how they end
  */
 #ifndef HANDLER_CACHED_CACHED_FETCH_PRIV_H
 #define HANDLER_CACHED_CACHED_FETCH_PRIV_H
@@ -17,9 +17,9 @@
 #include "handler/cached/cached_priv.h"
 
 /*
- *   ASKING --> FILLING --> over, and gone
+ *   ASKING --> FILLING --> over, and destroyed
  *      |          '------> WAITING for its readers, and FILLING again
- *      '-----> HANDED      the asker's response pulls, and destroys it
+ *      '-----> HANDED      the asker's response pulls, and destroys the fetch
  */
 enum fetch_state { FETCH_ASKING, FETCH_FILLING, FETCH_HANDED };
 
@@ -28,7 +28,7 @@ struct fetch {
     struct cached *cached;
     enum fetch_state state;
     struct exchange exchange; /* the exchange with the proxy */
-    struct exchange *to;      /* HANDED: the exchange it answers */
+    struct exchange *to;      /* in HANDED: the exchange to be answered */
     struct address peer;
     struct address neighbour;
     void *request; /* memory of the exchange's request */
@@ -42,7 +42,8 @@ struct fetch {
     bool has_user;   /* the request may identify its user */
     bool is_passing; /* the body was too long to be stored */
     uint64_t asked_ms;
-    struct cache_entry *entry; /* this and body: being filled; or NULL */
+    /* The entry and the body that are being filled, or NULL. */
+    struct cache_entry *entry;
     struct cache_body *body;
     bool is_part; /* entry has only a range */
     bool mends;   /* fills the gap between the ranges of earlier */
@@ -51,8 +52,8 @@ struct fetch {
     uint64_t mended;          /* bytes of the gap received */
     struct cache_epoch epoch; /* the key's, when the fetch began */
     bool is_overtaken;        /* the key was invalidated since then */
-    bool has_no_variant;      /* its Vary cannot be evaluated */
-    bool is_unasked;          /* nobody has ever waited for it */
+    bool has_no_variant;      /* the answer's Vary cannot be evaluated */
+    bool is_unasked;          /* nobody has ever waited for this fetch */
     size_t key_len;
     char key[];
 };
@@ -61,64 +62,67 @@ struct fetch {
 
 void fetch_end_flight(struct fetch *fetch, enum cache_outcome outcome);
 
-/* Ends some of the fetches that nobody reads any more, if there are many.
- * Called before another fetch begins. */
+/* Ends some of the fetches that nobody reads any more, if there are many. Is
+ * called before another fetch begins. */
 void fetch_end_unread(struct cached *cached);
 
-/* The length of the answer's body, or CACHE_LENGTH_UNKNOWN. */
+/* Returns the length of the answer's body, or CACHE_LENGTH_UNKNOWN. */
 uint64_t fetch_body_length(const struct fetch *fetch);
 
 struct cache_circumstances fetch_circumstances(const struct fetch *fetch);
 
-/* Tells the asker the fetch's result; the fetch may be destroyed by that. */
+/* Tells the asker the fetch's result. The asker may destroy the fetch. */
 void fetch_tell(struct fetch *fetch, const struct cache_found *found,
                 struct fetch *hand, const struct cached_note *note);
 
-/* Tells the asker, if there is one, the entry. */
+/* Tells the asker the entry, if the fetch has an asker. */
 void fetch_tell_entry(struct fetch *fetch, struct cache_entry *entry,
                       struct cache_body *body, const struct cached_note *note);
 
 struct cached_note fetch_note(const struct fetch *fetch);
 
-/* Returns how the flight of a fetch ends: those that waited look up the entry,
- * unless it must be revalidated each time. */
+/* Returns how the flight of a fetch ends: requests that waited look up the
+ * entry, unless it must be revalidated each time. */
 enum cache_outcome fetch_outcome(const struct fetch *fetch,
                                  const struct cache_entry *entry);
 
-/* Whether an entry was not invalidated since it was asked for. False: no client
- * may get it, not even one that asked before. */
+/* Returns whether the entry was not invalidated since it was asked for. If it
+ * was, no client may get it, not even one that asked before. */
 bool fetch_is_current(const struct fetch *fetch, struct cache_entry *entry);
 
-/* The answer is about another representation than the stored one, which is
- * removed; whoever has asked fetches all of it. Destroys the fetch. */
+/* Starts over when the answer is about another representation than the stored
+ * answer. Removes the stored answer; whoever has asked fetches the whole
+ * representation. Destroys the fetch. */
 void fetch_start_over(struct fetch *fetch);
 
 /* --- cached_error.c ------------------------------------------------------ */
 
-/* Whether the status is about this request, or about who sent it, and says
- * nothing of what others would get. Otherwise a client that sends a field too
- * long for the origin would make entries go that are kept for all. */
+/* Returns whether the status is about this request, or about who sent it, and
+ * says nothing of what others would get. Without this test, a client that sends
+ * a field too long for the origin could remove entries that are kept for
+ * all. */
 bool fetch_is_about_request(const struct fetch *fetch);
 
-/* Whether the answer is such an error that must not be kept, though the origin
- * may say for how long it is fresh: some origins give all answers the same
- * lifetime, and one malformed request would have all clients told 400. Such an
- * error never displaces an answer, nor stands beside one of another variant,
- * since an error without Vary would match every request; and it is not kept at
- * all if the request's fields are odd. */
+/* Returns whether the answer is an error that concerns its asker alone and must
+ * not be kept, though the origin may say for how long it is fresh. Some origins
+ * give all answers the same lifetime; one malformed request would then have all
+ * clients told 400. An error of this kind never displaces an answer. It never
+ * stands beside an answer of another variant either, since an error without
+ * Vary would match every request. If the request's fields are odd, the error is
+ * not kept at all. */
 bool fetch_is_askers_error(const struct fetch *fetch);
 
 /* --- cached_part.c ------------------------------------------------------- */
 
-/* Reads the range of the answer, and the whole length. False: it is no part, or
- * does not match what comes. */
+/* Reads the range of the answer, and the whole length. Returns false if the
+ * answer is no part, or if its range does not match its length. */
 bool fetch_read_part(const struct fetch *fetch, struct range *range_out,
                      uint64_t *length_out);
 
-/* Whether a client has asked for a part, whatever the result. */
+/* Whether the client has asked for a part, whatever the answer is. */
 bool fetch_asks_for_part(const struct fetch *fetch);
 
-/* Whether two answers have the same bytes (RFC 9110 8.8.3.2). */
+/* Whether two answers have identical bytes (RFC 9110 8.8.3.2). */
 bool fetch_is_same(const struct cache_facts *a, const struct cache_facts *b);
 
 /* Stores the part that has come, with stored parts of the same
@@ -132,8 +136,8 @@ void fetch_fill(struct fetch *fetch);
 
 /* --- cached_renew.c ------------------------------------------------------ */
 
-/* Whether the answer is a 304 about a stored answer, and was used; the fetch is
- * then destroyed. */
+/* Returns whether the answer is a 304 about a stored answer, and was used. If
+ * so, the fetch is destroyed. */
 bool fetch_heed_not_modified(struct fetch *fetch);
 
 /* Uses the answer to a HEAD. */
@@ -141,8 +145,8 @@ void fetch_heed_head(struct fetch *fetch);
 
 /* --- cached_keep.c ------------------------------------------------------- */
 
-/* Uses, stores or hands over the answer. Afterwards the fetch may be destroyed;
- * else it is FILLING or HANDED. */
+/* Uses, stores or hands over the answer. Afterwards the fetch is FILLING or
+ * HANDED, or was destroyed. */
 void fetch_use_answer(struct fetch *fetch);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * kv_list_priv - shared by kv_list.c, which asks the store, and
- * kv_list_write.c, which writes the answer. The former calls the latter.
+ * kv_list_write.c, which writes the answer and is called by kv_list.c.
  */
 #ifndef HANDLER_KV_KV_LIST_PRIV_H
 #define HANDLER_KV_KV_LIST_PRIV_H
@@ -15,7 +15,7 @@ enum stage {
 };
 
 struct kv_listing {
-    struct kv_question question; /* first: has the same address */
+    struct kv_question question; /* first member: has the listing's address */
     struct pending pending;
     struct text_source text;
     struct kv_page page;
@@ -25,14 +25,14 @@ struct kv_listing {
     bool with_values;
     bool is_in_value; /* the next entry is written up to its value */
     bool is_text;     /* the value is text, not base64 */
-    uint64_t asker;   /* the address that its memory is counted for */
+    uint64_t asker;   /* key of the address that pays for its memory */
     size_t value_at;
     size_t values_left; /* bytes of values that may still be written */
-    size_t limit;       /* entries to ask for, after those asked for already */
+    size_t limit;       /* entries to ask for, beyond those asked for already */
     size_t at;          /* index of the next entry to write */
     uint64_t keys;
     size_t prefixes_at;
-    struct buf prefixes; /* each after its length, in two bytes */
+    struct buf prefixes; /* each prefix stands behind its length of two bytes */
     size_t after_len;
     char after[KV_CURSOR_BYTES_MAX];
     size_t prefix_len;
@@ -40,12 +40,12 @@ struct kv_listing {
     char texts[]; /* prefix and delimiter */
 };
 
-/* Writes an entry. False: a part is left for the next call. There must be room
- * for KV_ENTRY_BYTES_MAX. */
+/* Writes an entry. Returns false if a part of the entry is left for the next
+ * call. out must have room for KV_ENTRY_BYTES_MAX. */
 MUST_USE bool kv_listing_put_entry(struct kv_listing *listing, struct buf *out,
                                    const struct kv_entry *entry);
 
-/* Write what follows all entries. */
+/* These write the text that follows all entries. */
 enum piece_state kv_listing_write_prefixes(struct kv_listing *listing,
                                            struct buf *out);
 enum piece_state kv_listing_write_end(struct kv_listing *listing,

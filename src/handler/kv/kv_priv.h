@@ -1,7 +1,7 @@
 /*
- * kv_priv - shared by the files of kv. Each calls only those below it:
+ * kv_priv - shared by the files of kv. Each file calls only files below it:
  *
- *   kv.c               chooses the question: the handler's functions
+ *   kv.c               the handler's functions, which choose a question
  *   kv_write.c         receives bodies, and writes them
  *   kv_write_answer.c  the answer to a write
  *   kv_write_head.c    the head of a write
@@ -14,7 +14,7 @@
  *   kv_answer.c        heads, problems, and counting
  *   kv_question.c      a question to the store
  *
- * kv_batch, kv_token and kv_key know nothing of these.
+ * kv_batch, kv_token and kv_key know nothing of these files.
  */
 #ifndef HANDLER_KV_KV_PRIV_H
 #define HANDLER_KV_KV_PRIV_H
@@ -29,9 +29,9 @@
 #include "http/query.h"
 
 enum {
-    KV_ETAG_BYTES = 22, /* 2^64 - 1 has 20 digits; plus quotes */
+    KV_ETAG_BYTES = 22, /* quotes, and the 20 digits of 2^64 - 1 */
     KV_FIELDS_BYTES_MAX = 512,
-    /* A key and a type with each byte as "\u00XX", and what is around them. */
+    /* A key and a type, each byte as "\u00XX", and the text around them. */
     KV_ENTRY_BYTES_MAX = 6 * (KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX) + 300,
     KV_QUERY_BYTES_MAX = 8192 /* prefix, delimiter and cursor, encoded */
 };
@@ -49,7 +49,7 @@ struct kv {
     struct pool writings;
     struct list watchings;
     struct stream_seats seats;
-    /* Seconds counted; beats: heartbeats in that time. */
+    /* Seconds counted, and the heartbeats sent in that time. */
     unsigned ticks;
     unsigned beats;
     bool is_draining;
@@ -60,8 +60,9 @@ struct kv {
 
 /*
  * A question to the store. References to it are held by the exchange's sink, by
- * what is pending or the response's source, and until it is answered by the
- * store, perhaps long after the exchange has ended.
+ * what is pending or the response's source, and by the store. The store holds
+ * its reference until it has answered, perhaps long after the exchange has
+ * ended.
  */
 struct kv_question {
     struct list list_node; /* linked into kv->asked */
@@ -77,15 +78,15 @@ void kv_question_init(struct kv_question *question, struct kv *kv,
                       void (*destroy)(struct kv_question *question));
 void kv_question_release(struct kv_question *question);
 
-/* Notes that the store has the question; the second, that it has answered, and
- * wakes the exchange. */
+/* Notes that the store has the question. */
 void kv_question_ask(struct kv_question *question);
+
+/* Notes that the store has answered, and wakes the exchange. */
 void kv_question_done(struct kv_question *question);
 
 /* --- kv_answer ----------------------------------------------------------- */
 
-/* Counts a question, or why it failed: undone is an outcome by which nothing
- * was found or changed. */
+/* Adds more to one of the store's statistics. */
 static inline void kv_note(const struct kv *kv, enum stats_store_number number,
                            uint64_t more)
 {
@@ -93,12 +94,14 @@ static inline void kv_note(const struct kv *kv, enum stats_store_number number,
         stats_store_note(kv->options.stats, number, more);
 }
 
+/* Counts why a question failed. undone is an outcome by which nothing was found
+ * or changed. */
 void kv_note_undone(const struct kv *kv, enum kv_outcome undone);
 
 void kv_fail(const struct kv *kv, struct exchange *exchange, unsigned status,
              const char *detail);
 
-/* Like kv_fail(), with more lines in the head, and more details. */
+/* Does what kv_fail() does, with more lines in the head and more details. */
 void kv_fail_with(const struct kv *kv, struct exchange *exchange,
                   struct problem *problem);
 
@@ -110,8 +113,8 @@ void kv_fail_parameter(const struct kv *kv, struct exchange *exchange,
 void kv_fail_outcome(const struct kv *kv, struct exchange *exchange,
                      enum kv_outcome outcome);
 
-/* Answers 200 with text that is written while it is sent, and which the
- * response then owns. */
+/* Answers 200 with text that is written while it is sent. The response then
+ * owns the text. */
 void kv_send_text(const struct kv *kv, struct exchange *exchange,
                   struct bytes type, struct bytes fields,
                   struct text_source *text);
@@ -122,22 +125,23 @@ void kv_put_etag(struct buf *out, uint64_t revision);
 /* Puts the fields ETag, and X-KV-Expires if the value expires. */
 void kv_put_fields(struct buf *fields, const struct kv_meta *meta);
 
-/* Seconds since the epoch, rounded up, so as not to be early. */
+/* Returns seconds since the epoch, rounded up so that they are not early. */
 int64_t kv_expires_s(const struct kv_meta *meta);
 
 /* --- kv_request ---------------------------------------------------------- */
 
-/* Reads a parameter that is "0", missing, or "1". False: it is none of
- * these. */
+/* Reads a parameter that is "0", "1", or missing, which means "0". Returns
+ * false if the value is something else. */
 MUST_USE bool kv_read_flag(struct bytes value, bool *is_set_out);
 
-/* Returns the value of the only field of that name, or an empty one. False:
- * there are several, and it is unclear which counts. */
+/* Finds the only field of that name. *value_out is its value, or empty if there
+ * is none. Returns false if there are several such fields, since it is unclear
+ * which one counts. */
 MUST_USE bool kv_find_single(const struct request *request, struct bytes name,
                              struct bytes *value_out);
 
-/* Reads the query; false: it has answered 400. Texts stay until the next query
- * is read. */
+/* Reads the query. Returns false after it has answered 400. The texts stay
+ * until the next query is read. */
 MUST_USE bool kv_read_query(struct kv *kv, struct exchange *exchange,
                             struct query_parameter *parameters, size_t count);
 
@@ -152,25 +156,25 @@ void kv_put_key(struct buf *out, struct bytes key);
 /* Writes {"prefix":"a/"} */
 void kv_put_prefix(struct buf *out, struct bytes prefix);
 
-/* --- What there is ------------------------------------------------------- */
+/* --- What requests ask for ----------------------------------------------- */
 
 void kv_read(struct kv *kv, struct exchange *exchange, struct bytes key);
 void kv_read_spare_fini(struct kv *kv);
 
 void kv_list(struct kv *kv, struct exchange *exchange);
 
-/* since: data is NULL if the query does not have it. */
+/* since.data is NULL if the query has no "since". */
 void kv_watch(struct kv *kv, struct exchange *exchange, struct bytes prefix,
               struct bytes since);
 
 void kv_write_init(struct kv *kv);
 void kv_write_fini(struct kv *kv);
 
-/* Makes the sink for the request's body, or answers. */
+/* Makes the sink for the request's body, or answers the request. */
 void kv_write_begin(struct kv *kv, struct exchange *exchange,
                     enum kv_key_verdict verdict, struct bytes key);
 
-/* Asks the store, after the sink has all of the body, or there is none. */
+/* Asks the store, after the sink has all of the body or there is no body. */
 void kv_write_end(struct sink *sink);
 
 #endif

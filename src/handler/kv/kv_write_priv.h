@@ -1,9 +1,9 @@
 /*
- * kv_write_priv - shared by the files of writing. Each calls only those below
- * it:
+ * kv_write_priv - shared by the files of writing. Each file calls only files
+ * below it:
  *
  *   kv_write.c         begins, takes the body, asks the store
- *   kv_write_answer.c  answers by the store's result
+ *   kv_write_answer.c  answers with the store's result
  *   kv_write_head.c    checks and reads the head
  */
 #ifndef HANDLER_KV_KV_WRITE_PRIV_H
@@ -15,48 +15,48 @@
 enum { KV_ROOM_BYTES = 512 }; /* larger values need memory of their own */
 
 /*
- *   begin: allowed, and valid?     ---> sink: a body, or a batch
+ *   begin: allowed and valid?      ---> sink: a body, or a batch
  *                                          |
  *   answer (without a body: begin) --------+--> store ... on_done
  *                                                           |
  *                       exchange <--- pending <-------------+
  *
- * One object lives through all of that. Its sink, what is pending (later the
- * source), and the store have a reference each: a write that the store has
- * accepted continues when its client has gone.
+ * One object lives through all of these steps. The sink, the store, and what is
+ * pending (later the source) hold a reference each. So a write that the store
+ * has accepted continues when its client has gone.
  */
 struct kv_writing {
-    struct kv_question question; /* first: has the same address */
+    struct kv_question question; /* first member: has the writing's address */
     struct sink sink;
     struct pending pending;
     struct text_source text; /* a batch's results */
     struct kv_write write;
-    struct kv_op op;        /* the operation, unless it is a batch */
+    struct kv_op op;        /* the only operation, unless it is a batch */
     struct buf body;        /* the value to be written */
-    struct kv_batch *batch; /* NULL: no batch */
+    struct kv_batch *batch; /* NULL: the request is no batch */
     struct kv_pass pass;
-    size_t charged; /* memory charged for the body */
-    uint64_t asker; /* the address that it is charged to */
+    size_t charged; /* bytes of memory charged for the body */
+    uint64_t asker; /* key of the address that they are charged to */
     size_t results_at;
-    /* All from here on is not set before it is used. */
+    /* The members from here on are not set before they are used. */
     char key[KV_KEY_BYTES_MAX];
     char type[KV_TYPE_BYTES_MAX];
     char room[KV_ROOM_BYTES]; /* memory for a short body */
 };
 
-/* Whether a request's head is valid, and it may write the key; if not, it was
- * answered. Sets op, key, type and pass. */
+/* Returns whether a request's head is valid, and the request may write the key.
+ * If not, the request was answered. Sets op, key, type and pass. */
 MUST_USE bool kv_writing_read_head(struct kv_writing *writing,
                                    enum kv_key_verdict verdict,
                                    struct bytes key);
 
-/* Whether the head of a batch is valid; its keys follow later. */
+/* Whether the head of a batch is valid. The batch's keys are checked later. */
 MUST_USE bool kv_writing_read_batch_head(struct kv_writing *writing);
 
 /* Returns the first operation that has stopped a write. */
 const struct kv_op *kv_write_reason(const struct kv_write *write);
 
-/* Answers by the store's result. Uses up the reference of pending. */
+/* Answers with the store's result. Uses up the reference of pending. */
 void kv_writing_answer(struct kv_writing *writing);
 
 #endif

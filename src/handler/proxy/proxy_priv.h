@@ -1,20 +1,20 @@
 /*
- * proxy_priv - a transfer, shared by its files. Each calls only those below it;
- * they report faults by proxy's on_fault.
+ * proxy_priv - a transfer, shared by its files. Each file calls only files
+ * below it; they report faults by calling proxy's on_fault.
  *
  *   proxy.c           begin and answer, which make a transfer
  *   proxy_retry.c     after a fault: another try, or an answer
- *   proxy_request.c   sends the request, and what the client says through a
+ *   proxy_request.c   sends the request, and the client's bytes through a
  *                     tunnel (an upgrade, a WebSocket)
  *   proxy_upload.c    how much of a request's body may wait here; if it is
  *                     too much, the client's next bytes are not read
  *   proxy_body.c      the response's source, which lends received bytes
- *   proxy_reply.c     reads the upstream's reply: heads, bodies, and what comes
- *                     back through a tunnel
+ *   proxy_reply.c     reads the upstream's reply: heads, bodies, and the
+ *                     upstream's bytes through a tunnel
  *   proxy_answer.c    makes the response's head from the reply's, and opens a
  *                     tunnel after a 101
  *   proxy_pipe.c      bodies that are returned without copying
- *   proxy_transfer.c  buffers, limits of time, pauses, rest, the end
+ *   proxy_transfer.c  buffers, time limits, pauses, rest, the end
  *   proxy_note.c      facts about a transfer for the log
  *   proxy_error.c     answers in the place of a reply, and the reasons
  */
@@ -29,12 +29,12 @@
 #include "io/deadline.h"
 
 enum {
-    PROXY_HEAD_BYTES = 2048,    /* bytes of a request's head, in room that is
-                                   lent until it was sent */
+    PROXY_HEAD_BYTES = 2048,    /* bytes of a request's head, in memory that is
+                                   lent until the head was sent */
     PROXY_TAKEN_BYTES = 24576,  /* framed bytes of one read from a client */
     PROXY_REPLY_BYTES = 4096,   /* room for a reply's head, beside a full buffer
-                                   for its body: so both come in one read */
-    PROXY_TRANSFERS_KEPT = 256, /* free ones to keep */
+                                   for its body: both come in one read */
+    PROXY_TRANSFERS_KEPT = 256, /* unused ones to keep */
     PROXY_HEADS_KEPT = 64,
     PROXY_BUFFERS_KEPT = 256,
     PROXY_INTERIM_MAX = 8 /* interim heads before the reply's */
@@ -47,28 +47,29 @@ _Static_assert((int)PROXY_REPLY_BYTES <= (int)PROXY_TAKEN_BYTES,
 
 #define PROXY_ALLOW "Allow: GET, HEAD, OPTIONS, POST, PUT, DELETE, PATCH\r\n"
 
-/* A buffer has buffer_bytes, one for each direction, and additional room: for a
- * client's read that began when it was not full, or for a reply's head. */
+/* A transfer has a buffer of buffer_bytes for each direction. A buffer also has
+ * additional room: for a client's read that began before the buffer was full,
+ * or for a reply's head. */
 struct proxy_buffer {
-    size_t begin; /* begin of the bytes still needed */
+    size_t begin; /* first byte that is still needed */
     size_t end;
     char data[];
 };
 
-/* What went wrong, the most informative first. */
+/* What went wrong, in order: the most informative fault comes first. */
 enum proxy_fault {
     PROXY_FAULT_NONE,
     PROXY_FAULT_REFUSED,     /* the server refused the connection */
-    PROXY_FAULT_UNRESOLVED,  /* its name has no address */
+    PROXY_FAULT_UNRESOLVED,  /* the server's name has no address */
     PROXY_FAULT_TLS,         /* the TLS handshake failed */
-    PROXY_FAULT_UNTRUSTED,   /* its certificate is not trusted */
+    PROXY_FAULT_UNTRUSTED,   /* the server's certificate is not trusted */
     PROXY_FAULT_CONNECT,     /* connecting took too long */
     PROXY_FAULT_NOBODY,      /* all servers are down or at their limits */
     PROXY_FAULT_SHORT,       /* no memory or descriptors here */
     PROXY_FAULT_SLOW,        /* the reply did not come in time */
-    PROXY_FAULT_CLOSED,      /* it closed before the end of the reply */
-    PROXY_FAULT_REPLY,       /* its reply is invalid */
-    PROXY_FAULT_INTERCEPTED, /* its error is replaced by our own page */
+    PROXY_FAULT_CLOSED,      /* the server closed before the reply's end */
+    PROXY_FAULT_REPLY,       /* the reply is invalid */
+    PROXY_FAULT_INTERCEPTED, /* the reply is replaced by our own page */
     PROXY_FAULT_COUNT
 };
 
@@ -76,11 +77,11 @@ struct transfer;
 
 struct proxy {
     struct proxy_options options;
-    struct relay relay; /* the options' relay, for each transfer modified */
-    /* Called when the other side's fault has made the connection useless. */
+    struct relay relay; /* the options' relay, modified for each transfer */
+    /* Called when a fault of the other side has made a connection useless. */
     void (*on_fault)(struct transfer *transfer, enum proxy_fault fault);
     struct upstream_pool *pool;
-    struct ev_loop *loop; /* NULL before the start */
+    struct ev_loop *loop; /* NULL before proxy_start() */
     const struct now *now;
     struct deadline_wheel deadlines;
     struct trace trace;
@@ -88,17 +89,17 @@ struct proxy {
     struct pool heads;
     struct pool buffers;
     struct log_limit log_limit;
-    /* The reason of the next fault; NULL: unknown. */
+    /* The reason of the next fault; NULL: the reason is unknown. */
     const char *why;
-    const char *tls_why; /* reason from TLS; NULL: unknown */
-    /* Is told of each reply; may be NULL. */
+    const char *tls_why; /* the reason that TLS gave, or NULL */
+    /* Called with each reply; may be NULL. */
     void (*hear)(void *context, const struct exchange *exchange,
                  const struct reply *reply, const struct relay *relay);
     void *hear_context;
     struct reply reply; /* the reply being looked at */
 };
 
-/* How many bytes of a reply may be buffered. */
+/* Returns how many bytes of a reply may be buffered. */
 static inline size_t proxy_in_bytes(const struct proxy *proxy)
 {
     return proxy->options.buffer_bytes + PROXY_REPLY_BYTES;
@@ -116,9 +117,9 @@ struct transfer {
     struct sink sink;
     struct deadline deadline;
     struct proxy *proxy;
-    struct exchange *exchange; /* NULL: it has ended */
-    uint8_t refs;              /* held by what is pending, or the response's
-                                  source; and by the exchange's sink */
+    struct exchange *exchange; /* NULL: the exchange has ended */
+    uint8_t refs;              /* one of what is pending or the response's
+                                  source, one of the exchange's sink */
     uint8_t retries;
     uint8_t interims;
     uint8_t fault; /* enum proxy_fault */
@@ -128,26 +129,28 @@ struct transfer {
     bool is_open;            /* has an upstream */
     bool has_sent;           /* the upstream may have got some of the request */
     bool is_kept;            /* out has the body from its beginning */
-    bool is_admitted;        /* answer was called: before that, no upstream is
-                            asked */
+    bool is_admitted;        /* answer was called; before that, no upstream is
+                                asked */
     bool is_held;            /* waits for more of the body before asking */
     bool has_body_ended;     /* all of the body has come */
-    bool is_ending;          /* or the rest lies in the client's socket */
+    bool is_ending;          /* the body has ended, or its rest lies in the
+                                client's socket */
     bool is_send_over;       /* the upstream takes no more: drop the rest */
     bool is_upgrade;         /* the request asks for a tunnel */
-    uint8_t traceparent_len; /* 0: none, or the client's is passed on */
+    uint8_t traceparent_len; /* 0: no traceparent of our own is sent */
     uint8_t out_framing;     /* enum body_framing */
     size_t head_sent;        /* sent bytes of head */
     size_t out_sent;         /* sent bytes of out */
     size_t held_bytes; /* body bytes that came before an upstream was asked */
     struct buf head;
-    struct proxy_buffer *out; /* NULL: no body, or nothing buffered: the sink is
-                                 eased, or it is a tunnel */
+    /* Bytes for the upstream. NULL: there is no body or nothing is buffered,
+     * after the sink was eased or in a tunnel. */
+    struct proxy_buffer *out;
 
     /* The reply: */
-    bool has_reply;     /* a head was read: no more tries */
+    bool has_reply;     /* a head was read: the request is not tried again */
     bool is_reply_done; /* completely read, or the tunnel has ended */
-    bool is_broken;     /* the rest of it will never come */
+    bool is_broken;     /* the rest of the reply will never come */
     bool is_paused;     /* in or pipe is full, or a head waits */
     bool is_answered;   /* the response has its head */
     bool is_tunnel;
@@ -155,22 +158,22 @@ struct transfer {
     bool persists;           /* the reply keeps its connection open */
     uint64_t kept_ms;        /* idle time that the server allows; 0: not said */
     uint16_t intercepted;    /* status with PROXY_FAULT_INTERCEPTED */
-    struct proxy_buffer *in; /* decoded bytes from begin to end; raw before
-                                there is a reply */
+    struct proxy_buffer *in; /* decoded bytes from begin to end; before there
+                                is a reply, bytes as received */
     size_t borrowed_end;     /* end of the bytes lent to the response */
-    bool is_copied;          /* copy to the end: there was no pipe */
-    struct pipe *pipe;       /* follows the bytes in `in`; or NULL */
-    size_t piped;            /* bytes in it */
-    size_t piped_borrowed;   /* of these, lent to the response */
-    size_t piped_full;       /* bytes in it when it took no more */
+    bool is_copied;          /* copy to the end, since there was no pipe */
+    struct pipe *pipe;       /* has the bytes that follow in's, or NULL */
+    size_t piped;            /* bytes in pipe */
+    size_t piped_borrowed;   /* bytes in pipe that are lent to the response */
+    size_t piped_full;       /* bytes in pipe when it took no more */
     struct http1_progress progress;
     struct body_reader reader;
     struct buf interim;      /* phrase and fields of a 1xx to pass on */
-    uint16_t interim_status; /* 0: none */
+    uint16_t interim_status; /* 0: there is no 1xx to pass on */
     uint16_t interim_phrase; /* length of the phrase */
     struct buf trailer;
     char traceparent[TRACE_PARENT_LEN];
-    char *head_room; /* lent to head, or NULL */
+    char *head_room; /* memory lent to head, or NULL */
 };
 
 /* Returns the transport of the upstream's connection, which must be open. */
@@ -182,7 +185,7 @@ static inline const struct transport *transfer_transport(const struct transfer
 
 /* --- proxy_retry.c ------------------------------------------------------- */
 
-/* Handles a fault (proxy's on_fault): tries again, or answers by the fault, or
+/* Handles a fault (proxy's on_fault): tries again, or answers with an error, or
  * breaks the answer off. */
 void transfer_fail(struct transfer *transfer, enum proxy_fault fault);
 
@@ -192,20 +195,22 @@ void transfer_fail(struct transfer *transfer, enum proxy_fault fault);
 MUST_USE enum relay_verdict transfer_write_head(struct transfer *transfer,
                                                 int server);
 
-/* Makes the head again, if it was sent, and its room given back. */
+/* Makes the head again, if it was sent and its memory was given back. */
 MUST_USE enum relay_verdict transfer_renew_head(struct transfer *transfer);
 
-/* Asks for an upstream, and continues from there; the exchange is pending. */
+/* Asks for an upstream, and continues when there is one. The exchange is
+ * pending. */
 void transfer_ask(struct transfer *transfer);
 
 /* Asks for an upstream if that is allowed now and enough of the body has
  * come. */
 void transfer_ask_if_due(struct transfer *transfer);
 
-/* Sends what there is to be sent. */
+/* Sends everything that can be sent now. */
 void transfer_flush(struct transfer *transfer);
 
-/* The upstream takes no more of the request; it may already have replied. */
+/* Stops sending: the upstream takes no more of the request. It may already have
+ * replied. */
 void transfer_stop_sending(struct transfer *transfer);
 
 bool proxy_take_body(struct sink *sink, struct bytes data);
@@ -216,23 +221,23 @@ void proxy_ease(struct sink *sink);
 
 /* --- proxy_upload.c ------------------------------------------------------ */
 
-/* Gives `out` back if all was sent and need not be kept; the next bytes take a
- * new one. A tunnel may be idle for hours. */
+/* Gives `out` back if all of it was sent and it need not be kept; the next
+ * bytes take a new buffer. A tunnel may be idle for hours. */
 void transfer_drop_empty(struct transfer *transfer);
 
-/* Gives up copies for another try, if memory is short. */
+/* Gives up the copy of the body for another try, if memory is short. */
 void transfer_keep_no_copy(struct transfer *transfer);
 
-/* Whether body bytes may be sent from where they lie, without being kept. */
+/* Whether body bytes may be sent from where they lie, without a copy. */
 bool transfer_goes_straight(const struct transfer *transfer);
 
-/* Forgets what was sent, since it will not be sent again. */
+/* Forgets bytes that were sent and will not be sent again. */
 void transfer_forget_sent(struct transfer *transfer);
 
 /* Whether len more bytes fit into `out`, up to `most` in all. */
 bool transfer_has_room(struct transfer *transfer, size_t len, size_t most);
 
-/* Whether others hold so much that this transfer may not hold more. */
+/* Whether other transfers hold so much that this one may not hold more. */
 bool transfer_is_crowded(const struct transfer *transfer);
 
 /* Decides whether the client's next bytes must wait, and wakes the exchange
@@ -246,58 +251,63 @@ struct piece proxy_next(struct source *source, uint64_t at_most);
 
 /* --- proxy_reply.c ------------------------------------------------------- */
 
-/* Reads once, and handles what has come. May free the transfer. */
+/* Reads once, and handles the bytes that came. May free the transfer. */
 void transfer_read(struct transfer *transfer);
 
 /* Handles heads in the buffer, unless the response must send something first.
- * The caller has a reference. */
+ * The caller holds a reference. */
 void transfer_digest(struct transfer *transfer);
 
 /* --- proxy_answer.c ------------------------------------------------------ */
 
 /* Makes the response from proxy->reply, and from the received part of its body.
- * The caller has a reference. False: it cannot be passed on. */
+ * The caller holds a reference. Returns false if the reply cannot be passed
+ * on. */
 MUST_USE bool transfer_answer(struct transfer *transfer,
                               enum body_framing framing);
 
 /* --- proxy_pipe.c -------------------------------------------------------- */
 
-/* Whether the next read goes into a pipe; takes a pipe if that pays. */
+/* Whether the next read goes into a pipe. Takes a pipe if a pipe pays. */
 bool transfer_is_piped(struct transfer *transfer);
 
-/* Reads once into the pipe. The caller has a reference. */
+/* Reads once into the pipe. The caller holds a reference. */
 void transfer_read_piped(struct transfer *transfer);
 
-/* Lends up to at_most bytes of the pipe; length 0: it is empty. */
+/* Lends up to at_most bytes of the pipe. Length 0 means that the pipe is
+ * empty. */
 struct part transfer_lend_pipe(struct transfer *transfer, uint64_t at_most);
 
-/* Takes back what was lent and sent. Returns whether there is enough room
- * again. */
+/* Takes back bytes that were lent and were sent. Returns whether there is
+ * enough room again. */
 bool transfer_reclaim_pipe(struct transfer *transfer);
 
 /* --- proxy_transfer.c ---------------------------------------------------- */
 
-/* Takes an empty buffer. NULL: no memory. */
+/* Takes an empty buffer. Returns NULL when there is no memory. */
 struct proxy_buffer *proxy_buffer_take(struct proxy *proxy);
 void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer);
 
-/* Gives head its room; the second gives all back when it is empty, so that
- * waiting for a reply takes less memory. */
+/* Gives head its memory. */
 void transfer_lend_head(struct transfer *transfer);
+
+/* Gives the memory back if head is empty, so that a wait for a reply takes less
+ * memory. */
 void transfer_drop_head(struct transfer *transfer);
 
-/* Counts len more bytes of the body that wait for an upstream; the second: none
- * wait any more. */
+/* Counts len more bytes of the body that wait for an upstream. */
 void transfer_hold(struct transfer *transfer, size_t len);
+
+/* Counts that no bytes wait for an upstream any more. */
 void transfer_hold_none(struct transfer *transfer);
 
 /* Returns how the exchange's messages are passed on to and from that server. */
 const struct relay *transfer_relay(const struct transfer *transfer, int server);
 
-/* Wakes the exchange, since there is something for the response. */
+/* Wakes the exchange, since the response can continue. */
 void transfer_wake(struct transfer *transfer);
 
-/* Bytes of `out` not sent yet. */
+/* Returns the number of bytes in `out` that were not sent yet. */
 size_t transfer_pending(const struct transfer *transfer);
 
 /* Whether all received bytes of the request were sent. */
@@ -306,60 +316,61 @@ bool transfer_is_sent(const struct transfer *transfer);
 /* Counts received bytes for the statistics. */
 void transfer_count_in(const struct transfer *transfer, size_t n);
 
-/* Sets the time limit by what is being waited for. */
+/* Sets the time limit, which depends on what is being waited for. */
 void transfer_watch(struct transfer *transfer);
 
-/* pending.rest: whether the exchange's memory is not needed until the server
- * sends something, or is connected. */
+/* Implements pending.rest: whether the exchange's memory is not needed until
+ * the server sends something, or is connected. */
 bool proxy_rest(struct pending *pending);
 
-/* Whether the upstream's socket has nothing more, which behind a reply would be
- * taken for the next one. */
+/* Whether the upstream's socket has nothing more. Bytes behind a reply would be
+ * taken for the next reply. */
 bool transfer_has_read_all(const struct transfer *transfer);
 
-/* Stops reading until there is room again. */
+/* Stops reading until the buffers have room again. */
 void transfer_pause(struct transfer *transfer);
 
 /* Returns the upstream to its pool, or closes it. */
 void transfer_let_go(struct transfer *transfer, bool reusable,
                      enum balance_result result);
 
-/* The whole reply was read; is_clean: nothing followed it. */
+/* Tells that the whole reply was read. is_clean says that nothing followed
+ * it. */
 void transfer_finish(struct transfer *transfer, bool is_clean);
 
-/* The upstream's connection has ended. is_clean: not by a reset, nor without
- * TLS's close_notify, where bytes might be missing. */
+/* Tells that the upstream's connection has ended. is_clean is false after a
+ * reset, or without TLS's close_notify, where bytes might be missing. */
 void transfer_meet_end(struct transfer *transfer, bool is_clean);
 
-/* Gives the transfer's pipe back; there is one. */
+/* Gives back the transfer's pipe, which must exist. */
 void transfer_give_pipe(struct transfer *transfer);
 
-/* The exchange has ended, or has its complete response. */
+/* Tells that the exchange has ended, or has its complete response. */
 void transfer_abandon(struct transfer *transfer);
 
 /* Drops a reference; the last one frees the transfer. */
 void transfer_release(struct transfer *transfer);
 
-/* --- proxy_note.c: times of a transfer, if the log has them -------------- */
+/* --- proxy_note.c: times of a transfer, if the log shows them ------------ */
 
-/* A server is about to be asked. */
+/* Notes that a server is about to be asked. */
 void transfer_note_asking(const struct transfer *transfer);
 /* Notes the server, and whether it is connected, as soon as that is known. */
 void transfer_note_server(const struct transfer *transfer);
-/* The server has replied with proxy->reply. */
+/* Notes that the server has replied with proxy->reply. */
 void transfer_note_reply(const struct transfer *transfer);
-/* No more of the reply will come. */
+/* Notes that no more of the reply will come. */
 void transfer_note_end(const struct transfer *transfer);
 
 /* --- proxy_error.c ------------------------------------------------------- */
 
 enum proxy_fault proxy_fault_of(enum upstream_error error);
 
-/* Logs what went wrong with which server, unless the pool has done so. */
+/* Logs the fault of a server, unless the pool has logged it. */
 void proxy_log_fault(struct proxy *proxy, const struct upstream_lease *lease,
                      enum proxy_fault fault);
 
-/* Makes the response for a fault, instead of any earlier one. */
+/* Makes the response for a fault. It replaces any earlier response. */
 void proxy_answer_fault(const struct proxy *proxy, struct exchange *exchange,
                         enum proxy_fault fault);
 

@@ -1,9 +1,10 @@
 /*
- * sites_priv - shared by the files of sites. Each calls only those below it:
+ * sites_priv - shared by the files of sites. Each file calls only files below
+ * it:
  *
- *   sites.c          answers
+ *   sites.c          answers requests
  *   sites_make.c     makes the places
- *   sites_proxied.c  which proxy answers where
+ *   sites_proxied.c  which proxy answers which path
  *   sites_pages.c    the places' pages for errors
  *   sites_admit.c    who has access
  */
@@ -22,19 +23,19 @@
 
 struct site;
 
-/* A location, or the rest of a site, with its handler. */
+/* A location, or the part of a site outside its locations, with its handler. */
 struct place {
     struct handler handler;
     const struct location_options *options;
     struct sites *sites;
-    struct site *site;          /* NULL: a mount, in all sites */
-    struct static_files *files; /* its files, or error pages */
+    struct site *site;          /* NULL: a mount, which all sites have */
+    struct static_files *files; /* its files, or its error pages */
     struct respond *respond;    /* its fixed answer, or NULL */
     bool is_plain;              /* has no rules besides the handler */
     bool is_proxied;            /* other servers interpret the path, too */
     struct bytes prefix;        /* prefix of the paths that lead here */
     struct encode encode;       /* compression of proxied answers, or zeroed */
-    struct error_source errors; /* has is NULL: no pages */
+    struct error_source errors; /* if has is NULL, there are no pages */
 };
 
 /* The result of a password check for which an exchange has waited. */
@@ -47,7 +48,7 @@ struct site {
     struct place place; /* answers paths without a route */
     struct router router;
     bool has_locations;
-    uint64_t number; /* from its hosts: the same after a restart */
+    uint64_t number; /* made from its hosts: the same after a restart */
 };
 
 struct sites {
@@ -65,7 +66,7 @@ struct sites {
     struct place **places;   /* all places but the mounts */
     size_t place_count;
     struct place mounts[SITES_MOUNTS_MAX];
-    struct admission admission;      /* that of the exchange being answered */
+    struct admission admission; /* admission of the exchange being answered */
     char path[HTTP1_LINE_BYTES_MAX]; /* the clean path of the present request */
 };
 
@@ -75,8 +76,8 @@ static inline const struct server_defaults *sites_defaults(const struct sites
     return &sites->options.cache.defaults;
 }
 
-/* Returns the mount whose paths may be any bytes; NULL: there is none, and raw
- * must be cleaned. */
+/* Returns the mount that leads raw and whose paths may be any bytes. Returns
+ * NULL if there is none; then the caller cleans raw. */
 static inline struct place *sites_find_raw(struct sites *sites,
                                            struct bytes raw)
 {
@@ -89,7 +90,8 @@ static inline struct place *sites_find_raw(struct sites *sites,
     return NULL;
 }
 
-/* Returns the site's place for a clean path; *rest_out as for router_find(). */
+/* Returns the site's place for a clean path. *rest_out is that of
+ * router_find(), or the whole path if the path has no route. */
 static inline struct place *site_find(struct site *site, struct bytes clean,
                                       struct bytes *rest_out)
 {
@@ -102,14 +104,14 @@ static inline struct place *site_find(struct site *site, struct bytes clean,
 
 /* --- sites_make.c -------------------------------------------------------- */
 
-/* Makes the sites, with the function that answers an exchange after its
- * password was checked (guard.h). */
+/* Makes the sites. resume answers an exchange after its password was checked
+ * (guard.h). */
 MUST_USE struct sites *sites_make(const struct sites_options *options,
                                   guard_fn resume);
 
 /* --- sites_proxied.c ----------------------------------------------------- */
 
-/* Whether the proxy comes from that list. */
+/* Whether list has named the proxy. */
 bool sites_names_proxied(const struct proxied *proxied,
                          const struct texts *list);
 
@@ -117,8 +119,8 @@ bool sites_names_proxied(const struct proxied *proxied,
 size_t sites_count_proxied(const struct sites *sites,
                            const struct site_options *site);
 
-/* Returns the longest location that contains path, of all or of those with a
- * proxy; or NULL. */
+/* Returns the longest location that contains path. If has_proxy is set, only
+ * locations with a proxy count. Returns NULL if there is none. */
 const struct site_location *sites_find_around(const struct site_options *site,
                                               struct bytes path,
                                               bool has_proxy);
@@ -130,37 +132,38 @@ const struct proxied *sites_proxied_of(const struct sites *sites,
 
 /* --- sites_pages.c ------------------------------------------------------- */
 
-/* Returns the pages for errors of a place that has some. */
+/* Returns the error source of a place that has pages for errors. */
 struct error_source place_error_source(void);
 
 /* --- sites_admit.c: who has access to what ------------------------------- */
 
-/* Whether the exchange's address has access to place now; if not, it was
- * answered. */
+/* Returns whether the exchange's address has access to place now. If it has
+ * not, the exchange was answered. */
 bool place_takes(const struct place *place, struct exchange *exchange);
 
-/* Whether the asker has access, by address and password; the exchange may have
- * to wait. */
+/* Returns whether the asker has access, by address and password. If not, the
+ * exchange was answered, or has to wait. */
 bool place_admits(const struct place *place, struct exchange *exchange);
 
 /* Whether the body's length, if known, is too large for the place. */
 bool place_is_overfull(const struct place *place,
                        const struct exchange *exchange);
 
-/* Whether the body is not too large; if it is, the exchange was answered. */
+/* Returns whether the body is not too large. If it is, the exchange was
+ * answered. */
 bool place_takes_body(const struct place *place, struct exchange *exchange);
 
-/* Judges files that place sends, which may be below the path of another
- * place. */
+/* Returns a judge of the files that place sends. A file may be below the path
+ * of another place. */
 struct file_judge place_judge(struct place *place);
 
-/* Whether the exchange's address may get what place sends by itself from that
- * path, such as an error page: place may have denied it. */
+/* Whether the exchange's address may get a file that place sends by itself from
+ * that path, such as an error page. place may have denied the address. */
 bool place_shows(const struct place *place, const struct exchange *exchange,
                  struct bytes path);
 
-/* Whether the server behind place may read the path differently: as one outside
- * of place, or one with stricter rules. */
+/* Whether the server behind place may read the path as another: one outside of
+ * place, or one with stricter rules. */
 bool place_is_misread(const struct place *place, struct bytes raw,
                       struct bytes clean);
 

@@ -1,6 +1,7 @@
 /*
- * status_priv - shared by status.c (whole answers), which calls status_events.c
- * (a stream of new numbers each second); both make texts by status_text.c.
+ * status_priv - shared by status.c, which makes whole answers, and
+ * status_events.c, which streams new numbers each second and is called by
+ * status.c. Both make texts by status_text.c.
  */
 #ifndef HANDLER_STATUS_STATUS_PRIV_H
 #define HANDLER_STATUS_STATUS_PRIV_H
@@ -10,13 +11,13 @@
 
 #define STATUS_NO_STORE "Cache-Control: no-store\r\n"
 
-/* Counted; the last reference frees it. */
+/* Counted; the last reference frees the text. */
 struct status_text {
     unsigned refs;
     struct buf buf;
 };
 
-/* Texts shared by those who ask for them in the same turn. */
+/* Texts shared by all clients that ask for them in the same turn. */
 enum status_kept {
     STATUS_KEPT_JSON,
     STATUS_KEPT_PROMETHEUS,
@@ -35,16 +36,16 @@ struct status {
     size_t streams;
     struct stream_seats seats; /* seats of the streams */
     uint64_t ticks;            /* seconds so far: the number of tick */
-    struct status_text *tick;  /* the last one; NULL: no memory */
+    struct status_text *tick;  /* the last tick; NULL: there was no memory */
 };
 
 /* --- status_text.c ------------------------------------------------------- */
 
-/* Returns NULL without memory. */
+/* Returns NULL when there is no memory. */
 MUST_USE struct status_text *status_text_create(size_t bytes_max);
 void status_text_release(struct status_text **text_ref);
 
-/* Takes a new snapshot. */
+/* Takes a new snapshot of the statistics. */
 void status_look(struct status *status);
 
 /* Answers with an error page. */
