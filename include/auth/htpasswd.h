@@ -5,18 +5,19 @@
  *   user:$2y$10$...            bcrypt ($2y$, $2b$, $2a$)
  *   other:$6$salt$...          SHA-crypt ($5$, $6$)
  *
- * Anything else is refused, and the line named: hashes that are quick to guess
- * ($apr1$, {SHA}, plain text), and those that would keep a thread busy for
- * minutes. A changed file replaces the old users as a whole, or, if it has a
- * fault, not at all.
+ * Other hashes are refused, and the message names the line: those that are
+ * quick to guess ($apr1$, {SHA}, plain text), and those that would keep a
+ * thread busy for minutes. When the file changes, it replaces all old users; if
+ * the new file has a fault, all old users stay.
  *
- * A check takes tens of milliseconds, as its hash intends, and as long for
- * unknown users as for known ones. Workers leave it to password_check.
+ * A check takes tens of milliseconds, as its hash intends, and takes the same
+ * time for unknown users. Workers leave checks to password_check.
  *
  * Thread: any. htpasswd_refresh() may wait for the file system, and
- *         htpasswd_check() computes for long; the others never do.
- * Owns:   the users. Counted, since a check may outlast the configuration
- *         that asked for it.
+ *         htpasswd_check() computes for a long time; the other functions return
+ *         at once.
+ * Owns:   the users. References are counted, since a check may outlast the
+ *         configuration that asked for it.
  */
 #ifndef AUTH_HTPASSWD_H
 #define AUTH_HTPASSWD_H
@@ -28,11 +29,12 @@
 enum {
     HTPASSWD_USERS_MAX = 10000,
     HTPASSWD_NAME_BYTES_MAX = 255,
-    /* The time of SHA-crypt grows with its square; bcrypt uses only 72. */
+    /* SHA-crypt's time grows with the square of this; bcrypt uses only the
+     * first 72 bytes. */
     HTPASSWD_PASSWORD_BYTES_MAX = 255,
     HTPASSWD_BCRYPT_COST_MAX = 14, /* takes about a second */
     HTPASSWD_ROUNDS_MAX = 1000000, /* SHA-crypt's; take about a second */
-    HTPASSWD_LOOK_MS = 1000        /* between looks whether it changed */
+    HTPASSWD_LOOK_MS = 1000        /* between checks for changes */
 };
 
 /* What is wrong with a file, as text for people. */
@@ -43,27 +45,28 @@ struct htpasswd_fault {
 
 struct htpasswd; /* opaque */
 
-/* Reads the file. 0, or -EINVAL with *fault_out set, or -errno. */
+/* Reads the file. Returns 0; -EINVAL with *fault_out set; or another -errno. */
 MUST_USE int htpasswd_open(struct htpasswd **htpasswd_out, const char *path,
                            struct htpasswd_fault *fault_out);
 
 struct htpasswd *htpasswd_acquire(struct htpasswd *htpasswd);
 void htpasswd_release(struct htpasswd **htpasswd_ref);
 
-/* A number for this content of the file; another content never gets the
- * same. */
+/* Returns a number for the file's current content. Different contents never
+ * have the same number. */
 uint64_t htpasswd_generation(const struct htpasswd *htpasswd);
 
-/* Whether the file is due to be looked at. Each time, only one caller gets
- * true; it must see to it that htpasswd_refresh() is called. */
+/* Whether the file should be checked for changes now. Only one of several
+ * callers gets true; that caller must see to it that htpasswd_refresh() is
+ * called. */
 MUST_USE bool htpasswd_is_due(struct htpasswd *htpasswd, uint64_t now_ms);
 
-/* Reads the file anew if it has changed, and logs that, or what is wrong with
- * it. */
+/* Reads the file again if it has changed. Logs that the users were replaced, or
+ * what is wrong with the file. */
 void htpasswd_refresh(struct htpasswd *htpasswd);
 
-/* Whether user has that password. False, too, if either contains NUL, or the
- * password has more than HTPASSWD_PASSWORD_BYTES_MAX bytes. */
+/* Whether user has that password. False also if either contains NUL, or if the
+ * password exceeds HTPASSWD_PASSWORD_BYTES_MAX bytes. */
 MUST_USE bool htpasswd_check(struct htpasswd *htpasswd, struct bytes user,
                              struct bytes password);
 

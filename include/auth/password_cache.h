@@ -1,12 +1,12 @@
 /*
- * password_cache - remembers which passwords were right a short while ago.
+ * password_cache - remembers which passwords were right recently.
  *
- * Clients send their password with each request; one check in a minute is
- * enough. The cache keeps no passwords or users, only a hash of the whole
- * question, under a key that never leaves this process.
+ * Clients send their password with each request, but one check a minute is
+ * enough. The cache stores neither passwords nor users, only a hash of the
+ * whole question; the hash's key never leaves this process.
  *
- * Memory is fixed: small sets of entries. When a set is full, its entry that
- * expires first makes room.
+ * Memory is fixed: The cache has a fixed size: small sets of entries. In a full
+ *                  set, a new entry replaces the one that expires first.
  *
  * Thread: one per worker, used by that worker only; no locks.
  */

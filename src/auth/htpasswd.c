@@ -28,11 +28,11 @@ struct htpasswd {
     struct siphash_key secret; /* chooses a hash for unknown users */
     _Atomic uint64_t generation;
     _Atomic uint64_t next_look_ms;
-    pthread_mutex_t mutex; /* guards content; held for a few steps */
+    pthread_mutex_t mutex; /* guards content; held only briefly */
     struct password_file content;
     /* Held by the thread that reads the file; taken before mutex. */
     pthread_mutex_t reading;
-    struct stat judged; /* guarded by reading: the file last judged */
+    struct stat judged; /* guarded by reading: the file at the last look */
     /* Guarded by reading: limits log lines about a missing file. */
     struct log_limit faults;
 };
@@ -70,8 +70,8 @@ static int read_users(struct password_file *content,
     return 0;
 }
 
-/* Reads the file. While it is being written, only a part may be read: it then
- * changes again. */
+/* Reads the file. If another program is just writing it, only a part may be
+ * read; the file then changes once more, and is read again. */
 static int content_read(struct password_file *content, const char *path,
                         struct htpasswd_fault *fault_out)
 {
@@ -115,7 +115,7 @@ bool htpasswd_is_due(struct htpasswd *htpasswd, uint64_t now_ms)
 }
 
 /* Replaces the old content by the new one. The generation changes last, so that
- * no result under the new one comes from the old content. */
+ * no result with the new generation comes from the old content. */
 static void take_over(struct htpasswd *htpasswd, struct password_file *content)
 {
     struct password_file old;
@@ -143,7 +143,7 @@ static void refresh(struct htpasswd *htpasswd)
     if (err == 0)
         err = content_read(&content, htpasswd->path, &fault);
     if (err == 0) {
-        /* The file that was read is the one judged. */
+        /* The file may have been replaced since stat(2). */
         htpasswd->judged = content.file.seen;
         take_over(htpasswd, &content);
         log_notice("passwords '%s': read anew", htpasswd->path);
@@ -155,7 +155,7 @@ static void refresh(struct htpasswd *htpasswd)
                   htpasswd->path, fault.line, fault.text);
     } else {
         if (htpasswd->judged.st_ino != 0)
-            htpasswd->judged.st_size = -1; /* it exists: try again */
+            htpasswd->judged.st_size = -1; /* it exists: forces another try */
         if (log_limit_allows(&htpasswd->faults, now_read_ns() / NS_PER_MS,
                              COMPLAIN_MS, &silent))
             log_error("passwords '%s': %s; the old ones stay", htpasswd->path,
@@ -172,15 +172,15 @@ void htpasswd_refresh(struct htpasswd *htpasswd)
 
 /* --- Checking ------------------------------------------------------------- */
 
-/* Matches no password: its second half is no possible hash. */
+/* A hash that no password has: its second half is not a possible hash. */
 static const char nobody[] = "$2y$10$......................"
                              "...............................";
 
 _Static_assert(sizeof(nobody) - 1 == 60, "bcrypt's length");
 
 /* Finds the hash for checking user, and returns whether user exists. An unknown
- * user gets another user's hash, always the same one: so the check takes as
- * long, and each kind of hash is used as often as for known users. */
+ * user gets another user's hash, always the same one. So the check takes as
+ * long as for a known user, and each kind of hash is used equally often. */
 static bool find_hash(struct htpasswd *htpasswd, struct bytes user,
                       char hash_out[HTPASSWD_HASH_BYTES_MAX + 1])
 {
@@ -204,7 +204,7 @@ static bool find_hash(struct htpasswd *htpasswd, struct bytes user,
     return found != NULL;
 }
 
-/* Takes the same time wherever the first difference is. */
+/* Compares in a time that does not depend on where the first difference is. */
 static bool is_equal(const char *a, const char *b)
 {
     size_t len = strlen(a);
@@ -242,7 +242,7 @@ bool htpasswd_check(struct htpasswd *htpasswd, struct bytes user,
     return is_right;
 }
 
-/* --- Coming and going ----------------------------------------------------- */
+/* --- Opening and closing -------------------------------------------------- */
 
 int htpasswd_open(struct htpasswd **htpasswd_out, const char *path,
                   struct htpasswd_fault *fault_out)

@@ -21,7 +21,7 @@ static struct bytes behind(struct bytes text, size_t len)
     return (struct bytes){text.data + len, text.len - len};
 }
 
-/* Whether text has only the characters by which crypt(3) writes 6 bits each. */
+/* Whether text has only the 64 characters with which crypt(3) writes hashes. */
 static bool is_coded(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -67,7 +67,8 @@ static const char *judge_rounds(struct bytes *rest)
             return "a SHA-crypt hash of over 1000000 rounds takes too long to "
                    "check";
     }
-    /* With leading zeros, crypt's output would differ from the file's text. */
+    /* With leading zeros, crypt's output would differ from the text in the
+     * file. */
     if (rounds < ROUNDS_MIN || rest->data[prefix.len] == '0' ||
         at == rest->len || rest->data[at] != '$')
         return "not a SHA-crypt hash: its rounds are no number from 1000 on";

@@ -1,7 +1,7 @@
 /*
  * htpasswd_priv - the users of a password file, parsed.
  *
- * Thread: any; not changed after htpasswd_parse().
+ * Thread: any; constant after htpasswd_parse().
  */
 #ifndef AUTH_HTPASSWD_PRIV_H
 #define AUTH_HTPASSWD_PRIV_H
@@ -11,15 +11,15 @@
 /* "$6$rounds=1000000$", 16 characters of salt, "$", 86 characters of hash. */
 enum { HTPASSWD_HASH_BYTES_MAX = 123 };
 
-/* A user of the file; name and hash point into its text. */
+/* A user of the file; name and hash point into the file's text. */
 struct htpasswd_user {
     struct bytes name;
     struct bytes hash;
     unsigned line;
 };
 
-/* Parses text into users, which has room for HTPASSWD_USERS_MAX. Returns how
- * many there are, sorted by name; or -1, with what is wrong in *fault_out. */
+/* Parses text into users, which has room for HTPASSWD_USERS_MAX, and sorts them
+ * by name. Returns how many there are; or -1 with the reason in *fault_out. */
 MUST_USE int htpasswd_parse(struct bytes text, struct htpasswd_user *users,
                             struct htpasswd_fault *fault_out);
 

@@ -11,16 +11,16 @@
 #include "auth/password_order_priv.h"
 
 enum {
-    THREAD_NICE = 10, /* a tenth of a worker's share of the CPU */
-    /* Additional to PASSWORD_JOBS: floods of questions must not delay the news
-     * that a password was withdrawn. */
+    THREAD_NICE = 10, /* about a tenth of a worker's CPU share */
+    /* Jobs besides PASSWORD_JOBS, so that a flood of questions does not delay
+     * noticing that a password was withdrawn. */
     REFRESH_JOBS = 4,
-    /* A question that is given up keeps its job until its client knows. */
+    /* Jobs of dropped questions, which stay in use until their clients know. */
     GIVEN_UP_JOBS = 16,
     ALL_JOBS = PASSWORD_JOBS + GIVEN_UP_JOBS + REFRESH_JOBS
 };
 
-/* The asker of refreshes, which is no address's key. */
+/* The asker of refreshes; no address has this key. */
 #define NO_ASKER UINT64_MAX
 
 struct password_check {
@@ -56,7 +56,8 @@ static struct htpasswd *free_job(struct password_check *check,
     return htpasswd;
 }
 
-/* Takes a free job, unless only `kept` are free. */
+/* Takes a free job. Returns NULL if at most `kept` are free, or if the threads
+ * are being stopped. */
 static struct password_job *take_job(struct password_check *check,
                                      uint64_t asker, unsigned kept)
 {
@@ -72,8 +73,9 @@ static struct password_job *take_job(struct password_check *check,
     return job;
 }
 
-/* Gives up a question for one of asker's. The note is sent under the mutex, so
- * that the client still exists. False: there is none to give up. */
+/* Drops a question to make room for one of asker. The note is sent under the
+ * mutex, so that the client still exists. Returns false if no question may be
+ * dropped. */
 static bool make_room(struct password_check *check, uint64_t asker)
 {
     struct password_job *job = password_order_find_victim(&check->order, asker);
@@ -87,8 +89,8 @@ static bool make_room(struct password_check *check, uint64_t asker)
     return true;
 }
 
-/* How many free jobs are reserved for refreshes, and not for questions; those
- * that refreshes already have are subtracted. */
+/* Returns how many free jobs are reserved for refreshes. Jobs that refreshes
+ * already have are subtracted. */
 static unsigned count_kept(const struct password_check *check)
 {
     unsigned looks = password_order_load(&check->order, NO_ASKER).own;
@@ -96,8 +98,8 @@ static unsigned count_kept(const struct password_check *check)
     return looks < REFRESH_JOBS ? REFRESH_JOBS - looks : 0;
 }
 
-/* Takes a job for a question: a free one, or that of a question given up for
- * it. */
+/* Takes a job for a question: a free one, after dropping another question if
+ * free jobs are short. Returns NULL if asker may not have a job. */
 static struct password_job *take_question(struct password_check *check,
                                           uint64_t asker)
 {
@@ -118,7 +120,8 @@ static void put_job(struct password_check *check, struct password_job *job)
     pthread_cond_signal(&check->changed);
 }
 
-/* Moves the job, and all queued ones with the same question, to done. */
+/* Finishes the job, and all queued jobs with the same question: moves them to
+ * the list done, and sets their verdict. */
 static void finish_job(struct password_check *check, struct password_job *job,
                        bool is_right, struct list *done)
 {
@@ -174,8 +177,8 @@ static void *run(void *context)
 {
     struct password_check *check = context;
 
-    /* On Linux, the priority is this thread's alone. If it stays, the thread
-     * runs like all others. */
+    /* On Linux, this sets the priority of only this thread. If the call fails,
+     * the thread runs at the usual priority. */
     (void)setpriority(PRIO_PROCESS, 0, THREAD_NICE);
     pthread_mutex_lock(&check->mutex);
     while (!check->is_stopping) {
@@ -263,7 +266,7 @@ void password_check_refresh(struct password_check *check,
     pthread_mutex_unlock(&check->mutex);
 }
 
-/* --- Coming and going ----------------------------------------------------- */
+/* --- Creating and destroying ---------------------------------------------- */
 
 static int start_threads(struct password_check *check, unsigned count)
 {

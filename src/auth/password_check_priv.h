@@ -1,15 +1,17 @@
 /*
- * password_check_priv - jobs, which clients and threads pass to each other.
+ * password_check_priv - the jobs that clients and threads pass to each other.
  *
- *   FREE -take-> TAKEN -put-> QUEUED -> RUNNING -> DONE -note-> client -give->
- *                                |  another's answer ^                 FREE
- *                                +-------------------+                  ^
- *                                +-> GIVEN_UP -note-> client ------give---+
+ *   FREE -take-> TAKEN -put-> QUEUED ---------> RUNNING ---------> DONE
+ *    ^                         |  |                               ^  |
+ *    |                         |  +-- equal question answered ----+  |
+ *    |                         +----> GIVEN_UP                       |
+ *    |                                   |                           |
+ *    +----- give <----- client <----- note <-------------------------+
  *
- * Thread: any may call each function. A job's fields belong to the client that
- *         has taken it, except link and state, which check's mutex guards, and
- *         those that say otherwise. A thread reads the rest while the job is
- *         RUNNING.
+ * Thread: any thread may call each function. A job's fields belong to the
+ *         client that has taken the job, except list_node and state, which the
+ *         mutex of password_check guards, and fields whose comment says
+ *         otherwise. While the job is RUNNING, a thread reads its other fields.
  */
 #ifndef AUTH_PASSWORD_CHECK_PRIV_H
 #define AUTH_PASSWORD_CHECK_PRIV_H
@@ -26,11 +28,11 @@ enum password_job_state {
     PASSWORD_JOB_QUEUED,
     PASSWORD_JOB_RUNNING,
     PASSWORD_JOB_DONE,
-    PASSWORD_JOB_GIVEN_UP /* given up to make room; no longer counted */
+    PASSWORD_JOB_GIVEN_UP /* dropped to make room; not counted */
 };
 
 struct password_job {
-    struct mailbox_note note; /* first; says that it is DONE or GIVEN_UP */
+    struct mailbox_note note; /* first; sent when DONE or GIVEN_UP */
     struct list list_node;    /* linked into free, queued or running jobs */
     enum password_job_state state;
     uint64_t asker; /* address_key; set when taken */
@@ -42,7 +44,7 @@ struct password_job {
     /* Used by the client. */
     struct mailbox *mailbox;
     struct htpasswd *htpasswd; /* a reference */
-    struct siphash digest;     /* names the question: password_client.c */
+    struct siphash digest;     /* identifies the question */
     struct list client_link;
     struct list waits;
     void *client;
@@ -53,30 +55,33 @@ struct password_job {
     char password[HTPASSWD_PASSWORD_BYTES_MAX];
 };
 
-/* The key of digests, the same for all clients, so that equal questions are
- * found. */
+/* Returns the key of digests. All clients use the same key, so that equal
+ * questions are recognized. */
 const struct siphash_key *password_check_secret(const struct password_check
                                                     *check);
 
-/* Takes a free job, or that of another asker's question, which is given up for
- * it. NULL: there is none for this asker, or the threads were stopped. */
+/* Takes a free job, or the job of another asker's question, which is dropped.
+ * Returns NULL if there is none for this asker, or if the threads were
+ * stopped. */
 struct password_job *password_check_take(struct password_check *check,
                                          uint64_t asker);
 
-/* Queues the job; when it is checked, job->note is sent to job->mailbox. */
+/* Queues the job. When the question has been checked, job->note is sent to
+ * job->mailbox. */
 void password_check_put(struct password_check *check, struct password_job *job);
 
-/* Tells that nobody waits for the job. True: it was only queued, and is free
- * now. */
+/* Says that nobody waits for the job any more. Returns true if the job was only
+ * queued; it is free then, and the caller must not use it. */
 MUST_USE bool password_check_cancel(struct password_check *check,
                                     struct password_job *job);
 
-/* Gives back and wipes a job that is TAKEN or DONE. */
+/* Wipes and frees a job that is TAKEN, DONE or GIVEN_UP, or a refresh. */
 void password_check_give(struct password_check *check,
                          struct password_job *job);
 
-/* Makes a thread call htpasswd_refresh() before anything else. If too many
- * calls wait already, it does nothing, and the file becomes due again. */
+/* Makes a thread call htpasswd_refresh() before it checks any password. Does
+ * nothing if too many refreshes wait already; the file will become due
+ * again. */
 void password_check_refresh(struct password_check *check,
                             struct htpasswd *htpasswd);
 

@@ -15,8 +15,8 @@ struct password_client {
     struct password_cache cache;
 };
 
-/* Names the question without revealing it. The generation stands for the file
- * and its content. */
+/* Returns a digest that identifies the question without revealing it. The
+ * generation identifies the file and its content. */
 static struct siphash make_digest(const struct password_client *client,
                                   const struct password_question *question)
 {
@@ -59,8 +59,8 @@ static void join(struct password_job *job, struct password_wait *wait)
     wait->job = job;
 }
 
-/* Tells the verdict to all that wait for it. Each wait leaves the list first,
- * since its callback may do anything. */
+/* Passes the verdict to all waits of the job. Each wait leaves the list before
+ * its callback is called, since the callback may do anything. */
 static void on_answer(struct mailbox_note *note)
 {
     struct password_job *job = OWNER_OF(note, struct password_job, note);
@@ -110,7 +110,7 @@ enum password_verdict password_client_ask(
         password_check_refresh(client->check, question->htpasswd);
     if (question->user.len > HTPASSWD_NAME_BYTES_MAX ||
         question->password.len > HTPASSWD_PASSWORD_BYTES_MAX)
-        return PASSWORD_WRONG; /* too long for any user of a file */
+        return PASSWORD_WRONG; /* no file has such long ones */
     digest = make_digest(client, question);
     if (password_cache_has(&client->cache, digest, question->now_ms))
         return PASSWORD_RIGHT;
@@ -139,10 +139,11 @@ void password_client_cancel(struct password_client *client,
     list_drop(&wait->list_node);
     if (!list_is_empty(&job->waits) || list_is_empty(&job->client_link))
         return;
-    /* Done before the job may be freed, and become another client's. */
+    /* The job leaves client->asked first, since password_check_cancel() may
+     * free it, and another client may take it. */
     list_drop(&job->client_link);
     if (!password_check_cancel(client->check, job))
-        list_put_last(&client->asked, &job->client_link); /* is answered */
+        list_put_last(&client->asked, &job->client_link); /* being checked */
 }
 
 int password_client_create(struct password_client **client_out,
@@ -164,8 +165,8 @@ void password_client_destroy(struct password_client *client)
 {
     if (!client)
         return;
-    /* These jobs are answered, but their notes have not arrived: check owns
-     * them. */
+    /* Jobs still in the list were answered, but their notes have not arrived;
+     * password_check owns them. */
     for (struct list *at = client->asked.next; at != &client->asked;
          at = at->next)
         assert(list_is_empty(&OWNER_OF(at, struct password_job, client_link)

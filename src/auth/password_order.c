@@ -37,8 +37,9 @@ static void lift(uint64_t *turn, uint64_t least)
         *turn = least;
 }
 
-/* Gives a new job its turns. An address's first job gets the turn that the
- * other addresses of its network are at. */
+/* Gives a new job its turns: one behind its network's last job, and one behind
+ * its address's last job. If the address has no job yet, its turn is the lowest
+ * of the other addresses of the network. */
 static void give_turns(const struct password_order *order,
                        struct password_job *job)
 {
@@ -84,8 +85,9 @@ static bool is_running(struct password_order *order, struct siphash digest)
     return false;
 }
 
-/* Finds the first job among those with the lowest turn. of: only jobs of that
- * job's network, by their own turns; NULL: all jobs. */
+/* Finds the queued job with the lowest turn, the first of several. If `of` is
+ * given, only jobs of its network count, by their turns inside the network;
+ * NULL: all jobs. */
 static struct password_job *find_next(struct password_order *order,
                                       const struct password_job *of)
 {
@@ -130,14 +132,15 @@ struct password_job *password_order_start(struct password_order *order)
 
 /* --- Room ---------------------------------------------------------------- */
 
-/* Finds the set for the network. */
+/* Returns the set of failed networks that the network's hash selects. */
 static uint64_t *find_set(struct password_order *order, uint64_t network)
 {
     return order->failed[address_key_hash(network, &order->secret) %
                          PASSWORD_FAILED_SETS];
 }
 
-/* Finds the network's way in the set; PASSWORD_FAILED_WAYS: there is none. */
+/* Returns the network's index in the set; PASSWORD_FAILED_WAYS if it is not
+ * there. */
 static size_t find_way(const uint64_t *set, uint64_t network)
 {
     size_t way = 0;
@@ -171,7 +174,7 @@ void password_order_note(struct password_order *order, uint64_t asker,
     set[0] = network;
 }
 
-/* Draws a number below count. */
+/* Returns a random number below count. */
 static uint64_t draw(struct password_order *order, uint64_t count)
 {
     uint64_t number = ++order->draws;
@@ -182,7 +185,7 @@ static uint64_t draw(struct password_order *order, uint64_t count)
     return hash.words[0] % count;
 }
 
-/* Above 0: a is busier; 0: equal. */
+/* Returns more than 0 if a is busier than b, 0 if they are equal. */
 static int compare(struct password_load a, struct password_load b)
 {
     if (a.network != b.network)
@@ -190,8 +193,9 @@ static int compare(struct password_load a, struct password_load b)
     return (a.own > b.own) - (a.own < b.own);
 }
 
-/* Compares the load of the job's asker with what the other asker's would be
- * with one question more. Above 0: the job's asker is busier. */
+/* Compares the load of the job's asker with the load that the other asker would
+ * have after one more question. Returns more than 0 if the job's asker is
+ * busier. */
 static int compare_after(struct password_load of_job,
                          const struct password_job *job,
                          struct password_load other, uint64_t asker)
@@ -223,7 +227,7 @@ struct password_job *password_order_find_victim(struct password_order *order,
             continue;
         order_of_both = compare_after(load, job, own, asker);
         if (order_of_both > 0 && compare(load, most) >= 0) {
-            busiest = job; /* the asker's last question */
+            busiest = job; /* the last question of that asker */
             most = load;
         }
         if (order_of_both != 0 || (!is_bad && (is_drawn_bad || !may_be_good)))

@@ -1,18 +1,19 @@
 /*
  * password_order_priv - decides which question is answered next, and which is
- * given up when there is no room for all.
+ * dropped when there is no room for all.
  *
- * Networks are served in turns, and in each its addresses: a job's turn is one
- * behind its network's last, but not before the threads' present turn. So a
- * newcomer waits for one question of each other network, however many these
- * have queued.
+ * Networks take turns, and so do the addresses inside a network. A job's turn
+ * is one more than that of its network's last job, but not before the turn that
+ * the threads have reached. So a newcomer waits for one question of each other
+ * network, however many these have queued.
  *
  *   put    A A A A  B B  C        turns of A: 1 2 3 4, of B: 1 2, of C: 1
  *   start  A B C  A B  A  A
  *
- * The busiest asker makes room; among equals one whose last answer was "wrong",
- * otherwise any of them, by chance: or the first ones would keep their places
- * by asking again at once.
+ * To make room, a question of the busiest asker is dropped. Among equally busy
+ * askers, one whose last password was wrong loses; otherwise chance decides.
+ * Without chance, the first askers would keep their places by asking again at
+ * once.
  *
  * Thread: any, with the mutex of password_check held.
  */
@@ -32,12 +33,13 @@ struct password_order {
     struct list running;
     uint64_t turn;  /* turn of the job started last */
     uint64_t draws; /* random numbers drawn so far */
-    /* Networks whose last answer was "wrong", in the set that their hash names,
-     * latest first; 0: none. */
+    /* Networks whose last password was wrong, the latest first, in the set that
+     * the network's hash selects; 0: free. */
     uint64_t failed[PASSWORD_FAILED_SETS][PASSWORD_FAILED_WAYS];
 };
 
-/* Whether the job is a question, with an asker, and not a refresh of a file. */
+/* Whether the job is a question, which has an asker, rather than a refresh of a
+ * file. */
 static inline bool password_job_is_question(const struct password_job *job)
 {
     return job->mailbox != NULL;
@@ -55,15 +57,16 @@ struct password_load password_order_load(const struct password_order *order,
 /* Queues the job; refreshes of files precede all questions. */
 void password_order_put(struct password_order *order, struct password_job *job);
 
-/* Starts the next job whose question is not being answered already; NULL:
- * none. */
+/* Starts the next job, and returns it. Skips questions that equal one being
+ * checked. Returns NULL if there is no job to start. */
 struct password_job *password_order_start(struct password_order *order);
 
 /* Remembers whether the asker's password was right. */
 void password_order_note(struct password_order *order, uint64_t asker,
                          bool is_right);
 
-/* Finds the question to give up for one of asker's, or NULL. */
+/* Returns the question to drop for a new one of asker; NULL if asker may not
+ * displace any. */
 struct password_job *password_order_find_victim(struct password_order *order,
                                                 uint64_t asker);
 
