@@ -1,15 +1,16 @@
 /*
- * codec_stream - compressors whose input comes, and output leaves, piece by
- * piece.
+ * codec_stream - compressors whose input arrives, and whose output leaves,
+ * piece by piece.
  *
  *   zstd     window 32 KiB    at most 345 KiB
  *   brotli   window 32 KiB    at most 305 KiB, with little effort
  *   gzip     window 32 KiB    at most 270 KiB
  *
- * A stream may have 400 KiB of memory; larger windows or more effort need more.
+ * A stream may use 400 KiB of memory, which larger windows or more effort would
+ * exceed.
  *
- * Thread: the one that has made it.
- * Owns:   its memory, which a meter counts if the library allows it.
+ * Thread: the thread that created the stream.
+ * Owns:   its memory; a meter counts it if the library allows that.
  */
 #ifndef CODEC_CODEC_STREAM_H
 #define CODEC_CODEC_STREAM_H
@@ -20,19 +21,20 @@ enum { CODEC_STREAM_BYTES_MAX = 400 * 1024 };
 
 enum codec_flush {
     CODEC_GO_ON, /* more will follow; output may be held back */
-    CODEC_FLUSH, /* all input so far comes out, if there is room */
-    CODEC_END    /* likewise; then ends the coding */
+    CODEC_FLUSH, /* output all input so far, if there is room */
+    CODEC_END    /* likewise, and end the coding */
 };
 
 struct codec_step {
-    struct bytes in; /* what was taken is cut off its front */
-    char *out;       /* moves on behind the output */
+    struct bytes in; /* input; consumed bytes are removed */
+    char *out;       /* advances behind the output */
     size_t room;     /* bytes left at out */
 };
 
 struct codec_stream {
-    /* False: no memory; the stream is useless from then on. If room is left
-     * over, in is empty, and all that flush asks for has come out. */
+    /* Compresses step->in to step->out. If room is left at the end, all input
+     * was consumed, and all output that flush demands was written. Returns
+     * false if there is no memory; the stream can only be destroyed then. */
     bool (*step)(struct codec_stream *stream, struct codec_step *step,
                  enum codec_flush flush);
     void (*destroy)(struct codec_stream *stream);

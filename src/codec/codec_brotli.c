@@ -2,9 +2,9 @@
 
 #include "codec/codec_brotli_memory_priv.h"
 
-/* Quality 5 already makes smaller output than the other codings, of any size,
- * and short texts need no more effort: the next quality that is worth its time,
- * 10, takes ten times as long. */
+/* Quality 5 already makes smaller output than the other codings, for texts of
+ * any size. Short texts get no more effort either: the next quality worth its
+ * time, 10, takes ten times as long. */
 enum { QUALITY_QUICK = 5, QUALITY_SLOW = 11, WINDOW_BITS = 22 };
 
 static bool set_up(BrotliEncoderState *state, const struct codec_order *order)
@@ -47,7 +47,7 @@ static enum codec_result compress_all(BrotliEncoderState *state,
     }
 }
 
-/* Compresses with an encoder of its own; the caller frees its memory. */
+/* Compresses with a new encoder. The caller frees the encoder's memory. */
 static enum codec_result compress(struct codec_order *order,
                                   struct codec_brotli_memory *memory)
 {

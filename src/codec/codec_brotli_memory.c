@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* Precedes each block, aligned for all types. */
+/* The header of each block, aligned for all types. */
 union block {
     struct list list_node;
     max_align_t alignment;

@@ -1,15 +1,16 @@
 /*
- * codec_brotli_memory - memory for an encoder that cannot report failed
- * allocations: as usually built, libbrotli ends the process then.
+ * codec_brotli_memory - memory for libbrotli's encoder, which cannot report a
+ * failed allocation: as usually built, the library then ends the process.
  *
  *   codec_brotli_memory_begin(&memory, meter);
  *   if (setjmp(memory.failed) == 0)
  *       ... calls of the encoder ...
  *   codec_brotli_memory_end(&memory);
  *
- * So a failed allocation does not return into the library: it jumps to where
- * `failed` was set, and the encoder is useless from then on. It need not be
- * destroyed: all that it has allocated is freed with the memory.
+ * A failed allocation does not return into the library, but jumps to the
+ * setjmp() that has set `failed`; the encoder is useless from then on. The
+ * encoder need not be destroyed, since codec_brotli_memory_end() frees all that
+ * it has allocated.
  *
  * Invariant: the encoder is only called while the function that called setjmp()
  *            is running.
@@ -34,8 +35,8 @@ void codec_brotli_memory_begin(struct codec_brotli_memory *memory,
                                struct codec_meter *meter);
 void codec_brotli_memory_end(struct codec_brotli_memory *memory);
 
-/* Allocation functions of the library's types; the first argument is the
- * memory. */
+/* The allocation functions that the library calls; their first argument is the
+ * struct codec_brotli_memory. */
 void *codec_brotli_allocate(void *context, size_t bytes);
 void codec_brotli_free(void *memory, void *block);
 

@@ -12,7 +12,7 @@ struct brotli_stream {
     struct codec_brotli_memory memory;
 };
 
-/* Calls the encoder, which may jump to memory.failed. */
+/* Calls the encoder; a failed allocation jumps to memory.failed. */
 static bool compress(struct brotli_stream *mine, struct codec_step *step,
                      BrotliEncoderOperation operation)
 {
@@ -62,7 +62,7 @@ static bool set_up(struct brotli_stream *mine)
                                      WINDOW_BITS);
 }
 
-/* Begins a stream. False: no memory. */
+/* Begins a stream. Returns false if there is no memory. */
 static bool begin(struct brotli_stream *mine)
 {
     return setjmp(mine->memory.failed) == 0 && set_up(mine);

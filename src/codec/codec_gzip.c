@@ -4,8 +4,8 @@
 
 enum { LEVEL_QUICK = 6, LEVEL_SLOW = 9, LEVEL_SLOWEST = 12 };
 
-/* The meter of this thread's allocations. The library has one allocator for all
- * threads, which gets no context. */
+/* The meter for this thread's allocations. The library has one allocator for
+ * all threads, and passes it no context. */
 static _Thread_local struct codec_meter *meter;
 
 static void *allocate(size_t bytes)

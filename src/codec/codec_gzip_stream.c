@@ -7,7 +7,7 @@
 enum {
     LEVEL = 6,
     WINDOW_BITS = 15,
-    AS_GZIP = 16, /* added to windowBits: a gzip head and end */
+    AS_GZIP = 16, /* added to windowBits: write gzip */
     MEMORY_LEVEL = 8
 };
 
@@ -41,7 +41,7 @@ static bool step(struct codec_stream *stream, struct codec_step *step,
     int result;
 
     if (taken == 0 && flush == CODEC_FLUSH && mine->is_flushed)
-        return true; /* or a second flush mark would be written */
+        return true; /* a second flush would write another marker */
     z->next_in = (Bytef *)(uintptr_t)step->in.data;
     z->avail_in = taken;
     z->next_out = (Bytef *)step->out;

@@ -3,7 +3,7 @@
 
 #include "codec/codec.h"
 
-/* Precedes each block, and has its size; aligned for all types. */
+/* The header of each block: the block's size, aligned for all types. */
 union header {
     size_t bytes;
     max_align_t alignment;

@@ -3,24 +3,25 @@
 
 #include "codec/codec.h"
 
-/* No level's window exceeds 8 MiB; clients need not support more (RFC 9659). */
+/* No level has a window over 8 MiB, which is all that clients must support (RFC
+ * 9659). */
 enum { LEVEL_SLOW = 19 };
 
-/* The quick levels take two milliseconds; longer texts take eleven for each
- * megabyte. Lower levels would lose to gzip on short pages: of 8 KB, gzip
- * leaves 2190 bytes, level 3 2280, and level 17 2160. */
+/* The quick levels take two milliseconds, or eleven per megabyte for long
+ * texts. Lower levels would lose to gzip on short pages: 8 KB become 2190 bytes
+ * with gzip, 2280 with level 3, and 2160 with level 17. */
 static const struct {
     size_t bytes_max;
     int level;
 } quick_levels[] = {{CODEC_SHORT_BYTES, 17}, {256 << 10, 9}, {SIZE_MAX, 6}};
 
 enum {
-    /* 1 MB against a dictionary of 1 MB takes 30 ms, and is at most a quarter
-     * larger than the slowest level's output, which takes twenty times as
-     * long. */
+    /* With a dictionary of 1 MB, this level compresses 1 MB in 30 ms. The
+     * slowest level takes twenty times as long, and its output is at least four
+     * fifths as large. */
     LEVEL_DELTA = 9,
     WINDOW_LOG_MIN = 10,
-    WINDOW_BYTES_MIN = 8 << 20 /* window that all clients have (RFC 9842 5) */
+    WINDOW_BYTES_MIN = 8 << 20 /* all clients have it (RFC 9842 5) */
 };
 
 static enum codec_result result_of(size_t code)
@@ -35,9 +36,11 @@ static enum codec_result result_of(size_t code)
     }
 }
 
-/* A dictionary can be used by as many bytes of text as the window is long. A
- * window for the whole text is no longer than the text, whatever its logarithm
- * (RFC 8878 3.1.1.1.2, a single segment). */
+/* Returns the logarithm of the window for a text with a dictionary. The
+ * dictionary is used only for the first bytes of the text, as many as the
+ * window is long. A window that covers the whole text counts as no longer than
+ * the text, even if its logarithm is larger (single segment, RFC 8878
+ * 3.1.1.1.2). */
 static int find_window_log(const struct codec_order *order)
 {
     uint64_t most = order->dictionary.len + order->dictionary.len / 4;
