@@ -1,6 +1,6 @@
 /*
- * folder_files - checks files of known names in a folder before a library, such
- * as a database's, opens them without checks.
+ * folder_files - checks files with known names in a folder, before a library,
+ * such as a database's, opens them without checks of its own.
  *
  * Thread: any.
  */
@@ -15,10 +15,11 @@ struct folder_files_fault {
     int status;       /* exit status */
 };
 
-/* names, ended by NULL, are files in folder, a descriptor or AT_FDCWD. A
- * missing file is no fault. is_roots: root would open them, in a folder that
- * only root can write in; then each must be root's alone, too. False: fault_out
- * says why. */
+/* Checks the files called names (NULL ends the list) in folder, which is a
+ * descriptor or AT_FDCWD. A missing file is no fault. is_roots: root would open
+ * the files, in a folder where only root can write; then each file must also be
+ * root's alone. Returns false, with the reason in fault_out, if a file has a
+ * fault. */
 bool folder_files_check(int folder, const char *const *names, bool is_roots,
                         struct folder_files_fault *fault_out);
 

@@ -1,5 +1,5 @@
 /*
- * folder_owner - makes root work in another user's folder as that user.
+ * folder_owner - lets root work in another user's folder by becoming that user.
  *
  * The folder's owner can replace any file in it by a symlink, and a user who
  * can write in a folder above it can lead root to another folder. So only root
@@ -14,15 +14,16 @@
 
 #include "confine/safe_path.h"
 
-/* Opens folder (O_PATH), whose path is checked from the root on, with all that
- * is above the working directory. Returns a descriptor; -EPERM: others than
- * root and its owner could redirect the path; or another -errno. *st_out is the
- * folder's, once it has been found. */
+/* Opens folder (O_PATH), after checking its whole path from the root on; for a
+ * relative path, this includes the working directory's. Returns a descriptor;
+ * -EPERM: users other than root and the folder's owner could redirect the path;
+ * or another -errno. *st_out describes the folder as soon as it is found. */
 MUST_USE int folder_owner_open(const char *folder, struct stat *st_out,
                                struct safe_folder *about_out);
 
-/* Makes root that user for good, with that user's groups. Returns EX_OK, or an
- * exit status after one line on stderr: then the process must not go on. */
+/* Makes the process, which is root, that user for good, with the user's groups.
+ * Returns EX_OK, or an exit status after one line on stderr, after which the
+ * process must end. */
 MUST_USE int folder_owner_become(uid_t uid);
 
 #endif

@@ -1,19 +1,22 @@
 /*
  * identity - the user and group that the server runs as: --user, --group.
  *
- * Root changes in two steps. From identity_begin() on, the kernel judges every
- * use of a file by that user's rights, while the process stays root in all
- * else; files that only root may read must be opened before, or between
- * identity_raise() and identity_lower(). Once sockets are bound and logs are
- * open, identity_assume() makes the process that user, with that user's groups,
- * gives up all capabilities for good (no_new_privs), and checks the result.
+ * A process of root changes its user in two steps. From identity_begin() on,
+ * the kernel judges every use of a file by the new user's rights, while the
+ * process remains root in everything else. Files that only root may read must
+ * be opened before, or between identity_raise() and identity_lower(). Once
+ * sockets are bound and logs are open, identity_assume() makes the process the
+ * new user, with the user's groups, gives up all capabilities for good
+ * (no_new_privs), and checks the result.
  *
- * A server that root starts without --user runs as root, and keeps two
+ * A server that root starts without --user runs as root, but keeps only two
  * capabilities:
+ *
  *   CAP_NET_BIND_SERVICE  a reload may add a port below 1024
  *   CAP_DAC_READ_SEARCH   it serves files whoever owns them
- * but not CAP_DAC_OVERRIDE: the server need not write to others' files, and a
- * log in another user's directory needs --user.
+ *
+ * CAP_DAC_OVERRIDE is given up: the server need not write to other users'
+ * files, and a log in another user's directory needs --user.
  *
  * Thread: the main thread, before there is another: each thread has its own
  *         capabilities and no_new_privs, and inherits them at its start.
@@ -35,33 +38,34 @@ struct identity {
     int group_count;
 };
 
-/* user: "NAME", "NAME:GROUP", numbers instead, or NULL. group: overrides the
- * one behind the colon, or NULL. Returns EX_OK, or EX_NOUSER, EX_USAGE or
- * EX_OSERR after one line on stderr. */
+/* Finds the identity. user is "NAME", "NAME:GROUP", the same with numbers, or
+ * NULL. group, unless NULL, overrides the group in user. Returns EX_OK, or
+ * EX_NOUSER, EX_USAGE or EX_OSERR after one line on stderr. */
 MUST_USE int identity_find(struct identity *identity, const char *user,
                            const char *group);
 
-/* The first step: from now on, the kernel judges uses of files by that user's
- * rights. Root keeps all other rights (a port below 1024); a process that is
- * not root does not change. EX_OK, or EX_NOPERM or EX_OSERR after one line on
- * stderr. */
+/* The first step: from now on, the kernel judges uses of files by the
+ * identity's rights. Root keeps all other rights (such as a port below 1024); a
+ * process that is not root does not change. Returns EX_OK, or EX_NOPERM or
+ * EX_OSERR after one line on stderr. */
 MUST_USE int identity_begin(const struct identity *identity);
 
-/* Gives root's rights to files back for a moment; identity_lower() ends
- * that. */
+/* Gives the process root's rights to files until identity_lower() is called. */
 void identity_raise(void);
 void identity_lower(const struct identity *identity);
 bool identity_is_root_for_files(void);
 
-/* Returns the user by whose rights files are used. Not to be called in the
+/* Returns the user whose rights apply to files. Must not be called in the
  * sandbox. */
 uid_t identity_file_user(void);
 
-/* The second step: becomes the identity for good. Returns EX_OK, or EX_NOPERM
- * or EX_OSERR after one line on stderr: then the server must not go on. */
+/* The second step: makes the process the identity for good. Returns EX_OK, or
+ * EX_NOPERM or EX_OSERR after one line on stderr, after which the server must
+ * end. */
 MUST_USE int identity_assume(const struct identity *identity);
 
-/* Writes the name of user uid, in quotes, or its number if it has none. */
+/* Writes the name of user uid in quotes, or the number if the user has no
+ * name. */
 void identity_name(char name[IDENTITY_NAME_SIZE], uid_t uid);
 
 #endif

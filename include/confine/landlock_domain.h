@@ -1,18 +1,20 @@
 /*
  * landlock_domain - limits which files the process can reach, by Landlock.
  *
- * A rule belongs to the file or directory that its path names when it is given,
- * not to the name: a directory that is renamed keeps its rule, and what takes
- * its place is out of reach. So a file that others replace by a rename stays in
- * reach only through its directory, or by the broker outside (broker.h).
+ * A rule belongs to the file or directory that a path names when the rule is
+ * made, not to the path itself. A renamed directory keeps its rule, and a new
+ * one at the old path is out of reach. So a file that others replace by
+ * renaming stays in reach only through a rule for its directory, or by the
+ * broker outside of the sandbox (broker.h).
  *
  * Open files stay usable. Landlock does not control stat(2), readlink(2),
- * connecting to a unix socket by its path, and attributes (chmod, chown,
- * times), which seccomp_filter refuses.
+ * connecting to a unix socket by its path, and changes of attributes (chmod,
+ * chown, times); seccomp_filter refuses the latter.
  *
  * Thread: the main thread's. The domain covers the calling thread and those
  *         that it starts later, so it is entered before there is a second one.
- * Owns:   the ruleset's descriptor until it is entered, and a list of rules.
+ * Owns:   the ruleset's descriptor until the domain is entered, and a list of
+ *         rules.
  */
 #ifndef CONFINE_LANDLOCK_DOMAIN_H
 #define CONFINE_LANDLOCK_DOMAIN_H
@@ -22,10 +24,10 @@
 #include "base/bytes.h"
 
 enum path_access {
-    PATH_LIST, /* names in path, and in all directories below */
-    PATH_READ, /* path; a directory with all below */
-    /* As PATH_READ; files, directories and sockets may also be written, made
-     * and removed. */
+    PATH_LIST, /* list path and all directories below */
+    PATH_READ, /* read path, or all below a directory */
+    /* As PATH_READ, and write, create and remove files, directories and
+     * sockets. */
     PATH_WRITE
 };
 
@@ -38,7 +40,7 @@ struct path_rule {
 struct landlock_domain {
     int fd;
     int abi;          /* version of the kernel's Landlock; 0: none */
-    uint64_t handled; /* rights that are refused unless a rule gives them */
+    uint64_t handled; /* rights refused unless a rule grants them */
     struct path_rule *rules;
     size_t rule_count;
     size_t rules_max;
@@ -58,13 +60,13 @@ MUST_USE int landlock_domain_open(struct landlock_domain *landlock,
                                   const struct landlock_domain_options
                                       *options);
 
-/* Gives access to path. Returns 0 or -errno: that of opening path, or -E2BIG
- * for more than rules_max. */
+/* Allows access to path. Returns 0; -E2BIG: there are rules_max rules already;
+ * or another -errno if path cannot be opened or no rule can be added. */
 MUST_USE int landlock_domain_permit(struct landlock_domain *landlock,
                                     const char *path, enum path_access access);
 
-/* From now on, nothing else can be opened, for good. Also sets no_new_privs.
- * Returns 0 or -errno. */
+/* Enters the domain for good: from now on, nothing else can be opened. Also
+ * sets no_new_privs. Returns 0 or -errno. */
 MUST_USE int landlock_domain_enter(struct landlock_domain *landlock);
 
 /* Whether the domain, entered or not, allows this access to path. If path does

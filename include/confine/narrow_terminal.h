@@ -2,9 +2,9 @@
  * narrow_terminal - limits what a process that gives up root can do with root's
  * terminal.
  *
- * A shell opens its terminal for both reading and writing, whatever a
- * descriptor is for. A process that keeps it so, or an attacker who takes it
- * over, can read what root types there later.
+ * A shell opens its terminal for reading and writing, and passes that on as
+ * standard input and output alike. A process that keeps such a descriptor, or
+ * an attacker who takes over the process, can read what root types there later.
  *
  * Thread: any, while it is root: nobody else can open root's terminal.
  */
@@ -15,14 +15,15 @@
 
 #include "base/bytes.h"
 
-/* Narrows the standard descriptors that are terminals: the input becomes
- * read-only, or empty unless reads; the others become write-only. An output that
- * cannot be opened again (another session's, or not visible here) becomes
- * /dev/null, and the log says so; an input to be read is an error then.
+/* Replaces the standard descriptors that are terminals. The input becomes
+ * read-only if reads, else /dev/null; the others become write-only. An output
+ * that cannot be opened again (because it belongs to another session, or is not
+ * visible here) becomes /dev/null, which is logged. If an input to be read
+ * cannot be opened again, this is an error.
  *
- * Also leaves the session's terminal, so that the process cannot type there in
- * the user's place (TIOCSTI); it gets the terminal back only if it leads the
- * session. Interrupts from the terminal still arrive. Returns 0 or -errno. */
+ * Also leaves the session's terminal, so that the process cannot fake the
+ * user's typing there (TIOCSTI). A process that leads its session keeps the
+ * terminal. Interrupts from the terminal still arrive. Returns 0 or -errno. */
 MUST_USE int narrow_terminal_leave(bool reads);
 
 #endif

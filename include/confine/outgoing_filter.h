@@ -1,11 +1,11 @@
 /*
- * outgoing_filter - refuses system calls, by seccomp, that a process which only
- * connects to others does not need.
+ * outgoing_filter - uses seccomp to refuse system calls that are unnecessary
+ * for a process that only connects to others.
  *
  * The process cannot listen, accept, start a program, inspect other processes,
- * change its user, or mount. Which calls libraries need to connect and to look
- * up names is unknown; so this filter lists what is refused, not, as the
- * server's (seccomp_filter.h), what is allowed.
+ * change its user, or mount. It is unknown which calls the libraries need to
+ * connect and to look up names. So this filter lists refused calls, unlike the
+ * server's filter (seccomp_filter.h), which lists allowed ones.
  *
  * Thread: the main thread's; enter before there is a second one.
  */

@@ -1,23 +1,24 @@
 /*
- * root_files - opens and makes files as root for a server that will change its
- * user.
+ * root_files - opens and creates files as root, for a server that will change
+ * its user.
  *
  * A server started as root with --user uses files as that user from
- * identity_begin() on: the kernel then refuses whatever that user may not have,
- * wherever symlinks lead. Some places, such as /run and /var/log, are root's.
- * There, and only if nobody but root can redirect the path (safe_path.h), root
- * does it:
+ * identity_begin() on: the kernel then refuses whatever the user has no right
+ * to, wherever symlinks lead. Some folders, such as /run and /var/log, belong
+ * to root. In such a folder, root acts for the user, provided that nobody but
+ * root can redirect the path (safe_path.h):
  *
- *   FILE_READ            a regular file with one name, of root's or the user's
- *   FILE_APPEND          the same, or a device or a FIFO; one that is not there
- *                        is made, and is the user's
- *   FILE_PID             the same, but what is made stays root's
- *   FILE_PRIVATE         a regular file with one name, of root's or the user's
- *   FILE_LISTEN          makes the socket, which stays root's
- *   FILE_LISTEN_PRIVATE  makes the socket, which is the user's
+ *   FILE_READ            a regular file with a single name (no hard links) that
+ *                        belongs to root or the user
+ *   FILE_APPEND          the same, or a device or a FIFO; a missing file is
+ *                        created and given to the user
+ *   FILE_PID             as FILE_READ; a missing file is created, and is root's
+ *   FILE_PRIVATE         as FILE_READ
+ *   FILE_LISTEN          creates the socket, which stays root's
+ *   FILE_LISTEN_PRIVATE  creates the socket and gives it to the user
  *   FILE_REMOVE          a socket or a regular file
  *
- * Only what root has just made itself (O_EXCL) is given to another owner.
+ * Only files that root has just created itself (O_EXCL) change their owner.
  *
  * Thread: the main thread, before there is another: each thread has its own
  *         file system ids.
@@ -28,33 +29,37 @@
 #include "base/file_broker.h"
 #include "confine/identity.h"
 
-/* From now until root_files_end(), file_broker_ask() asks this module. Does
- * nothing unless identity_begin() has changed the user. */
+/* From now until root_files_end(), this module is the broker that
+ * file_broker_ask() asks. Does nothing unless identity_begin() has changed the
+ * user. */
 void root_files_begin(const struct identity *identity);
 void root_files_end(void);
 
-/* Makes a folder (0700) owned by the user. 0 or -errno; -EEXIST: it exists. */
+/* Creates a folder (0700) that belongs to the user. Returns 0; -EEXIST: it
+ * exists; or another -errno. */
 MUST_USE int root_files_make_folder(const struct identity *identity,
                                     const char *path);
 
-/* Makes the folder and all that is missing above it; what only root can make
- * stays root's. There is no result: later uses find out whether it is there. */
+/* Creates the folder and all missing folders above it. The latter stay root's
+ * if only root can create them. No result is returned: later uses find out
+ * whether the folder exists. */
 void root_files_make_folders(const struct identity *identity,
                              const char *folder);
 
-/* Whether root, if the server stays root, may make a folder: the existing part
- * of its path is judged as below, but /tmp and the like are accepted. */
+/* Checks whether a server that stays root may create the folder: judges the
+ * existing part of its path like root_files_check_folder(), but accepts /tmp
+ * and the like as the folder's direct parent. Returns 0 or -errno. */
 MUST_USE int root_files_check_way(const char *folder);
 
-/* Whether root, if the server stays root, may keep files in an existing folder.
- * 0; -EPERM: others than root can write there or on the way, and so redirect
- * root; or another -errno. For other users, the kernel judges, and the result
- * is 0. */
+/* Checks whether a server that stays root may keep files in an existing folder.
+ * Returns 0; -EPERM: users other than root can write in the folder or on the
+ * way to it, and so redirect root; or another -errno. Always returns 0 for
+ * other users, since the kernel judges them. */
 MUST_USE int root_files_check_folder(const char *folder);
 
-/* Checks the path, makes the folder if it is missing, and checks it. Returns 0
- * if files may be kept there, or -errno, for which root_files_explain() has the
- * reason and what to do. */
+/* Checks the path, creates the folder if it is missing, and checks the folder.
+ * Returns 0 if files may be kept there; or -errno, for which
+ * root_files_explain() returns the reason and what to do. */
 MUST_USE int root_files_settle_folder(const struct identity *identity,
                                       const char *folder);
 const char *root_files_explain(int err);

@@ -1,21 +1,22 @@
 /*
- * safe_path - whether somebody can redirect a path to another file.
+ * safe_path - checks whether another user can redirect a path to another file.
  *
  * A user who may write in a directory of the path can put a symlink, or another
- * file, where the next name is looked up. If root opened such a path, it would
- * act for that user. The path is walked name by name, from opened directories,
- * and so are its symlinks:
+ * file, where the next name is looked up. If root opened such a path, root
+ * would act for that user. So the path is walked name by name, each from the
+ * opened directory before it, and the targets of symlinks likewise:
  *
- *   a directory  must not be writable for that user, by its mode or an ACL
- *                (whose limit the group's bits are); or it has the sticky bit
- *                (/tmp), and the next name is a directory of somebody else,
- *                which that user cannot rename. Group 0 counts as root if
- *                only root is in it
- *   a symlink    lies in such a directory without the sticky bit
+ *   a directory  is accepted if the user cannot write in it, by its mode or an
+ *                ACL (the group's bits limit what an ACL grants). With the
+ *                sticky bit (/tmp), it is accepted if the next name is a
+ *                directory of somebody else, since the user cannot rename
+ *                that. Group 0 counts as root if only root is in it
+ *   a symlink    is accepted in an accepted directory without the sticky bit
  *   /proc        is refused: its links lead to open files (/proc/self/fd),
  *                whoever opened them, not to names
  *
- * The answer stays true as long as those who may write there change nothing.
+ * The result stays valid as long as the users who may write in these
+ * directories change nothing there.
  *
  * Thread: any.
  * Owns:   the descriptor.
@@ -32,39 +33,42 @@ struct safe_path {
     int fd;                  /* the last directory of the path */
     char name[NAME_MAX + 1]; /* the last name, which is no symlink */
     bool exists;
-    bool has_acl; /* this, st: only if it exists */
+    bool has_acl; /* this and st are valid if exists */
     struct stat st;
 };
 
-/* Walks to path. who: the user who must not be able to redirect it; NULL:
- * anybody but root. Returns 0; -EPERM: that user can; or another -errno. Only 0
- * leaves something to close. */
+/* Walks to path. who is the user who must not be able to redirect the path;
+ * NULL: anybody but root. Returns 0; -EPERM: the user can redirect it; or
+ * another -errno. Only 0 leaves a descriptor to close. */
 MUST_USE int safe_path_open(struct safe_path *at, const char *path,
                             const struct identity *who);
 void safe_path_close(struct safe_path *at);
 
 struct safe_folder {
-    bool is_loose;    /* others can make entries in it; only the sticky bit
-                      protects those of its owner */
-    bool is_anybodys; /* it, or a folder above, was made where anybody may make
-                         one: only its owner chose it */
+    /* Others can create entries in it; only the sticky bit protects the
+     * entries of its owner. */
+    bool is_loose;
+    /* The folder, or one above it, is not root's and lies in a folder like
+     * /tmp, where anybody may create one: only its owner chose the path. */
+    bool is_anybodys;
 };
 
-/* Walks to a folder that, like all above it, only root and owner can write in
- * or redirect. Returns its descriptor (O_PATH); -EPERM: somebody else can; or
- * another -errno. */
+/* Walks to a folder; only root and owner may be able to write in it or in the
+ * folders above it. Returns its descriptor (O_PATH); -EPERM: another user can
+ * redirect the path; or another -errno. */
 MUST_USE int safe_path_open_folder(const char *path, uid_t owner,
                                    struct safe_folder *about_out);
 
-/* Whether who can write to the file at the end, or take the right to. */
+/* Whether who can write to the file at the end of the path, or can gain that
+ * right. */
 bool safe_path_is_writable(const struct safe_path *at,
                            const struct identity *who);
 
 /* Whether the walk may go on in the directory that is open as fd. */
 typedef bool safe_path_see(void *context, int fd);
 
-/* Walks to path, with see as the only judge of directories. Returns 0; -EPERM:
- * one was refused; or another -errno. */
+/* Walks to path, with see as the only judge of its directories. Returns 0;
+ * -EPERM: see refused a directory; or another -errno. */
 MUST_USE int safe_path_walk(const char *path, safe_path_see *see,
                             void *context);
 

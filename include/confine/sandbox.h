@@ -2,13 +2,13 @@
  * sandbox - confines the process to what it needs: files (landlock_domain) and
  * system calls (seccomp_filter).
  *
- *            refused file    refused call         kernel cannot
+ *            refused file    refused call         feature missing in the kernel
  *   off      -               -                    -
- *   on       EACCES          EPERM                goes on, logged
- *   strict   EACCES          killed by SIGSYS     does not start
+ *   on       EACCES          EPERM                is done without, and logged
+ *   strict   EACCES          killed by SIGSYS     prevents the start
  *
- * Builds with a sanitizer or coverage have no sandbox, and say so in every
- * mode: their run-time libraries open files and trace processes.
+ * Builds with a sanitizer or coverage have no sandbox in any mode, and log
+ * this, since their run-time libraries open files and trace processes.
  *
  * Thread: the main thread's; entered before there is a second one.
  */
@@ -29,7 +29,7 @@ struct sandbox_path {
 
 struct sandbox_options {
     enum sandbox_mode mode;
-    bool is_default; /* not chosen: what the kernel lacks is not logged */
+    bool is_default; /* not chosen: missing features not logged */
     const struct sandbox_path *paths;
     size_t path_count;
     bool connects_tcp;      /* the server asks other servers */
@@ -51,15 +51,16 @@ struct sandbox {
 /* Whether this build has a sandbox. */
 bool sandbox_is_built_in(void);
 
-/* Enters the sandbox and logs what is in force: as info, or as a notice if more
- * was asked for than is possible. /dev/null is always in reach; a path that
- * cannot be opened is logged and left out. EX_OK; if strict, also
- * EX_UNAVAILABLE after a line that says why: then the server must not start. */
+/* Enters the sandbox and logs what is in force: as info, or as a notice if the
+ * operator asked for more than is possible. /dev/null is always in reach; a
+ * path that cannot be opened is logged and left out. Returns EX_OK; in strict
+ * mode also EX_UNAVAILABLE, after a line with the reason, and then the server
+ * must not start. */
 MUST_USE int sandbox_enter(struct sandbox *sandbox,
                            const struct sandbox_options *options);
 
-/* Whether this access to path is possible inside. If not, only a new process
- * has it: after a restart or an upgrade. */
+/* Whether the sandbox allows this access to path. If not, only a new process
+ * can get it, after a restart or an upgrade. */
 bool sandbox_allows(const struct sandbox *sandbox, const char *path,
                     enum path_access access);
 

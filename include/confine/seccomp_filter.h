@@ -1,15 +1,16 @@
 /*
  * seccomp_filter - limits which system calls the process can make, by seccomp.
  *
- * The list (seccomp_filter.c) is what a running server uses: not exec, no new
- * process, no ptrace, no socket but unix ones and TCP over IPv4 and IPv6 (UDP
- * where names are looked up), no executable memory, no signal to others, no
- * change of owners or modes by path, no setuid bits. Dropping privileges and
- * the like is done before.
+ * The list of allowed calls (seccomp_filter.c) is what a running server uses.
+ * It has no exec, no new process, no ptrace, no sockets other than unix sockets
+ * and TCP over IPv4 and IPv6 (and UDP where names are looked up), no executable
+ * memory, no signal to others, no change of owners or modes by path, no setuid
+ * bits. Privileges are dropped before the filter is entered.
  *
  * A call outside of the list fails with EPERM, and the kernel writes it to its
- * audit log; if kills, it ends the process by SIGSYS. clone3 fails with ENOSYS,
- * so that the C library falls back to clone, whose flags a filter can see.
+ * audit log; if kills is set, SIGSYS ends the process instead. clone3 fails
+ * with ENOSYS, so that the C library falls back to clone, whose flags a filter
+ * can see.
  *
  * Thread: the main thread's. The filter covers the calling thread and those
  *         that it starts later, so it is entered before there is a second one.

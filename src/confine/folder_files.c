@@ -18,7 +18,7 @@ static const struct folder_files_fault writable = {
             "holds, and chmod 600 it",
     .status = EX_NOPERM};
 
-/* Finds what is wrong with a file of the folder, or NULL. */
+/* Returns what is wrong with a file of the folder; NULL if nothing is. */
 static const struct folder_files_fault *find_fault(int folder, const char *name,
                                                    bool is_roots)
 {

@@ -6,12 +6,13 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* The group of an owner who is in no database of users: nobody's group, which
- * owns nothing. The folder's own group may be one that its owner is not in. */
+/* The group for an owner who is not in the user database: nobody's group, which
+ * owns nothing. The folder's own group would be wrong, since the owner may not
+ * be a member of it. */
 enum { NO_GROUP = 65534 };
 
-/* Returns the folder's path from the root on. NULL with errno: the working
- * directory is gone, or its path too long. */
+/* Returns the folder's path from the root on; NULL, with errno set, if the
+ * working directory is gone, or the path is too long or empty. */
 static const char *from_root(const char *folder, char absolute[PATH_MAX])
 {
     size_t len;
@@ -47,7 +48,8 @@ int folder_owner_open(const char *folder, struct stat *st_out,
     fd = safe_path_open_folder(folder, st_out->st_uid, about_out);
     if (fd < 0)
         return fd;
-    /* The path was judged for the owner of what was there before: compare. */
+    /* The folder may have been replaced since stat(2): its owner must still be
+     * the one for whom the path was judged. */
     if (fstat(fd, &there) == -1)
         err = -errno;
     else if (there.st_uid != st_out->st_uid)

@@ -16,14 +16,14 @@
 
 enum {
     NAME_MAX_BYTES = 256,
-    ENTRY_BYTES_MAX = 65536, /* a group may have many members */
+    ENTRY_BYTES_MAX = 65536, /* large, since groups can have many members */
     CAPABILITIES_MAX = 64
 };
 
 /* --- Looking up ----------------------------------------------------------- */
 
-/* Reads a whole decimal number that is a valid uid or gid; -1 is not, since the
- * kernel takes it for "unchanged". */
+/* Reads a decimal number that is a valid uid or gid. (uint32_t)-1 is invalid,
+ * since the kernel takes it for "unchanged". */
 static bool read_id(const char *text, uint32_t *id_out)
 {
     unsigned long long id;
@@ -47,7 +47,8 @@ static int complain(const char *option, const char *name, int err)
     return EX_OSERR;
 }
 
-/* Copies the user's name, if there is one, to known_as. */
+/* Finds the user called name, and sets uid and gid. Copies the user's name to
+ * known_as, or "" if the user has none. */
 static int find_user(struct identity *identity, const char *name,
                      bool needs_group, char known_as[NAME_MAX_BYTES],
                      char *entry)
@@ -158,9 +159,9 @@ int identity_find(struct identity *identity, const char *user,
     return status;
 }
 
-/* --- Becoming it ---------------------------------------------------------- */
+/* --- Changing the user ---------------------------------------------------- */
 
-/* All sets of capabilities, each in the kernel's two halves. */
+/* All capability sets; the kernel splits each into two halves of 32 bits. */
 struct capabilities {
     struct __user_cap_data_struct half[2];
 };
@@ -173,7 +174,7 @@ static int get_capabilities(struct capabilities *capabilities)
     return (int)syscall(SYS_capget, &header, capabilities->half);
 }
 
-/* Keeps, as permitted and effective, those capabilities of kept that are
+/* Limits the permitted and effective capabilities to those of kept that are
  * permitted now. */
 static int keep_capabilities(uint64_t kept)
 {
@@ -191,15 +192,15 @@ static int keep_capabilities(uint64_t kept)
         half->effective = half->permitted;
         half->inheritable = 0;
     }
-    /* If nothing changes, there is no call: a service manager's filter may
-     * refuse even that. */
+    /* If nothing changes, capset() is not called, since a service manager's
+     * filter may refuse even that. */
     if (memcmp(&capabilities, &before, sizeof(before)) == 0)
         return 0;
     return (int)syscall(SYS_capset, &header, capabilities.half);
 }
 
-/* Drops the bounding set, so that exec cannot give capabilities back. That
- * needs CAP_SETPCAP; all processes have no_new_privs besides. */
+/* Drops the bounding set, so that exec cannot give capabilities back. This
+ * needs CAP_SETPCAP; if it fails, no_new_privs still has the same effect. */
 static void drop_bounding_set(void)
 {
     for (unsigned long i = 0; i < CAPABILITIES_MAX; i++)
@@ -219,7 +220,7 @@ static bool is_already(const struct identity *identity)
 static const char *set_ids(const struct identity *identity)
 {
     if (is_already(identity))
-        return NULL; /* not privileged: groups cannot change */
+        return NULL; /* not root: groups cannot be changed */
     if (setgroups((size_t)identity->group_count, identity->groups) == -1)
         return "setgroups";
     if (setresgid(identity->gid, identity->gid, identity->gid) == -1)
@@ -240,7 +241,7 @@ static bool has_ids(const struct identity *identity)
     for (int i = 0; i < 3; i++)
         if (uid[i] != identity->uid || gid[i] != identity->gid)
             return false;
-    /* Getting back to root must fail. */
+    /* A process that gave up root must not be able to become root again. */
     return identity->uid == 0 || setresuid((uid_t)-1, 0, (uid_t)-1) == -1;
 }
 
@@ -266,11 +267,10 @@ static const char *find_fault(const struct identity *identity, uint64_t kept)
     return NULL;
 }
 
-/* --- Rights to files
- * ------------------------------------------------------- */
+/* --- Rights to files ----------------------------------------------------- */
 
-/* Sets the ids for uses of files. setfsuid() and setfsgid() do not report
- * failure; a second call shows the id. */
+/* Sets the ids that the kernel uses for files. setfsuid() and setfsgid() do not
+ * report failure, so a second call reads the id back. */
 static bool set_file_ids(uid_t uid, gid_t gid)
 {
     setfsgid(gid);
@@ -291,7 +291,7 @@ uid_t identity_file_user(void)
 
 void identity_raise(void)
 {
-    /* The group stays, since new files get it. */
+    /* Only the user is raised: new files shall get the identity's group. */
     setfsuid(0);
 }
 
@@ -317,7 +317,7 @@ int identity_begin(const struct identity *identity)
     return EX_NOPERM;
 }
 
-/* --- For good ------------------------------------------------------------ */
+/* --- Giving up privileges ------------------------------------------------ */
 
 int identity_assume(const struct identity *identity)
 {

@@ -12,9 +12,9 @@
 
 #include "base/pages.h"
 
-/* These are missing from Debian 12's header, and differ between distributions:
- * so they are defined here. A kernel ignores a field it does not know if that
- * is 0. */
+/* Some of these are missing from Debian 12's header, and their form differs
+ * between distributions, so they are defined here. A kernel that does not know
+ * one of the fields ignores it if it is 0. */
 #define RIGHT_TRUNCATE (UINT64_C(1) << 14)     /* ABI 3 */
 #define RIGHT_IOCTL_DEV (UINT64_C(1) << 15)    /* ABI 5 */
 #define NET_CONNECT_TCP (UINT64_C(1) << 1)     /* ABI 4 */
@@ -37,12 +37,12 @@ struct ruleset {
     (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | \
      RIGHT_TRUNCATE)
 
-/* --- What the kernel knows ----------------------------------------------- */
+/* --- What the kernel supports -------------------------------------------- */
 
-/* The rights that this ABI can refuse. */
+/* Returns the rights that a kernel with this ABI can refuse. */
 static uint64_t rights_of_abi(int abi)
 {
-    uint64_t rights = LANDLOCK_ACCESS_FS_REFER - 1; /* ABI 1: all below it */
+    uint64_t rights = LANDLOCK_ACCESS_FS_REFER - 1; /* ABI 1: all lower bits */
 
     if (abi >= 2)
         rights |= LANDLOCK_ACCESS_FS_REFER;
@@ -68,8 +68,9 @@ int landlock_domain_open(struct landlock_domain *landlock,
     *landlock = (struct landlock_domain){.fd = -1};
     if (abi == -1)
         return -errno;
-    /* Signals are not scoped (ABI 6): seccomp_filter refuses them, and a scope
-     * would also stop the signal that a child asked for at our death. */
+    /* Signals are not scoped (ABI 6). seccomp_filter refuses them anyway, and a
+     * scope would also block the signal that a child process requests for the
+     * case of our death. */
     ruleset = (struct ruleset){
         .handled_access_fs = rights_of_abi((int)abi),
         .handled_access_net = abi >= 4 && !options->connects_tcp
@@ -106,8 +107,8 @@ void landlock_domain_close(struct landlock_domain *landlock)
 
 /* --- Rules --------------------------------------------------------------- */
 
-/* Finds the directory of path's file; symlinks are followed while their targets
- * exist. */
+/* Writes the directory that contains path's file; symlinks are followed as long
+ * as their targets exist. Returns 0 or -ENAMETOOLONG. */
 static int find_directory(char directory[PATH_MAX], const char *path)
 {
     char *slash;
@@ -136,7 +137,7 @@ static uint64_t rights_to(enum path_access access, mode_t mode)
     return rights[access] & (S_ISDIR(mode) ? UINT64_MAX : RIGHTS_OF_FILE);
 }
 
-/* Adds a rule for the open fd. Returns 0 or -errno. */
+/* Adds a rule for the file that is open as fd. Returns 0 or -errno. */
 static int add_rule(struct landlock_domain *landlock, int fd,
                     enum path_access access)
 {
@@ -146,8 +147,8 @@ static int add_rule(struct landlock_domain *landlock, int fd,
     if (fstat(fd, &st) == -1)
         return -errno;
     rule.allowed_access = rights_to(access, st.st_mode) & landlock->handled;
-    /* EBADFD: fd lies in no tree, like the pipe behind /dev/stdout. Such files
-     * are never refused, and rules cannot name them. */
+    /* EBADFD means that fd belongs to no file tree, like the pipe behind
+     * /dev/stdout. Such files are never refused, and need no rule. */
     if (syscall(SYS_landlock_add_rule, landlock->fd, LANDLOCK_RULE_PATH_BENEATH,
                 &rule, 0) == -1 &&
         errno != EBADFD)
@@ -198,8 +199,8 @@ static uint64_t rights_by_rules(const struct landlock_domain *landlock,
     return rights;
 }
 
-/* Whether the rules allow access to path. Like the kernel, it walks from the
- * file up to the root, and collects the rights of each rule on the way. */
+/* Whether the rules allow access to path. Like the kernel, the loop goes from
+ * the file up to the root, and adds up the rights of all rules on the way. */
 bool landlock_domain_allows(const struct landlock_domain *landlock,
                             const char *path, enum path_access access)
 {

@@ -35,8 +35,7 @@ static int replace(int fd, int access, bool reads)
     err = errno;
     if (fd == STDIN_FILENO)
         return -err;
-    /* In a session of its own, the process cannot open /dev/tty, for
-     * example. */
+    /* A process in another session cannot open /dev/tty, for example. */
     log_warning(
         "the terminal cannot be opened again so that it is only written "
         "to: %s: %s goes nowhere",
@@ -45,8 +44,8 @@ static int replace(int fd, int access, bool reads)
     return narrow == -1 ? -errno : narrow;
 }
 
-/* Narrows fd, 0 to 2, if it is a terminal. 0 or -errno: reads, and there is
- * nothing to be read. */
+/* Replaces fd, 0 to 2, if it is a terminal that is open for more than its
+ * purpose. Returns 0 or -errno. */
 static int narrow_one(int fd, bool reads)
 {
     int access = fd == STDIN_FILENO ? O_RDONLY : O_WRONLY;
@@ -65,9 +64,10 @@ static int narrow_one(int fd, bool reads)
     return err;
 }
 
-/* Leaves the session's terminal, unless this process leads the session: a
- * leader would hang the terminal up, and lose all output. Its session ends with
- * the leader, and nobody is left to read what is typed there. */
+/* Leaves the session's terminal, unless this process leads the session. If a
+ * leader left it, the terminal would hang up, and all output would be lost.
+ * Staying is safe then: the session ends with its leader, so nobody types there
+ * later. */
 static int leave_session(void)
 {
     int fd;
@@ -76,11 +76,12 @@ static int leave_session(void)
     if (getsid(0) == getpid())
         return 0;
     fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
-    /* What root is refused there, nobody gets who is root no longer. */
+    /* If root cannot open the terminal, the process without root's rights
+     * cannot do so either, and there is nothing to leave. */
     if (fd == -1)
         return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno
                                                                      : 0;
-    if (ioctl(fd, TIOCNOTTY) == -1 && errno != ENOTTY) /* it is none */
+    if (ioctl(fd, TIOCNOTTY) == -1 && errno != ENOTTY) /* already left */
         err = -errno;
     close(fd);
     return err;
@@ -90,8 +91,8 @@ int narrow_terminal_leave(bool reads)
 {
     int err = 0;
 
-    /* First the descriptors: only a member of the session can open its
-     * terminal. */
+    /* The descriptors come first, since only a member of the session can open
+     * its terminal. */
     for (int fd = STDIN_FILENO; err == 0 && fd <= STDERR_FILENO; fd++)
         err = narrow_one(fd, reads);
     return err == 0 ? leave_session() : err;

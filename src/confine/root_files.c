@@ -12,8 +12,8 @@
 /* --- Files --------------------------------------------------------------- */
 
 /* Whether root may use the file: a regular one, owned by root or the identity,
- * with a single name. Through a second name (a hard link) another user might
- * have root change a file. */
+ * with a single name. With a second name (a hard link), another user could make
+ * root change a file of the user's choice. */
 static bool is_plain(const struct safe_path *at,
                      const struct identity *identity)
 {
@@ -83,8 +83,8 @@ static int make_private(const struct safe_path *at,
     return err;
 }
 
-/* Binds by the path, since there is no bindat(2); nobody else can redirect
- * it. */
+/* Binds the socket by its path, since there is no bindat(2). This is safe, as
+ * nobody else can redirect the path. */
 static int open_socket(const struct safe_path *at, const char *path,
                        const struct identity *owner)
 {
@@ -129,7 +129,7 @@ static int serve(const struct safe_path *at, enum file_need need,
         return make_private(at, identity);
     case FILE_REMOVE:
         return remove_file(at);
-    case FILE_NUMBER: /* done by the process that has the pid file open */
+    case FILE_NUMBER: /* done by the process that opened it */
         break;
     }
     return -EACCES;
@@ -137,7 +137,8 @@ static int serve(const struct safe_path *at, enum file_need need,
 
 /* --- As root ------------------------------------------------------------- */
 
-/* Whether files are used by the rights of a user other than root. */
+/* Whether the kernel judges this process's uses of files by another user's
+ * rights than root's. */
 static bool is_lowered(const struct identity *identity)
 {
     return identity->changes && geteuid() == 0 && !identity_is_root_for_files();
@@ -150,7 +151,7 @@ static int open_as_root(void *context, enum file_need need, const char *path)
     int result;
 
     if (!is_lowered(identity))
-        return -EACCES; /* root itself has failed */
+        return -EACCES; /* refused although files are used as root */
     identity_raise();
     result = safe_path_open(&at, path, NULL);
     if (result == 0) {
@@ -163,8 +164,9 @@ static int open_as_root(void *context, enum file_need need, const char *path)
     return result;
 }
 
-/* Makes a folder as root. One above the user's folder (is_way) stays root's,
- * and everybody may pass through it. */
+/* Creates a folder as root. If is_way, the folder is above the user's folder:
+ * it stays root's, and everybody may pass through it. Otherwise it is given to
+ * the user. */
 static int make_folder_as_root(const struct safe_path *at,
                                const struct identity *identity, bool is_way)
 {
@@ -183,8 +185,9 @@ static int make_folder_as_root(const struct safe_path *at,
     return err;
 }
 
-/* Syncs a folder's name: files in it are safe on disk only if its name is. If
- * the user may not open the folder above, the file system decides. */
+/* Syncs the directory entry of a folder, without which files in the folder
+ * could be lost in a crash. Does nothing if the user may not open the folder
+ * above. */
 static void sync_name(const char *path)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -258,8 +261,9 @@ void root_files_end(void)
     file_broker_set(NULL);
 }
 
-/* Returns -EPERM if others can redirect root on the way to an existing folder,
- * or in it. allows_sticky: a sticky folder, like /tmp, is accepted. */
+/* Checks that nobody but root can write in an existing folder or redirect its
+ * path. Returns 0; -EPERM: others can; or another -errno. allows_sticky: a
+ * folder with the sticky bit, like /tmp, is accepted. */
 static int check_folder(const char *folder, bool allows_sticky)
 {
     struct safe_folder about;
@@ -292,8 +296,9 @@ int root_files_check_way(const char *folder)
         missing++;
         snprintf(path + len, sizeof(path) - len, "%s", len == 0 ? "." : "");
     }
-    /* If only the last name is missing, the folder is made right there: no name
-     * below can lead elsewhere. */
+    /* If only the last name is missing, the folder is created directly in the
+     * existing one, where nobody can redirect it; so a sticky folder is
+     * accepted. */
     return check_folder(path, missing == 1);
 }
 

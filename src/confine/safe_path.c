@@ -11,13 +11,14 @@
 
 enum { LINKS_MAX = 40 /* the kernel's limit */ };
 
-/* The position of a walk, and the rest of its path. */
+/* The state of a walk: the directory that it has reached, and the rest of the
+ * path. */
 struct walk {
     const struct identity *who;
     uid_t trusted;      /* trusted besides root, if who is NULL */
-    safe_path_see *see; /* NULL: judged by the rights of who */
+    safe_path_see *see; /* NULL: who's rights are judged */
     void *context;
-    int fd;            /* the present directory */
+    int fd;            /* the directory that is reached */
     bool is_loose;     /* only the sticky bit protects its entries */
     bool is_anybodys;  /* see struct safe_folder */
     bool is_to_folder; /* the last directory is judged, too */
@@ -35,8 +36,9 @@ static bool has_group(const struct identity *who, gid_t gid)
     return who->gid == gid;
 }
 
-/* Whether an ACL exists: then the group's bits are its mask, which limits what
- * the users and groups it names may get. True if that cannot be read. */
+/* Whether the file has an ACL. If so, the mode's group bits are the ACL's mask,
+ * which limits the rights of all users and groups in the ACL. Returns true if
+ * the ACL cannot be read. */
 static bool has_acl(int fd, const struct stat *st)
 {
     char path[sizeof("/proc/self/fd/") + 11];
@@ -49,8 +51,8 @@ static bool has_acl(int fd, const struct stat *st)
            (errno != ENODATA && errno != ENOTSUP);
 }
 
-/* Whether who owns it; if who is NULL, whether anybody but root and trusted
- * does. */
+/* Whether who owns the file of st; if who is NULL, whether anybody other than
+ * root and trusted owns it. */
 static bool is_owned(const struct stat *st, const struct identity *who,
                      uid_t trusted)
 {
@@ -58,8 +60,8 @@ static bool is_owned(const struct stat *st, const struct identity *who,
                : st->st_uid != 0 && st->st_uid != trusted;
 }
 
-/* Whether gid is group 0 with root as the only member. False if that is
- * unknown. */
+/* Whether gid is group 0, and only root is in that group. Returns false if its
+ * members are unknown. */
 static bool is_roots_group(gid_t gid)
 {
     const struct group *group = gid == 0 ? getgrgid(gid) : NULL;
@@ -105,7 +107,8 @@ static int judge(struct walk *walk, int fd, const struct stat *st)
     return walk->is_loose && !(st->st_mode & S_ISVTX) ? -EPERM : 0;
 }
 
-/* Makes the open directory fd the walk's present one. */
+/* Moves the walk to the directory fd if that is accepted; else closes fd.
+ * Returns 0 or -errno. */
 static int enter(struct walk *walk, int fd)
 {
     struct stat st;
@@ -137,13 +140,15 @@ static int enter_start(struct walk *walk, const char *path)
                             O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-/* Trailing slashes mean that the last name is a directory. */
+/* Whether only slashes are left; they mean that the last name is a
+ * directory. */
 static bool has_ended(const struct walk *walk)
 {
     return walk->rest[strspn(walk->rest, "/")] == '\0';
 }
 
-/* Takes the next name off the rest. False: there is none. */
+/* Removes the next name from the rest of the path. Returns false if there is
+ * none, or if it is too long. */
 static bool take_name(struct walk *walk, char name[NAME_MAX + 1])
 {
     size_t skip = strspn(walk->rest, "/");
@@ -158,7 +163,8 @@ static bool take_name(struct walk *walk, char name[NAME_MAX + 1])
     return true;
 }
 
-/* Puts the target of a symlink in front of the rest. */
+/* Puts the target of a symlink before the rest of the path. Returns 0 or
+ * -errno. */
 static int follow(struct walk *walk, const char *name)
 {
     char target[PATH_MAX];
@@ -176,15 +182,16 @@ static int follow(struct walk *walk, const char *name)
     return *target == '/' ? enter_start(walk, target) : 0;
 }
 
-/* Whether nobody else can replace the name of the file that st describes. */
+/* Whether the file of st, in the directory that the walk has reached, cannot be
+ * replaced by others. */
 static bool is_fixed(const struct walk *walk, const struct stat *st)
 {
     return !walk->is_loose ||
            (S_ISDIR(st->st_mode) && !is_owned(st, walk->who, walk->trusted));
 }
 
-/* Follows the next name. Returns 0: go on; 1: the walk has ended, and at is
- * set; or -errno: -EISDIR: it has ended in a directory of the path. */
+/* Follows the next name. Returns 0 if the walk goes on; 1 if it has ended and
+ * `at` is set; -EISDIR if it has ended in a directory; or another -errno. */
 static int step(struct walk *walk, struct safe_path *at)
 {
     bool is_last;
@@ -200,7 +207,7 @@ static int step(struct walk *walk, struct safe_path *at)
     if (fd == -1) {
         at->exists = false;
         return errno != ENOENT  ? -errno
-               : walk->is_loose ? -EPERM /* anybody could make it */
+               : walk->is_loose ? -EPERM /* anybody could create it */
                : !is_last       ? -ENOENT
                                 : 1;
     }
@@ -218,7 +225,7 @@ static int step(struct walk *walk, struct safe_path *at)
     return S_ISLNK(at->st.st_mode) ? follow(walk, at->name) : 1;
 }
 
-/* Walks the whole path. Returns 0, and at is open; or -errno. */
+/* Walks the whole path. Returns 0 with `at` open, or -errno. */
 static int go(struct walk *walk, struct safe_path *at, const char *path)
 {
     size_t len = strlen(path);

@@ -29,8 +29,8 @@ bool sandbox_is_built_in(void)
     return !IS_INSTRUMENTED;
 }
 
-/* Whether this process has one thread: a directory in /proc has 2 links, and
- * one more for each subdirectory. */
+/* Whether this process has only one thread. A directory in /proc has two links,
+ * plus one for each subdirectory, so /proc/self/task has three. */
 static bool is_single_thread(void)
 {
     struct stat st;
@@ -52,8 +52,8 @@ static void permit(struct landlock_domain *landlock,
 static int enter_landlock(struct landlock_domain *landlock,
                           const struct sandbox_options *options)
 {
-    /* The acceptor reopens its spare descriptor there, and a daemon redirects
-     * its output there. */
+    /* The acceptor opens /dev/null as its spare descriptor, and a daemon
+     * redirects its output there. */
     static const struct sandbox_path null = {"/dev/null", PATH_WRITE, true};
     const struct landlock_domain_options landlock_options = {
         .rules_max = SANDBOX_PATHS_MAX + 1,
@@ -132,7 +132,7 @@ int sandbox_enter(struct sandbox *sandbox,
         return EX_OK;
     }
     assert(is_single_thread());
-    tzset(); /* reads the file of the local time zone now */
+    tzset(); /* reads the time zone's file while it is in reach */
     landlock_err = enter_landlock(&sandbox->landlock, options);
     sandbox->has_landlock = landlock_err == 0;
     sandbox->connects_tcp = options->connects_tcp || !sandbox->has_landlock;

@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 #ifndef PR_SET_VMA
-#define PR_SET_VMA 0x53564d41 /* newer C libraries name their memory */
+#define PR_SET_VMA 0x53564d41 /* newer C libraries use it to name memory */
 #endif
 
 #define ARRAY_LEN(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Both old and new names: the C library's version decides which it uses, and
- * the machine which exist. */
+/* The list has old and new names of calls: the version of the C library decides
+ * which it uses, and the machine decides which exist. */
 static const int whole_calls[] = {
-    /* files: landlock_domain decides which */
+    /* files; landlock_domain limits which */
     SCMP_SYS(openat2), SCMP_SYS(close), SCMP_SYS(close_range), SCMP_SYS(stat),
     SCMP_SYS(lstat), SCMP_SYS(fstat), SCMP_SYS(stat64), SCMP_SYS(lstat64),
     SCMP_SYS(fstat64), SCMP_SYS(newfstatat), SCMP_SYS(fstatat64),
@@ -34,7 +34,7 @@ static const int whole_calls[] = {
     SCMP_SYS(renameat2), SCMP_SYS(rmdir), SCMP_SYS(umask), SCMP_SYS(flock),
     SCMP_SYS(dup), SCMP_SYS(dup2), SCMP_SYS(dup3), SCMP_SYS(pipe),
     SCMP_SYS(pipe2),
-    /* bytes */
+    /* reading and writing */
     SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(preadv),
     SCMP_SYS(preadv2), SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(pwrite64),
     SCMP_SYS(pwritev), SCMP_SYS(pwritev2), SCMP_SYS(lseek), SCMP_SYS(_llseek),
@@ -81,8 +81,9 @@ static const int whole_calls[] = {
     SCMP_SYS(getrusage), SCMP_SYS(getrandom), SCMP_SYS(sysinfo),
     SCMP_SYS(uname)};
 
-/* A call that is allowed if the argument with that number, from 0, has this
- * value. The kernel and this filter look only at 32 bits of it. */
+/* A call that is allowed if its argument number `position`, from 0, has this
+ * value in the bits of mask. Only the lower 32 bits of the argument are
+ * compared. */
 struct argument {
     int call;
     unsigned position;
@@ -96,18 +97,19 @@ struct argument {
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | \
      CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
 
-/* Modes that make a program run as its owner, whoever starts it: the server
- * must not make such files. */
+/* The set-user-id, set-group-id and sticky bits. A program with one of the
+ * first two runs as its owner or group, whoever starts it, so the server must
+ * not create such files. */
 #define SETID_MODES (S_ISUID | S_ISGID | S_ISVTX)
 
-/* Without these flags, no file is made, and the mode has no effect. */
+/* Only with one of these flags does open() create a file and use the mode. */
 #define MAKES_FILE (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))
 
 static const struct argument arguments[] = {
-    /* Any mode without set-id bits. openat2 passes the mode in memory, which a
-     * filter cannot read, and it is needed to serve files: so a file with such
-     * a mode can still be made in a store's folder, where files can be made at
-     * all. That folder's own mode keeps others out. */
+    /* Files may be created with any mode without set-id bits. openat2, which
+     * serving files needs, passes the mode in memory, where a filter cannot
+     * read it. So a file with such a mode can still be created in a store's
+     * folder; the folder's own mode keeps other users out. */
     {SCMP_SYS(open), 1, MAKES_FILE, 0},
     {SCMP_SYS(open), 2, SETID_MODES, 0},
     {SCMP_SYS(openat), 2, MAKES_FILE, 0},
@@ -116,39 +118,41 @@ static const struct argument arguments[] = {
     {SCMP_SYS(mkdir), 1, SETID_MODES, 0},
     {SCMP_SYS(mkdirat), 2, SETID_MODES, 0},
     {SCMP_SYS(fchmod), 1, SETID_MODES, 0},
-    /* Landlock refuses code from files, this filter code from memory. */
+    /* Landlock keeps the server from loading code from files, this filter from
+     * running code in memory. */
     {SCMP_SYS(mmap), 2, PROT_EXEC, 0},
     {SCMP_SYS(mmap2), 2, PROT_EXEC, 0},
     {SCMP_SYS(mprotect), 2, PROT_EXEC, 0},
     {SCMP_SYS(clone), 0, CLONE_THREAD | NEW_NAMESPACES, CLONE_THREAD},
     {SCMP_SYS(socket), 0, ALL, AF_UNIX},
     {SCMP_SYS(socketpair), 0, ALL, AF_UNIX},
-    {SCMP_SYS(prlimit64), 0, ALL, 0},          /* only its own */
+    {SCMP_SYS(prlimit64), 0, ALL, 0},          /* only the process's own */
     {SCMP_SYS(setpriority), 1, ALL, 0},        /* only the thread's own */
-    {SCMP_SYS(getpriority), 1, ALL, 0},        /* likewise */
-    {SCMP_SYS(sched_setscheduler), 0, ALL, 0}, /* likewise */
-    {SCMP_SYS(sched_setattr), 0, ALL, 0},      /* likewise */
+    {SCMP_SYS(getpriority), 1, ALL, 0},        /* only the thread's own */
+    {SCMP_SYS(sched_setscheduler), 0, ALL, 0}, /* only the thread itself */
+    {SCMP_SYS(sched_setattr), 0, ALL, 0},      /* only the thread itself */
     {SCMP_SYS(prctl), 0, ALL, PR_SET_NAME},
     {SCMP_SYS(prctl), 0, ALL, PR_SET_VMA},
     {SCMP_SYS(ioctl), 1, ALL, SIOCOUTQNSD},
     {SCMP_SYS(ioctl), 1, ALL, SIOCOUTQ},
     {SCMP_SYS(ioctl), 1, ALL, FIONREAD},
     {SCMP_SYS(ioctl), 1, ALL, FIONBIO},
-    {SCMP_SYS(ioctl), 1, ALL, TCGETS}, /* stdio asks for a terminal */
+    {SCMP_SYS(ioctl), 1, ALL, TCGETS}, /* stdio tests for a terminal */
 };
 
-/* For fcntl, and fcntl64 on 32-bit machines. F_SETOWN and F_SETSIG are not
- * among them, since they send signals. */
+/* The commands allowed for fcntl, and for fcntl64 on 32-bit machines. F_SETOWN
+ * and F_SETSIG are missing, since they could send signals. */
 static const uint32_t fcntl_commands[] = {
     F_DUPFD,     F_DUPFD_CLOEXEC, F_GETFD,      F_SETFD,     F_GETFL,
     F_SETFL,     F_GETLK,         F_SETLK,      F_SETLKW,    F_OFD_GETLK,
     F_OFD_SETLK, F_OFD_SETLKW,    F_GETPIPE_SZ, F_SETPIPE_SZ};
 
-/* Calls that take a process id may only name the process itself: abort(3),
- * raise(3), pthread_kill(3). */
+/* Calls whose first argument may only be this process's id. abort(3), raise(3)
+ * and pthread_kill(3) need them. */
 static const int calls_with_pid[] = {SCMP_SYS(kill), SCMP_SYS(tgkill)};
 
-/* Allows a call; one below 0 does not exist on this machine. */
+/* Allows a call under the given conditions. A call below 0 does not exist on
+ * this machine, and is skipped. */
 static int allow(scmp_filter_ctx filter, int call, unsigned count,
                  const struct scmp_arg_cmp *compares)
 {
@@ -168,8 +172,8 @@ static int allow_value(scmp_filter_ctx filter, struct argument argument)
     return allow(filter, argument.call, 1, &compare);
 }
 
-/* Allows sockets of that kind, with the protocol named or 0, the type's
- * default. */
+/* Allows sockets of that family and type, with that protocol, where 0 means the
+ * type's default. */
 static int allow_socket(scmp_filter_ctx filter, uint32_t family, uint32_t type,
                         uint32_t protocol)
 {
@@ -182,8 +186,8 @@ static int allow_socket(scmp_filter_ctx filter, uint32_t family, uint32_t type,
     return allow(filter, SCMP_SYS(socket), ARRAY_LEN(compares), compares);
 }
 
-/* Allows sockets of TCP, but not of MPTCP, whose connections Landlock does not
- * see. */
+/* Allows TCP sockets, and UDP sockets if sends_udp. MPTCP sockets stay refused,
+ * since Landlock does not control their connections. */
 static int allow_sockets(scmp_filter_ctx filter, bool sends_udp)
 {
     static const uint32_t families[] = {AF_INET, AF_INET6};
@@ -199,9 +203,9 @@ static int allow_sockets(scmp_filter_ctx filter, bool sends_udp)
     return err;
 }
 
-/* Sending can also connect (TCP Fast Open), which Landlock does not see.
- * Checking this argument costs each answer some time, as the kernel's bitmap
- * cannot do it. */
+/* Sending calls can also open a connection (TCP Fast Open), which Landlock does
+ * not control. Checking this argument slows down each answer a little, as the
+ * kernel's bitmap covers only calls without argument checks. */
 static const struct argument sends[] = {{SCMP_SYS(sendto), 3, MSG_FASTOPEN, 0},
                                         {SCMP_SYS(sendmsg), 2, MSG_FASTOPEN, 0},
                                         {SCMP_SYS(sendmmsg), 3, MSG_FASTOPEN,
@@ -240,22 +244,23 @@ static int allow_all(scmp_filter_ctx filter, bool is_strict, bool sends_udp)
     return err != 0 ? err : allow_sockets(filter, sends_udp);
 }
 
-/* Sets the filter's attributes. 0 or -errno. */
+/* Sets the filter's attributes. Returns 0 or -errno. */
 static int configure(scmp_filter_ctx filter, bool kills)
 {
     int err;
 
     if ((err = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH,
                                 SCMP_ACT_KILL_PROCESS)) != 0 ||
-        /* Returns the kernel's own errors instead of ECANCELED. */
+        /* The result is the kernel's own error instead of ECANCELED. */
         (err = seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1)) != 0 ||
-        /* A tree instead of a list for calls with arguments; kernels since 5.11
-         * look up all others in a bitmap. */
+        /* Calls with argument checks are found in a tree instead of a list;
+         * since Linux 5.11, a bitmap finds all other calls. */
         (err = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2)) != 0)
         return err;
-    /* Old kernels may lack these. Kernels before 5.16 would slow down every
-     * thread against speculation because of the filter, but we run no foreign
-     * code. And refused calls go to the audit log, as with kills. */
+    /* Old kernels may lack the following attributes. SSB: kernels before 5.16
+     * would slow down all threads of a process with a filter, to mitigate
+     * speculation attacks, but the server runs no foreign code. LOG: refused
+     * calls go to the audit log, as they do anyway with kills. */
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
     if (!kills)
         (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_LOG, 1);
