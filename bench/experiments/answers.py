@@ -20,6 +20,7 @@ class Numbers:
 
     def __init__(self, result):
         self.tables = result.tables
+        self.left_out = result.left_out
 
     def table(self, title):
         return next(table for table in self.tables
@@ -57,9 +58,12 @@ def _ladder(numbers):
                      for name, step in (("chunks", "chunked reads"),
                                         ("five workers", "five workers"),
                                         ("shortest first", "shortest first"),
-                                        ("a cache", "file cache")))
-    return (f"from {steps[0]:.0f} to {steps[1]:.0f} ms, with disk, memory and "
-            f"link chosen so that every step can show: {told}")
+                                        ("a cache and its way of sending",
+                                         "file cache")))
+    where = ("" if numbers.left_out else
+             ", with disk, memory and link chosen so that every step can show")
+    return (f"the mean response goes from {steps[0]:.0f} to {steps[1]:.0f} "
+            f"ms{where}: {told}")
 
 
 def _chunk_size(numbers):

@@ -34,12 +34,12 @@ CHOSEN = (
     "files (× 0.86, 0.77 to 1.02). Links of 200, 300 and 400 Mbit/s and disks "
     "of 16 to 40 MB/s were tried, too.")
 RESETS = (
-    "A connection that was reset was so by the kernel, and not by the server, "
-    "in each of the two that were traced: the request and the acknowledgement "
-    "of its opening come within some µs, by two CPUs; the kernel acknowledges "
-    "the one and answers the other by a reset, before the server has said "
-    "anything. In a trial with the same requests, disk and link nginx had 2 "
-    "of 60,000 reset.")
+    "Of the connections that were reset in earlier runs two were traced: the "
+    "kernel had reset both, and not the server. The request and the "
+    "acknowledgement of its opening came within some µs, by two CPUs; the "
+    "kernel acknowledged the one and answered the other by a reset, before "
+    "the server had said anything. In a trial with the same requests, disk "
+    "and link nginx had 2 of 60,000 reset.")
 
 
 @dataclasses.dataclass(frozen=True)
