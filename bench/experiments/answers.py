@@ -4,7 +4,7 @@ there says so."""
 
 import re
 
-from . import connections_calls, parallel_clients
+from . import chunk_why, connections_calls, parallel_clients
 
 UNKNOWN = "not measured here"
 NARROW = "80 Mbit/s, load 0.9"
@@ -12,7 +12,6 @@ WHOLE = "ab -c 50 -n 50,000: "
 SCARCE = "Cache and disk against disk alone: GET, 1 worker, memory taken away"
 ALIKE = 1.05    # times as much: what passes for no more
 FULL = 0.9      # of what is asked for: then that is the limit
-DEARER = 1.5    # times the client's copy: then copying is what is slow
 
 
 class Numbers:
@@ -72,7 +71,8 @@ def _chunk_size(numbers):
     read = {name: rate for name, rate in rates.items()
             if name.startswith("read")}
     best = max(read, key=read.get)
-    text = (f"of reads {best.removeprefix('read ')} ({read[best]:,.0f} MiB/s "
+    text = (f"of reads {best.removeprefix('read ')} moves most "
+            f"({read[best]:,.0f} MiB/s "
             f"for {costs[best]:.0f} µs of CPU a MiB); sendfile, which takes "
             f"no buffer, costs {costs['sendfile']:.0f} µs and moves "
             f"{rates['sendfile']:,.0f}")
@@ -91,10 +91,10 @@ def _why_less(numbers):
     except (StopIteration, LookupError):
         return ""
     large = next(iter(spent)).partition(",")[0]
-    read, sendfile = (f"{large}, {way}" for way in ("read 512KB", "sendfile"))
-    copies = [spent[f"{way}, copy"] - spent[f"{way}, discard"]
-              for way in (read, sendfile)]
-    if copies[1] > DEARER * copies[0]:
+    read, sendfile = (f"{large}, {way}" for way in chunk_why.WAYS)
+    few = f"1 MiB, {chunk_why.SENDFILE}"
+    if chunk_why.is_dear(*(spent[f"{each}, copy"] - spent[f"{each}, discard"]
+                           for each in (read, sendfile, few))):
         return (": over loopback the client copies from pages that no CPU's "
                 "cache holds")
     got = [rates[f"{way}, copy"] for way in (read, sendfile)]

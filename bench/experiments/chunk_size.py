@@ -260,7 +260,7 @@ def _claims(rows, broken):
                  f"{cheap.cpu_us:,.0f} µs/MiB", own.costs, cheap.costs),
         _compare("a small request beside large downloads waits no longer by "
                  "sendfile than by the chunk size with the highest throughput "
-                 "(99th percentile)",
+                 "(99th percentile, which few requests make)",
                  f"sendfile by {fast.way.name}, {own.p99:.2f} by "
                  f"{fast.p99:.2f} ms", own.p99_rounds, fast.p99_rounds,
                  TAIL_NEAR)]
@@ -350,7 +350,9 @@ def measure(lab_bench):
 EXPERIMENT = model.Experiment(
     2, "chunk-size", "Which chunk size?",
     "How much of a file should be read at once? The original left it to be "
-    "found by experiment.",
+    "found by experiment. Which of Rust's calls reads faster, and why the one "
+    "for whole files is slow, it answers itself: by memory that is taken anew "
+    "for each read, and by copies of single bytes. These calls are not ours.",
     f"{DOWNLOADS} connections download a file of "
     f"{LARGE_BYTES // site.MIB} MiB that is in memory, over and over (wrk, a "
     f"closed loop), from one worker; beside them {SMALL_RATE} requests a "
@@ -360,6 +362,6 @@ EXPERIMENT = model.Experiment(
     f"chunk as it comes. A new process for each run of {SECONDS:g} s, the "
     f"rows in turns, {ROUNDS} rounds, medians (a small request's median and "
     "99th percentile are of those of all rounds together); ratios are of each "
-    "round. Why is asked by bench/receiver.c, which takes the same file with "
-    "and without copying it.",
+    "round. What copying has to do with it is asked by bench/receiver.c, "
+    "which takes this file, and one of 1 MiB, with and without copying it.",
     540, measure)
