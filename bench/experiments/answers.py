@@ -43,10 +43,14 @@ class Numbers:
                 if row[at] is not None}
 
 
+def _ends(told):
+    """The interval's of "0.93 (0.90 to 0.97)"; zeros where there is none."""
+    found = re.search(r"\(([\d.]+) to ([\d.]+)\)", str(told))
+    return tuple(map(float, found.groups())) if found else (0.0, 0.0)
+
+
 def _low(told):
-    """The lower end of "0.93 (0.90 to 0.97)"; 0 where there is none."""
-    found = re.search(r"\(([\d.]+) to ", str(told))
-    return float(found.group(1)) if found else 0.0
+    return _ends(told)[0]
 
 
 def _ladder(numbers):
@@ -119,12 +123,17 @@ def _concurrency(numbers):
             f"{costs[most]:.1f} µs")
     try:
         cold = numbers.rows("Reads that block", "median ms")
-        best = min(cold, key=cold.get)
-        return (f"{text}; where a tenth waits for a disk the median is "
-                f"{cold[1]:.1f} ms with one and {cold[best]:.1f} with {best}, "
-                "the best number")
+        told = numbers.rows("Reads that block", "median, × one worker's")
     except (StopIteration, LookupError):
         return text
+    less = [count for count in cold if 0 < _ends(told[count])[1] < 1]
+    text += (f"; where a tenth is of files on a slow disk the median is "
+             f"{cold[1]:.1f} ms with one")
+    if not less:
+        return f"{text}, and with no other number less for sure"
+    best = min(less, key=cold.get)
+    return (f"{text} and {cold[best]:.1f} with {best}, the best of those that "
+            "have less for sure")
 
 
 def _slow_link(numbers):

@@ -92,9 +92,12 @@ def _tables(chosen_loads, kinds, cells, made, idle):
               idle[count, is_wide], made[count, is_wide].loaded_mib)
          for count, is_kind_wide in kinds if is_kind_wide == is_wide],
         "Mean: connections by replies a second. Median and p99 are what wrk "
-        "says, one thread for all connections: of a reply that lies in its "
-        "socket until it comes round it sees less than the whole, so that the "
-        "mean may be above the median, and even above the p99. A p99 of many "
+        "says: from sending a request to having read its reply. That a "
+        "connection then waits until wrk comes round to it, one thread for "
+        "all, or has yet to be opened, is in the mean only, which may be "
+        "above the median, and even above the p99. Where a request took more "
+        "than twice as long as a connection takes for one on average, wrk "
+        "counts those as well that would have begun meanwhile. A p99 of many "
         "times the mean is of connections that starve while others are "
         "answered.")
         for load in chosen_loads
@@ -150,7 +153,7 @@ def _claim_none_fails(kinds, cells):
 def _claim_one_is_enough(load, usable):
     return verdicts.claim(
         f"{load.title}, one CPU: no number of workers answers more than "
-        f"{FASTER - 1:.0%} faster than one",
+        f"{FASTER - 1:.0%} faster than one (so short runs differ by as much)",
         {f"{count:,}": _by_one(usable, count)
          for count in usable if count > 1}, FASTER)
 
@@ -255,8 +258,9 @@ EXPERIMENT = model.Experiment(
     "How many workers serve best? The original left it to be tried, from 1 to "
     "1,024; a worker there was a task that waits for its reads.",
     "wrk, a closed loop of 1,024 keep-alive connections to files of 1 KiB and "
-    "64 KiB; 1 to 1,024 workers, all on one CPU, and for 1 KiB all on both "
-    f"(where they share the second with the client). {ROUNDS} rounds of "
+    "64 KiB; 1 to 1,024 workers, all on one CPU, and for 1 KiB some numbers "
+    "of them on both, where they share the second with the client. "
+    f"{ROUNDS} rounds of "
     f"{SECONDS:g} s in turns, medians; ratios are of each round. Memory is "
     "resident: of a process just started, and the most behind its loads. And "
     "files that are not in memory, on a disk that a control group makes slow: "
