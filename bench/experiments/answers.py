@@ -145,7 +145,10 @@ def _slow_link(numbers):
         means = numbers.rows(NARROW, "mean")
         where = "at 0.9 of 80 Mbit/s, in short draws,"
     at = numbers.pairs("Loopback", "mean")
-    return (f"where the link is what is scarce: {where} the mean is "
+    pays = means["srpt"] < min(means["fifo"], means["fair"])
+    return (("where the link is what is scarce: " if pays else
+             "here not even where the link is scarce: ")
+            + f"{where} the mean is "
             f"{means['srpt']:.1f} ms, first come first served "
             f"{means['fifo']:.1f}, shared fairly {means['fair']:.1f}; over "
             f"loopback {at['0.9', 'srpt']:.2f}, {at['0.9', 'fifo']:.2f} and "

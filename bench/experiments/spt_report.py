@@ -32,8 +32,8 @@ def claims(study):
         yield _claim(study, "80 Mbit/s: the small files' 99th percentile "
                      f"under srpt is below that under {other} from load "
                      f"{QUEUES_FROM:g} on, overload included"
-                     + (" (below it the two are nearly alike)"
-                        if other == "fair" else ""), "small p99", (other,),
+                     + (" (below it less waits)" if other == "fair" else ""),
+                     "small p99", (other,),
                      [load for load in study.tables if load >= QUEUES_FROM])
     yield _claim(study, "80 Mbit/s: the largest 1 % take at most "
                  f"{LARGE_MAX - 1:.0%} longer under srpt than under fair",
@@ -132,7 +132,7 @@ def _gains_text(study, over):
     where = ("at every load below 1" if len(wins) == len(ratios) else
              "at load " + ", ".join(f"{load:g}" for load in wins)
              if wins else "at no load for sure")
-    return f"against {over} it pays {where} (× {span})"
+    return f"against {over} {where} (× {span})"
 
 
 def narrow_reading(study):
@@ -140,7 +140,7 @@ def narrow_reading(study):
     texts = "; ".join(_gains_text(study, over) for over in ORDERS[1:])
     nearest = here["srpt"]["all mean"] / here["ideal SRPT"]["all mean"]
     shared = here["srpt"]["all mean"] / here["ideal PS"]["all mean"]
-    return (f"On the narrow link, by mean response, {texts}. At load "
+    return (f"On the narrow link, by mean response, srpt pays {texts}. At load "
             f"{CLOSE_LOAD:g} srpt's mean is {nearest:.2f} × that of the best "
             "order there is, computed for a link without a byte in any "
             f"queue, and {shared:.2f} × that of an ideally shared link.")
@@ -175,8 +175,8 @@ def loopback_reading(study):
                         f"{load:g}" + (f" × {over}" if over > 1 else "")
                         for load, over, table in study.loopback)
             + f" on average under srpt. By fifo's mean that is {here:.2f} in "
-            f"the median of these; on the link, at load {CLOSE_LOAD:g}, it is "
-            f"{there:.2g}. ")
+            "the median of all these draws, most of them of the last; on the "
+            f"link, at load {CLOSE_LOAD:g}, it is {there:.2g}. ")
     return text + (
         "The order pays where replies wait for something that it can be kept "
         "for: the link has to be what is scarce." if 2 * there < here else
