@@ -1,12 +1,13 @@
 /*
  * client_due - when a client has something due, in virtual time.
  *
- * client_share.h explains V, c, b, g and s and proves the bound; this is its
- * arithmetic for a single client. Virtual times are in bytes with
+ * client_share.h explains V, c, b, g and s and proves the bound; client_due
+ * does the arithmetic for a single client. Virtual times are in bytes with
  * FAIR_SHARE_FRACTION_BITS binary places.
  *
- * A promise is kept in a place (client_share.h) while its client is not here:
- * the V at which something was due, and the slope. A promise is never 0.
+ * A promise is the V at which something is due, together with the slope. A
+ * place (client_share.h) keeps the promise while its client does not wait. A
+ * promise is never 0.
  *
  * Thread: one scheduler's.
  */
@@ -22,17 +23,17 @@ enum {
 
 struct client_due {
     uint32_t slope;  /* s */
-    uint64_t sloped; /* virtual bytes that s still holds for, then c does */
+    uint64_t sloped; /* virtual bytes still to be put off by s; then c holds */
     uint64_t at;     /* V when something is due */
 };
 
-/* What client_due_begin() has to know of a client. */
+/* What client_due_begin() needs to know of a client. */
 struct client_wait {
     uint64_t now;       /* V */
     uint64_t factor;    /* c */
     uint64_t grace;     /* G */
     uint64_t bytes;     /* b */
-    uint64_t promise;   /* of the place that waits; 0: none was made */
+    uint64_t promise;   /* of the place that waits; 0: it has none */
     uint32_t elsewhere; /* other workers at which the client waits */
 };
 
@@ -41,16 +42,16 @@ static inline uint64_t client_due_virtual(uint64_t bytes)
     return bytes << FAIR_SHARE_FRACTION_BITS;
 }
 
-/* Sets when something is due. A client that was here just now, and could take
- * no more for a moment, goes on where it was: its promise is kept. */
+/* Sets when something is due. A promise that falls due earlier is kept: so a
+ * client that could take no more for a moment goes on where it was. */
 void client_due_begin(struct client_due *due, const struct client_wait *wait);
 
-/* Puts off what is due, since the client was sent had (a virtual time), but not
- * beyond latest (a V). */
+/* Puts off the V at which something is due, since the client was sent had bytes
+ * (a virtual time), but not beyond the V latest. */
 void client_due_put_off(struct client_due *due, uint64_t had, uint64_t factor,
                         uint64_t latest);
 
-/* The promise for the place that is sent to now. */
+/* Returns the promise for the place that is sent to now. */
 uint64_t client_due_promise(const struct client_due *due, uint64_t factor);
 
 #endif

@@ -1,21 +1,22 @@
 /*
- * client_level - about how many bytes of small things a client waits for.
+ * client_level - the bytes of small things, roughly, that a client waits for.
  *
- * What a client waits for is one thing, such as a page. Two clients that ask
- * for six files each would otherwise be sent these in turns, and both have
+ * Several files may be one thing to a client, such as a page. If two clients
+ * ask for six files each, and their files are sent in turns, both clients have
  * their page late. So a client that waits for more than one small thing
- * (CLIENT_LEVEL_SMALL) has a level: the bytes of all of these. The level is
- * added to what each thing of the client is ordered by, up to some times that
- * (sched.c). A client that waits for less in all goes first then; within a
- * client nothing changes, and one that waits for one thing only is ordered by
- * that alone. A large thing has no part in the level: what is small would wait
- * for a download of its own client, which takes any time.
+ * (CLIENT_LEVEL_SMALL) has a level: the bytes of all its small things. The
+ * level is added to the bytes by which each thing of the client is ordered, up
+ * to a multiple of these bytes (sched.c). So a client that waits for less in
+ * all goes first. Nothing changes in the order within a client, nor for a
+ * client that waits for one thing only. Large things have no part in the level:
+ * otherwise a client's download would delay the client's small things, for as
+ * long as the download takes.
  *
- * A change of a level moves all that its client waits for. So a level changes
- * in steps, and rises only while other clients wait: within a client it changes
- * nothing. The level of a client that waits for more than CLIENT_LEVEL_MANY
- * things never falls, and rises by a quarter at least: so it takes thousands of
- * requests to move thousands.
+ * A change of a level moves everything in the queue that its client waits for.
+ * So a level changes in steps, and rises only while other clients wait, as only
+ * they are affected by a level. The level of a client that waits for more than
+ * CLIENT_LEVEL_MANY things never falls, and rises by at least a quarter: so
+ * moving thousands of things takes thousands of requests.
  *
  * Thread: one scheduler's.
  */
@@ -26,25 +27,27 @@
 #include <stdint.h>
 
 enum {
-    CLIENT_LEVEL_MAX = 1024 * 1024, /* below CLIENT_SHARE_CREDIT: shares stay */
+    CLIENT_LEVEL_MAX = 1024 * 1024, /* less than CLIENT_SHARE_CREDIT, so that
+                                       shares stay */
     CLIENT_LEVEL_SMALL = 64 * 1024, /* the largest thing of a page */
     CLIENT_LEVEL_MANY = 64 /* more things than a page asks for at a time */
 };
 
 /* The level of a client that waits for nothing is all zero. */
 struct client_level {
-    uint64_t asked; /* bytes of small things that wait, or were just taken */
+    uint64_t asked; /* bytes of small things that wait or were just taken */
     uint64_t bytes; /* the level */
-    uint32_t small; /* how many small things there are */
+    uint32_t small; /* how many small things wait or were just taken */
 };
 
-/* How many of a thing's known bytes count: those of a small thing, or none. */
+/* Returns how many of a thing's known bytes count for the level: all of a small
+ * thing, none of a large one. */
 static inline uint64_t client_level_counted(uint64_t known)
 {
     return known <= CLIENT_LEVEL_SMALL ? known : 0;
 }
 
-/* A thing of so many counted bytes waits from now on. */
+/* Notes that a thing of so many counted bytes begins to wait. */
 static inline void client_level_count(struct client_level *level,
                                       uint64_t counted)
 {
@@ -52,7 +55,7 @@ static inline void client_level_count(struct client_level *level,
     level->small += counted > 0;
 }
 
-/* A thing of so many counted bytes waits no more. */
+/* Notes that a thing of so many counted bytes waits no more. */
 static inline void client_level_uncount(struct client_level *level,
                                         uint64_t counted)
 {
@@ -60,8 +63,8 @@ static inline void client_level_uncount(struct client_level *level,
     level->small -= counted > 0;
 }
 
-/* The new level of a client that waits for so many things in all.
- * is_among_others: other clients wait, too. */
+/* Returns the new level of a client that waits for so many things, small and
+ * large. is_among_others: other clients wait, too. */
 uint64_t client_level_next(const struct client_level *level, uint32_t things,
                            bool is_among_others);
 

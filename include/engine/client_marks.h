@@ -1,12 +1,13 @@
 /*
- * client_marks - tells other workers which clients wait at a worker: one bit
- * for each of CLIENT_MARKS marks; a client's name gives its mark.
+ * client_marks - tells other workers which clients wait at a worker. Each of
+ * CLIENT_MARKS marks has one bit; the mark of a client is computed from its
+ * name.
  *
- * Clients that share a mark all seem to wait where one of them does. When most
- * bits are set, every client seems to wait everywhere, and all are treated
- * alike.
+ * Several clients may share a mark: then all of them seem to wait where one of
+ * them does. When most bits are set, every client seems to wait everywhere, and
+ * all are treated alike.
  *
- * Thread: one scheduler's; what others read of it is a copy (link.h).
+ * Thread: one scheduler's; other workers read a copy of the marks (link.h).
  */
 #ifndef ENGINE_CLIENT_MARKS_H
 #define ENGINE_CLIENT_MARKS_H

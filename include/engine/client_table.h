@@ -1,8 +1,8 @@
 /*
  * client_table - the clients of a client_share, by their names.
  *
- * Room is reserved ahead, so that adding a client cannot fail; entries that
- * were never used are not touched, and take no memory.
+ * Room is reserved ahead, so that adding a client cannot fail; an entry takes
+ * no memory until its first use.
  *
  * Thread: one scheduler's.
  * Owns:   the entries.
@@ -15,14 +15,15 @@
 #include "engine/client_due.h"
 #include "engine/client_level.h"
 
-/* What client_share.h, which explains V, knows of one client. A new entry is
- * all zero but for the name. */
+/* What a client_share knows of one client; client_share.h explains V. In a new
+ * entry everything but the name is zero. */
 struct client_entry {
     uint64_t client;
-    struct client_entry *next; /* private: next of its bucket, or next free */
+    struct client_entry *next; /* private: the next in its bucket or among the
+                                  free */
     struct heap_node node;     /* in client_share's due or leaving */
     uint32_t places;           /* how many of its places wait */
-    bool is_waiting;           /* it is in due, unless it is alone */
+    bool is_waiting;           /* it is in the heap due, or alone */
     uint32_t elsewhere;        /* other workers at which it waits */
     uint64_t had;              /* V at which its share is what it was sent */
     struct client_due due;
@@ -32,7 +33,8 @@ struct client_entry {
 
 /* All members are private. */
 struct client_table {
-    struct client_entry **buckets; /* by client, capacity of them */
+    struct client_entry **buckets; /* capacity of them; a client's name selects
+                                      one */
     uint32_t capacity;
     struct client_entry *free;
     size_t unused;      /* entries that were never used */
@@ -45,7 +47,7 @@ void client_table_fini(struct client_table *table);
 /* Makes room for capacity clients in all. 0 or -ENOMEM. */
 MUST_USE int client_table_reserve(struct client_table *table, size_t capacity);
 
-/* The entry of a client; NULL: there is none. */
+/* Returns the entry of a client; NULL when it has none. */
 struct client_entry *client_table_find(const struct client_table *table,
                                        uint64_t client);
 
@@ -54,15 +56,16 @@ static inline bool client_table_is_full(const struct client_table *table)
     return !table->free && table->unused == 0;
 }
 
-/* Takes an entry for any use; client_table_find() does not find it. The table
- * is not full. */
+/* Takes an entry that client_table_find() will not find. The table must not be
+ * full. */
 struct client_entry *client_table_take(struct client_table *table);
 
-/* Adds client, which is not there yet. The table is not full. */
+/* Adds an entry for client, which must not have one yet. The table must not be
+ * full. */
 struct client_entry *client_table_add(struct client_table *table,
                                       uint64_t client);
 
-/* Takes out entry, which is free then. */
+/* Takes out entry and makes it free for another client. */
 void client_table_remove(struct client_table *table,
                          struct client_entry *entry);
 

@@ -1,12 +1,12 @@
 /*
- * conn_idle - which connections of a worker have waited longest for a request,
- * so that they can make room for others.
+ * conn_idle - finds the connections of a worker that have waited longest for a
+ * request. These make room for new connections.
  *
- * Keeping connections in order would cost every request something. Instead,
- * when room is needed, all are looked at once and those that have waited
- * longest are noted. A connection that waits and was not noted has waited for
- * less, also later on: so the notes are right until they are used up.
- * Connections that a request has come from meanwhile are passed over.
+ * Keeping all connections in order would cost time on every request. Instead,
+ * when room is needed, all connections are looked at, and those that have
+ * waited longest are noted. A waiting connection that was not noted began to
+ * wait later than all noted ones: so the notes stay right until they are used
+ * up. A noted connection that has sent a request meanwhile is passed over.
  *
  * Thread: the worker's.
  * Owns:   its notes, never the connections.
@@ -30,16 +30,16 @@ struct conn_idle_note {
     uint64_t since_ms;
 };
 
-/* Begins as all zero. */
+/* All zero at the beginning. */
 struct conn_idle {
     struct conn_idle_note notes[CONN_IDLE_NOTED_MAX]; /* longest first */
     size_t count;
     size_t next;
-    uint64_t in_vain_ms; /* when a search last found none; 0: never */
+    uint64_t in_vain_ms; /* when a search last found nothing; 0: never */
 };
 
-/* Takes the connection of open (by its link) that has waited longest, whether
- * it has had requests before or not. NULL: none waits. */
+/* Takes the connection in open (by list_node) that has waited longest, whether
+ * it has had requests before or not. Returns NULL when none waits. */
 MUST_USE struct conn *conn_idle_take(struct conn_idle *idle,
                                      const struct list *open, uint64_t now_ms);
 

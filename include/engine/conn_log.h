@@ -1,5 +1,5 @@
 /*
- * conn_log - logs and counts that connections begin and end.
+ * conn_log - logs and counts the beginning and the end of connections.
  *
  * Thread: the worker's of the session.
  */

@@ -1,5 +1,6 @@
 /*
- * exchange_log - what only some formats of the access log tell of an exchange.
+ * exchange_log - those facts of an exchange that only some formats of the
+ * access log contain.
  *
  * Thread: the worker's of the exchange.
  */

@@ -1,5 +1,6 @@
 /*
- * protocol - what a connection's protocol does, whichever it is.
+ * protocol - the interface between a connection and the protocol that it
+ * speaks.
  *
  *                        +-------------------- conn ---------------------+
  *                        | watches, queues, budgets, limits, lingers     |
@@ -11,22 +12,23 @@
  *                      answer v                                    | wake
  *                        +---------------- handler --------------------+
  *
- * A connection conducts: it never parses and never formats. A session does, and
- * knows neither loop nor scheduler: it is told when its transport can be read
- * or written, and by how much, and says in a step what is to come next:
+ * A connection decides when to read and send; it never parses and never
+ * formats. A session parses and formats, and knows neither loop nor scheduler:
+ * the connection calls the session when its transport can be read or written,
+ * and the session returns a step, which says what comes next:
  *
  *   receive --> GOES_ON --> advance --> SENDS: candidate, send, ... advance
  *                                   --> READS: until there is more to read
  *                                   --> ENDS:  all is sent, close in stages
  *
- * While something is sent, the session may go on reading beside it (the body of
- * a request whose answer has begun, a tunnel): see enum session_beside.
+ * While something is sent, the session may go on reading: the body of a request
+ * whose answer has begun, or a tunnel. See enum session_beside.
  *
- * A session has one candidate for the scheduler at a time: HTTP/1 its pipeline,
- * of which all that is ready leaves together. A protocol with many streams
- * keeps a heap of them inside, and its candidate is the one with the smallest
- * key: so the order over all connections stays shortest first, and nobody
- * claims more by opening more streams (engine/sched.h).
+ * A session has one candidate for the scheduler at a time. The candidate of
+ * HTTP/1 is its pipeline, whose ready answers leave together. A protocol with
+ * many streams keeps them in a heap of its own, and its candidate is the stream
+ * with the smallest key. So the order over all connections stays shortest
+ * first, and no client gets more by opening more streams (engine/sched.h).
  *
  * Thread: the worker of the connection.
  * Owns:   a session lies inside its connection and owns its transport, its
@@ -45,14 +47,14 @@
 #include "observe/access_log.h"
 #include "observe/stats.h"
 
-/* Why a connection ended; in the log, and for counting. */
+/* Why a connection ended, for the log and the statistics. */
 enum conn_end {
-    CONN_END_NONE,    /* it has not ended, nor is to end */
+    CONN_END_NONE,    /* it goes on */
     CONN_END_CLIENT,  /* the client closed it, or asked for its end */
     CONN_END_IDLE,    /* no request came for too long */
-    CONN_END_TIMEOUT, /* half a request, or a response not taken, too long */
+    CONN_END_TIMEOUT, /* a request or a response took too long */
     CONN_END_ERROR,   /* a bad request, a broken connection, no memory */
-    CONN_END_LIMIT,   /* it had requests_max, or made room for another */
+    CONN_END_LIMIT,   /* requests_max was reached, or it made room */
     CONN_END_DRAIN,   /* the server stops */
     CONN_END_COUNT
 };
@@ -63,10 +65,10 @@ struct conn_limits {
     uint64_t keepalive_ms;
     uint64_t header_ms;     /* time for a whole head */
     uint64_t body_ms;       /* time for a whole body */
-    uint64_t send_ms;       /* time without progress of a full socket */
-    uint64_t send_rate_min; /* bytes a second after send_ms; 0: any */
+    uint64_t send_ms;       /* time for a full socket without progress */
+    uint64_t send_rate_min; /* bytes a second after send_ms; 0: no minimum */
     uint64_t quantum;       /* bytes sent before others get their turn */
-    bool prior_knowledge;   /* HTTP/2 in clear text, if a client begins so */
+    bool prior_knowledge;   /* whether clients may begin HTTP/2 in clear text */
 };
 
 struct input;
@@ -74,24 +76,23 @@ struct session;
 
 /* Calls from a session up to its connection, at any time. */
 struct session_hooks {
-    /* session->beside has changed. has_more: there is also more of what the
-     * session waited for. */
+    /* session->beside has changed. When has_more, the answer for which the
+     * session waited also has more to send. */
     void (*on_change)(struct session *session, bool has_more);
     /* An answer of so many bytes was handed over whole. */
     void (*on_answered)(struct session *session, uint64_t bytes,
                         uint64_t now_ns);
-    /* A trusted proxy has named the client of the connection. False: that
-     * client has as many connections as it may. */
+    /* A trusted proxy has named the client of the connection. Returns false
+     * when that client has as many connections as it may. */
     bool (*on_introduced)(struct session *session,
                           const struct address *client);
-    /* The session has something to send though nobody asked it, or its
-     * candidate is another one now. */
+    /* The session has something new to send, or its candidate has changed. */
     void (*on_ready)(struct session *session);
-    /* One of the session's many answers, of so many bytes, begins to wait:
-     * place is its own place in the scheduler's order. */
+    /* One of the session's many answers, of so many bytes, begins to wait.
+     * place is that answer's own place in the scheduler's order. */
     void (*on_arrive)(struct session *session, struct sched_item *place,
                       uint64_t bytes, bool is_stream);
-    /* The key of place, as sched_key() has it. */
+    /* Returns the key of place, as sched_key() computes it. */
     uint64_t (*key_of)(const struct session *session,
                        const struct sched_item *place, uint64_t bytes);
 };
@@ -112,118 +113,128 @@ struct session_context {
     struct pool small_inputs;
     struct pool exchanges;
     struct field *fields;  /* for the next head to parse */
-    char *wide;            /* buffer for reads of uploads; NULL: none so far */
+    char *wide;            /* buffer for reads of uploads; NULL until needed */
     struct h2_context *h2; /* what sessions of HTTP/2 share */
     bool is_draining;      /* connections end with their next answer */
     bool ends_idle;        /* connections that wait for a request end at once */
-    struct log_limit refusals; /* bounds how many are logged on stderr */
+    struct log_limit refusals; /* bounds how many refusals are logged on
+                                  stderr */
 };
 
-/* How soon it is noticed that a client is gone while nothing is read. */
+/* How often a client from which nothing is read is looked at, whether it is
+ * gone. */
 enum { SESSION_LOOK_MS = 1000 };
 
-/* What happens to what a client sends while its connection sends or waits. */
+/* What is done with bytes from a client while its connection sends or waits. */
 enum session_beside {
-    SESSION_LEAVES, /* it is left unread, but its end is looked for */
-    SESSION_TAKES,  /* it is read: receive() */
-    SESSION_RESTS   /* neither read nor watched, but expire() looks */
+    SESSION_LEAVES, /* left unread, but the client's end is noticed */
+    SESSION_TAKES,  /* read, by receive() */
+    SESSION_RESTS   /* neither read nor watched; expire() looks later */
 };
 
-/* A connection as its protocol sees it; the protocol's own struct begins so. */
+/* A connection as its protocol sees it. The protocol's own struct begins with a
+ * session. */
 struct session {
     const struct protocol *protocol;
     struct session_context *context;
     struct transport transport;
     uint8_t beside;     /* enum session_beside */
-    uint8_t end;        /* enum conn_end: decided already, or NONE */
+    uint8_t end;        /* enum conn_end; NONE until the reason is decided */
     uint8_t why;        /* enum conn_end: why SESSION_CLOSES */
-    bool awaits_proxy;  /* a proxy is to name the client first */
+    bool awaits_proxy;  /* a proxy still has to name the client */
     bool is_introduced; /* the proxy has named peer */
-    bool overlaps;      /* more requests come while answers are sent */
-    bool is_costly;     /* what its client says costs more than it brings */
-    bool holds_input;   /* receive() can go on though nothing more comes */
+    bool overlaps;      /* more requests may come while answers are sent */
+    bool is_costly;     /* its input costs more than it brings */
+    bool holds_input;   /* receive() can go on without new bytes */
     uint32_t requests;
-    uint32_t finished;   /* requests that are done with */
-    uint16_t position;   /* place of its candidate in the queue, on arrival */
-    uint16_t waiting;    /* how many waited then, itself included, up to
-                            UINT16_MAX; with Server-Timing */
-    uint32_t ticket;     /* of its peer, for address_count */
+    uint32_t finished; /* requests that have ended */
+    /* With Server-Timing: the candidate's position in the queue on its arrival,
+     * and how many waited then, itself included; both UINT16_MAX at most. */
+    uint16_t position;
+    uint16_t waiting;
+    uint32_t ticket;     /* of peer, from address_count; 0: none */
     uint64_t number;     /* unique among the server's connections */
-    uint64_t since_ms;   /* since when no byte of the next request has come; 0:
-                            one has, or none is waited for */
-    uint32_t blocked_ms; /* all earlier BLOCKED times of what is being sent */
-    struct address peer; /* the other end, or whom the PROXY protocol named */
+    uint64_t since_ms;   /* since when the next request is awaited; 0 when it is
+                            not, or its first byte has come */
+    uint32_t blocked_ms; /* all past BLOCKED time of the present answer */
+    struct address peer; /* the client; as named by a proxy, if any */
 };
 
 /* What a connection does next. */
 enum session_step {
     SESSION_STAYS,   /* nothing changes */
-    SESSION_GOES_ON, /* something has come: advance() */
-    SESSION_READS,   /* nothing to send, more must come: receive() */
-    SESSION_SENDS,   /* something waits to be sent: candidate(), send() */
+    SESSION_GOES_ON, /* something has come; advance() is next */
+    SESSION_READS,   /* nothing to send; receive() when more has come */
+    SESSION_SENDS,   /* something to send: candidate() and send() */
     SESSION_ENDS,    /* all is sent; the client may still be sending */
     SESSION_IS_OVER, /* neither side sends any more */
-    SESSION_CLOSES   /* it is broken off now, because of session->why */
+    SESSION_CLOSES   /* the connection is closed at once, for session->why */
 };
 
 /* What a session would send next, for the scheduler. */
 struct candidate {
-    uint64_t bytes; /* left to send; of a stream of unknown length: sent since
-                       it waited last */
+    /* Bytes left to send. For a stream of unknown length: bytes sent since it
+     * waited last. */
+    uint64_t bytes;
     bool is_stream;
-    bool has_others; /* more wait behind it, and leave with it where nothing is
-                        held back */
-    uint32_t beside; /* bytes that leave with it: framing, for instance */
-    const struct sched_item *place; /* of one answer among many, see on_arrive;
-                                       NULL: the connection's own */
+    /* More answers wait behind the candidate, and leave with it when the link
+     * holds nothing back. */
+    bool has_others;
+    uint32_t beside; /* further bytes that leave with it, such as framing */
+    const struct sched_item *place; /* of one answer of many (on_arrive); NULL:
+                                       the connection's */
 };
 
-/* What a limit of time is asked for. */
+/* What a session waits for when limit() is asked. */
 enum session_wait { SESSION_WAIT_READ, SESSION_WAIT_SEND, SESSION_WAIT_ANSWER };
 
 struct protocol {
-    size_t session_bytes; /* of its own struct, which begins with a session */
-    uint64_t crumb_bytes; /* when no more than this is left of a budget, the
-                             rest waits for the next budget */
-    uint32_t unsent_max;  /* what may lie unsent in a socket that no link
-                             bounds; 0: as the system has it */
-    /* Fills in the rest of the protocol's struct; session is there. */
+    size_t session_bytes; /* size of the protocol's own struct */
+    uint64_t crumb_bytes; /* a rest of a budget up to this is left unused */
+    uint32_t unsent_max;  /* limit of unsent bytes in a socket that the link
+                             does not limit; 0: the system's */
+    /* Fills in the protocol's struct behind the session, which is set
+     * already. */
     void (*open)(struct session *session);
-    /* Reads once. Returns GOES_ON, READS when nothing had come, or CLOSES;
-     * beside an answer also STAYS. */
+    /* Reads once. Returns GOES_ON; READS when nothing had come; CLOSES; or,
+     * while an answer is sent, STAYS. */
     enum session_step (*receive)(struct session *session);
-    /* Takes over a session that changes to this protocol, and with it the input
-     * that the other has read, of the context's pool. NULL: no protocol hands
-     * over to this one. */
+    /* Takes over a session that changes to this protocol, together with the
+     * input that the other protocol has read (of the context's pool). NULL in a
+     * protocol to which no session changes. */
     void (*inherit)(struct session *session, struct input *input);
-    /* Makes exchanges of what has come, and has them answered. Never STAYS;
-     * GOES_ON: it goes on as another protocol. */
+    /* Makes exchanges of what has come, and has them answered. Never returns
+     * STAYS. Returns GOES_ON when the session has changed to another
+     * protocol. */
     enum session_step (*advance)(struct session *session);
-    /* What is to be sent next; asked after SENDS, until nothing is left. */
+    /* Returns what is to be sent next. Called after SENDS, until nothing is
+     * left. */
     struct candidate (*candidate)(const struct session *session);
-    /* Sends budget bytes at most. SENDER_DONE: nothing is left, advance();
-     * SENDER_FAILED: as SESSION_CLOSES. */
+    /* Sends at most budget bytes. Returns SENDER_DONE when nothing is left, so
+     * that advance() is next; SENDER_FAILED has the meaning of
+     * SESSION_CLOSES. */
     enum sender_result (*send)(struct session *session, uint64_t budget,
                                uint64_t *sent_out);
-    /* Until when the session may wait for this, in mono_ms; 0: for ever. */
+    /* Returns until when the session may wait for what wait says, in mono_ms; 0
+     * when for ever. */
     uint64_t (*limit)(struct session *session, enum session_wait wait);
-    /* The time of limit() has come, while the session READS, or waits for more
-     * of its answer. Returns STAYS, SENDS or CLOSES. */
+    /* Called when the time of limit() has come while the session READS, or
+     * waits for more of its answer. Returns STAYS, SENDS or CLOSES. */
     enum session_step (*expire)(struct session *session);
     /* Whether no request is under way, not even the first byte of one. */
     bool (*is_idle)(const struct session *session);
-    /* The server stops: whoever has not been answered yet is told so. */
+    /* The server stops: answers without a head yet will tell their clients that
+     * the connection ends. */
     void (*leave)(struct session *session);
-    /* The session is closed next, to make room, though nothing is wrong with
-     * it: the client is told, as far as that takes no waiting. NULL: the
-     * protocol has no way to say it. */
+    /* Tells the client, without waiting, that the session is closed next, to
+     * make room for another. NULL in a protocol that cannot say this. */
     void (*farewell)(struct session *session);
-    /* The connection ends: all exchanges are done with. True: some of them were
-     * not sent whole. */
+    /* Ends all exchanges, since the connection ends. Returns true when some of
+     * them were not sent whole. */
     bool (*end)(struct session *session);
 };
 
-/* Notes why the session is going to end, unless that is decided already. */
+/* Notes why the session is going to end, unless a reason was noted before. */
 static inline void session_decide_end(struct session *session,
                                       enum conn_end end)
 {

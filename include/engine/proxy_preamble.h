@@ -1,6 +1,6 @@
 /*
- * proxy_preamble - for whom a trusted proxy speaks on a connection, by the
- * PROXY protocol: once, before all requests, and before TLS.
+ * proxy_preamble - takes over the client whom a trusted proxy names by the
+ * PROXY protocol, once on a connection, before all requests and before TLS.
  *
  * Thread: the worker of the connection.
  */
@@ -10,8 +10,8 @@
 #include "engine/protocol.h"
 #include "http/proxy_protocol.h"
 
-/* Makes the client that proxy names the session's peer. False: it has as many
- * connections as it may. */
+/* Makes the client that proxy names the session's peer. Returns false when that
+ * client has as many connections as it may. */
 MUST_USE bool proxy_preamble_apply(struct session *session,
                                    const struct proxy_protocol *proxy);
 

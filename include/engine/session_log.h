@@ -1,6 +1,6 @@
 /*
- * session_log - what is logged and counted of an exchange that has come to its
- * end, whatever protocol it came by.
+ * session_log - logs and counts exchanges that have ended, of all protocols
+ * alike.
  *
  * Thread: the worker's of the session.
  */
@@ -9,17 +9,18 @@
 
 #include "engine/protocol.h"
 
-/* Logs and counts an exchange, sent whole or not. */
+/* These log and count an exchange, whether it was sent whole or not. */
 void session_log_exchange(const struct session *session,
                           const struct exchange *exchange);
 void session_count_exchange(const struct session *session,
                             const struct exchange *exchange);
 
-/* Tells the operator why a request was refused, if that is wanted. */
+/* Logs on standard error why a request was refused, within a limit per
+ * second. */
 void session_tell_refusal(const struct session *session,
                           const struct exchange *exchange);
 
-/* Writes Server-Timing of an answer that has not begun. */
+/* Sets the Server-Timing field of an answer whose sending has not begun. */
 void session_time_exchange(const struct session *session,
                            struct exchange *exchange, uint64_t now_ns);
 

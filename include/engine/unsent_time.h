@@ -1,14 +1,16 @@
 /*
- * unsent_time - how long what was handed over stays in the kernel, by samples.
+ * unsent_time - samples how long the last bytes of a response stay in the
+ * kernel.
  *
  * When the last byte of a response has been handed over, the server is done
- * with it; its client is not while the kernel keeps some of it unsent. Now and
- * then, after a large response or the last of some small ones, the socket is
- * asked how much that is (SIOCOUTQNSD) until it is none. Usually it is none
- * at once: that costs one system call. If not, it is asked again after 1 ms,
- * and then every time that an eighth as long has gone by: what is noted is
- * that much too long at most. The time for acknowledgements does not count:
- * those of a kept-alive client come with its next request, whenever that is.
+ * with it, while the kernel may still keep some of its bytes unsent. After each
+ * large response, and after one in UNSENT_TIME_ANSWERS small ones, the kernel
+ * is asked how many bytes the socket has unsent (SIOCOUTQNSD), until there are
+ * none. Usually there are none at once: that costs one system call. Otherwise
+ * the kernel is asked again after 1 ms, and then whenever the time so far has
+ * grown by an eighth: so the noted time is too long by an eighth at most. The
+ * time until acknowledgements come does not count: a kept-alive client sends
+ * them with its next request, whenever that is.
  *
  * One socket is watched at a time, until its client asks for something else or
  * its connection ends.
@@ -25,8 +27,9 @@
 #include "observe/stats.h"
 
 enum {
-    UNSENT_TIME_ANSWERS = 64,       /* watches one small answer of so many */
-    UNSENT_TIME_LARGE_BYTES = 65536 /* and every answer that is larger */
+    UNSENT_TIME_ANSWERS = 64,       /* one of so many small answers is
+                                       watched */
+    UNSENT_TIME_LARGE_BYTES = 65536 /* each larger answer is watched */
 };
 
 struct unsent_time {
@@ -35,20 +38,21 @@ struct unsent_time {
     struct stats *stats;
     ev_timer timer;
     int fd;             /* the socket that is watched; -1: none */
-    uint64_t handed_ns; /* when fd's last byte was handed over */
-    unsigned answers;   /* small answers since one was watched */
+    uint64_t handed_ns; /* when the last byte was handed over */
+    unsigned answers;   /* answers since one was watched */
 };
 
 void unsent_time_init(struct unsent_time *unsent_time, struct ev_loop *loop,
                       struct stats *stats);
 void unsent_time_fini(struct unsent_time *unsent_time);
 
-/* For unsent_time_note_answer() and unsent_time_drop() only. */
+/* Only unsent_time_note_answer() and unsent_time_drop() call these. */
 void unsent_time_begin(struct unsent_time *unsent_time, int fd,
                        uint64_t now_ns);
 void unsent_time_end(struct unsent_time *unsent_time);
 
-/* A response of so many bytes was handed over now. */
+/* Notes that a response of so many bytes has been handed over. Begins to watch
+ * fd when this response is to be sampled and no socket is watched. */
 static inline void unsent_time_note_answer(struct unsent_time *unsent_time,
                                            int fd, uint64_t bytes,
                                            uint64_t now_ns)
@@ -60,7 +64,8 @@ static inline void unsent_time_note_answer(struct unsent_time *unsent_time,
         unsent_time_begin(unsent_time, fd, now_ns);
 }
 
-/* Stops watching fd: its client asks for more, or it is about to be closed. */
+/* Stops watching fd, if it is watched: its client has sent another request, or
+ * the connection is about to be closed. */
 static inline void unsent_time_drop(struct unsent_time *unsent_time, int fd)
 {
     if (unsent_time->fd == fd)

@@ -1,29 +1,30 @@
 /*
- * what_if - what another order would have cost: what came in a sample of time
- * is replayed through models of a link.
+ * what_if - measures what another order of sending would have cost: the
+ * responses of a short time are replayed through models of a link.
  *
- * Every few seconds all that begins to wait is noted for WHAT_IF_SAMPLE ticks:
- * when it came, how many bytes it had, when they had been handed over. Then the
- * same arrivals go through three models of a link of the rate that was
- * measured, without a byte in any queue:
+ * Every few seconds a sample begins, which lasts WHAT_IF_SAMPLE ticks. Each
+ * response that begins to wait is noted: when it came, how many bytes it has,
+ * and when these had been handed over. Then the same arrivals go through three
+ * models of a link that has the measured rate and an empty queue:
  *
  *   fifo  one after the other, as they came
  *   fair  all at the same time, in equal shares (processor sharing)
  *   srpt  fewest bytes left first
  *
  * Only responses that came in the first half of the sample are judged; later
- * ones give them company. What is not done at the sample's end counts until
- * then, here and in the models. What waited before the sample is in the models,
- * too, and is not judged.
+ * ones are in the models, as they compete for the link. A response that is not
+ * done at the sample's end counts as done then, really and in the models.
+ * Responses that waited already when the sample began are in the models, too,
+ * but not judged.
  *
- * With several workers the link of the models has this worker's part of the
- * rate, by what it sent of all.
+ * With several workers the models' link has a part of the measured rate: this
+ * worker's part of all bytes that the workers have sent.
  *
  * Memory: WHAT_IF_JOBS of 32 bytes. Time: 1 ms of every WHAT_IF_EVERY seconds
- * at most; while it rests a reply costs a look at one flag.
+ * at most; between samples, a response costs one look at a flag.
  *
  * Thread: one worker's.
- * Owns:   what it has noted.
+ * Owns:   the noted responses.
  */
 #ifndef ENGINE_WHAT_IF_H
 #define ENGINE_WHAT_IF_H
@@ -33,62 +34,64 @@
 
 enum {
     WHAT_IF_JOBS = 4096, /* when more come, the sample ends early */
-    WHAT_IF_SAMPLE = 2,  /* ticks of a sample */
+    WHAT_IF_SAMPLE = 2,  /* how many ticks a sample lasts */
     WHAT_IF_EVERY = 5
 };
 
 struct what_if_job {
     uint64_t arrive_ns;
     uint64_t done_ns; /* 0: not yet done */
-    uint64_t bytes;   /* 0: the response was given up */
+    uint64_t bytes;   /* 0: the response was broken off */
     struct heap_node node;
     bool is_judged;
 };
 
 struct what_if {
-    struct what_if_job *jobs; /* by arrival; NULL: nothing is sampled */
+    struct what_if_job *jobs; /* by arrival; NULL: no samples are taken */
     uint32_t count;
-    uint32_t sample; /* number of the sample; older marks count for nothing */
+    uint32_t sample; /* number of the sample; marks of older ones are ignored */
     unsigned ticks;
     bool is_noting;
     uint64_t since_ns;
     uint64_t until_ns; /* responses that come until then are judged */
-    uint64_t end_ns;   /* when jobs was full; 0: it is not */
+    uint64_t end_ns;   /* when jobs became full; 0: it is not */
     struct heap heap;
 };
 
-/* A mark lies inside of whatever is noted. */
+/* A mark is embedded in a connection, and tells its job. */
 struct what_if_mark {
     uint32_t sample;
     uint32_t at;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 MUST_USE int what_if_init(struct what_if *what_if);
 void what_if_fini(struct what_if *what_if);
 
-/* A tick, each second. True: a sample begins, so that all that waits is to be
- * noted. */
+/* Called each second. Returns true when a sample begins; then the caller notes
+ * all responses that wait. */
 bool what_if_tick(struct what_if *what_if, uint64_t now_ns);
 
 /* Whether the sample is over, so that what_if_tell() may be called. */
 bool what_if_has_ended(const struct what_if *what_if);
 
-/* Replays the sample over a link of so many bytes a second, and tells stats. 0:
- * the link was not busy, or its rate is not known: nothing is told. */
+/* Replays the sample over a link of rate bytes a second, and adds the results
+ * to stats. Adds nothing when rate is 0, as the link was not busy or its rate
+ * is not known. */
 void what_if_tell(struct what_if *what_if, uint64_t rate, uint64_t now_ns,
                   struct stats *stats);
 
-/* Notes what begins to wait. Of what waited already, is_new is false. */
+/* Notes that a response of so many bytes waits. is_new: it begins to wait now;
+ * otherwise it waited already when the sample began. */
 void what_if_note(struct what_if *what_if, struct what_if_mark *mark,
                   uint64_t bytes, uint64_t now_ns, bool is_new);
 
-/* A job was handed over whole (is_done), or given up. */
+/* Notes that a response was handed over whole (is_done) or broken off. */
 void what_if_end(struct what_if *what_if, const struct what_if_mark *mark,
                  uint64_t now_ns, bool is_done);
 
-/* Fills done_ns[count] with when each of the jobs, which are in order of
- * arrival, would be done. */
+/* Fills done_ns[count] with the time when each job, in order of arrival, would
+ * be done. */
 typedef void what_if_model_fn(struct what_if *what_if, uint64_t rate,
                               uint64_t *done_ns);
 extern what_if_model_fn *const what_if_models[STATS_WHAT_IF_COUNT];

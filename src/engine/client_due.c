@@ -20,7 +20,8 @@ uint64_t client_due_promise(const struct client_due *due, uint64_t factor)
     return due->at >> FAIR_SHARE_FRACTION_BITS << SLOPE_WIDTH | slope;
 }
 
-/* By how many bytes V has to rise until the promised V. */
+/* Returns by how many bytes V has to rise until it reaches the promised V; 0
+ * when V has reached it. */
 static uint64_t bytes_until(uint64_t now, uint64_t promise)
 {
     uint64_t due = promise >> SLOPE_WIDTH << SLOPE_WIDTH;
@@ -29,8 +30,9 @@ static uint64_t bytes_until(uint64_t now, uint64_t promise)
     return (int64_t)(due - now) > 0 ? (due - now) >> SLOPE_WIDTH : 0;
 }
 
-/* Lets the client go on where it was, with a slope no steeper than promised:
- * there may have been fewer clients then. */
+/* Keeps the client's promise: the V that was promised stays, and the slope gets
+ * no steeper than the promised one, which may be from a time with fewer
+ * clients. */
 static void go_on(struct client_due *due, uint64_t now, uint64_t promise)
 {
     uint64_t slope = promise & ((UINT64_C(1) << SLOPE_WIDTH) - 1);

@@ -1,8 +1,8 @@
 #include "engine/client_level.h"
 
-/* Levels are in steps of a quarter of a power of two. A level stays until what
- * is asked for is an eighth less, or a quarter more, as a change moves all that
- * wait. */
+/* Levels are multiples of a quarter of a power of two. A change of the level
+ * moves everything that the client waits for, so the level stays until the
+ * bytes asked for are an eighth less or a quarter more. */
 static uint64_t step(uint64_t level, uint64_t asked)
 {
     unsigned shift;

@@ -3,8 +3,9 @@
 #include <errno.h>
 
 enum {
-    PER_PLACE = 2,     /* clients that wait, or have just left */
-    PLACES_MIN = 8192, /* costs nothing: unused room is not touched */
+    PER_PLACE = 2,     /* room for clients that wait, and for as many that have
+                          left */
+    PLACES_MIN = 8192, /* unused room costs no memory */
     LOOKS = 4
 };
 
@@ -79,8 +80,8 @@ uint64_t client_share_name_other(const struct address *peer)
 
 /* --- Clients -------------------------------------------------------------- */
 
-/* By how much less than CLIENT_SHARE_WHOLE a client counts here, because it
- * waits at other workers, too. */
+/* Returns by how much less than CLIENT_SHARE_WHOLE a client counts at this
+ * worker, because the client waits at other workers, too. */
 static uint64_t missing_of(const struct client_entry *entry)
 {
     return CLIENT_SHARE_WHOLE - CLIENT_SHARE_WHOLE / (1 + entry->elsewhere);
@@ -124,8 +125,8 @@ static inline void move_level(struct client_share *share,
         set_level(share, entry);
 }
 
-/* Takes the taken place out of the level: it is put back with what it has left
- * now, or not at all. */
+/* Takes the bytes of the taken place out of the level. If the place is put
+ * back, client_share_put() counts what the place has left by then. */
 static void uncount_taken(struct client_share *share)
 {
     if (share->taken)
@@ -150,8 +151,9 @@ static void settle_taken(struct client_share *share)
     client_share_go_among_leaving(share, entry);
 }
 
-/* A client whose last place was taken and not put back waits no more. That is
- * known only now, as most places are put back at once. */
+/* Ends the waiting of a client whose last place was taken and not put back.
+ * client_share_take() cannot do this, since most places are put back at
+ * once. */
 static inline void settle(struct client_share *share)
 {
     if (share->taken)
@@ -173,7 +175,7 @@ static uint32_t ask_elsewhere(struct client_share *share,
     return elsewhere;
 }
 
-/* At how many other workers the client waits. */
+/* Returns at how many other workers the client waits. */
 static inline uint32_t look_elsewhere(struct client_share *share,
                                       struct client_entry *entry)
 {
@@ -182,8 +184,8 @@ static inline uint32_t look_elsewhere(struct client_share *share,
     return ask_elsewhere(share, entry);
 }
 
-/* Lets the client wait among others. If only one has waited until now, that one
- * gets a level by this. */
+/* Lets the client wait among others. A client that has waited alone until now
+ * gets its level here. */
 static void go_among_waiting(struct client_share *share,
                              struct client_entry *entry)
 {
@@ -196,7 +198,8 @@ static void go_among_waiting(struct client_share *share,
         move_level(share, only);
 }
 
-/* G. A large response stands still while the link carries N times G. */
+/* Returns G. A large response stands still while the link carries N times G, so
+ * G is smaller where N, the number of clients, is large. */
 static uint64_t grace_of(const struct client_share *share)
 {
     uint64_t count = (uint64_t)share->count + share->others.count;
@@ -206,7 +209,8 @@ static uint64_t grace_of(const struct client_share *share)
     return least(share->grace, most(share->still / count, CLIENT_SHARE_GRACE));
 }
 
-/* The client, which did not wait, waits for place from now on. */
+/* Begins the waiting of a client that has not waited for anything so far; place
+ * is its first. */
 static void begin(struct client_share *share, struct client_entry *entry,
                   const struct client_place *place, uint64_t bytes)
 {
@@ -235,8 +239,9 @@ void client_share_put(struct client_share *share, struct client_place *place,
 {
     struct client_entry *entry;
 
-    /* A place that is put back goes on where it was; any other begins anew when
-     * its client did not wait. */
+    /* A place that is put back keeps its client waiting as before. Any other
+     * place makes its client begin anew, if the client has nothing else that
+     * waits. */
     if (place->promise == 0 || place != share->taken_place)
         settle(share);
     uncount_taken(share);
@@ -292,8 +297,8 @@ void client_share_charge(struct client_share *share, struct client_place *place,
     client_share_advance(share, bytes);
 }
 
-/* A client that waits for long without being sent anything may wait at more or
- * fewer workers by now, so a few clients are looked up again each time. */
+/* Looks up again, for a few clients, at how many workers they wait: this number
+ * may have changed for a client that was sent nothing for long. */
 static void look_again(struct client_share *share)
 {
     uint32_t count = share->due.count < LOOKS ? share->due.count : LOOKS;

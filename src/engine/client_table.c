@@ -7,7 +7,7 @@
 
 struct block {
     struct list link;
-    size_t unused; /* how many of entries, from the first on */
+    size_t unused; /* how many of entries were never used: these come first */
     struct client_entry entries[];
 };
 
@@ -34,8 +34,8 @@ void client_table_fini(struct client_table *table)
     client_table_init(table);
 }
 
-/* Finds a client's bucket. Names are spread by a hash, as addresses of one
- * network differ in their last bits. */
+/* Finds a client's bucket. The addresses of one network differ only in their
+ * last bits; a hash spreads them over all buckets. */
 static struct client_entry **bucket_of(const struct client_table *table,
                                        uint64_t client)
 {

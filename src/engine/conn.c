@@ -5,8 +5,8 @@
 #include "observe/profile.h"
 
 enum {
-    LINGER_MS = 10000,               /* the longest time */
-    LINGER_BYTES_MAX = 64 * 1048576, /* the most that is thrown away */
+    LINGER_MS = 10000,               /* the longest time for lingering */
+    LINGER_BYTES_MAX = 64 * 1048576, /* the most bytes thrown away meanwhile */
     IGNORED_EVENTS_MAX = 16
 };
 
@@ -73,7 +73,8 @@ static void proceed(struct conn *conn, enum session_step step)
             break;
         case SESSION_READS:
             conn_enter(conn, CONN_READING);
-            if (__builtin_expect(session->holds_input, 0)) /* no event tells */
+            if (__builtin_expect(session->holds_input, 0)) /* no event will
+                                                              come */
                 session->context->hooks->on_change(session, false);
             return;
         case SESSION_SENDS:
@@ -117,16 +118,16 @@ static enum transport_peer look(const struct conn *conn)
     return peer;
 }
 
-/* Looks at the socket again after a while, without the watcher, which would
- * fire again and again for bytes that stay unread. */
+/* Has the socket looked at again after a while. The watcher is stopped, since
+ * it would fire again and again for bytes that stay unread. */
 static void look_later(struct conn *conn)
 {
     conn_watch(conn, 0);
     conn_limit(conn, conn_now_ms(conn) + SESSION_LOOK_MS);
 }
 
-/* Looks only whether the client has ended, while its answer is waited for: what
- * it sends meanwhile has to wait, too. */
+/* Looks whether the client has closed, while its answer is being made. What the
+ * client sends meanwhile stays unread. */
 static void look_for_end(struct conn *conn)
 {
     switch (look(conn)) {
@@ -147,10 +148,10 @@ static void look_for_end(struct conn *conn)
     }
 }
 
-/* Looks for a reset, when a response has waited for its turn through many
- * events of its socket: otherwise a client that is gone would hold its place
- * for as long as shorter responses keep coming. A client that has only shut its
- * sending half may wait for the answer. */
+/* Looks for a reset when the socket has had many events, while the response
+ * still waited for its turn. Otherwise a client that is gone would stay in the
+ * queue for as long as shorter responses keep coming. A client that has shut
+ * down only its sending half may still wait for the answer. */
 static void look_for_reset(struct conn *conn)
 {
     enum transport_peer peer = look(conn);
@@ -182,7 +183,7 @@ void conn_shake(struct conn *conn)
 
     list_drop(conn_work(conn));
     switch (conn_step_handshake(conn, &end)) {
-    case CONN_SHAKEN: /* often the first request has come, too */
+    case CONN_SHAKEN: /* the first request has often come, too */
         if (tls_speaks_http2(conn->session.transport.tls))
             begin_anew(conn, conn_shared_of(conn)->http2);
         conn_enter(conn, CONN_READING);
@@ -213,16 +214,16 @@ void conn_feed_unread(struct conn_shared *shared)
 
 /* --- Events -------------------------------------------------------------- */
 
-/* Puts a connection off to the end of a turn, which reads from it after those
- * that were put off before. A costly one that finds no room is closed. False:
- * another one has to go on now. */
+/* Puts a connection off to the end of a turn, behind those that were put off
+ * before. Returns false when the ring has no room and the caller has to go on
+ * reading from the connection now; a costly connection is closed instead. */
 static bool put_off(struct conn *conn)
 {
     int events = ev_is_active(&conn->io) ? conn->io.events & EV_WRITE : 0;
 
     if (conn_costly_put(conn_ring(conn), conn)) {
         conn_shared_of(conn)->has_work = true;
-        if (conn->session.is_costly) /* many turns may pass */
+        if (conn->session.is_costly) /* many turns may pass until then */
             conn_watch(conn, events);
         return true;
     }
@@ -237,7 +238,8 @@ static void read_once(struct conn *conn)
     bool holds_input = session->holds_input;
     enum session_step step = session->protocol->receive(session);
 
-    /* A client that waits for its answer before it asks again has had it. */
+    /* A client whose requests do not overlap asks again only when it has
+     * received its whole answer. */
     if (step == SESSION_GOES_ON && !session->overlaps && !holds_input) {
         link_drop(&conn_shared_of(conn)->link, &conn->flow);
         unsent_time_drop(&conn_shared_of(conn)->unsent_time,
@@ -260,7 +262,8 @@ void conn_read_on(struct conn *conn)
         on_readable(conn);
 }
 
-/* Takes what has come, now or, if the session is costly, later. */
+/* Takes what has come: now, or at the end of a turn when the session is costly
+ * or the connection is put off already. */
 static void take_input(struct conn *conn)
 {
     if (__builtin_expect(conn->session.is_costly || conn->is_put_off, 0))
@@ -274,7 +277,8 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
     struct conn *conn = io->data;
 
     (void)loop;
-    if (__builtin_expect(events & EV_ERROR, 0)) { /* nobody watches it now */
+    if (__builtin_expect(events & EV_ERROR, 0)) { /* libev has stopped the
+                                                     watcher */
         conn_close(conn, CONN_END_ERROR);
         return;
     }
@@ -309,9 +313,9 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
         linger(conn);
         break;
     case CONN_QUEUED:
-        /* The connection will be sent to soon, and usually asks for the same
-         * event again: to watch for less is worth two system calls only if that
-         * takes long. */
+        /* The connection will send soon, and usually needs the same watcher
+         * then. Stopping the watcher costs two system calls: that is worth it
+         * only when sending takes long to come. */
         if (++conn->ignored_events == IGNORED_EVENTS_MAX)
             look_for_reset(conn);
         break;
@@ -344,7 +348,7 @@ void conn_expire(struct conn *conn)
         else
             proceed(conn, session->protocol->expire(session));
         break;
-    case CONN_QUEUED: /* the server lets it wait */
+    case CONN_QUEUED: /* the response waits for its turn */
         if (!ev_is_active(&conn->io))
             look_for_reset(conn);
         break;

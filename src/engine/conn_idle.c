@@ -2,10 +2,12 @@
 
 #include "engine/conn.h"
 
-/* If all connections were busy, newcomers cause no other search for so long. */
+/* How long no other search is made after one that found all connections
+ * busy. */
 enum { IN_VAIN_MS = 100 };
 
-/* Notes conn behind those that have waited as long, or longer. */
+/* Notes conn behind all noted connections that have waited as long or
+ * longer. */
 static void note(struct conn_idle *idle, struct conn *conn)
 {
     struct conn_idle_note *notes = idle->notes;

@@ -13,7 +13,8 @@ static const char *name_of(enum conn_end end)
 static enum stats_close close_of(enum conn_end end)
 {
     static const uint8_t reasons[] = {
-        [CONN_END_NONE] = STATS_CLOSE_ERROR, /* never: conn_close() decides */
+        [CONN_END_NONE] = STATS_CLOSE_ERROR, /* never used: conn_close() sets a
+                                                reason */
         [CONN_END_CLIENT] = STATS_CLOSE_CLIENT,
         [CONN_END_IDLE] = STATS_CLOSE_IDLE,
         [CONN_END_TIMEOUT] = STATS_CLOSE_TIMEOUT,

@@ -1,7 +1,8 @@
 /*
- * conn_memory_priv - the memory of a set's connections: slabs of some at a
- * time, each on cache lines of its own. Memory of a closed connection is used
- * again; it is given back with the set.
+ * conn_memory_priv - the memory of a set's connections. It is allocated in
+ * slabs of several connections, each of which has cache lines of its own. The
+ * memory of a closed connection is used for another; the slabs are freed with
+ * the set.
  *
  * Thread: the set's.
  */
@@ -10,18 +11,19 @@
 
 #include "engine/conn_set.h"
 
-/* The size of a connection whose session begins with protocol, and may go on as
- * HTTP/2: the session lies at the end of the connection. */
+/* Returns the size of a connection whose session, which lies at its end, begins
+ * with protocol and may change to HTTP/2. */
 size_t conn_memory_count_bytes(const struct protocol *protocol);
 
-/* Makes room for more connections, which are free then. False: the set has as
- * many as it may, or there is no memory. */
+/* Adds a slab of free connections. Returns false when the set has as many
+ * connections as it may have, or there is no memory. */
 MUST_USE bool conn_memory_grow(struct conn_set *set);
 
-/* Takes a free connection, which is as it was left. NULL: there is none. */
+/* Takes a free connection, whose members have old values or none. Returns NULL
+ * when there is no memory. */
 struct conn *conn_memory_take(struct conn_set *set);
 
-/* Makes the closed connections free; none of them may be at work. */
+/* Makes the closed connections free. None of their functions may be running. */
 void conn_memory_reap(struct conn_set *set);
 
 /* Gives all memory back. */

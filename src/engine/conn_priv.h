@@ -1,6 +1,6 @@
 /*
- * conn_priv - what the files of a connection share. Each calls only those below
- * it:
+ * conn_priv - what the files of a connection share. Each file calls only those
+ * listed below it:
  *
  *   conn.c          events, and what is to be done by a session's next step
  *   conn_session.c  word that a session sends up at any time: its hooks
@@ -23,14 +23,14 @@ static inline bool conn_is_secure(const struct conn *conn)
     return transport_is_secure(&conn->session.transport);
 }
 
-/* The node of a connection that comes over TLS in shared->unread or
- * ->shaking. */
+/* Returns the node by which a connection over TLS is in shared->unread or
+ * shared->shaking. */
 static inline struct list *conn_work(const struct conn *conn)
 {
     return &tls_work(conn->session.transport.tls)->list;
 }
 
-/* The ring in which the connection waits when it is put off. */
+/* Returns the ring in which the connection waits when it is put off. */
 static inline struct conn_costly *conn_ring(const struct conn *conn)
 {
     struct conn_shared *shared = conn_shared_of(conn);
@@ -38,7 +38,8 @@ static inline struct conn_costly *conn_ring(const struct conn *conn)
     return conn->session.is_costly ? &shared->costly : &shared->held;
 }
 
-/* The session's candidate. Its place in the order becomes the connection's. */
+/* Returns the session's candidate. The candidate's own place in the order, if
+ * it has one, becomes the connection's. */
 static inline struct candidate conn_candidate(struct conn *conn)
 {
     struct candidate candidate =
@@ -56,17 +57,18 @@ static inline struct candidate conn_candidate(struct conn *conn)
 
 /* --- conn_state.c -------------------------------------------------------- */
 
-/* The only way to change the state: sets watcher and deadline, too. */
+/* Changes the state, and sets watcher and deadline to match. Nothing else
+ * writes the state. */
 void conn_enter(struct conn *conn, enum conn_state state);
 
-/* Brings reading_count up to date: whether the connection waits for a request,
- * and so could make room for others. */
+/* Brings reading_count up to date. It counts connections that wait for a
+ * request, and so could make room for others. */
 void conn_count_waiting(struct conn *conn);
 
 /* Sets watcher and deadline to what session->beside says. */
 void conn_watch_beside(struct conn *conn);
 
-/* Whether what the client sends is read now. */
+/* Whether bytes from the client are read in the present state. */
 static inline bool conn_reads(const struct conn *conn)
 {
     return conn->state == CONN_READING ||
@@ -74,59 +76,63 @@ static inline bool conn_reads(const struct conn *conn)
             conn->state > CONN_READING && conn->state < CONN_LINGERING);
 }
 
-/* Sees to it that what TLS has kept goes as soon as the socket takes it, and
- * that what it has read ahead, for which no event comes, is read. */
+/* Watches for room in the socket when TLS has kept bytes to send. When TLS has
+ * bytes that the session has not taken, has the session read in the next turn,
+ * as no event will come for them. */
 void conn_heed_tls(struct conn *conn);
 
-/* Watches for events, EV_READ and EV_WRITE; 0: for nothing. Costs no system
- * call: libev applies what has changed by the end of the turn. */
+/* Watches for events, of EV_READ and EV_WRITE; 0 stops the watcher. This costs
+ * no system call at once: libev applies the changes before it waits. */
 void conn_watch(struct conn *conn, int events);
 
-/* Sets the connection's one time limit; 0: none. */
+/* Sets the time when conn_expire() is called; 0 when there is no limit. */
 void conn_limit(struct conn *conn, uint64_t at_ms);
 
 /* --- conn_tls.c ---------------------------------------------------------- */
 
 enum conn_handshake {
     CONN_SHAKEN,    /* the handshake is done */
-    CONN_SHAKES,    /* it goes on by itself later */
-    CONN_SHOUTS,    /* plain HTTP was spoken, and answered */
-    CONN_SHAKES_NOT /* it failed: the connection is to be closed */
+    CONN_SHAKES,    /* its next step comes later, by itself */
+    CONN_SHOUTS,    /* the client spoke plain HTTP, and was answered */
+    CONN_SHAKES_NOT /* it failed; the caller closes the connection */
 };
 
-/* Begins the handshake. False: no memory. */
+/* Begins the handshake. Returns false when there is no memory or no
+ * certificate. */
 MUST_USE bool conn_begin_handshake(struct conn *conn);
 
-/* Has a step of the handshake made at the end of the turn. */
+/* Has the next step of the handshake taken at the end of the turn. */
 void conn_put_handshake(struct conn *conn);
 
-/* Makes a step of it. *end_out: why the connection is to be closed. */
+/* Takes the next step of the handshake. Sets *end_out to the reason when the
+ * connection is to be closed. */
 enum conn_handshake conn_step_handshake(struct conn *conn,
                                         enum conn_end *end_out);
 
-/* The connection's deadline is over. True: the handshake still has time. */
+/* Handles a deadline that has passed. Returns true when the handshake still has
+ * time, as only the wait for more of a proxy's preamble has ended. */
 bool conn_waits_for_handshake(struct conn *conn);
 
 /* --- conn_send.c --------------------------------------------------------- */
 
 enum conn_progress {
-    CONN_SENT,  /* all was sent: the session may go on */
-    CONN_WAITS, /* queued, blocked or waiting; goes on by itself */
-    CONN_ENDED  /* it is closed */
+    CONN_SENT,  /* the candidate was sent whole */
+    CONN_WAITS, /* the connection is QUEUED, BLOCKED or WAITING */
+    CONN_ENDED  /* the connection is closed */
 };
 
-/* Lets the candidate wait for its turn. */
+/* Queues the candidate until its turn comes. */
 void conn_queue(struct conn *conn);
 
-/* Lets a new candidate wait, or another one than that which is queued. */
+/* Queues a new candidate, in place of the one that is queued, if any. */
 void conn_requeue(struct conn *conn);
 
-/* Sends a new candidate now if nothing in the queue goes before it, or queues
- * it. */
+/* Sends a new candidate now if nothing in the queue goes before it; otherwise
+ * queues it. */
 enum conn_progress conn_submit(struct conn *conn);
 
-/* Sends up to a quantum; what is left waits. The bytes sent are added to
- * *sent_out. */
+/* Sends up to a quantum of the candidate, and queues the rest. Adds the bytes
+ * sent to *sent_out. */
 enum conn_progress conn_send(struct conn *conn, uint64_t *sent_out);
 
 #endif

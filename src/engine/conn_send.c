@@ -7,7 +7,8 @@ static void queue_bytes(struct conn *conn, uint64_t bytes)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SCHEDULE);
 
-    assert(list_is_empty(&conn->item.place.link)); /* not WAITING */
+    assert(list_is_empty(&conn->item.place.link)); /* the connection is not
+                                                      WAITING */
     sched_put(&conn_shared_of(conn)->sched, &conn->item, bytes);
     conn_enter(conn, CONN_QUEUED);
     profile_leave(before);
@@ -18,8 +19,8 @@ void conn_queue(struct conn *conn)
     queue_bytes(conn, conn_candidate(conn).bytes);
 }
 
-/* Limits how much the socket holds unsent, when the link holds nothing back any
- * more and has left the socket as the system has it. */
+/* Limits how many unsent bytes the socket takes, by the protocol's own limit.
+ * The link has just lifted its limit, as it holds nothing back any more. */
 static void limit_unsent(const struct conn *conn)
 {
     const struct session *session = &conn->session;
@@ -29,9 +30,9 @@ static void limit_unsent(const struct conn *conn)
                                session->protocol->unsent_max);
 }
 
-/* Rounds what is sent of held-back bytes to whole segments: a shorter one has
- * as long a head. Over TLS a turn takes some segments, as a record's overhead
- * is 2 % of one. */
+/* Rounds room, which is less than what is wanted, down to whole segments, as a
+ * short segment costs as long a header as a full one. Over TLS the room is at
+ * least four segments, since each record adds 2 % of a segment. */
 static uint64_t whole_segments(const struct conn *conn, uint64_t want,
                                uint64_t room)
 {
@@ -44,8 +45,8 @@ static uint64_t whole_segments(const struct conn *conn, uint64_t want,
     return room > LINK_SEGMENT_BYTES ? room - room % LINK_SEGMENT_BYTES : room;
 }
 
-/* How much of the candidate the link lets through now, in bytes on the wire
- * below TCP; 0: it has to wait. */
+/* Returns how many bytes of the candidate the link lets through now, with what
+ * TLS adds to them; 0 when the candidate has to wait. */
 static uint64_t allow(struct conn *conn, const struct candidate *candidate)
 {
     struct conn_shared *shared = conn_shared_of(conn);
@@ -74,8 +75,9 @@ static uint64_t allow(struct conn *conn, const struct candidate *candidate)
     return whole_segments(conn, want, room);
 }
 
-/* How many bytes of payload fill budget on the wire, over TLS. A budget smaller
- * than a record of one byte is filled by none, unless it is a whole quantum. */
+/* Returns how many bytes of payload become budget bytes over TLS. Where budget
+ * is too small for a record of one byte this is 0; but 1 for a whole quantum,
+ * which would otherwise never send anything. */
 static uint64_t payload_of(const struct conn *conn, uint64_t budget)
 {
     const struct tls *tls = conn->session.transport.tls;
@@ -100,9 +102,10 @@ static void note_sent(struct conn *conn, uint64_t sent, uint64_t wire_bytes)
                 conn_now_ms(conn));
 }
 
-/* Whether the candidate has only its end to say: behind a body whose length was
- * announced, or when there was no memory for an answer. The link, which knows
- * only bytes, would let it wait for ever, in front of all others. */
+/* Whether the candidate has no byte to send, only its end: this is so after a
+ * body of known length, or when there was no memory for an answer. The link,
+ * which counts bytes only, would never let such a candidate go, and all others
+ * would wait behind it. */
 static bool has_no_bytes(const struct candidate *candidate)
 {
     return candidate->bytes + candidate->beside == 0 && !candidate->is_stream;
@@ -160,7 +163,6 @@ static enum conn_progress send_candidate(struct conn *conn,
     }
 }
 
-/* Sends up to a quantum; what is left waits. *sent_out counts the bytes. */
 enum conn_progress conn_send(struct conn *conn, uint64_t *sent_out)
 {
     struct candidate candidate = conn_candidate(conn);
@@ -168,7 +170,7 @@ enum conn_progress conn_send(struct conn *conn, uint64_t *sent_out)
     return send_candidate(conn, &candidate, sent_out);
 }
 
-/* Notes that the connection's candidate, a new one, begins to wait. */
+/* Notes that a new candidate of the connection begins to wait; returns it. */
 static struct candidate arrive(struct conn *conn)
 {
     struct candidate candidate = conn_candidate(conn);
@@ -190,7 +192,7 @@ static uint16_t clamp(size_t count)
     return count < UINT16_MAX ? (uint16_t)count : UINT16_MAX;
 }
 
-/* Notes for --server-timing what stands before an answer. */
+/* Notes, for --server-timing, the position of an answer in the queue. */
 static void note_position(struct conn *conn, uint64_t bytes)
 {
     const struct sched *sched = &conn_shared_of(conn)->sched;
@@ -200,7 +202,6 @@ static void note_position(struct conn *conn, uint64_t bytes)
     conn->session.waiting = clamp(sched->heap.count + 1);
 }
 
-/* Sends now if nothing in the queue goes before it, or queues it. */
 enum conn_progress conn_submit(struct conn *conn)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SCHEDULE);
@@ -212,8 +213,8 @@ enum conn_progress conn_submit(struct conn *conn)
 
     if (context->defaults.server_timing)
         note_position(conn, candidate.bytes);
-    /* A candidate of at most a quantum that goes before all that wait would be
-     * taken next anyway. */
+    /* A candidate of at most a quantum that comes before the whole queue would
+     * be taken next anyway, so queueing it is needless. */
     if (candidate.bytes <= context->limits.quantum &&
         sched_goes_first(sched, &conn->item, candidate.bytes)) {
         if (sched_overtakes(sched, &conn->item))

@@ -12,39 +12,40 @@
 #include "observe/profile.h"
 
 enum {
-    /* Bytes sent before the loop looks for arrivals again, and how many turns
-     * responses get until then. */
+    /* The most bytes that a turn sends before the loop looks for new input
+     * again, and the most runs of conn_run() until then. */
     TURN_BYTES = 524288,
     TURN_RUNS = 256,
-    /* How many runs of a turn may send nothing, as where an answer has come
-     * whose length is known only now; and how long more of these may take: what
-     * a listing reads before it begins is long work without a byte. */
+    /* How many runs of a turn may send nothing, and how long further empty runs
+     * may take. A listing, for instance, reads for long before its first
+     * byte. */
     TURN_EMPTY_RUNS = 8,
     TURN_EMPTY_NS = 1000000,
-    TURN_SHAKES = 2, /* handshakes' steps, most of 0.5 ms */
+    TURN_SHAKES = 2, /* steps of handshakes, of up to 0.5 ms each */
     TURN_COSTLY = 1, /* costly connections that are read from */
-    /* So many connections are searched for one above its address's share. */
+    /* How many connections are searched for one whose address has more than its
+     * share. */
     LOOKED_AT_MAX = 1024
 };
 
 /* --- Connections --------------------------------------------------------- */
 
-/* Counts and logs a connection whose descriptor is closed. */
+/* Counts a connection that was closed before it began. */
 static void note_turned_away(struct conn_set *set, enum stats_close reason)
 {
     stats_note_close(set->shared.context.stats, reason);
     atomic_fetch_add_explicit(&set->closed_count, 1, memory_order_relaxed);
 }
 
-/* A client that connects through a unix socket has been let in by the file
- * system. */
+/* Whether peer may name the client for whom it speaks. A peer on a unix socket
+ * may, since the file system has let it in. */
 static bool is_trusted(const struct conn_set *set, const struct address *peer)
 {
     return peer->family == ADDRESS_UNIX || cidrs_contain(set->proxies, peer);
 }
 
-/* Takes memory for a connection. NULL: there is no room, and the client has
- * been turned away. */
+/* Takes memory for a connection. Without memory closes fd, counts the
+ * connection and returns NULL. */
 static struct conn *take_conn(struct conn_set *set, int fd)
 {
     struct conn *conn;
@@ -58,9 +59,9 @@ static struct conn *take_conn(struct conn_set *set, int fd)
     return conn;
 }
 
-/* Finds a connection of an address that has more than its share, whatever it is
- * doing: about the one that has been open longest. Connections looked at in
- * vain go behind all others, so that the next newcomer has others looked at. */
+/* Finds a connection of an address that has more than its share, busy or idle;
+ * usually the one that has been open longest. Connections that do not qualify
+ * are moved to the end of the list, so that the next search looks at others. */
 static struct conn *find_above(struct conn_set *set)
 {
     struct address_count *addresses = set->shared.addresses;
@@ -77,8 +78,8 @@ static struct conn *find_above(struct conn_set *set)
     return NULL;
 }
 
-/* Makes room for a connection with ticket. False: there is none, and the client
- * has been turned away. */
+/* Makes room for a new connection, whose address has ticket. When that cannot
+ * be, turns the new client away and returns false. */
 static bool make_room(struct conn_set *set, const struct mail *mail,
                       uint32_t ticket)
 {
@@ -92,11 +93,11 @@ static bool make_room(struct conn_set *set, const struct mail *mail,
         if (conn->session.protocol->farewell)
             conn->session.protocol->farewell(&conn->session);
         conn_close(conn, CONN_END_LIMIT);
-        conn_memory_reap(set); /* none is at work here */
+        conn_memory_reap(set); /* no connection's function is running */
         return true;
     }
     if (mail->is_tls)
-        close(mail->fd); /* it would not understand clear text */
+        close(mail->fd); /* the client expects TLS, not clear text */
     else
         refusal_send(mail->fd);
     note_turned_away(set, STATS_CLOSE_LIMIT);
@@ -113,7 +114,8 @@ static void open_conn(struct conn_set *set, const struct mail *mail)
     int fd = mail->fd;
     struct conn *conn;
 
-    /* An address with as many connections as it may have pushes none out. */
+    /* An address that has as many connections as it may have gets no other,
+     * even if there is room. */
     if (addresses && !is_local && !is_proxy &&
         !(ticket = address_count_take(addresses, peer))) {
         close(fd);
@@ -151,8 +153,8 @@ void conn_set_open(struct conn_set *set, const struct mail *mail)
     profile_leave(before);
 }
 
-/* Puts a connection with those that are closed; its memory stays where it is
- * until the turn frees it. */
+/* Moves a connection to the list of closed ones. Its memory is valid until the
+ * end of the turn. */
 static void on_closed(struct conn_shared *shared, struct conn *conn)
 {
     struct conn_set *set = OWNER_OF(shared, struct conn_set, shared);
@@ -184,7 +186,7 @@ static inline void tell_queue(const struct conn_set *set)
                     sched->bytes_waiting);
 }
 
-/* Tells other workers what waits here. */
+/* Tells other workers what waits at this worker. */
 static void tell_others(struct conn_shared *shared)
 {
     const struct sched *sched = &shared->sched;
@@ -194,9 +196,10 @@ static void tell_others(struct conn_shared *shared)
     link_tell_clients(&shared->link, &sched->clients, sched->bytes_sent);
 }
 
-/* Does what comes last in a turn: some handshakes, some sessions that cost more
- * than they bring, and some that have asked for much at once. What was ready
- * has been sent before, and new input is looked at before the next of them. */
+/* Does the work that comes last in a turn: steps of handshakes, reading from
+ * costly connections, and reading on from connections that have asked for much
+ * at once. All ready answers have been sent before, and the next turn looks at
+ * new input before it does more of this work. */
 static __attribute__((noinline)) void work_late(struct conn_set *set)
 {
     struct conn_shared *shared = &set->shared;
@@ -219,13 +222,13 @@ static __attribute__((noinline)) void work_late(struct conn_set *set)
     conn_feed_unread(shared);
 }
 
-/* What a turn has done that sent nothing. */
+/* The runs of a turn that sent nothing. */
 struct idling {
     unsigned runs;
-    uint64_t since_ns; /* when there were many; 0: not yet */
+    uint64_t since_ns; /* when they became too many; 0: they have not */
 };
 
-/* Notes another run. Whether others have their turn now. */
+/* Notes a run that sent nothing. Returns true when the turn has to end. */
 static bool note_empty(struct idling *idling)
 {
     uint64_t now_ns;
@@ -249,7 +252,7 @@ void conn_set_turn(struct conn_set *set)
 
     shared->is_held = false;
     if (!sched_is_empty(sched)) {
-        tell_queue(set); /* when it is longest */
+        tell_queue(set); /* when the queue is longest */
         if (link_has_others(&shared->link))
             link_hear_clients(&shared->link, &sched->clients);
     }
@@ -275,8 +278,8 @@ void conn_set_turn(struct conn_set *set)
 
 /* --- The end of them ----------------------------------------------------- */
 
-/* Whether closing loses nothing: if the client's next request is here already,
- * unread, closing would answer it with a reset. */
+/* Whether the connection may be closed without loss. If the client's next
+ * request has arrived unread, closing would answer it with a reset. */
 static bool may_close(const struct conn *conn)
 {
     return conn_is_idle(conn) && !transport_has_bytes(&conn->session.transport);

@@ -21,7 +21,8 @@ static struct bytes find_in_request(const struct request *request,
     return BYTES("");
 }
 
-/* Looks at each line of a head; the first, of the status, has no such colon. */
+/* Finds a field in a head by looking at each line. The status line is skipped
+ * by the test for the colon. */
 static struct bytes find_in_head(struct bytes head, struct bytes name)
 {
     const char *end = head.data + head.len;
@@ -71,7 +72,7 @@ static void describe_upstream(const struct exchange_upstream *from,
         .status = from->status != 0 ? from->status : LOG_NONE,
         .connect_ns = since(from->asked_ns, from->opened_ns),
         .first_ns = since(from->asked_ns, from->first_ns),
-        /* What is still under way is being given up now. */
+        /* An exchange with the server that has not ended is given up now. */
         .total_ns = since(from->asked_ns,
                           from->last_ns != 0 ? from->last_ns : now_read_ns())};
 }

@@ -1,10 +1,12 @@
 /*
- * input_priv - bytes read from a connection that are still needed; from a pool
- * of its context. HTTP/1 hands it on to HTTP/2 where a client speaks that.
+ * input_priv - a buffer of bytes that were read from a connection and are still
+ * needed. The buffer is from a pool of the session's context. HTTP/1 hands its
+ * input on to HTTP/2 when the client speaks HTTP/2.
  *
- * Views of a request point into it until that is answered, which lasts as long
- * as a client that reads slowly likes. So HTTP/1 begins with a small one, which
- * nearly all heads fit into, and goes over to a whole one where more comes.
+ * Parts of a request point into the input until the request is answered, and a
+ * client that reads slowly can make this last. So HTTP/1 begins with a small
+ * input, into which nearly all heads fit, and changes to a whole input when
+ * more comes.
  *
  * Thread: the worker's of the session.
  * Owns:   nothing but its bytes.
@@ -16,18 +18,19 @@
 #include "http/http1/http1.h"
 
 enum {
-    /* A whole head behind some empty lines, and always room for a body; or a
-     * whole frame of HTTP/2. */
+    /* The size of a whole input: room for the largest head, with some empty
+     * lines before it and some bytes of a body behind it, or for a whole frame
+     * of HTTP/2. */
     INPUT_BYTES = HTTP1_HEAD_BYTES_MAX + 4096,
     INPUT_SMALL_BYTES = 4096
 };
 
 struct input {
-    size_t begin;      /* where what is not parsed yet begins */
-    size_t end;        /* where what has been read ends */
+    size_t begin;      /* where the bytes begin that are not parsed yet */
+    size_t end;        /* where the bytes end that have been read */
     uint64_t first_ns; /* when the byte at begin was read */
     uint64_t last_ns;  /* when the last byte was read */
-    /* The reader of the body that HTTP/1 reads, which needs the buffer: */
+    /* The next members are for a body that HTTP/1 reads into the input. */
     struct body_reader body;
     uint64_t body_since_ms;
     uint32_t body_at; /* where in data the body's bytes go */

@@ -2,8 +2,9 @@
 
 #include "io/transport.h"
 
-/* Sends the refusal. What the client has sent is read first, so that closing
- * does not reset the connection before the client sees the answer. */
+/* Reads what the client has sent before the refusal goes: otherwise closing the
+ * socket would reset the connection, and the client might not see the
+ * answer. */
 void refusal_send(int fd)
 {
     struct transport client;

@@ -5,16 +5,17 @@
 #include "base/list.h"
 
 enum {
-    /* Simulated responses per real one: many are done here long before they
-     * would be under fair sharing. */
+    /* Simulated responses per real one. Many real responses are done long
+     * before their simulated ones. */
     SIMULATED_PER_ITEM = 8,
-    /* An item that was put when its client was less far ahead of its share is
-     * put anew when its turn comes, if the difference is worth it. */
+    /* An item's client may get further ahead of its share while the item waits.
+     * If the difference is at least this, the item is put anew when its turn
+     * comes. */
     EXCESS_STEP = 65536,
-    RENEWALS_MAX = 16, /* renewed in a row, at most */
-    /* A client's level counts in an item's key up to so many times the item's
-     * bytes: otherwise small items would wait for long in overload, when all
-     * clients have much. */
+    RENEWALS_MAX = 16, /* the most items put anew in a row */
+    /* The part of a level in an item's key is at most this many times the
+     * item's bytes. Otherwise small items would wait for long in overload, when
+     * the levels of all clients are high. */
     LEVEL_TIMES = 8
 };
 
@@ -28,7 +29,7 @@ static bool has_clients(const struct sched *sched)
     return sched->clients.factor > 0;
 }
 
-/* How much so many bytes add to a key. */
+/* Returns how much so many bytes add to a key. */
 static uint64_t weigh(const struct sched *sched, uint64_t bytes)
 {
     uint64_t key;
@@ -44,14 +45,15 @@ static uint64_t add_up(uint64_t key, uint64_t more)
     return more < UINT64_MAX - key ? key + more : UINT64_MAX;
 }
 
-/* Which bytes of an item are known to come, for levels. */
+/* Returns how many bytes of an item count as known, for levels. */
 static uint64_t known_of(const struct sched_item *item)
 {
     return item->is_of_many ? 0 : item->bytes;
 }
 
-/* How much a level adds to bytes: nothing to a stream, nor to one of many, as
- * the next of these says little of what its client waits for. */
+/* Returns how many bytes a level adds to those of an item. It adds none to a
+ * stream; nor to a connection of many responses, as its candidate tells little
+ * of what the client waits for in all. */
 static uint64_t part_of_level(const struct sched_item *item, uint64_t level,
                               uint64_t bytes)
 {
@@ -60,9 +62,9 @@ static uint64_t part_of_level(const struct sched_item *item, uint64_t level,
     return level / LEVEL_TIMES < bytes ? level : LEVEL_TIMES * bytes;
 }
 
-/* Moves an item whose client's level has changed. All items of a client have
- * the level in their keys, longer ones more of it (not streams and connections
- * of many): so among themselves they stay in the order of their bytes. */
+/* Moves an item whose client's level has changed. Of a client's items, a longer
+ * one has at least as much of the level in its key as a shorter one, so they
+ * stay in the order of their bytes. */
 static void on_level(struct client_share *share, struct client_place *place,
                      uint64_t before, uint64_t after)
 {
@@ -74,7 +76,7 @@ static void on_level(struct client_share *share, struct client_place *place,
         return; /* the item is just being put */
     key = heap_key(&sched->heap, &item->node);
     if (key == UINT64_MAX)
-        return; /* behind all others anyway */
+        return; /* the item is behind all others already */
     key -= weigh(sched, part_of_level(item, before, item->bytes));
     heap_rekey(&sched->heap, &item->node,
                add_up(key,
@@ -168,7 +170,7 @@ uint64_t sched_key(const struct sched *sched, const struct sched_item *item,
 {
     if (item->is_due)
         return 0;
-    if (sched->policy == SCHED_POLICY_SRPT) /* nearly always */
+    if (sched->policy == SCHED_POLICY_SRPT) /* the usual policy */
         return srpt_key(sched, item, bytes);
     switch (sched->policy) {
     case SCHED_POLICY_SRPT:
@@ -224,8 +226,8 @@ void sched_put(struct sched *sched, struct sched_item *item, uint64_t bytes)
     heap_put(&sched->heap, &item->node, key, item->arrival);
 }
 
-/* Moves the first item to where it belongs now, if its client has got further
- * ahead since the item was put. False: it stays first. */
+/* Moves the first item back if its client has got further ahead of its share
+ * since the item was put. Returns false when the item stays first. */
 static bool renew(struct sched *sched, const struct heap_item *first)
 {
     struct sched_item *item = item_of(first->node);
@@ -240,7 +242,8 @@ static bool renew(struct sched *sched, const struct heap_item *first)
     return true;
 }
 
-/* Takes the next item: that of a client which is due, or the first. */
+/* Takes the next item: that of a client with something due, if any, or the
+ * first. */
 static struct sched_item *take_of_clients(struct sched *sched)
 {
     struct client_place *place = client_share_first_due(&sched->clients);

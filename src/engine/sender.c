@@ -9,7 +9,7 @@
 
 enum {
     GATHER_PARTS_MAX = 64,
-    PIECE_MIN = 65536 /* enough to see that a socket takes more */
+    PIECE_MIN = 65536 /* large enough to show that a socket takes more */
 };
 
 struct gather {
@@ -18,7 +18,7 @@ struct gather {
     uint64_t bytes;
     bool more;         /* more of the pipeline follows */
     bool ends;         /* nothing follows, and the connection ends */
-    bool file_follows; /* a file's part follows, within the budget */
+    bool file_follows; /* a file or pipe follows, within the budget */
 };
 
 static struct exchange *exchange_of(struct list *list_node)
@@ -26,8 +26,8 @@ static struct exchange *exchange_of(struct list *list_node)
     return OWNER_OF(list_node, struct exchange, list_node);
 }
 
-/* Whether the response's end is that of the connection, which is shut right
- * behind it. */
+/* Whether the connection ends with this response, and is shut down right after
+ * it. */
 static bool is_last(const struct exchange *exchange)
 {
     return !exchange->response.persists && !exchange->is_tunnel &&
@@ -74,8 +74,9 @@ static void gather_parts(struct gather *gather, const struct list *exchanges,
     gather->ends = is_last(exchange_of(exchanges->prev));
 }
 
-/* Copies the rest of a cached head of which some bytes are gone, since the
- * entry's head gets a new Date each second. False: no memory. */
+/* Copies the rest of a cached head that was sent in part, since the head in the
+ * cache entry gets a new Date each second. Returns false when there is no
+ * memory. */
 static bool detach_head(struct response *response)
 {
     struct part *part = &response->parts[response->part_at];
@@ -86,11 +87,11 @@ static bool detach_head(struct response *response)
         response->head.len > RESPONSE_HEADROOM || !response->origin.object)
         return true;
     if (rest > part->len)
-        rest = part->len; /* what follows is static text */
+        rest = part->len; /* behind the head is only static text */
     buf_put(&response->head, (struct bytes){part->at.memory, (size_t)rest});
     if (response->head.failed)
         return false;
-    if (rest < part->len) { /* the body follows; parts may not be empty */
+    if (rest < part->len) { /* the body follows in the same part */
         assert(response->part_count < RESPONSE_PARTS_INLINE);
         memmove(part + 1, part,
                 (size_t)(response->part_count - response->part_at) *
@@ -104,7 +105,8 @@ static bool detach_head(struct response *response)
     return true;
 }
 
-/* Notes sent bytes, response by response. False: no memory. */
+/* Counts the sent bytes as those of the responses in order. Returns false when
+ * there is no memory. */
 static bool advance_row(struct list *exchanges, uint64_t sent)
 {
     struct list *list_node = exchanges->next;
@@ -144,8 +146,8 @@ static enum sender_result send_gathered(const struct transport *transport,
                                         struct gather *gather,
                                         uint64_t *sent_out)
 {
-    /* The end of the connection goes out with these bytes, which wait for
-     * it. */
+    /* When the connection ends behind these bytes, they wait for its FIN and
+     * leave together with it. */
     bool more = gather->file_follows || gather->ends;
     size_t sent;
     enum io_result result = transport_send(transport, gather->parts,
@@ -161,9 +163,9 @@ static enum sender_result send_gathered(const struct transport *transport,
     return gather->more ? SENDER_MORE : SENDER_DONE;
 }
 
-/* How many bytes the next piece has. What the socket does not take is read
- * again, so after a piece of which it took only a part, the next one is no
- * larger than twice that part. */
+/* Returns the length of the next piece. Bytes that the socket does not take are
+ * read again later; so after a piece of which the socket took only a part, the
+ * next piece is at most twice as long as that part. */
 static size_t piece_bytes(const struct sender *sender,
                           const struct response *response, size_t len)
 {
@@ -193,7 +195,7 @@ static enum io_result send_read(struct sender *sender,
               (off_t)part->at.offset);
     if (n == 0)
         return IO_EOF;
-    if (n == -1) /* whatever it was, waiting would not help */
+    if (n == -1) /* no error here passes by waiting */
         return errno == EINTR ? IO_AGAIN_WRITE : IO_FAILED;
     *len = (size_t)n;
     piece = (struct iovec){sender->buffer, *len};
@@ -204,8 +206,8 @@ static enum io_result send_read(struct sender *sender,
     return result;
 }
 
-/* Sends a piece of the first part, which is not in memory: of *len bytes at
- * most. *len becomes the length of the piece. */
+/* Sends a piece, of *len bytes at most, of the first part, which is not in
+ * memory. Sets *len to the length of the piece. */
 static enum io_result send_file(struct sender *sender,
                                 const struct transport *transport,
                                 struct response *response, size_t *len,
@@ -213,7 +215,7 @@ static enum io_result send_file(struct sender *sender,
 {
     const struct part *part = &response->parts[response->part_at];
 
-    /* A piece shorter than its part is followed by more once there is room. */
+    /* More follows a piece that is shorter than its part. */
     if (part->kind == PART_PIPE)
         return transport_splice(transport, part->fd, *len, *len < part->len,
                                 sent_out);
@@ -240,8 +242,8 @@ static enum sender_result send_file_part(struct sender *sender,
     response_advance(response, sent);
     if (response_is_done(response) && exchanges->next->next == exchanges)
         return SENDER_DONE;
-    /* Sending less than there was nearly always means a full socket; if not,
-     * the next wait ends at once. */
+    /* A piece that was sent only in part nearly always means a full socket. If
+     * the socket is not full, the wait for it ends at once. */
     return sent < len ? SENDER_FULL : SENDER_MORE;
 }
 
@@ -253,7 +255,8 @@ static bool is_intact(const struct response *response)
            origin->is_intact(origin->object);
 }
 
-/* Whether the files of responses that are done now are still as announced. */
+/* Whether the files of the responses that are done now are still the announced
+ * ones. */
 static bool done_are_intact(const struct list *exchanges)
 {
     for (struct list *list_node = exchanges->next; list_node != exchanges;
@@ -268,7 +271,7 @@ static bool done_are_intact(const struct list *exchanges)
     return true;
 }
 
-/* Whether the last piece of a file comes next, which may be the first, too. */
+/* Whether the last piece of a file comes next; it may also be the only one. */
 static bool nears_its_end(const struct response *response, uint64_t budget)
 {
     return response->bytes_left <= budget &&
@@ -276,7 +279,8 @@ static bool nears_its_end(const struct response *response, uint64_t budget)
             response->bytes_sent > response->head_bytes);
 }
 
-/* Has the source make the next piece. False: the response breaks off. */
+/* Has the source make the next piece. Returns false when the response has to be
+ * broken off. */
 static bool pull(struct response *response)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
@@ -302,9 +306,9 @@ enum sender_result sender_step(struct sender *sender,
         if (first->bytes_left == 0 && first->is_waiting)
             return SENDER_LATER;
         if (first->bytes_left == 0 && !first->has_ended)
-            return SENDER_MORE; /* nothing now: others go on */
+            return SENDER_MORE; /* others go on meanwhile */
     }
-    /* An empty end of a body, or there was no memory even for a head. */
+    /* The body's end was empty, or there was no memory even for a head. */
     if (response_is_done(first))
         return exchanges->next->next == exchanges ? SENDER_DONE : SENDER_MORE;
     if (nears_its_end(first, budget) && !is_intact(first))

@@ -16,7 +16,8 @@ static struct bytes field_value(const struct request *request, enum field_id id)
     return field ? field->value : (struct bytes){"", 0};
 }
 
-/* If the request could not be parsed, only its line is known. */
+/* Returns the name of the request's protocol; empty for a request that could
+ * not be parsed. */
 static struct bytes protocol_of(const struct request *request)
 {
     return request->method_name.len == 0     ? BYTES("")
@@ -81,7 +82,8 @@ void session_log_exchange(const struct session *session,
 /* --- Standard error ------------------------------------------------------ */
 
 enum {
-    /* Refusals that are logged: so many at once, then one each interval. */
+    /* How many refusals are logged at once; after these, one in each
+     * interval. */
     TOLD_AT_ONCE = 20,
     TOLD_EVERY_MS = 50,
     TOLD_LINE_BYTES_MAX = 200
@@ -128,9 +130,9 @@ void session_count_exchange(const struct session *session,
         .target = request->target,
         .peer = exchange->peer,
         .is_complete = times->last_ns != 0,
-        /* A response that waited for its next piece took as long as it liked,
-         * and ends when client or server has enough of it; unless its length
-         * was known from the beginning. */
+        /* A response that waited for its next piece, without a length known
+         * from the beginning, may have lasted until client or server ended it.
+         * Its time says nothing about the server. */
         .is_endless = response->bytes_before > 0 && !response->has_length};
 
     _Static_assert(METHOD_COUNT <= (int)STATS_METHODS_MAX, "room for each");
@@ -148,7 +150,8 @@ void session_count_exchange(const struct session *session,
 
 /* --- Server-Timing ------------------------------------------------------- */
 
-/* Says how long it queued: from the request's last byte until now. */
+/* Tells the time in the queue, which is the time from the request's last byte
+ * until now. */
 void session_time_exchange(const struct session *session,
                            struct exchange *exchange, uint64_t now_ns)
 {

@@ -7,7 +7,7 @@
 
 enum { STEP_NS = 1000000, STEP_SHARE = 8 };
 
-/* Looks at the socket, and again later if it has unsent bytes. */
+/* Asks for the socket's unsent bytes, and again later if there are some. */
 static void look(struct unsent_time *unsent_time)
 {
     uint64_t passed_ns = now_read_ns() - unsent_time->handed_ns;
@@ -15,7 +15,7 @@ static void look(struct unsent_time *unsent_time)
     int unsent = socket_count_unsent(unsent_time->fd);
 
     if (unsent == -1) {
-        unsent_time_end(unsent_time); /* no TCP socket */
+        unsent_time_end(unsent_time); /* the socket is not TCP */
         return;
     }
     if (unsent == 0) {

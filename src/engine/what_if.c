@@ -113,8 +113,9 @@ static uint32_t first_of(const struct what_if *what_if)
                       what_if->jobs);
 }
 
-/* Level: how much each job that is present has had so far. A job that comes at
- * level L with work w is done at level L + w, whichever others come. */
+/* The level is the work that a job present from the beginning would have had by
+ * now. A job that comes at level L with work w is done at level L + w, whatever
+ * jobs come later. */
 static void model_fair(struct what_if *what_if, uint64_t rate,
                        uint64_t *done_ns)
 {
@@ -210,7 +211,7 @@ void what_if_tell(struct what_if *what_if, uint64_t rate, uint64_t now_ns,
         return;
     done_ns = malloc(what_if->count * sizeof(*done_ns));
     if (!done_ns)
-        return; /* there will be other samples */
+        return; /* the next sample may succeed */
     tell_of(what_if, NULL, STATS_WHAT_IF_DID, end_ns, stats);
     for (unsigned i = 0; i < STATS_WHAT_IF_COUNT; i++) {
         if (!what_if_models[i])

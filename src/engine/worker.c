@@ -83,7 +83,8 @@ static void tell_cpu(const struct worker *worker)
                       now_read_ns() - worker->started_ns);
 }
 
-/* The link's rate says how long a large reply may stand still. */
+/* Tells the shares of clients the link's rate, which bounds how long a large
+ * response may stand still. */
 static void note_rate(struct worker *worker)
 {
     struct conn_shared *shared = &worker->conns.shared;
@@ -93,7 +94,7 @@ static void note_rate(struct worker *worker)
     client_share_set_rate(&shared->sched.clients, state.rate);
 }
 
-/* Updates the statistics that are not counted as things happen. */
+/* Updates those statistics that are not counted at each event. */
 static void tell(const struct worker *worker)
 {
     stats_tick(worker->options.stats, worker->now.mono_ms);
@@ -127,8 +128,8 @@ static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
                              (int64_t)(worker->now.mono_ms / MS_PER_S));
 }
 
-/* Reads the link's timer, which fires until it is read, and looks again at what
- * the link holds back. */
+/* Reads the link's timer, which fires until it is read, and lets the link look
+ * again whether held-back bytes may go. */
 static void on_link_timer(struct ev_loop *loop, ev_io *timer, int events)
 {
     struct worker *worker = timer->data;
@@ -145,8 +146,7 @@ static void on_link_timer(struct ev_loop *loop, ev_io *timer, int events)
     profile_leave(before);
 }
 
-/* Starts the timer, by which what the link holds back is soon looked at
- * again. */
+/* Starts the link's timer, so that held-back bytes are soon looked at again. */
 static void start_link_timer(struct worker *worker)
 {
     struct itimerspec soon = {.it_value = {.tv_nsec = LINK_TICK_NS}};
@@ -165,7 +165,7 @@ static void on_mail(void *context, const struct mail *mail)
     conn_set_open(&worker->conns, mail);
 }
 
-/* Ends streams, which would never end by themselves. */
+/* Ends streams of events, which would never end by themselves. */
 static void drain_streams(struct worker *worker)
 {
     if (worker->status)
@@ -176,7 +176,7 @@ static void drain_streams(struct worker *worker)
 
 static void take_change(struct worker *worker)
 {
-    (void)worker_take_change(worker); /* it logs what is wrong */
+    (void)worker_take_change(worker); /* it logs its errors */
     if (worker->options.on_changed)
         worker->options.on_changed(worker->options.context);
 }
@@ -206,10 +206,10 @@ static void start_profile(const struct worker *worker)
                     strerror(-err));
 }
 
-/* With many workers on few CPUs each would interrupt another as soon as it has
- * something to do. When workers let one another finish first, each has more to
- * do at a time (sched(7), SCHED_BATCH). A process that may not ask for that
- * goes without. */
+/* Asks the kernel not to let this worker interrupt others when it wakes
+ * (SCHED_BATCH, sched(7)). With more workers than CPUs, workers that let one
+ * another finish have more to do at a time. A failure is ignored: the worker
+ * runs as usual then. */
 static void let_others_finish(void)
 {
     static const struct sched_param none = {.sched_priority = 0};
@@ -217,7 +217,7 @@ static void let_others_finish(void)
     (void)sched_setscheduler(0, SCHED_BATCH, &none);
 }
 
-/* Has everything written that this turn's requests have put into stores. */
+/* Sends the stores all operations that this turn's requests have gathered. */
 static inline void flush_stores(const struct worker *worker)
 {
     for (size_t i = 0; i < worker->options.store_count; i++)
@@ -266,7 +266,8 @@ static int set_up_loop(struct worker *worker)
     worker->loop = loop_create();
     if (!worker->loop)
         return -ENOMEM;
-    /* This watcher runs before all others of the turn, which see its time. */
+    /* This watcher runs before all others of a turn, so that they see the
+     * present time. */
     ev_check_init(&worker->check, on_woken);
     ev_set_priority(&worker->check, EV_MAXPRI);
     worker->check.data = worker;
@@ -360,8 +361,8 @@ static void tear_down_stores(struct worker *worker)
     }
 }
 
-/* Wakes the worker, so that it goes on at once with what the encoder has left
- * over. */
+/* Wakes the worker, so that its next turn goes on with what the encoder has
+ * left over. */
 static void turn_again(void *context)
 {
     struct worker *worker = context;

@@ -7,10 +7,10 @@
 struct worker_change {
     struct worker_service service;
     struct sites *sites;
-    struct worker_proxies *proxies; /* the sites' own; NULL: there are none */
+    struct worker_proxies *proxies; /* of the sites; NULL: there are none */
     struct status *status;
-    struct tls_context *tls; /* this worker's; NULL: nothing comes over TLS */
-    uint64_t number; /* counts the worker's changes; 0: its first state */
+    struct tls_context *tls; /* this worker's; NULL: no listener speaks TLS */
+    uint64_t number; /* counts the worker's changes; 0 is its first service */
 };
 
 void worker_discard(struct worker_change *change)
@@ -19,7 +19,7 @@ void worker_discard(struct worker_change *change)
         return;
     if (!change->sites)
         worker_proxies_destroy(change->proxies);
-    sites_release(&change->sites); /* which ends proxies, too */
+    sites_release(&change->sites); /* this ends the sites' proxies, too */
     tls_context_destroy(change->tls);
     free(change);
 }
@@ -46,8 +46,9 @@ static void add_mounts(const struct worker *worker,
                                         .handler = sites->status});
 }
 
-/* Makes what the worker keeps from the first need on, whatever it serves.
- * False: no memory. */
+/* Makes what the worker keeps, once needed, for all later services: its
+ * password client and its status page. Returns false when there is no
+ * memory. */
 static bool init_handlers(struct worker *worker,
                           const struct worker_service *service)
 {
@@ -72,7 +73,8 @@ static void wake_conns(void *context)
     conn_set_wake(&worker->conns);
 }
 
-/* Makes this worker's certificates and keys. False: the reason is logged. */
+/* Makes this worker's certificates and keys. Returns false, with the reason in
+ * the log, when that fails. */
 static bool make_tls(struct worker_change *change)
 {
     struct tls_table *table = change->service.tls;
@@ -119,7 +121,8 @@ struct worker_change *worker_prepare(struct worker *worker,
 
 /* --- Taking it over ------------------------------------------------------ */
 
-/* Adds the counts of sites that go to those kept. */
+/* Adds the counts of the present sites, which are about to go, to the kept
+ * counts. */
 static void add_counts(struct worker *worker)
 {
     struct file_cache_counts counts = sites_count_files(worker->sites);
@@ -131,7 +134,7 @@ static void add_counts(struct worker *worker)
     worker->earlier.saved_bytes += counts.saved_bytes;
 }
 
-/* Takes over the sites, and the proxies with them. */
+/* Replaces the sites, and their proxies, by those of change. */
 static void take_sites(struct worker *worker, struct worker_change *change)
 {
     if (worker->sites)
@@ -145,8 +148,8 @@ static void take_sites(struct worker *worker, struct worker_change *change)
     worker->conns.shared.context.handler = sites_handler(worker->sites);
 }
 
-/* Gives a change up, with an error; the worker stays as it is. If that was to
- * be its first change, on_gone is not called. */
+/* Gives up a change for the error err; the worker stays as it is. Returns err.
+ * If the worker serves nothing yet, on_gone is not called. */
 static int refuse(const struct worker *worker, struct worker_change *change,
                   int err)
 {
@@ -176,7 +179,8 @@ bool worker_has_refused(const struct worker *worker)
            atomic_load(&worker->refused) == worker->applied;
 }
 
-/* How answers of mounts are encoded: as the top of the configuration says. */
+/* Returns how answers of mounts are encoded, which is what the top level of the
+ * configuration says. */
 static struct encode encode_of(struct worker *worker,
                                const struct worker_service *service)
 {
@@ -196,7 +200,7 @@ static void admit_to_store(struct worker *worker,
     kv_encode(worker->kvs[number].kv, &encode);
 }
 
-/* Takes a change over. 0, or -errno: nothing has changed. */
+/* Takes a change over. Returns 0, or -errno when nothing has changed. */
 static int take(struct worker *worker, struct worker_change *change)
 {
     struct conn_set *conns = &worker->conns;
@@ -213,13 +217,14 @@ static int take(struct worker *worker, struct worker_change *change)
         admit_to_store(worker, service, i);
     take_sites(worker, change);
     conns->shared.context.defaults = service->sites.cache.defaults;
-    /* Room for as many as there may be was set aside at the start. */
+    /* connections_max stays, since that much room was set aside at the
+     * start. */
     conns->shared.context.limits = service->limits;
     conns->shared.context.limits.connections_max = connections_max;
     conns->proxies = service->proxies;
     conns->proxies_introduce = service->proxies_introduce;
     tls_context_destroy(conns->shared
-                            .tls); /* connections hold what they need */
+                            .tls); /* each connection has a reference */
     conns->shared.tls = change->tls;
     change->tls = NULL;
     worker->status = change->status;
@@ -240,7 +245,7 @@ int worker_take_change(struct worker *worker)
     uint64_t number;
     int err;
 
-    if (!change) /* a later one was taken instead */
+    if (!change) /* a later change was taken before */
         return 0;
     number = change->number;
     err = take(worker, change);

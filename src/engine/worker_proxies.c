@@ -76,8 +76,8 @@ void worker_proxies_end_leaving(struct worker *worker)
     }
 }
 
-/* Destroys proxies that leave when a fetch has ended, if it was the last that
- * others wanted. */
+/* Called when a fetch has ended. Destroys leaving proxies when no other worker
+ * wants any of their fetches. */
 static void on_fetch_over(void *context)
 {
     struct worker_proxies *proxies = context;
@@ -91,7 +91,8 @@ static void on_fetch_over(void *context)
     end(proxies);
 }
 
-/* Called when the last exchange of the proxies' sites has ended. */
+/* Called when the last exchange of the proxies' sites has ended. Proxies that
+ * are still needed go to leaving. */
 static void on_gone(void *context)
 {
     struct worker_proxies *proxies = context;
@@ -111,7 +112,8 @@ static void hear(void *context, const struct exchange *exchange,
     cached_note_reply(context, exchange, reply, relay);
 }
 
-/* Puts a cache before a proxy whose answers are kept. */
+/* Puts a cache before a proxy, if answers are kept. Returns false when there is
+ * no memory. */
 static bool add_cached(struct worker_proxies *proxies, struct worker *worker,
                        const struct worker_proxy *wanted, size_t at)
 {
@@ -163,8 +165,9 @@ static bool add(struct worker_proxies *proxies, struct worker *worker,
     return proxies->probes[at];
 }
 
-/* Makes the TLS of all proxies of one configuration, which trust alike. False:
- * the reason is in the log. */
+/* Makes the TLS connector of all proxies of one configuration, which trust the
+ * same authorities. Returns false, with the reason in the log, when that
+ * fails. */
 static bool make_tls(struct worker_proxies *proxies,
                      const struct worker_service *service)
 {

@@ -1,7 +1,7 @@
 #include "engine/worker_priv.h"
 
-/* Notes all that waits when a sample begins, since what comes has to wait
- * behind it. */
+/* Notes all responses that wait when a sample begins, since later ones have to
+ * compete with them. */
 static void note_waiting(struct conn_shared *shared, uint64_t now_ns)
 {
     const struct heap *heap = &shared->sched.heap;
@@ -15,8 +15,8 @@ static void note_waiting(struct conn_shared *shared, uint64_t now_ns)
     }
 }
 
-/* The rate of this worker's part of the link during the sample; 0: nothing was
- * held back. */
+/* Returns the rate of this worker's part of the link during the sample; 0 when
+ * nothing was held back or nothing was sent. */
 static uint64_t rate_of(const struct worker *worker)
 {
     const struct conn_shared *shared = &worker->conns.shared;
