@@ -16,12 +16,12 @@ enum {
 };
 
 enum basic_auth_verdict {
-    BASIC_AUTH_NONE, /* no credentials, or of another scheme: 401 */
+    BASIC_AUTH_NONE, /* no credentials, or those of another scheme: 401 */
     BASIC_AUTH_GIVEN,
     BASIC_AUTH_BAD /* malformed credentials: 401, too */
 };
 
-/* Views into text, which shall be wiped after use: basic_auth_wipe(). */
+/* Views into text, which has to be wiped after use by basic_auth_wipe(). */
 struct basic_auth {
     struct bytes user;     /* without controls; may be empty */
     struct bytes password; /* without controls; may be empty */
@@ -34,10 +34,12 @@ MUST_USE enum basic_auth_verdict basic_auth_read(struct basic_auth *auth,
 
 void basic_auth_wipe(struct basic_auth *auth);
 
-/* Whether the realm can be said in a header: not too long, no controls. */
+/* Whether the realm can be said in a field: it is short enough, without
+ * controls. */
 bool basic_auth_realm_is_valid(struct bytes realm);
 
-/* Appends the field line of a 401 that asks for credentials; realm is valid. */
+/* Appends the field line by which a 401 asks for credentials; realm is
+ * valid. */
 void basic_auth_put_challenge(struct buf *head, struct bytes realm);
 
 #endif

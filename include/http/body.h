@@ -1,13 +1,13 @@
 /*
- * body - where the body of a response comes from when it is made while it is
- * sent: a source, which is pulled.
+ * body - sources, from which the body of a response is pulled when it is made
+ * while it is sent.
  *
  *   response_pull() --> next() --> a piece by value: some more of the body,
  *                                  or word that there is none now
  *
- * Sources stack: chunk framing is a source that HTTP/1.1 puts on top of
- * another, and pulls that one in its turn. A piece is borrowed from its source
- * until the source is pulled again or destroyed.
+ * Sources stack: chunk framing is a source that HTTP/1.1 puts on top of another
+ * source, and pulls the lower one in its turn. A piece is borrowed from its
+ * source until the source is pulled again or destroyed.
  *
  * Thread: the worker whose connection the body is for.
  * Owns:   a source owns what lies in its pieces, and the source below it.
@@ -28,8 +28,8 @@ enum part_kind {
     PART_MEMORY,   /* bytes at memory */
     PART_SENDFILE, /* len bytes of fd from offset, sendfile(2) */
     PART_READ,     /* len bytes of fd from offset, by pread(2) and send(2) */
-    PART_PIPE      /* len bytes that are in the pipe fd, splice(2): what is
-                      sent is gone from it */
+    PART_PIPE      /* len bytes in the pipe fd, by splice(2), which takes them
+                      out of the pipe */
 };
 
 struct part {
@@ -57,15 +57,16 @@ enum piece_state {
 
 struct piece {
     enum piece_state state;
-    bool joins;      /* the next piece leaves with this one: pull at once */
+    bool joins;      /* the next piece is sent with this one: pull at once */
     bool is_framing; /* made by the protocol, no part of the body */
-    bool is_paused;  /* with PIECE_LATER: there is more, but not in this turn */
+    bool is_paused;  /* with PIECE_LATER: more is there, but not in this turn */
     struct part part;
     struct bytes trailer; /* with PIECE_END: field lines behind the body */
 };
 
 struct source {
-    /* The next at_most (at least 1) bytes of the body, or fewer. */
+    /* Returns the next piece of the body, of at most at_most (1 or more)
+     * bytes. */
     struct piece (*next)(struct source *source, uint64_t at_most);
     void (*destroy)(struct source *source);
     /* The exchange may rest (exchange.h) while the source has nothing. */
@@ -77,12 +78,12 @@ struct source {
 struct text_source {
     struct source source; /* first: has the same address */
     /* Appends up to BODY_PIECE_BYTES to out, which is empty. Returns the state
-     * of a piece that holds all of it. */
+     * of the piece that will hold those bytes. */
     enum piece_state (*fill)(struct text_source *text, struct buf *out);
     void (*destroy)(struct text_source *text); /* frees the text_source, too */
     struct buf out;                            /* private, like the next two */
     size_t at;                                 /* bytes of out given away */
-    enum piece_state state;                    /* of the piece that ends out */
+    enum piece_state state;                    /* state of the last piece */
 };
 
 void text_source_init(struct text_source *text,
@@ -90,7 +91,7 @@ void text_source_init(struct text_source *text,
                                                struct buf *out),
                       void (*destroy)(struct text_source *text));
 
-/* How many bytes fill may still append to out. */
+/* Returns how many bytes fill may still append to out. */
 static inline size_t text_source_room(const struct buf *out)
 {
     return out->len < BODY_PIECE_BYTES ? BODY_PIECE_BYTES - out->len : 0;
@@ -98,8 +99,9 @@ static inline size_t text_source_room(const struct buf *out)
 
 /* --- The chunked transfer coding (RFC 9112 7.1) --------------------------- */
 
-/* Frames each piece of inner as a chunk, and what follows its end as trailer.
- * Takes inner over. NULL: no memory, and inner is destroyed. */
+/* Frames each piece of inner as a chunk, and the field lines behind its end as
+ * trailer. Takes inner over. Returns NULL when memory is short; inner is
+ * destroyed even then. */
 struct source *chunk_source_create(struct source *inner);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * body_reader - turns what comes over a connection into the body of one
- * message, and knows where it ends: for requests and for replies.
+ * body_reader - turns the bytes of a connection into the body of one message, a
+ * request or a reply, and knows where the body ends.
  *
  *   body_reader_next()    while there is input:  data, data, ..., end
  *   body_reader_pass()    instead, for bytes that went another way (splice)
  *   body_reader_finish()  the other side has closed: was that the end?
  *
- * Thread: the worker that reads; no state but the struct.
+ * Thread: the worker that reads; the struct is the only state.
  */
 #ifndef HTTP_BODY_READER_H
 #define HTTP_BODY_READER_H
@@ -33,32 +33,33 @@ struct body_reader {
     uint64_t bytes;         /* bytes of the body so far, decoded */
     struct chunked chunked; /* its trailer may be set after init */
     uint8_t framing;        /* enum body_framing */
-    bool is_done;           /* BODY_END or BODY_BAD was said */
+    bool is_done;           /* BODY_END or BODY_BAD was returned */
 };
 
 /* length counts for BODY_LENGTH only. */
 void body_reader_init(struct body_reader *reader, enum body_framing framing,
                       uint64_t length);
 
-/* Goes on at *input and moves it past what was used. Call again after
- * BODY_DATA. An empty body ends at once, without input. Never to be called
- * after BODY_END or BODY_BAD. */
+/* Goes on reading at *input and moves *input past the bytes that were used. The
+ * caller calls again after BODY_DATA, and never after BODY_END or BODY_BAD. An
+ * empty body ends at once, without input. */
 enum body_event body_reader_next(struct body_reader *reader,
                                  struct bytes *input, struct bytes *data_out);
 
-/* How many of the next bytes are body, with no framing between: UINT64_MAX if
- * it ends with the connection, 0 of chunks. */
+/* Returns how many of the next bytes are body with no framing between them:
+ * UINT64_MAX for a body that ends with the connection, 0 for chunks. */
 uint64_t body_reader_plain(const struct body_reader *reader);
 
-/* How many bytes are still to come of a chunk that has begun; 0 where there are
- * no chunks. */
+/* Returns how many bytes of the present chunk are still to come; 0 where there
+ * are no chunks. */
 uint64_t body_reader_due(const struct body_reader *reader);
 
-/* Tells that so many bytes of the body have gone another way than through
+/* Notes that bytes of the body have gone another way than through
  * body_reader_next(). */
 void body_reader_pass(struct body_reader *reader, uint64_t bytes);
 
-/* The connection has ended: BODY_END if the body has too, else BODY_BAD. */
+/* Notes that the connection has ended. Returns BODY_END if the body has ended
+ * with it, else BODY_BAD. */
 enum body_event body_reader_finish(struct body_reader *reader);
 
 #endif

@@ -2,15 +2,15 @@
  * chunked - takes the chunked transfer coding off a body (RFC 9112 7.1),
  * strictly.
  *
- * CRLF only; sizes of 1 to 16 hex digits below 2^63; extensions by the
- * grammar (BWS before ';' allowed), and of all that stands between a size and
- * its CRLF at most CHUNKED_EXTENSION_BYTES_MAX in the whole body; trailer
- * fields must be well formed (token name, no controls, no folding), are
- * dropped unless somebody asks for them, and have at most
- * CHUNKED_TRAILER_BYTES_MAX with all line ends and the empty line. Any doubt
- * is CHUNKED_BAD: the connection's framing is lost then.
+ * Lines end with CRLF only. Sizes have 1 to 16 hex digits and lie below 2^63.
+ * Extensions follow the grammar (BWS before ';' is allowed); all that stands
+ * between sizes and their CRLF has at most CHUNKED_EXTENSION_BYTES_MAX bytes in
+ * the whole body. Trailer fields must be well formed (token name, no controls,
+ * no folding). They have at most CHUNKED_TRAILER_BYTES_MAX bytes with all line
+ * ends and the empty line, and are dropped unless the caller sets trailer. Any
+ * doubt gives CHUNKED_BAD, since the connection's framing is lost then.
  *
- * Thread: the worker that reads the body; no state but the struct.
+ * Thread: the worker that reads the body; the struct is the only state.
  */
 #ifndef HTTP_CHUNKED_H
 #define HTTP_CHUNKED_H
@@ -22,12 +22,13 @@
 enum { CHUNKED_EXTENSION_BYTES_MAX = 256, CHUNKED_TRAILER_BYTES_MAX = 8192 };
 
 struct chunked {
-    struct buf *trailer;      /* set after init: at the end it has the lines of
-                                 the trailer fields; NULL: they are dropped */
+    struct buf *trailer;      /* set by the caller after init; has the lines of
+                                 the trailer fields at the end of the body;
+                                 NULL: the fields are dropped */
     uint64_t chunk_left;      /* bytes of the chunk still to come */
-    uint16_t extension_bytes; /* in all chunks so far */
-    uint16_t trailer_bytes;   /* in the trailer so far */
-    uint8_t size_digits;      /* of the chunk size that is being read */
+    uint16_t extension_bytes; /* bytes of extensions in all chunks so far */
+    uint16_t trailer_bytes;   /* bytes of the trailer so far */
+    uint8_t size_digits;      /* digits of the chunk size being read */
     uint8_t state;            /* private */
 };
 
@@ -40,10 +41,10 @@ enum chunked_event {
 
 void chunked_init(struct chunked *chunked);
 
-/* Goes on decoding at *input and moves it past what was used. Call again
- * after CHUNKED_DATA. The result does not depend on how the body was split
- * into inputs, but for the sizes of the data runs. After CHUNKED_END or
- * CHUNKED_BAD it must not be called again. */
+/* Goes on decoding at *input and moves *input past the bytes that were used.
+ * The caller calls again after CHUNKED_DATA, and never after CHUNKED_END or
+ * CHUNKED_BAD. The way a body is split into inputs changes nothing but the
+ * sizes of the data runs. */
 enum chunked_event chunked_next(struct chunked *chunked, struct bytes *input,
                                 struct bytes *data_out);
 

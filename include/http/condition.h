@@ -15,9 +15,9 @@
 
 struct validators {
     struct bytes etag; /* with its quotes, as sent; empty when there is none */
-    int64_t modified;  /* seconds since the epoch; INT64_MIN: none */
-    /* Other representations of the same resource have that date as well, so
-     * that it does not tell whose bytes a client has. */
+    int64_t modified;  /* seconds since the epoch; INT64_MIN: unknown */
+    /* Other representations of the same resource have the same date, so that
+     * the date does not tell which of them a client has. */
     bool is_date_shared;
 };
 
@@ -30,18 +30,18 @@ enum condition_verdict {
 /* Evaluates If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since
  * in the order of precedence of RFC 9110 13.2.2. If-Match compares strongly,
  * If-None-Match weakly; "*" matches, since current exists. Malformed lists
- * match nothing; malformed dates and fields that are no list but come twice
- * are ignored. If-Modified-Since counts for GET and HEAD only. A failed
+ * match nothing. Malformed dates are ignored, and so is a date that comes
+ * twice. If-Modified-Since counts for GET and HEAD only. A failed
  * If-None-Match is CONDITION_NOT_MODIFIED for GET and HEAD, CONDITION_FAILED
  * otherwise. now: seconds since the epoch. */
 enum condition_verdict condition_evaluate(const struct request *request,
                                           const struct validators *current,
                                           int64_t now);
 
-/* Whether the Range field may be honoured: no If-Range, or exactly one, which
- * matches current strongly (an ETag) or exactly (a date, RFC 9110 13.1.5: the
- * date must be a strong validator, that is no other representation's, and at
- * least one second older than now). */
+/* Whether the Range field may be honoured: there is no If-Range, or exactly one
+ * that matches current. An ETag has to match strongly, a date exactly. The date
+ * must also be a strong validator (RFC 9110 13.1.5): no other representation
+ * has it, and it is at least one second older than now. */
 bool condition_range_applies(const struct request *request,
                              const struct validators *current, int64_t now);
 

@@ -1,8 +1,8 @@
 /*
  * date - HTTP dates (RFC 9110 5.6.7) and seconds since the epoch.
  *
- * Thread: any; no locale, no time zone; no state but what date_format_now()
- *         keeps for each.
+ * Thread: any; no locale and no time zone; the only state is the text that
+ *         date_format_now() keeps for each thread.
  */
 #ifndef HTTP_DATE_H
 #define HTTP_DATE_H
@@ -14,22 +14,24 @@
 
 enum { DATE_LEN = 29 }; /* "Sun, 06 Nov 1994 08:49:37 GMT" */
 
-/* Writes IMF-fixdate, DATE_LEN bytes and no NUL. Years 0 to 9999; seconds
- * outside are clamped to that span. */
+/* Writes seconds as an IMF-fixdate of DATE_LEN bytes without a NUL. Seconds
+ * outside of the years 0 to 9999 are clamped to that span. */
 void date_format(int64_t seconds, char out[DATE_LEN]);
 
-/* Does so for the present time; a thread formats each second only once. */
+/* Writes the present time as date_format() does; a thread formats each second
+ * only once. */
 void date_format_now(int64_t seconds, char out[DATE_LEN]);
 
 /* Reads IMF-fixdate, RFC 850 and asctime dates, strictly but for the case of
- * letters (RFC 9111 4.2): names by letter, two-digit fields, a day that the
- * month has, GMT. The day's name must be a name, it need not fit the date. A
+ * letters (RFC 9111 4.2): numbers have all their digits, the month has the day,
+ * and the zone is GMT. The name of the weekday need not fit the date. A
  * leap second (60) is taken as 59. An RFC 850 year that seems more than 50
- * years after now is in the century before (RFC 9110 5.6.7). False when text is
- * no date; *seconds_out is then untouched. */
+ * years after now is in the century before (RFC 9110 5.6.7). Returns false, and
+ * leaves *seconds_out alone, when text is no date. */
 bool date_parse(struct bytes text, int64_t now, int64_t *seconds_out);
 
-/* RFC 3339: "1994-11-06T08:49:37Z" with separator 'T'. Years 0 to 9999. */
+/* Appends seconds as RFC 3339 has them: "1994-11-06T08:49:37Z" with separator
+ * 'T'. Seconds outside of the years 0 to 9999 are clamped to that span. */
 void date_put_rfc3339(struct buf *out, int64_t seconds, char separator);
 
 #endif

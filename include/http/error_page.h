@@ -1,5 +1,6 @@
 /*
- * error_page - the page that a person sees of an error, if the site has none.
+ * error_page - the page that a person sees of an error, where the site has none
+ * of its own.
  *
  * The page needs no font, picture or script, and can be read even where a
  * policy forbids its style.
@@ -13,11 +14,11 @@
 
 enum { ERROR_PAGE_BYTES_MAX = 760 };
 
-/* The page of a status from 300 on that has a reason phrase: constant text,
- * which takes no memory of its own. Empty for all other statuses. */
+/* Finds the page of a status from 300 on that has a reason phrase. The page is
+ * a static text. Any other status has an empty page. */
 struct bytes error_page_find(unsigned status);
 
-/* Writes that page into page, and returns a view of it. */
+/* Writes the page of a status into page, and returns a view of the text. */
 struct bytes error_page_write(char page[ERROR_PAGE_BYTES_MAX], unsigned status);
 
 #endif

@@ -5,11 +5,12 @@
  * Thread: the worker of its connection.
  * Owns:   the response, the sink and what is pending. The request's views point
  *         into the connection's input buffer, which stays until the exchange is
- *         done; peer is the connection's, or client.
+ *         done. peer points to the connection's address, or to client.
  *
- * An exchange may rest while it waits for somebody else: it then has no room
- * for the request's fields and for the text of the response (exchange_room).
- * Its session decides when; pending.rest or source.rests says whether it may.
+ * An exchange may rest while it waits for somebody else. A resting exchange has
+ * no room for the request's fields and for the text of the response
+ * (exchange_room). Its session decides when the exchange rests; pending.rest or
+ * source.rests says whether it may.
  */
 #ifndef HTTP_EXCHANGE_H
 #define HTTP_EXCHANGE_H
@@ -25,7 +26,7 @@
 #include "http/response.h"
 
 /* The times at which an exchange came to its stages, in nanoseconds of the
- * monotonic clock; 0: not yet. */
+ * monotonic clock; 0 while a stage has not been reached. */
 struct exchange_times {
     uint64_t read_ns;  /* when the request's first byte was read */
     uint64_t ready_ns; /* when its last byte was read, body included */
@@ -36,15 +37,15 @@ struct exchange_times {
 struct tls;
 
 enum answer_state {
-    ANSWER_LATER,   /* not before the exchange is woken */
-    ANSWER_INTERIM, /* a 1xx comes before it; look again when that is sent */
+    ANSWER_LATER,   /* nothing to send before the exchange is woken */
+    ANSWER_INTERIM, /* a 1xx is sent first; look again after that */
     ANSWER_READY    /* the response is made */
 };
 
 struct answer {
     enum answer_state state;
-    unsigned status; /* of ANSWER_INTERIM, like phrase and fields, which are
-                        borrowed for the moment */
+    unsigned status; /* set with ANSWER_INTERIM, like phrase and fields, which
+                        are borrowed for the moment */
     struct bytes phrase;
     struct bytes fields;
 };
@@ -52,45 +53,50 @@ struct answer {
 /* The maker of an answer that comes later. */
 struct pending {
     /* Looks for the answer. Before it says ANSWER_READY, the pending has taken
-     * itself off the exchange; it may be gone, or replaced by another. */
+     * itself off the exchange, and may be gone or replaced by another. */
     struct answer (*look)(struct pending *pending);
     void (*destroy)(struct pending *pending);
-    /* Whether the exchange may rest from now on: exchange_rouse() comes before
-     * its request's fields, or its response, are needed. NULL: no. */
+    /* Whether the exchange may rest from now on. The pending then calls
+     * exchange_rouse() before it needs the request's fields or the response.
+     * NULL: the exchange may not rest. */
     bool (*rest)(struct pending *pending);
 };
 
-/* Takes the body of a request while it comes. */
+/* Takes the body of a request as the body comes in. */
 struct sink {
-    /* Takes some more of the body; data is a view for the call. False: it is
-     * refused, the response has been made, and nothing more is read. */
+    /* Takes the next piece of the body; data is a view for the call. Returns
+     * false when the body is refused: the response has been made then, and
+     * nothing more is read. */
     bool (*take)(struct sink *sink, struct bytes data);
     void (*destroy)(struct sink *sink);
-    /* Whether so many bytes more, which a chunk has announced, would be taken;
-     * false as in take. NULL: that is of no interest. */
+    /* Whether the sink would take that many more bytes, which a chunk has
+     * announced. False means the same as from take. NULL: the sink does not
+     * look ahead. */
     bool (*foresee)(struct sink *sink, uint64_t bytes);
-    /* Called behind the last byte of the body. Where it is set, the answer is
-     * asked for at once, and the body comes beside it: only the handler's
-     * answer can send a 100 then, and an answer under way goes on when take
-     * refuses, as the last. NULL: the answer comes after the body. */
+    /* Called behind the last byte of the body. NULL: the answer comes after the
+     * body. A sink with end has the answer asked for at once, and the body
+     * comes beside the answer. Only the handler's answer can send a 100 then,
+     * and an answer under way goes on when take refuses, as the last of its
+     * connection. */
     void (*end)(struct sink *sink);
-    /* With end: nothing more is read until this is false and exchange_wake()
-     * was called. take may set it, and has taken its data all the same. */
+    /* With end: nothing more is read until is_full is false and exchange_wake()
+     * was called. take may set is_full although it has taken its data. */
     bool is_full;
-    /* With end: the sink takes up to so many bytes at once, and passes them on
-     * from where they lie. 0: as many as a read brings. Set when is_full may
-     * be. */
+    /* With end: the most bytes that the sink takes at once, and passes on from
+     * where they lie. 0: as many as a read brings. The limit is set in any sink
+     * that may set is_full. */
     size_t takes_at_once;
-    /* Called for a tunnel while is_full, perhaps again: the client has ended,
-     * and only what is unread still comes. NULL: of no interest. */
+    /* Called for a tunnel while is_full, perhaps several times, when the client
+     * has ended: only bytes that are still unread follow. NULL: the sink does
+     * not look ahead. */
     void (*foresee_end)(struct sink *sink);
-    /* How many bytes of the body are in memory that the sink could pass on, or
-     * forget. NULL: it keeps none. */
+    /* Returns how many bytes of the body the sink has in memory and could pass
+     * on or forget. NULL: the sink keeps no bytes. */
     size_t (*kept)(const struct sink *sink);
-    /* With kept: the memory for all bodies of the client is used up. The sink
-     * passes on what it has as soon as it can, keeps no copy, and calls
-     * exchange_wake() when it has less; as long as is_eased, which the caller
-     * has set. */
+    /* With kept: called when the memory for all bodies of the client is used
+     * up, after is_eased has been set. While is_eased is set, the sink passes
+     * on what it has as soon as it can, keeps no copy, and calls
+     * exchange_wake() when it has less. */
     void (*ease)(struct sink *sink);
     bool is_eased;
 };
@@ -104,15 +110,15 @@ enum {
  * exchange_times. */
 struct exchange_upstream {
     struct bytes name;  /* borrowed from what steward keeps; empty: none */
-    unsigned status;    /* of its reply; 0: there was none */
+    unsigned status;    /* status of the server's reply; 0: there was none */
     uint64_t asked_ns;  /* when a connection to it was asked for */
-    uint64_t opened_ns; /* when that was there; 0: it never was */
+    uint64_t opened_ns; /* when the connection was there; 0: it never was */
     uint64_t first_ns;  /* when the reply's head was whole; 0: it never was */
     uint64_t last_ns;   /* when the last of the reply was read, or nobody waited
-                           for it any more; 0: not yet */
+                           for more of it; 0: not yet */
 };
 
-/* What an exchange has except while it rests. */
+/* The part of an exchange that a resting exchange does without. */
 struct exchange_room {
     struct response_room response;
     struct field fields[REQUEST_FIELDS_FEW];
@@ -120,44 +126,46 @@ struct exchange_room {
 
 struct exchange {
     struct list list_node; /* in its session's pipeline, in order of arrival */
-    const struct address *peer; /* who asks; as far as trusted proxies say */
+    const struct address *peer; /* who asks, as far as trusted proxies tell */
     const struct address *neighbour; /* who is connected */
-    struct address client;           /* whom a proxy has named, for peer */
-    struct priority_said priority; /* set by the place's rules; heeded when the
+    struct address client; /* peer points here when a proxy has named it */
+    struct priority_said priority; /* set by the place's rules; counts when the
                                       answer begins to wait */
     void (*on_wake)(struct exchange *exchange);  /* private */
     bool (*on_rouse)(struct exchange *exchange); /* private */
-    void *session;                               /* its session; private */
+    void *session;                               /* private */
     const struct tls
-        *tls; /* that it comes over, for those who know io/tls/tls; NULL: it
-                 comes in clear text */
-    /* --- from here on zero at first, up to sink */
+        *tls; /* carries the exchange, for those who know io/tls/tls; NULL: the
+                 exchange comes in clear text */
+    /* --- All members from here to pending begin as zero. */
     struct exchange_times times;
     uint64_t bytes_in;   /* bytes of the request, as read */
-    uint64_t body_bytes; /* decoded bytes of its body so far */
-    uint64_t body_max;   /* longest body beside an answer: else 413; 0: any */
-    /* Called last, when the exchange is done with: gives back whatever had to
-     * outlive it. NULL: nothing had to. */
+    uint64_t body_bytes; /* decoded bytes of the request's body so far */
+    uint64_t body_max; /* longest body that may come beside an answer, else 413;
+                          0: no limit */
+    /* Called last, when the exchange is over, with on_done_object: gives back
+     * whatever had to outlive the exchange. NULL: nothing had to. */
     void (*on_done)(void *object);
     void *on_done_object;
-    bool has_begun; /* the place let it in before its body came */
-    /* No byte of the request's body is wanted, whatever the method; the answer
-     * says why. */
+    bool has_begun; /* the place let the request in before its body came */
+    /* The handler wants no byte of the request's body, whatever the method; the
+     * answer says why. */
     bool refuses_body;
-    /* The PROXY protocol came first: neighbour is whom a proxy has named. */
+    /* The PROXY protocol came first: neighbour is the client that it named. */
     bool is_introduced;
-    bool wants_id;       /* the log shows its id: trace.h */
+    bool wants_id;       /* the log shows the exchange's id: trace.h */
     bool wants_upstream; /* the log shows upstream, to be filled in */
-    uint8_t id_len;      /* 0: it has no id */
-    /* Set with the head of a 101, if response.persists: sink gets whatever the
-     * client sends from now on, raw; end is called when that ends. */
+    uint8_t id_len;      /* 0: the exchange has no id */
+    /* Set with the head of a 101, if response.persists. From then on sink gets
+     * all that the client sends, raw; sink->end is called when the client has
+     * ended. */
     bool is_tunnel;
-    /* The body's source has nothing more, but the client may go on sending. */
+    /* The response has ended, but the client may go on sending. */
     bool is_half_closed;
-    struct sink *sink;       /* NULL: bodies are thrown away */
-    struct pending *pending; /* NULL: the response is made, or about to be */
+    struct sink *sink;       /* NULL: the request's body is thrown away */
+    struct pending *pending; /* NULL: the response is made, or soon will be */
     /* --- */
-    struct path path; /* clean while a handler chosen by path answers */
+    struct path path; /* the clean path, for a handler chosen by path */
     struct exchange_upstream upstream;
     struct buf head_copy; /* private; response may refer to it */
     struct response response;
@@ -166,29 +174,30 @@ struct exchange {
     struct exchange_room room; /* missing where another room is lent */
 };
 
-/* The size of an exchange that is lent its room. */
+/* The size of an exchange that has no room of its own (exchange_side.room). */
 enum { EXCHANGE_LEAN_BYTES = offsetof(struct exchange, room) };
 
 /* The side that serves an exchange. */
 struct exchange_side {
     const struct address *peer; /* who is connected */
-    bool is_introduced;         /* as in the exchange; so are the next two */
+    bool is_introduced;         /* as in struct exchange, like the next two */
     bool wants_id;
     bool wants_upstream;
     bool wants_head;            /* response.head_copy gets the head */
-    struct exchange_room *room; /* lent; NULL: it has one of its own */
+    struct exchange_room *room; /* lent; NULL: the exchange has its own */
     void (*on_wake)(struct exchange *exchange);
-    /* Ends the rest of an exchange, see exchange_rouse(). NULL: none of them
-     * rests. */
+    /* Ends the rest of an exchange, see exchange_rouse(). NULL: no exchange of
+     * this side ever rests. */
     bool (*on_rouse)(struct exchange *exchange);
     void *session;
     const struct tls *tls;
 };
 
-/* A table for request.many; NULL: no memory. Freed by free(3). */
+/* Makes a table for request.many, to be freed by free(3). Returns NULL when
+ * memory is short. */
 MUST_USE struct field *exchange_make_fields(void);
 
-/* How many bytes of memory the exchange holds, bodies not counted. */
+/* Returns how many bytes of memory the exchange holds, without bodies. */
 size_t exchange_bytes(const struct exchange *exchange);
 
 /* Fills in all but the request. */
@@ -220,11 +229,12 @@ static inline void exchange_init(struct exchange *exchange,
 /* Gives back what the exchange holds: response, pending, sink, and on_done. */
 void exchange_fini(struct exchange *exchange);
 
-/* Gives up the answer that was to come, since another one is made. */
+/* Gives up the answer that was to come later, because another is made. */
 void exchange_drop_pending(struct exchange *exchange);
 
-/* The handler that wanted the body will not answer: what is missing of the body
- * is thrown away. It must not be called while the sink takes some. */
+/* Takes the sink off, since the handler that wanted the body will not answer.
+ * The rest of the body is thrown away. Not to be called while sink->take()
+ * runs. */
 void exchange_drop_sink(struct exchange *exchange);
 
 static inline bool exchange_is_resting(const struct exchange *exchange)
@@ -232,8 +242,8 @@ static inline bool exchange_is_resting(const struct exchange *exchange)
     return !response_has_room(&exchange->response);
 }
 
-/* Ends the exchange's rest, since all of it is needed. False: no memory, and it
- * still rests. */
+/* Ends the exchange's rest, because all of the exchange is needed. Returns
+ * false when memory is short; the exchange still rests then. */
 MUST_USE static inline bool exchange_rouse(struct exchange *exchange)
 {
     return !exchange_is_resting(exchange) || exchange->on_rouse(exchange);
@@ -250,22 +260,22 @@ static inline bool exchange_is_secure(const struct exchange *exchange)
 }
 
 /* Whether the kernel can move bytes to the client by itself, out of pipes and
- * mapped files. Otherwise the server reads them first, and a page that a
+ * mapped files. Over TLS the server has to read the bytes, and a page that a
  * mapping has lost meanwhile would raise SIGBUS. */
 static inline bool exchange_can_splice(const struct exchange *exchange)
 {
     return !exchange->tls;
 }
 
-/* The request's id; empty: it has none. */
+/* Returns the request's id; empty when it has none. */
 static inline struct bytes exchange_request_id(const struct exchange *exchange)
 {
     return (struct bytes){exchange->id_line + EXCHANGE_ID_AT, exchange->id_len};
 }
 
-/* Tells whoever serves the exchange that there may be more of its response, or
- * room in its sink, which is looked at later. Harmless when the exchange does
- * not wait. */
+/* Tells the session that serves the exchange that there may be more of the
+ * response, or room in the sink. The session looks later. The call is harmless
+ * when the exchange does not wait. */
 static inline void exchange_wake(struct exchange *exchange)
 {
     exchange->on_wake(exchange);

@@ -11,8 +11,8 @@
 
 #include "base/bytes.h"
 
-/* Fields the server itself looks at. Everything else is FIELD_OTHER and is
- * found by name. */
+/* Fields that the server itself looks at. Any other field is FIELD_OTHER, and
+ * is found by its name. */
 enum field_id {
     FIELD_OTHER,
     FIELD_ACCEPT,
@@ -23,7 +23,7 @@ enum field_id {
     FIELD_DATE,
     FIELD_EXPECT,
     FIELD_FORWARDED,
-    FIELD_HOP_BY_HOP, /* any other field of a single connection */
+    FIELD_HOP_BY_HOP, /* any other field that is about one connection */
     FIELD_HOST,
     FIELD_IF_MATCH,
     FIELD_IF_MODIFIED_SINCE,
@@ -55,11 +55,11 @@ struct field {
     enum field_id id;
 };
 
-/* The field that a name stands for, in any case. */
+/* Returns the id of the field with this name, in any case of letters. */
 enum field_id field_identify(struct bytes name);
 
-/* A byte of a name as CGI passes it on: a small letter, a digit, or '_' for any
- * other byte. */
+/* Makes of a byte of a name what CGI makes of it: a small letter of a letter, a
+ * digit stays, and any other byte becomes '_'. */
 static inline char field_byte_of_cgi(char byte)
 {
     char lower = byte_lower(byte);
@@ -67,17 +67,18 @@ static inline char field_byte_of_cgi(char byte)
     return (lower >= 'a' && lower <= 'z') || byte_is_digit(lower) ? lower : '_';
 }
 
-/* Whether programs that read names as CGI does, which makes '_' of all but
- * letters and digits (RFC 3875 4.1.18), take name for wanted. */
+/* Whether name and wanted are one name to programs that read names as CGI does,
+ * which makes '_' of all bytes but letters and digits (RFC 3875 4.1.18). */
 bool field_is_called(struct bytes name, struct bytes wanted);
 
-/* The only one of that name, in any case; NULL: there is none, or more than
- * one. */
+/* Finds the only field with this name, in any case of letters. Returns NULL
+ * when there is no such field, or more than one. */
 const struct field *field_find_only(const struct field *fields, size_t count,
                                     struct bytes name);
 
-/* Takes the next member off a comma-separated list (RFC 9110 5.6.1), whose
- * data is NULL behind the last; members may be empty. False: none is left. */
+/* Takes the next member off a comma-separated list (RFC 9110 5.6.1). A member
+ * may be empty. list->data is NULL behind the last member; the function returns
+ * false then. */
 bool field_next_member(struct bytes *list, struct bytes *member_out);
 
 #endif

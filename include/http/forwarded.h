@@ -1,14 +1,14 @@
 /*
- * forwarded - who has asked, when proxies stand between: X-Forwarded-For, or
- * Forwarded (RFC 7239).
+ * forwarded - finds out who has asked, when proxies stand between, from
+ * X-Forwarded-For or Forwarded (RFC 7239).
  *
  *   X-Forwarded-For: 203.0.113.9, 198.51.100.7, 10.0.0.2    peer: 10.0.0.1
  *                    anyone's     the client <- trusted <- trusted
  *
- * Each proxy adds, on the right, whom it got the request from; all that stands
- * left of the first one not trusted may be invented. So the list is read from
- * its right end, back to front, and what the client wrote cannot reach what
- * proxies wrote behind it: not by an open quotation mark either.
+ * Each proxy adds on the right the address that it got the request from. All
+ * that stands left of the first untrusted address may be invented. So the list
+ * is read backwards from its right end, and nothing that the client wrote, not
+ * even an open quotation mark, can change what proxies wrote behind it.
  *
  * Thread: any; no state.
  */
@@ -32,15 +32,16 @@ struct forwarded_trust {
     size_t block_count;
 };
 
-/* Whether peer is one of the trusted proxies, whatever field they speak in. */
+/* Whether address is a trusted proxy's, whatever field the proxies speak in. */
 bool forwarded_is_trusted(const struct forwarded_trust *trust,
                           const struct address *address);
 
-/* The peer, if it is not trusted; else the last address that something trusted
- * vouches for, whose port is 0 unless it is told. A trusted proxy that says
- * nothing, or what is no address ("unknown", a name, nonsense), speaks for an
- * unknown client, never for itself. So does a proxy on another machine that
- * says "127.0.0.1": that client is on the proxy's machine, not on this one. */
+/* Returns the peer, if it is not trusted. Otherwise returns the last address
+ * that a trusted proxy vouches for; its port is 0 unless it is told. If a
+ * trusted proxy names nobody, or names no address ("unknown", a name,
+ * nonsense), the client is unknown, and never the proxy itself. The same holds
+ * for a proxy on another machine that says "127.0.0.1", because that client is
+ * on the proxy's machine and not on this one. */
 struct address forwarded_client(const struct request *request,
                                 const struct address *peer,
                                 const struct forwarded_trust *trust);

@@ -2,8 +2,8 @@
  * head_edit - what an operator changes in the heads of answers: fields set,
  * added, removed.
  *
- * Edits are made in the order given. They cannot change how a message is framed
- * and dated, nor what belongs to the connection.
+ * Edits are made in the order given. No edit can change how a message is framed
+ * and dated, or what belongs to the connection.
  *
  * Thread: filled at start; afterwards read only and shared by all.
  * Owns:   nothing; the texts are borrowed.
@@ -20,9 +20,9 @@ enum {
 };
 
 enum head_edit_kind {
-    HEAD_SET,   /* "Name: value": in the place of all lines of that name */
-    HEAD_ADD,   /* "Name: value": one more line */
-    HEAD_REMOVE /* "Name" */
+    HEAD_SET,   /* "Name: value" replaces all lines of that name */
+    HEAD_ADD,   /* "Name: value" is one more line */
+    HEAD_REMOVE /* "Name" removes all lines of that name */
 };
 
 struct head_edits {
@@ -36,40 +36,42 @@ struct head_edits {
 };
 
 /* Adds an edit to edits, which began as all zero. Returns NULL, or what is
- * wrong with text, as words to put behind it. */
+ * wrong with text, as words to put behind text. */
 MUST_USE const char *head_edits_add(struct head_edits *edits,
                                     enum head_edit_kind kind,
                                     struct bytes text);
 
-/* What edits set Content-Type to; fallback if they do not. */
+/* Returns the value that edits set Content-Type to, or fallback if no edit
+ * does. */
 struct bytes head_edits_type(const struct head_edits *edits,
                              struct bytes fallback);
 
-/* Makes the edits in a head: whole lines from the offset from on, without the
- * empty line. Content-Type is set only where there is one already, since an
- * answer without a body has no type; that of multipart/byteranges stays, and
- * with keeps_type any. */
+/* Makes the edits in head, where whole lines stand from the offset from on,
+ * without the empty line. Content-Type is set only where there is one already,
+ * since an answer without a body has no type. The type of multipart/byteranges
+ * stays, and with keeps_type every type stays. */
 void head_edits_apply(const struct head_edits *edits, struct buf *head,
                       size_t from, bool keeps_type);
 
-/* Drops all lines of that name from such a head. */
+/* Drops all lines of that name from head, from the offset from on. */
 void head_drop(struct buf *head, size_t from, struct bytes name);
 
-/* The value of the first field of that name in head from the offset from on;
- * its data is NULL when there is none. */
+/* Finds the first field of that name in head, from the offset from on. Returns
+ * its value, whose data is NULL when there is no such field. */
 struct bytes head_find(struct bytes head, size_t from, struct bytes name);
 
-/* As head_find(), from *at on; moves *at behind that line. The next call finds
- * the next line: a list may be spread over several (RFC 9110 5.3). */
+/* Does as head_find() from *at on, and moves *at behind the line found. So the
+ * next call finds the next line: a list may be spread over several lines (RFC
+ * 9110 5.3). */
 struct bytes head_find_next(struct bytes head, size_t *at, struct bytes name);
 
-/* Whether text is a token, and whether it may be a field's value: RFC 9110
- * 5.6.2 and 5.5. */
+/* head_is_token(): whether text is a token (RFC 9110 5.6.2). head_is_value():
+ * whether text may be a field's value (5.5). */
 bool head_is_token(struct bytes text);
 bool head_is_value(struct bytes text);
 
-/* Whether such a token is one of structured fields, too (RFC 9651 3.3.4). If it
- * is not ("10.0.0.1"), quotes around it make it a string there. */
+/* Whether a token of HTTP is one of structured fields, too (RFC 9651 3.3.4). A
+ * token that is not ("10.0.0.1") is sent there in quotes, as a string. */
 bool head_is_sf_token(struct bytes token);
 
 #endif

@@ -1,11 +1,12 @@
 /*
  * mime - media type by file name extension.
  *
- * A built-in table of common types, and a file in the format of
- * /etc/mime.types, when that is there, for what the table does not have: such
- * files take ".ts" for Qt's translations, and give RSS a type that no browser
- * takes for RSS. Text types (those under text/, those in +json and +xml, and
- * application/javascript, json and xml) carry "; charset=utf-8" ready made.
+ * A built-in table has the common types. A file in the format of
+ * /etc/mime.types, if there is one, gives the types of other extensions. The
+ * table goes first because such files take ".ts" for Qt's translations, and
+ * give RSS a type that no browser takes for RSS. Text types (those under text/,
+ * those in +json and +xml, and application/javascript, json and xml) carry
+ * "; charset=utf-8" ready made.
  *
  * Thread: created at start; afterwards read only and shared by all.
  * Owns:   the table and every text it returns.
@@ -19,15 +20,17 @@
 
 struct mime; /* opaque */
 
-/* types_file may be NULL, may not exist, or may have 1 MiB or more: built-in
- * types only. Lines over 4 KiB, types that are no token "/" token, and
- * extensions with other bytes than [0-9A-Za-z+_-] are skipped; of two lines
- * of it for one extension the later counts. NULL: no memory. */
+/* Makes the table, with built-in types only when types_file is NULL, does not
+ * exist, or has 1 MiB or more. The lines of the file that are skipped are those
+ * over 4 KiB and those whose type is no token "/" token; extensions with other
+ * bytes than [0-9A-Za-z+_-] are skipped, too. Of two lines of the file for one
+ * extension the later counts. Returns NULL when memory is short. */
 MUST_USE struct mime *mime_create(const char *types_file);
 void mime_destroy(struct mime *mime);
 
-/* The type for a path by what follows the last '.' of its last segment, case
- * ignored; "application/octet-stream" when unknown. Lives as long as mime. */
+/* Finds the type for a path by what follows the last '.' of its last segment,
+ * in any case of letters; "application/octet-stream" for an unknown extension.
+ * The text lives as long as mime. */
 struct bytes mime_find(const struct mime *mime, struct bytes path);
 
 /* Whether text is token "/" token, a type without parameters. */

@@ -8,12 +8,13 @@
 
 #include "base/bytes.h"
 
-/* What the two digits behind a '%' stand for, 0 to 255; -1: they are none. */
+/* Returns the byte, 0 to 255, that the two hex digits at `at` stand for; -1
+ * when two hex digits do not stand there before end. */
 int percent_value(const char *at, const char *end);
 
-/* Decodes raw once, to out, which has room for raw.len bytes; has_form: a '+'
- * is a space, as in what forms send. NUL and broken escapes are refused:
- * false. */
+/* Decodes raw once, to out, which has room for raw.len bytes. With has_form a
+ * '+' becomes a space, as in what forms send. Returns false for a NUL or a
+ * broken escape. */
 MUST_USE bool percent_decode(struct bytes raw, bool has_form, char *out,
                              size_t *len_out);
 

@@ -17,7 +17,8 @@ struct priority {
     bool is_incremental;
 };
 
-/* What was said of a priority, perhaps only a part of it; all zero: nothing. */
+/* What was said of a priority, perhaps only a part; all zero when nothing
+ * was. */
 struct priority_said {
     bool has_urgency;
     bool has_turns;
@@ -28,9 +29,9 @@ struct priority_said {
 #define PRIORITY_DEFAULT \
     ((struct priority){.urgency = PRIORITY_URGENCY_DEFAULT})
 
-/* Takes over what text, a value of Priority, says; what it does not say stays
- * as it is. What is no dictionary of structured fields says nothing (RFC 9218
- * 4), nor does a parameter of another type or outside of its range. */
+/* Takes over what text, a value of Priority, says; the rest of *priority stays.
+ * Text that is no dictionary of structured fields says nothing (RFC 9218 4),
+ * and neither does a parameter of another type or outside of its range. */
 void priority_read(struct priority *priority, struct bytes text);
 
 #endif

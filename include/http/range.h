@@ -24,20 +24,22 @@ struct range {
 
 enum range_verdict {
     RANGE_IGNORE,        /* no byte range, malformed or too many: send all */
-    RANGE_UNSATISFIABLE, /* none overlaps the representation: 416 */
-    RANGE_PARTIAL        /* 206 with the ranges written */
+    RANGE_UNSATISFIABLE, /* no range overlaps the representation: 416 */
+    RANGE_PARTIAL        /* 206 with the ranges in out */
 };
 
-/* Takes the value of a Range field apart for a representation of length
- * bytes. Satisfiable ranges are written in the order asked for; those that
- * overlap or touch another are joined with it, at the place of the earliest
- * asked (RFC 9110 15.3.7.2). More than RANGE_COUNT_MAX ranges in the field,
- * satisfiable or not, are an attack or a mistake: RANGE_IGNORE. Units other
- * than "bytes" (any case), syntax errors and numbers over 2^64 - 1 that are
- * not a last-pos or suffix: RANGE_IGNORE (a last-pos or suffix too large is
- * cut to the end). "bytes=0-" of an empty representation is unsatisfiable;
- * so is a suffix of 0. Any other suffix of an empty representation can be
- * satisfied (14.1.2), but no 206 can say so: RANGE_IGNORE. */
+/* Takes the value of a Range field apart for a representation of length bytes.
+ * Satisfiable ranges are written to out in the order asked for. Ranges that
+ * overlap or touch are joined, at the place of the one that was asked for first
+ * (RFC 9110 15.3.7.2). A last-pos or suffix that is too large is cut to the
+ * end. A suffix of 0 is unsatisfiable, and so is "bytes=0-" of an empty
+ * representation. RANGE_IGNORE is the verdict on:
+ *   - units other than "bytes" (in any case), and syntax errors;
+ *   - a first-pos over 2^64 - 1;
+ *   - more than RANGE_COUNT_MAX ranges, satisfiable or not, which are an attack
+ *     or a mistake;
+ *   - a suffix of an empty representation: it can be satisfied (14.1.2), but no
+ *     206 can say so. */
 enum range_verdict range_parse(struct bytes value, uint64_t length,
                                struct range out[RANGE_COUNT_MAX],
                                size_t *count_out);

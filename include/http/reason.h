@@ -1,7 +1,7 @@
 /*
- * reason - why a request is refused before anybody has looked for what it asks
- * for: one list of words for the answer's body, the access log and the
- * operator's log. docs/logs.md has the list, too.
+ * reason - why a request is refused before anybody has looked for what the
+ * request asks for. One list of words serves the answer's body, the access log
+ * and the operator's log. docs/logs.md has the list, too.
  *
  * Thread: any; constant.
  */
@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 
 enum reason {
-    REASON_NONE, /* not refused, or refused by what it asks for */
+    REASON_NONE, /* not refused, or refused because of what it asks for */
     /* Faults of the first line. */
     REASON_EMPTY_LINES,
     REASON_REQUEST_LINE,
@@ -36,7 +36,7 @@ enum reason {
     REASON_LENGTH_AND_CODING,
     REASON_CODING_UNKNOWN,
     REASON_EXPECTATION,
-    /* Another name than its connection was made for. */
+    /* The request names another host than its connection was made for. */
     REASON_MISDIRECTED,
     /* Faults of the request's body. */
     REASON_CHUNK,
@@ -48,22 +48,22 @@ enum reason {
     REASON_ENCODED_NUL,
     REASON_ABOVE_ROOT,
     REASON_PATH_UNCLEAR,
-    /* What cannot be passed on. */
+    /* Faults because of which a request cannot be passed on. */
     REASON_CONNECTION_FIELD,
     REASON_MAX_FORWARDS,
     REASON_LOOP,
-    /* A store of keys refuses what it was asked for; the answer says more. */
+    /* A store of keys refuses the request; the answer says more. */
     REASON_KEYS,
     REASON_COUNT
 };
 
-/* "host-missing"; empty for REASON_NONE. */
+/* Returns the word of a reason, as "host-missing"; empty for REASON_NONE. */
 struct bytes reason_word(enum reason reason);
 
-/* The status that answers it; 0 for REASON_NONE. */
+/* Returns the status that answers the refused request; 0 for REASON_NONE. */
 unsigned reason_status(enum reason reason);
 
-/* A sentence for people. */
+/* Returns a sentence for people. */
 struct bytes reason_text(enum reason reason);
 
 #endif

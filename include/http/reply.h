@@ -1,13 +1,13 @@
 /*
- * reply - what another server answers, taken apart: views into the buffer its
- * head was read into (RFC 9112 4, 6).
+ * reply - the head of another server's answer, taken apart: views into the
+ * buffer that the head was read into (RFC 9112 4, 6).
  *
- * Replies are read as strictly as requests are (http/http1/http1.h): what a
- * client could read otherwise than we do is how responses are split. Such a
- * reply is refused whole; the connection it came on can say nothing more.
+ * Replies are read as strictly as requests are (http/http1/http1.h), because a
+ * reply that a client reads in another way than we do can split a response in
+ * two. Such a reply is refused whole, and its connection is of no more use.
  *
  * Thread: the worker that reads it.
- * Owns:   nothing; every struct bytes lives as long as that buffer.
+ * Owns:   nothing; every struct bytes lives as long as the buffer.
  */
 #ifndef HTTP_REPLY_H
 #define HTTP_REPLY_H
@@ -25,39 +25,41 @@ struct reply {
     unsigned minor;          /* HTTP/1.minor: 0 or 1 */
     bool persists;           /* the connection can be used again, unless the
                                 body ends only with it (RFC 9112 9.3) */
-    bool is_chunked;         /* Transfer-Encoding: chunked was there */
-    bool has_length;         /* Content-Length was; never with is_chunked */
+    bool is_chunked;         /* Transfer-Encoding: chunked came */
+    bool has_length;         /* Content-Length came; never with is_chunked */
     uint64_t content_length; /* 0 without has_length */
     struct bytes reason;     /* may be empty; no controls */
-    struct bytes upgrade;    /* what Upgrade says, when Connection names it and
-                                it comes once, as it must in a 101; or empty */
+    struct bytes upgrade;    /* value of Upgrade, when Connection names it and
+                                it comes once, as a 101 needs; else empty */
     uint32_t seen;           /* bit 1 << id: the reply has such a field */
     uint8_t field_count;
     struct field fields[REPLY_FIELDS_MAX];
 };
 
 /* Goes on checking the head at data, of which len bytes have come in; progress
- * and data as for http1_parse(). On HTTP1_DONE reply holds views into data and
- * *used_out is the length of the head with its empty line: what follows is
- * the body as reply_framing() has it, or behind a 1xx the next head. On
- * HTTP1_BAD *fault_out says what is wrong, in words to put behind "the reply"
- * in a log line. progress is reset on both. */
+ * and data as for http1_parse(). On HTTP1_DONE reply holds views into data, and
+ * *used_out is the length of the head with its empty line. The body follows, as
+ * reply_framing() tells, or behind a 1xx the next head. On HTTP1_BAD *fault_out
+ * says what is wrong, in words to put behind "the reply" in a log line.
+ * progress is reset on both verdicts. */
 enum http1_verdict http1_parse_reply(struct http1_progress *progress,
                                      const char *data, size_t len,
                                      struct reply *reply, size_t *used_out,
                                      const char **fault_out);
 
-/* How the body of a reply to method asked is framed (RFC 9112 6.3), for a
- * body_reader. BODY_TUNNEL: HTTP ends here, by 101 or by success of CONNECT. */
+/* Tells a body_reader how the body of a reply is framed, when the request's
+ * method was asked (RFC 9112 6.3). BODY_TUNNEL: HTTP ends here, because of a
+ * 101 or a successful CONNECT. */
 enum body_framing reply_framing(const struct reply *reply, enum method asked);
 
-/* Whether another reply to the same request follows: 100 to 199 but 101. */
+/* Whether the reply is a 1xx but not a 101: another reply to the same request
+ * follows. */
 static inline bool reply_is_interim(const struct reply *reply)
 {
     return reply->status < 200 && reply->status != 101;
 }
 
-/* The first field of that kind, or NULL. */
+/* Returns the first field with that id, or NULL. */
 const struct field *reply_find(const struct reply *reply, enum field_id id);
 
 #endif

@@ -14,7 +14,7 @@
 #include "http/field.h"
 
 /* The methods that handlers tell apart. METHOD_OTHER is a method that is
- * registered but that nothing here implements (405); a name that nobody
+ * registered but that nothing here implements (405). A name that nobody
  * registered never becomes a request (501). */
 enum method {
     METHOD_GET,
@@ -30,7 +30,7 @@ enum method {
     METHOD_COUNT
 };
 
-/* Whether repeating it changes nothing more (RFC 9110 9.2.2). */
+/* Whether repeating the request changes nothing more (RFC 9110 9.2.2). */
 static inline bool method_is_idempotent(enum method method)
 {
     return method == METHOD_GET || method == METHOD_HEAD ||
@@ -40,8 +40,8 @@ static inline bool method_is_idempotent(enum method method)
 
 enum {
     REQUEST_FIELDS_MAX = 100,
-    REQUEST_FIELDS_FEW = 20, /* enough for most of a browser's */
-    REQUEST_HTTP2 = 2        /* in the place of a minor version of HTTP/1 */
+    REQUEST_FIELDS_FEW = 20, /* enough for most requests of browsers */
+    REQUEST_HTTP2 = 2        /* value of minor for a request of HTTP/2 */
 };
 
 /* The scheme that a target in absolute form names. */
@@ -53,10 +53,10 @@ enum target_scheme {
 
 struct request {
     enum method method;
-    unsigned minor;           /* HTTP/1.minor: 0 or 1; REQUEST_HTTP2 */
+    unsigned minor;           /* HTTP/1.minor: 0 or 1; or REQUEST_HTTP2 */
     bool keep_alive;          /* the client wants to go on (RFC 9112 9.3) */
     bool has_options;         /* Connection has more than keep-alive or close */
-    bool is_chunked;          /* body framed by chunks */
+    bool is_chunked;          /* the body is framed by chunks */
     bool expects_continue;    /* Expect: 100-continue, and HTTP/1.1 */
     bool expects_other;       /* any other expectation: 417 */
     uint8_t scheme;           /* enum target_scheme */
@@ -66,18 +66,18 @@ struct request {
     struct bytes target;      /* as sent */
     struct bytes path;        /* of target: "/...", still encoded, or "*" */
     struct bytes query;       /* after '?'; data is NULL when there is none */
-    struct bytes host;        /* authority of the target, else Host; or "" */
-    uint32_t seen;            /* bit 1 << id: fields[first[id]] is one */
-    uint8_t first[FIELD_COUNT];
+    struct bytes host;        /* authority of the target, else Host, else "" */
+    uint32_t seen;            /* bit 1 << id: such a field came */
+    uint8_t first[FIELD_COUNT]; /* index of the first field with an id */
     uint8_t field_count;
-    /* The caller sets it to room for REQUEST_FIELDS_FEW; it is many where that
-     * is too small. */
+    /* The caller sets fields to room for REQUEST_FIELDS_FEW. fields becomes
+     * many where that room is too small. */
     struct field *fields;
     struct field
-        *many; /* also set by the caller, of REQUEST_FIELDS_MAX; or NULL */
+        *many; /* set by the caller, too: REQUEST_FIELDS_MAX fields; or NULL */
 };
 
-/* The first field of that kind, or NULL. */
+/* Returns the first field with that id, or NULL. */
 static inline const struct field *request_find(const struct request *request,
                                                enum field_id id)
 {
@@ -85,8 +85,8 @@ static inline const struct field *request_find(const struct request *request,
                                       : NULL;
 }
 
-/* The next field of the same kind as field, or NULL. Fields that hold a list
- * may come in several lines (RFC 9110 5.3). Not for FIELD_OTHER. */
+/* Returns the next field of the same kind as field, or NULL. A list may be
+ * spread over several fields (RFC 9110 5.3). Not for FIELD_OTHER. */
 static inline const struct field *request_next(const struct request *request,
                                                const struct field *field)
 {
@@ -98,8 +98,8 @@ static inline const struct field *request_next(const struct request *request,
     return NULL;
 }
 
-/* The field of that kind when there is exactly one, NULL otherwise. A field
- * that is no list and comes twice is invalid, and ignored. */
+/* Returns the field with that id when there is exactly one, NULL otherwise. A
+ * field that is no list but comes twice is invalid, and ignored. */
 static inline const struct field *request_single(const struct request *request,
                                                  enum field_id id)
 {

@@ -1,7 +1,7 @@
 /*
  * response - an answer: status, field lines, and a body, as a row of parts to
- * be sent in order. Nothing in it is of one version of HTTP: the protocol that
- * sends it puts around the fields what belongs there
+ * be sent in order. A response is of no particular version of HTTP: the
+ * protocol that sends the response puts around its fields what belongs there
  * (http/http1/http1_frame.h).
  *
  *   parts:  [ head | body ]                       memory, one part when both
@@ -12,10 +12,10 @@
  *
  * The fields are written into the response's own buffer (response_begin() ...
  * response_add_head()), or borrowed from a cache that wrote them earlier.
- * Memory that may change or go while a part of it is still to be sent must be
- * reported by the owner's reference, or lie in the response.
+ * Memory that may change or go while a part of it is unsent has to lie in the
+ * response, or be kept by the reference in origin.
  *
- * Invariant: bytes_left is the sum over parts not yet sent.
+ * Invariant: bytes_left is the sum over all parts not yet sent.
  * Thread:    the worker whose connection it answers.
  * Owns:      head text, extra parts, source; one reference to the origin.
  */
@@ -31,7 +31,7 @@
 
 enum {
     RESPONSE_HEAD_INLINE = 704,
-    /* Room around the fields in that buffer, for the protocol. */
+    /* Room for the protocol in that buffer, before and behind the fields. */
     RESPONSE_HEADROOM = 128,
     RESPONSE_TAILROOM = 56,
     RESPONSE_PHRASE_MAX = 72,        /* a longer one is left out */
@@ -41,9 +41,10 @@ enum {
     RESPONSE_TIMING_BYTES = 80 /* longest value of Server-Timing */
 };
 
-/* What borrowed parts come from, which is kept until the response is done. */
+/* The owner of borrowed parts, which is kept until the response is done. */
 struct origin {
-    /* False when what is being sent is no longer what the head announced. */
+    /* Returns false when the bytes being sent are no longer the bytes that the
+     * head has announced. */
     bool (*is_intact)(void *object);
     void (*release)(void *object);
     void *object;
@@ -52,7 +53,8 @@ struct origin {
 struct response;
 struct encode; /* handler/encode.h */
 
-/* What a response is written into at first, if that is large enough. */
+/* The memory that a response is written into first; a longer response moves to
+ * the heap. */
 struct response_room {
     struct part parts[RESPONSE_PARTS_INLINE];
     char head[RESPONSE_HEAD_INLINE];
@@ -62,7 +64,8 @@ struct response_room {
 struct error_source {
     /* Whether there is a body for that status. */
     bool (*has)(const struct error_source *source, unsigned status);
-    /* Puts it into an exchange's response: is_error, nothing of it was sent. */
+    /* Puts the body into a response that is_error and of which no byte was
+     * sent. */
     void (*put)(const struct error_source *source, struct response *response);
 };
 
@@ -72,17 +75,17 @@ enum response_cache {
     RESPONSE_CACHE_HIT,
     RESPONSE_CACHE_MISS,
     /* Of proxied answers only. */
-    RESPONSE_CACHE_STALE,       /* a hit that was stale, as it may be */
-    RESPONSE_CACHE_REVALIDATED, /* a kept answer that the origin said is good */
+    RESPONSE_CACHE_STALE,       /* a stale answer that may still be used */
+    RESPONSE_CACHE_REVALIDATED, /* a kept answer that the origin confirmed */
     RESPONSE_CACHE_BYPASS,      /* the request went past the cache */
     RESPONSE_CACHE_USES
 };
 
-/* "hit", for logs; "" for what was not asked. */
+/* Returns the name for logs, as "hit"; "" for RESPONSE_CACHE_UNASKED. */
 const char *response_cache_name(enum response_cache use);
 
-/* A head that a cache has made, encoded for HTTP/2. The session that first
- * sends it so puts it there. */
+/* A head that a cache has made, encoded for HTTP/2. The first session that
+ * sends the head over HTTP/2 stores the encoding here. */
 struct coded_head {
     char *data; /* from malloc; NULL: not yet */
     size_t len;
@@ -93,53 +96,53 @@ struct response {
     bool persists;    /* the connection goes on afterwards */
     bool is_head;     /* answers HEAD: no body is sent */
     bool has_head;    /* the first part is a head, own or borrowed */
-    bool is_borrowed; /* that is a cached head: http/http1/http1_frame.h */
+    bool is_borrowed; /* the head is cached: http/http1/http1_frame.h */
     bool is_framed;   /* private to the protocol */
     bool has_date;    /* Date is among the fields */
-    bool has_phrase;  /* a phrase came, too: in the headroom */
+    bool has_phrase;  /* a phrase came with the status: in the headroom */
     bool is_unsized;  /* nobody knows the body's length beforehand */
-    bool has_length;  /* source makes length_left more, and no more */
-    bool has_ended;   /* source has nothing more */
+    bool has_length;  /* source makes exactly length_left more bytes */
+    bool has_ended;   /* source makes nothing more */
     bool is_timed;    /* the head gets a Server-Timing field */
     bool is_error;    /* the body says only what the status does */
-    bool is_edited;   /* the head has the edits already */
+    bool is_edited;   /* the head has the place's edits already */
     uint8_t phrase_len;
-    uint8_t reason;        /* enum reason: why it is refused, for logs */
+    uint8_t reason;        /* enum reason: why the request is refused */
     uint8_t extra_count;   /* how many of extra are in use */
     uint8_t cache_use;     /* enum response_cache */
     bool is_waiting;       /* source has nothing for now */
     uint8_t part_count;    /* how many of parts are in use */
     uint8_t part_at;       /* index of the part sent next */
-    uint64_t bytes_left;   /* of all unsent parts */
+    uint64_t bytes_left;   /* bytes of all unsent parts */
     uint64_t bytes_sent;   /* bytes the kernel has, head included */
-    uint64_t bytes_before; /* bytes_sent when it last waited */
+    uint64_t bytes_before; /* bytes_sent when the response last waited */
     uint64_t body_bytes;   /* length of the body as announced; for logs */
     uint64_t length_left;  /* bytes of the body to come, with has_length */
-    uint32_t head_bytes;   /* how many of bytes_sent are head; once framed */
+    uint32_t head_bytes;   /* bytes of the head; set once it is framed */
     uint32_t timing_at;    /* in head: where Server-Timing's value goes; or 0 */
-    uint32_t fields_end;   /* in head, once it has been ended */
-    uint32_t taken_bytes;  /* what the socket took of a PART_READ's last piece,
-                              once not all; 0: always all */
-    struct part *parts;    /* in the room, or from the heap if they are more */
+    uint32_t fields_end;   /* in head: the fields' end; set when they end */
+    uint32_t taken_bytes;  /* bytes of the last PART_READ piece that the socket
+                              took; 0: it has always taken whole pieces */
+    struct part *parts;    /* in the room, or on the heap when they are many */
     struct origin origin;  /* object is NULL when nothing is borrowed */
-    struct source *source; /* NULL: parts are all there is; kept until what it
-                              lent has been sent */
-    /* What else the head gets when it ends, whoever makes it: edits of the
-     * place (NULL: none), then those of this answer (NULL: none), then extra,
-     * pieces of whole lines. All borrowed until then. */
+    struct source *source; /* NULL: no more than parts; kept until what was
+                              borrowed from it has been sent */
+    /* What the head gets when it ends, whoever makes it: first edits (those of
+     * the place), then own_edits (those of this answer), then extra (pieces of
+     * whole lines). All are borrowed until then; NULL: no such edits. */
     const struct head_edits *edits;
     const struct head_edits *own_edits;
     struct bytes extra[RESPONSE_EXTRA_MAX];
-    struct bytes id_line;  /* likewise: the request's id, which is returned */
-    struct buf *head_copy; /* gets the head when that ends; NULL: nobody will
-                              look at it later; borrowed */
-    const struct error_source *errors; /* the place's; NULL: none; borrowed */
-    /* For handlers that pass answers on; NULL: none; borrowed. */
+    struct bytes id_line;  /* put into the head, too: the request's id */
+    struct buf *head_copy; /* borrowed; gets the head when the head ends; NULL:
+                              nobody will look at it later */
+    const struct error_source *errors; /* the place's; borrowed; NULL: none */
+    /* For handlers that pass answers on; borrowed; NULL: no encoding. */
     const struct encode *encode;
-    /* The borrowed head for HTTP/2; NULL: it is not kept. */
+    /* Where the HTTP/2 form of a borrowed head is kept; NULL: nowhere. */
     struct coded_head *coded_head;
     struct bytes trailer; /* field lines behind a body that has_ended; borrowed
-                             of source */
+                             from source */
     struct buf head;
 };
 
@@ -150,7 +153,7 @@ struct server_defaults {
     const struct now *now;
 };
 
-/* The room is borrowed until response_fini(), or until it is taken. */
+/* room is borrowed until response_fini() or response_take_room(). */
 void response_init(struct response *response, struct response_room *room);
 void response_fini(struct response *response);
 
@@ -159,43 +162,45 @@ static inline bool response_has_room(const struct response *response)
     return response->head.storage;
 }
 
-/* Whether the response can do without its room, which may be taken from it, and
- * another lent: nothing has been written yet, or all of it has been sent and
- * nothing follows for now. */
+/* response_can_rest(): whether the response can do without its room for now,
+ * since nothing has been written yet, or all has been sent and nothing follows
+ * for now. response_take_room() takes the room away, and response_lend_room()
+ * lends the response another one. */
 bool response_can_rest(const struct response *response);
 void response_take_room(struct response *response);
 void response_lend_room(struct response *response, struct response_room *room);
 
-/* Gives back what the body lies in and comes from; the parts stay. */
+/* Gives back the source of the body and the origin of its bytes; the parts
+ * stay. */
 void response_drop_body(struct response *response);
 
 /* --- Writing fields ------------------------------------------------------ */
 
-/* Begins an answer with the fields that all have: Server, nosniff. */
+/* Begins an answer with the fields that all answers have: Server, nosniff. */
 void response_begin(struct response *response, unsigned status,
                     const struct server_defaults *defaults);
 
-/* Writes the lines that response_begin() begins with, into any buf. */
+/* Writes the first lines of response_begin() into any buf. */
 void head_put_server_defaults(struct buf *head,
                               const struct server_defaults *defaults);
 void head_field(struct buf *head, struct bytes name, struct bytes value);
 void head_number(struct buf *head, struct bytes name, uint64_t value);
 
-/* Begins an answer with the status, and the phrase behind it, that another
- * server has given. What was sent so far was no part of it. */
+/* Begins an answer with the status and the phrase that another server has
+ * given. Bytes sent before (a 1xx) do not count as part of the answer. */
 void response_begin_relayed(struct response *response, unsigned status,
                             struct bytes phrase);
 
-/* Begins an answer whose fields have the edits of the place already, as those
- * of a cache do. */
+/* Begins an answer whose fields already have the edits of the place, as the
+ * fields of a cached answer do. */
 void response_begin_edited(struct response *response, unsigned status,
                            struct bytes fields);
 
 /* Adds a piece to extra, the lines that the head gets when it ends. */
 void response_put_extra(struct response *response, struct bytes piece);
 
-/* Whether the head of this answer is like no other, so that one that a cache
- * has made cannot be sent as it is. */
+/* Whether this answer's head differs from all others, so that a head from a
+ * cache cannot be sent unchanged. */
 static inline bool response_needs_own_head(const struct response *response)
 {
     return response->is_timed || response->own_edits ||
@@ -203,82 +208,86 @@ static inline bool response_needs_own_head(const struct response *response)
            response->head_copy;
 }
 
-/* Writes a Server-Timing field's value, RESPONSE_TIMING_BYTES at most, while
- * none of the head has been sent. Nothing happens without room for it. */
+/* Writes the value of Server-Timing, at most RESPONSE_TIMING_BYTES of it, while
+ * nothing of the head has been sent. Does nothing if the head has no room for
+ * the value. */
 void response_set_timing(struct response *response, struct bytes value);
 
 /* --- Adding parts ------------------------------------------------------- */
 
-/* Makes room for count parts in all; false: no memory. */
+/* Makes room for count parts in all. Returns false when memory is short. */
 MUST_USE bool response_reserve_parts(struct response *response, size_t count);
 
-/* Adds a part behind the others, unless it is empty. */
+/* Adds a part behind the others; an empty part is left out. */
 void response_add_part(struct response *response, struct part part);
 
 void response_add_memory(struct response *response, struct bytes text);
 void response_add_file(struct response *response, enum part_kind kind, int fd,
                        uint64_t offset, uint64_t len);
 
-/* Ends the fields, with what they get besides, and with room for Server-Timing
- * if it is timed, and adds them as the first part. When there was no memory to
- * write them (head.failed) the response stays without parts: the connection is
- * closed instead. */
+/* Ends the fields, and adds them as the first part. The fields get what the
+ * head gets at its end (edits, extra), and room for Server-Timing if is_timed.
+ * When there was no memory to write the fields (head.failed), the response
+ * stays without parts, and the connection is closed instead. */
 void response_add_head(struct response *response);
 
-/* Adds the head without the lines that every response gets besides: for another
- * server's 101. */
+/* Adds the head of another server's 101, without the lines that other heads get
+ * at their end. */
 void response_add_bare_head(struct response *response);
 
-/* The two steps of response_add_head(), between which more text may be put
- * behind it into response->head. False: no memory. */
+/* The two steps of response_add_head(). Between the steps more text may be put
+ * into response->head, behind the head. response_end_head() returns false when
+ * memory is short. */
 MUST_USE bool response_end_head(struct response *response);
 void response_lay_head(struct response *response);
 
-/* Adds a head of head_len bytes that a cache has made. Behind it block has an
- * empty line, and may have the body. */
+/* Adds a head of head_len bytes that a cache has made. In block an empty line
+ * follows the head, and the body may follow that line. */
 void response_borrow_head(struct response *response, struct bytes block,
                           size_t head_len);
 
-/* Adds the head, and a body whose length is not known. Takes source over, which
- * may be NULL for HEAD; it is destroyed where no body is sent. */
+/* Adds the head, and a body of unknown length. Takes source over, which may be
+ * NULL for HEAD, and destroys it where no body is sent. */
 void response_add_source(struct response *response, struct source *source);
 
-/* Adds the head, and a body whose length is known and announced: the answer
- * breaks off where source makes more, or less. */
+/* Adds the head, and a body of the announced length: the answer breaks off when
+ * source makes more bytes, or fewer. */
 void response_add_source_of(struct response *response, struct source *source,
                             uint64_t length);
 
 /* --- Whole answers ------------------------------------------------------ */
 
 /* Makes a short HTML page that names the status, with extra fields (whole lines
- * with CRLF, or empty) in its head. Takes the place of what was there. */
+ * with CRLF, or empty) in its head. The page replaces all made so far. */
 void response_make_error(struct response *response, unsigned status,
                          struct bytes extra_fields,
                          const struct server_defaults *defaults);
 
-/* Makes an answer with a short body, which is copied; the rest as above. */
+/* Makes an answer with a short body, which is copied, and with extra fields as
+ * in response_make_error(). */
 void response_make_short(struct response *response, unsigned status,
                          struct bytes extra_fields, struct bytes type,
                          struct bytes text,
                          const struct server_defaults *defaults);
 
-/* If the answer is_error, gives it the body that its place has, if any. */
+/* Gives an answer that is_error the body that its place has for the status, if
+ * there is one. */
 static inline void response_put_error_body(struct response *response)
 {
     if (response->is_error && response->errors)
         response->errors->put(response->errors, response);
 }
 
-/* Makes an error whose body is text; otherwise as response_make_error(). */
+/* Makes an error whose body is text; else does as response_make_error(). */
 void response_make_error_text(struct response *response, unsigned status,
                               struct bytes extra_fields, struct bytes type,
                               struct bytes text,
                               const struct server_defaults *defaults);
 
-/* Gives an answer that is_error another body, of that type and length, which
- * the caller adds next. The head stays but for what describes the body, and no
- * source makes any of it. None of it may have been sent. False: the head could
- * not be written, and nothing may be added. */
+/* Gives an answer that is_error another body of that type and length, which the
+ * caller adds next. Nothing of the answer may have been sent. The head keeps
+ * all fields but those that describe the body; a source is given up. Returns
+ * false when the head could not be written; nothing may be added then. */
 MUST_USE bool response_replace_body(struct response *response,
                                     struct bytes type, uint64_t length);
 
@@ -288,14 +297,14 @@ void response_break_off(struct response *response);
 
 /* --- Sending ------------------------------------------------------------ */
 
-/* Notes that len bytes of the next parts went to the kernel. */
+/* Notes that len bytes of the next parts have gone to the kernel. */
 void response_advance(struct response *response, uint64_t len);
 
 /* Pulls the next piece of the source, at_most bytes of it, when all parts have
- * been sent. False: the body cannot go on. */
+ * been sent. Returns false when the body cannot go on. */
 MUST_USE bool response_pull(struct response *response, uint64_t at_most);
 
-/* Whether source may make more, behind the parts. */
+/* Whether the source may make more bytes behind the parts. */
 static inline bool response_has_more(const struct response *response)
 {
     return response->source && !response->has_ended;

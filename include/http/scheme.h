@@ -1,6 +1,6 @@
 /*
- * scheme - whether a client speaks http or https, as far as that is known: to
- * us, or to a proxy in front, which says so in X-Forwarded-Proto.
+ * scheme - whether a client speaks http or https, as the connection shows or as
+ * a trusted proxy in front says in X-Forwarded-Proto.
  *
  * Thread: any; no state.
  */
@@ -9,8 +9,8 @@
 
 #include "http/forwarded.h"
 
-/* "http" or "https". neighbour is who is connected, by TLS if is_secure:
- * only what is trusted is believed. */
+/* Returns "http" or "https". neighbour is who is connected, over TLS if
+ * is_secure; X-Forwarded-Proto is believed from a trusted neighbour only. */
 struct bytes scheme_of(const struct request *request, bool is_secure,
                        const struct address *neighbour,
                        const struct forwarded_trust *trust);

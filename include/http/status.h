@@ -10,7 +10,8 @@
 
 #include "base/bytes.h"
 
-/* "Not Found"; "Unknown" for a number that no answer of ours uses. */
+/* Returns the reason phrase of a status, as "Not Found"; "Unknown" for a status
+ * that no answer of ours has. */
 struct bytes status_reason(unsigned status);
 bool status_is_known(unsigned status);
 

@@ -1,8 +1,8 @@
 /*
- * websocket - checks Sec-WebSocket-Accept: whether a server that was asked for
- * a WebSocket has understood the request (RFC 6455 4.1). It is for requests
- * whose key is ours, since they came over HTTP/2 (RFC 8441 5). The bytes of a
- * WebSocket pass through a tunnel: handler/proxy/proxy_priv.h says where.
+ * websocket - checks Sec-WebSocket-Accept, by which a server shows that it has
+ * understood a request for a WebSocket (RFC 6455 4.1). The check is for
+ * requests that came over HTTP/2 (RFC 8441 5), whose key is our own. The bytes
+ * of a WebSocket pass through a tunnel: see handler/proxy/proxy_priv.h.
  *
  * Thread: any; no state.
  */
@@ -14,8 +14,8 @@
 
 enum { WEBSOCKET_KEY_LEN = 24 };
 
-/* Whether the reply, a 101, has the answer to the request's key that only a
- * server which read the key can give. */
+/* Whether the reply, a 101, has a Sec-WebSocket-Accept that fits the request's
+ * key. Only a server that has read the key can send that value. */
 bool websocket_is_answered(const struct request *request,
                            const struct reply *reply);
 

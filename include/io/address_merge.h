@@ -1,12 +1,12 @@
 /*
- * address_merge - the addresses to use, in the order to try them, from what a
- * look-up found and what was known before.
+ * address_merge - makes one list of addresses, in the order to try them, from
+ * what a look-up found and what was known before.
  *
- * IPv6 and IPv4 take turns, IPv6 first (RFC 8305, 4): when one of them does not
- * work, the second try is already the other. In each family, those known before
- * come first, as they were, and then the new ones. So an unchanged set keeps
- * its order, however DNS servers rotate their lists, and if more are found than
- * fit, the known ones stay.
+ * IPv6 and IPv4 take turns, IPv6 first (RFC 8305, 4): when one family does not
+ * work, the second try is already the other. In each family the addresses known
+ * before come first, in their old order, and the new ones follow. So an
+ * unchanged set keeps its order, however DNS servers rotate their lists, and
+ * when more addresses are found than fit, the known ones stay.
  *
  *   address_merge_init()  address_merge_put()...  address_merge_finish()
  *
@@ -23,24 +23,25 @@ enum { ADDRESS_MERGE_MAX = 16 };
 struct address_merge {
     const struct address *old;
     size_t old_count;
-    bool is_found[ADDRESS_MERGE_MAX]; /* whether old[i] was put again */
-    /* New addresses by family, each once. */
+    bool is_found[ADDRESS_MERGE_MAX]; /* old[i] was put again */
+    /* New addresses by family, each only once. */
     struct address ipv6[ADDRESS_MERGE_MAX];
     struct address ipv4[ADDRESS_MERGE_MAX];
     size_t ipv6_count;
     size_t ipv4_count;
 };
 
-/* Begins with old, which address_merge_finish() gave, or with none. */
+/* Begins with old, which a former address_merge_finish() gave, or is empty. */
 void address_merge_init(struct address_merge *merge, const struct address *old,
                         size_t old_count);
 
-/* Adds an address, unless it was put before, or is 0.0.0.0 or ::, by which this
- * machine would be connected to. Ports are not looked at. */
+/* Adds an address, whatever its port. An address that was put before is left
+ * out, and so are 0.0.0.0 and ::, which would connect to this machine. */
 void address_merge_put(struct address_merge *merge,
                        const struct address *address);
 
-/* How many there are now, in out. *is_other_out: not those known before. */
+/* Writes the addresses to out, and returns how many there are. *is_other_out
+ * tells whether they differ from those known before. */
 size_t address_merge_finish(const struct address_merge *merge,
                             struct address out[ADDRESS_MERGE_MAX],
                             bool *is_other_out);

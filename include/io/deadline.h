@@ -2,19 +2,19 @@
  * deadline - many time limits on one timer: a hashed timing wheel
  * (Varghese, Lauck, SOSP 1987, scheme 6), with lazy moves.
  *
- * Setting a limit that is later than where its node stands only stores the
- * new time: the node is moved when its old slot comes by. So a busy
- * connection costs one store a request, and an idle one is looked at once
- * per turn of the wheel at most.
+ * A limit that moves to a time later than its node's slot only stores the new
+ * time: the node is moved when its old slot comes by. So a busy connection
+ * costs one store a request, and an idle one is looked at at most once per turn
+ * of the wheel.
  *
  *   slot:  0 .. 1023, each DEADLINE_TICK_MS wide (about 131 s around)
  *
- * The timer runs when the next slot comes by that something stands in, and not
- * before: a server whose clients are idle sleeps.
+ * The timer runs only until the next slot in use comes by, so that a server
+ * whose clients are idle sleeps.
  *
  * Invariant: a linked node stands in a slot that comes by no later than its
  *            limit (rounded up to a tick). Nothing expires early.
- * Thread:    one loop's.
+ * Thread:    the one of the loop.
  * Owns:      the timer, never the nodes.
  */
 #ifndef IO_DEADLINE_H
@@ -29,8 +29,8 @@ enum { DEADLINE_TICK_MS = 128, DEADLINE_SLOTS = 1024 };
 
 struct deadline {
     struct list list_node;
-    uint64_t at_ms;   /* when it expires */
-    uint64_t slot_ms; /* when its slot's turn comes; at most at_ms */
+    uint64_t at_ms;   /* when the limit expires */
+    uint64_t slot_ms; /* when the node's slot comes by; at most at_ms */
 };
 
 typedef void (*deadline_fn)(void *context, struct deadline *expired);
@@ -42,13 +42,13 @@ struct deadline_wheel {
     deadline_fn on_expired;
     void *context;
     uint64_t tick; /* the last tick handled */
-    uint64_t due;  /* tick of the timer, if it runs; 0: being handled */
+    uint64_t due;  /* the timer's tick, if it runs; 0 while ticks are handled */
     size_t count;
     uint64_t used[DEADLINE_SLOTS / 64]; /* a bit for each slot in use */
     struct list slots[DEADLINE_SLOTS];
 };
 
-/* now is the loop's own, refreshed each turn. */
+/* now belongs to the loop, which refreshes it each turn. */
 void deadline_wheel_init(struct deadline_wheel *wheel, struct ev_loop *loop,
                          const struct now *now, deadline_fn on_expired,
                          void *context);
@@ -62,7 +62,7 @@ static inline void deadline_init(struct deadline *deadline)
 /* Private: puts deadline into the slot for its at_ms. */
 void deadline_place(struct deadline_wheel *wheel, struct deadline *deadline);
 
-/* Sets or moves the limit. */
+/* Sets a limit, or moves the one that was set. */
 static inline void deadline_set(struct deadline_wheel *wheel,
                                 struct deadline *deadline, uint64_t at_ms)
 {
@@ -71,7 +71,7 @@ static inline void deadline_set(struct deadline_wheel *wheel,
         deadline_place(wheel, deadline);
 }
 
-/* Takes the limit away; nothing happens when there is none. */
+/* Takes the limit away, if one is set. */
 void deadline_drop(struct deadline_wheel *wheel, struct deadline *deadline);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * io_result - what became of an attempt to pass bytes on.
  *
- * A result of IO_AGAIN_READ or IO_AGAIN_WRITE names what the socket must be
- * watched for before the same call is worth repeating. Over TLS each of them
- * can follow either direction. Errors are told as IO_FAILED, with errno as the
- * system left it.
+ * IO_AGAIN_READ and IO_AGAIN_WRITE name what the socket must be watched for
+ * before the same call is worth repeating. Over TLS a send may have to wait for
+ * IO_AGAIN_READ, and a receive for IO_AGAIN_WRITE. An error is told as
+ * IO_FAILED, with errno as the system left it.
  */
 #ifndef IO_IO_RESULT_H
 #define IO_IO_RESULT_H

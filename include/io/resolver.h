@@ -1,21 +1,22 @@
 /*
- * resolver - names to addresses, by DNS and /etc/hosts, without a wait.
+ * resolver - names to addresses, by DNS and /etc/hosts, without blocking.
  *
  * The addresses of an open name are looked up again when their time to live is
- * over, and on_change is called when they differ. A look-up that fails leaves
- * the addresses as they were, and is repeated ever more rarely.
+ * over, and on_change is called when they differ. When a look-up fails, the
+ * addresses stay, and the next tries come ever more rarely.
  *
  *   ASKING --addresses--> KNOWN   again when the TTL is over; failures leave
- *      |                    ^     it as it is
+ *      |                    ^     the state as it is
  *      +--failure--> FAILED-+     again after 1 to 30 s
  *
  * Addresses stand in the order in which to try them (address_merge.h).
  *
- * A look-up that is given up runs on unseen: c-ares has no way to stop one.
+ * A look-up that nobody waits for any more runs to its end unseen, because
+ * c-ares has no way to stop a single one.
  *
- * Thread: one loop's; resolver_create() any, before the loop runs.
- * Owns:   its timer; its sockets, open only while a look-up is under way; all
- *         names, from resolver_name_open() to resolver_name_close().
+ * Thread: the loop's; resolver_create() any thread's, before the loop runs.
+ * Owns:   its timer, its sockets (open only while a look-up is under way), and
+ *         all names from resolver_name_open() to resolver_name_close().
  */
 #ifndef IO_RESOLVER_H
 #define IO_RESOLVER_H
@@ -27,78 +28,79 @@
 #include "io/address_merge.h"
 
 enum {
-    RESOLVER_NAMES_MAX = 1024,                  /* of one resolver */
-    RESOLVER_ADDRESSES_MAX = ADDRESS_MERGE_MAX, /* of one name */
+    RESOLVER_NAMES_MAX = 1024,                  /* names of one resolver */
+    RESOLVER_ADDRESSES_MAX = ADDRESS_MERGE_MAX, /* addresses of one name */
     RESOLVER_TTL_MIN_MS = 1000,
     RESOLVER_TTL_MAX_MS = 60 * 60 * 1000,
-    RESOLVER_HOSTS_TTL_MS = 10 * 1000, /* of addresses from /etc/hosts */
+    RESOLVER_HOSTS_TTL_MS = 10 * 1000, /* for addresses from /etc/hosts */
     RESOLVER_RETRY_MIN_MS = 1000,
     RESOLVER_RETRY_MAX_MS = 30 * 1000,
-    /* A server is asked three times, for 1, 2 and 4 s. */
+    /* A server is asked three times, with time-outs of 1, 2 and 4 s. */
     RESOLVER_TRY_MS = 1000,
     RESOLVER_TRIES = 3
 };
 
-/* What the process must be able to read, NULL at the end: /etc/hosts at all
- * times, the others at creation. Besides it opens UDP and TCP sockets and
- * connects them. */
+/* The files that the process must be able to read, with NULL at the end:
+ * /etc/hosts at all times, the others at creation. The resolver also opens UDP
+ * and TCP sockets and connects them. */
 extern const char *const resolver_paths[];
 
 struct resolver_options {
     struct ev_loop *loop;
-    const struct now *now;   /* the loop's own, refreshed each turn */
+    const struct now *now;   /* the loop's, which refreshes it each turn */
     const char *resolv_conf; /* NULL: /etc/resolv.conf */
     const char *servers;     /* "192.0.2.1,[2001:db8::1]:53"; or NULL */
-    int try_ms;              /* for the first try; 0: RESOLVER_TRY_MS */
+    int try_ms;              /* time-out of the first try; 0: the default */
 };
 
 struct resolver;      /* opaque */
 struct resolver_name; /* opaque */
 
 enum resolver_state {
-    RESOLVER_ASKING, /* its first look-up is under way */
+    RESOLVER_ASKING, /* the name's first look-up is under way */
     RESOLVER_KNOWN,  /* there are addresses */
-    RESOLVER_FAILED  /* no addresses so far; asked again in a while */
+    RESOLVER_FAILED  /* no addresses so far; the name is asked again later */
 };
 
-/* Told from the loop, never from within a function below: the addresses of
- * name are others than before, or its first look-up has failed. It may open
- * and close names, this one too, but not destroy the resolver. */
+/* Called from the loop, never from within a function below, when the addresses
+ * of name have changed, or when its first look-up has failed. The callback may
+ * open and close names, name included, but not destroy the resolver. */
 typedef void (*resolver_fn)(void *context, struct resolver_name *name);
 
-/* 0, -ENOMEM, -EINVAL (servers), or why a file of resolver_paths that is there
- * cannot be read. */
+/* Returns 0, -ENOMEM, -EINVAL (servers are malformed), or the -errno with which
+ * a file of resolver_paths that exists could not be read. */
 MUST_USE int resolver_create(struct resolver **resolver_out,
                              const struct resolver_options *options);
 
-/* Closes the names still open, and gives up what is under way. */
+/* Closes the names still open, and gives up all look-ups under way. */
 void resolver_destroy(struct resolver *resolver);
 
-/* Begins to look host up, an IPv4 or IPv6 address (without brackets) or a
- * name. What needs no network is there on return: an address, which stays as
- * it is; what /etc/hosts says; a failure to send. For that on_change is not
- * called. 0, -EINVAL (neither name nor address), -ENOSPC (RESOLVER_NAMES_MAX),
- * -ENOMEM. */
+/* Begins to look host up: an IPv4 or IPv6 address (without brackets) or a name.
+ * An outcome that needs no network is known on return, without a call of
+ * on_change: an address, which never changes, an entry of /etc/hosts, or a
+ * failure to send. Returns 0, -EINVAL (host is neither a name nor an address),
+ * -ENOSPC (RESOLVER_NAMES_MAX) or -ENOMEM. */
 MUST_USE int resolver_name_open(struct resolver_name **name_out,
                                 struct resolver *resolver, struct bytes host,
                                 uint16_t port, resolver_fn on_change,
                                 void *context);
 
-/* May be called at any time; on_change is not called for name any more. */
+/* Closes name, at any time; on_change is not called for name any more. */
 void resolver_name_close(struct resolver_name *name);
 
 enum resolver_state resolver_name_state(const struct resolver_name *name);
 
-/* All known addresses, with the port from resolver_name_open(); *count_out is 0
- * unless KNOWN. They stay until the loop turns, or name is closed. */
+/* Returns all known addresses, with the port from resolver_name_open();
+ * *count_out is 0 unless the state is RESOLVER_KNOWN. The addresses stay until
+ * the loop turns, or name is closed. */
 const struct address *resolver_name_addresses(const struct resolver_name *name,
                                               size_t *count_out);
 
-/* When name is looked up again, by options->now; 0: that is under way, or will
- * never be. */
+/* Returns when name is looked up again, by options->now; 0 when a look-up is
+ * under way, or when none will ever come. */
 uint64_t resolver_name_ends_ms(const struct resolver_name *name);
 
-/* Why the last look-up failed; NULL: it did not. */
+/* Returns why the last look-up failed; NULL when it did not fail. */
 const char *resolver_name_why(const struct resolver_name *name);
 
 #endif

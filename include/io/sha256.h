@@ -1,6 +1,6 @@
 /*
- * sha256 - a digest, for which nobody finds two texts that have the same one
- * (FIPS 180-4).
+ * sha256 - a digest for which nobody finds two texts with the same result (FIPS
+ * 180-4).
  *
  * Thread: any; no state.
  */
@@ -11,7 +11,7 @@
 
 enum { SHA256_BYTES = 32 };
 
-/* Writes the digest of text. False: there is no memory. */
+/* Writes the digest of text. Returns false when memory is short. */
 MUST_USE bool sha256(struct bytes text, uint8_t out[SHA256_BYTES]);
 
 #endif

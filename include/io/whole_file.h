@@ -1,9 +1,10 @@
 /*
- * whole_file - files that are whole or not there, whenever one looks: written
- * under another name, flushed to the disk, and then named.
+ * whole_file - files that are always seen whole or not at all: they are written
+ * under another name, flushed to the disk, and then renamed.
  *
- * They lie in a directory that is open, so that a new one of its name leads
- * nobody elsewhere. A name in it that is a symlink is not followed.
+ * Files lie in a directory that is held open, so that a new directory of the
+ * same name leads nobody elsewhere. A name in it that is a symlink is not
+ * followed.
  *
  * Thread: any; waits for the disk.
  */
@@ -12,17 +13,19 @@
 
 #include "io/small_file.h"
 
-/* Makes the file under a name that nothing has yet. 0; -EEXIST; or another
+/* Makes the file under a name that is free. Returns 0, -EEXIST, or another
  * -errno. */
 MUST_USE int whole_file_create(int folder, const char *name, struct bytes text,
                                mode_t mode);
 
-/* Puts the file in the place of what has that name. 0 or -errno. */
+/* Makes the file, in the place of whatever has the name. Returns 0 or
+ * -errno. */
 MUST_USE int whole_file_replace(int folder, const char *name, struct bytes text,
                                 mode_t mode);
 
-/* Reads a file that is owner's, and of at most bytes_max; a NUL is put behind
- * its text. 0; -EACCES: it is another's, or no file; or another -errno. */
+/* Reads a file that belongs to owner and has at most bytes_max bytes, and puts
+ * a NUL behind its text. Returns 0, -EACCES when the file is somebody else's or
+ * is no regular file, or another -errno. */
 MUST_USE int whole_file_read(int folder, const char *name, uid_t owner,
                              size_t bytes_max, struct small_file *file);
 

@@ -1,19 +1,20 @@
 /*
  * http1 - bytes to request: strict HTTP/1.x heads (RFC 9112).
  *
- * http-parser as distributions build it forgives what other servers refuse
- * (bare LF, folded lines, space before a colon, HTTP/9.9, ...), and what two
- * servers read differently is how requests are smuggled. So a head is first
- * found and checked here, line by line as it comes in; only a complete head
- * without fault is given to http-parser, which takes it apart and stops. The
- * verdict depends neither on how that library was built nor on how the bytes
+ * http-parser, as distributions build it, forgives what other servers refuse
+ * (bare LF, folded lines, space before a colon, HTTP/9.9, ...). But a request
+ * can be smuggled in a head that two servers read differently. So a head is
+ * first found and checked here, line by line as it comes in. Only a complete
+ * head without fault is given to http-parser, which takes it apart and stops.
+ * The verdict depends neither on how http-parser was built nor on how the bytes
  * were split into reads. http1.c alone includes http_parser.h.
  *
  * Its files are listed in src/http/http1/http1_priv.h: http1_lint.c checks
  * every byte, http1_meaning.c what the fields say together (Host, the target,
  * the framing of the body by Content-Length and Transfer-Encoding).
  *
- * Thread: the worker that reads; state: struct http1_progress, its last Host.
+ * Thread: the worker that reads. State: struct http1_progress, and each
+ *         thread's last Host.
  */
 #ifndef HTTP_HTTP1_HTTP1_H
 #define HTTP_HTTP1_HTTP1_H
@@ -26,7 +27,7 @@
 enum {
     HTTP1_LINE_BYTES_MAX = 8192,  /* request line; over it: 414 */
     HTTP1_HEAD_BYTES_MAX = 16384, /* request line and fields; over it: 431 */
-    HTTP1_LEADING_CRLF_MAX = 4    /* empty lines before it (9112 2.2) */
+    HTTP1_LEADING_CRLF_MAX = 4    /* empty lines before all (9112 2.2) */
 };
 
 enum http1_verdict {
@@ -45,11 +46,11 @@ struct http1_progress {
 
 /* Goes on checking the head at data, of which len bytes have come in. Each call
  * for one head passes the same data, or a moved copy, with a len that never
- * falls. On HTTP1_DONE request holds views into data, and *used_out the length
- * of the head with its empty line. On HTTP1_BAD *reason_out says why, and
- * request->line is what there is of the request line. progress is reset on
- * both. The caller sets request->many before; what it points to is used for a
- * head with many fields. */
+ * falls. On HTTP1_DONE request holds views into data, and *used_out is the
+ * length of the head with its empty line. On HTTP1_BAD *reason_out says why,
+ * and request->line is what there is of the request line. progress is reset on
+ * both verdicts. The caller has set request->many to room for a head with many
+ * fields. */
 enum http1_verdict http1_parse(struct http1_progress *progress,
                                const char *data, size_t len,
                                struct request *request, size_t *used_out,

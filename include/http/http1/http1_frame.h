@@ -17,13 +17,13 @@
 #include "http/response.h"
 
 enum {
-    /* In a cached head: "HTTP/1.1 200 OK", then "Date: " and its value, in the
-     * place of which another may be written, then the fields. */
+    /* A cached head begins with "HTTP/1.1 200 OK" and "Date: " with its value,
+     * which may be overwritten by a newer date; the fields follow. */
     HTTP1_CACHED_DATE_AT = 17 + 6,
     HTTP1_CACHED_FIELDS_AT = HTTP1_CACHED_DATE_AT + 29 + 2
 };
 
-/* Begins a head for response_borrow_head(): all before the fields. */
+/* Begins a head for response_borrow_head(): writes all before the fields. */
 void http1_begin_cached_head(struct buf *head, const struct now *clock);
 
 /* Private: frames a response that cannot be sent as it lies in the cache. */
@@ -31,16 +31,16 @@ __attribute__((noinline)) void http1_frame_rest(struct response *response,
                                                 bool is_http10,
                                                 const struct now *clock);
 
-/* Frames a response that has been made, once; more calls do nothing. To
- * HTTP/1.0, which reads no chunks, a body of unknown length ends with the
- * connection: persists is cleared. */
+/* Frames a response that has been made; only the first call does anything.
+ * HTTP/1.0 reads no chunks, so that a body of unknown length has to end with
+ * the connection there: persists is cleared. */
 static inline void http1_frame(struct response *response, bool is_http10,
                                const struct now *clock)
 {
     if (response->is_framed || !response->has_head)
         return;
     if (response->is_borrowed && response->persists && !is_http10)
-        response->is_framed = true; /* it is right as it lies in the cache */
+        response->is_framed = true; /* the cached head is right as it is */
     else
         http1_frame_rest(response, is_http10, clock);
 }

@@ -2,21 +2,20 @@
  * hpack - field lines to header blocks and back (RFC 7541). hpack.c alone
  * includes nghttp2.h.
  *
- * What is sent is encoded without a dynamic table: a block depends on nothing
- * but its fields. So what a cache has encoded once serves every connection, a
- * block that was made can be given up again, a connection needs no memory for
- * what it has sent, and no answer tells by its length what another had in it
- * (CRIME). It costs some bytes: names and values of the static table are one or
- * two, texts are Huffman-coded.
+ * What is sent is encoded without a dynamic table, so that a block depends on
+ * nothing but its fields. Therefore a block that a cache has encoded serves
+ * every connection, a finished block can be given up again, a connection needs
+ * no memory for what it has sent, and the length of an answer tells nothing of
+ * other answers (CRIME). The price is some bytes: names and values of the
+ * static table take one or two, and texts are Huffman-coded.
  *
  * What comes is decoded with the table of 4096 bytes that every client may
- * expect. How long a decoded list of fields may be is not decided here:
- * on_field says when it is enough (http2_request.h, HTTP2_LIST_BYTES_MAX), and
- * how long an encoded block may be is said in engine/h2/h2_priv.h
- * (H2_BLOCK_BYTES_MAX).
+ * expect. The limits are set elsewhere: on_field ends a list of fields that has
+ * grown too long (http2_request.h, HTTP2_LIST_BYTES_MAX), and the limit of an
+ * encoded block is in engine/h2/h2_priv.h (H2_BLOCK_BYTES_MAX).
  *
- * Thread: an encoder is one worker's; a decoder its connection's.
- * Owns:   a decoder its table.
+ * Thread: an encoder belongs to one worker, a decoder to its connection.
+ * Owns:   a decoder owns its table.
  */
 #ifndef HTTP_HTTP2_HPACK_H
 #define HTTP_HTTP2_HPACK_H
@@ -32,37 +31,39 @@ struct hpack_field {
     struct bytes value;
 };
 
-/* Stands before the first block of a connection and says that no table is used
- * (RFC 7541 6.3); any size that the client allows is enough for that. */
+/* Stands before the first block of a connection and says that no dynamic table
+ * is used (RFC 7541 6.3). Any table size that a client allows is enough. */
 #define HPACK_NO_TABLE "\x20"
 
 /* --- To the client ------------------------------------------------------- */
 
 struct hpack_encoder; /* opaque */
 
-/* NULL: no memory. */
+/* Returns NULL when memory is short. */
 MUST_USE struct hpack_encoder *hpack_encoder_create(void);
 void hpack_encoder_destroy(struct hpack_encoder *encoder);
 
-/* Appends fields, HPACK_FIELDS_MAX at most. Without memory out has failed. */
+/* Appends at most HPACK_FIELDS_MAX fields. If memory is short, out->failed is
+ * set. */
 void hpack_encode(struct hpack_encoder *encoder,
                   const struct hpack_field *fields, size_t count,
                   struct buf *out);
 
-/* Appends ":status", of 100 to 599. */
+/* Appends ":status" with a value of 100 to 599. */
 void hpack_encode_status(unsigned status, struct buf *out);
 
 /* --- From the client ----------------------------------------------------- */
 
 struct hpack_decoder; /* opaque */
 
-/* NULL: no memory. */
+/* Returns NULL when memory is short. */
 MUST_USE struct hpack_decoder *hpack_decoder_create(void);
 void hpack_decoder_destroy(struct hpack_decoder *decoder);
 
 /* Decodes a whole block. on_field gets each field, for the call only, and says
- * whether to go on. False: the block is malformed, there was no memory, or
- * on_field has stopped it: the table is lost, and the connection with it. */
+ * whether to go on. Returns false when the block is malformed, when memory was
+ * short, or when on_field has stopped: the table is lost then, and with it the
+ * connection. */
 MUST_USE bool hpack_decode(struct hpack_decoder *decoder, struct bytes block,
                            bool (*on_field)(void *context, struct bytes name,
                                             struct bytes value),

@@ -72,7 +72,7 @@ enum http2_error {
 };
 
 struct http2_frame {
-    uint32_t len; /* of the payload */
+    uint32_t len; /* length of the payload */
     uint8_t type;
     uint8_t flags;
     uint32_t stream;
@@ -112,19 +112,20 @@ static inline void http2_write_frame(char *to, const struct http2_frame *frame)
 
 /* --- Header blocks ------------------------------------------------------- */
 
-/* Appends lines ("Name: value" CRLF) as fields, but for those that are about a
- * connection of HTTP/1 (RFC 9113 8.2.2). */
+/* Appends lines ("Name: value" CRLF) as fields. Lines about a connection of
+ * HTTP/1 are left out (RFC 9113 8.2.2). */
 void http2_put_lines(struct hpack_encoder *encoder, struct bytes lines,
                      struct buf *out);
 
-/* How many bytes of a response's bytes_left are the lines of its head, before
- * http2_put_head(). */
+/* Returns how many of a response's bytes_left are the lines of its head. To be
+ * called before http2_put_head(). */
 size_t http2_lines_bytes(const struct response *response);
 
-/* Appends the head of a response that has been made: its status, Date (of date,
- * a block of that field alone) unless it came with one, and its fields, which
- * bytes_left counts no longer. *priority_out: the value of its Priority field,
- * a view for the moment; untouched when it has none. */
+/* Appends the head of a response that has been made: its status, Date and its
+ * fields, which bytes_left no longer counts. The Date is taken from date, a
+ * block with that field alone, unless the response has one itself.
+ * *priority_out becomes the value of the field Priority, a view for the moment;
+ * it stays untouched when there is no such field. */
 void http2_put_head(struct hpack_encoder *encoder, struct response *response,
                     struct bytes date, struct buf *out,
                     struct bytes *priority_out);

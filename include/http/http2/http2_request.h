@@ -6,12 +6,11 @@
  *                  --> http2_head_store()  --> http2_request_read()
  *
  * A head that is malformed by RFC 9113 is no request, and ends the stream. A
- * head that is well-formed and would be refused in HTTP/1 (a path with a byte
- * that must be encoded, a host that is none, a method that nobody knows) is
- * refused with the same reason. Any other head can be written as a request of
- * HTTP/1.1 that nobody reads in another way: no line has control bytes, none
- * says anything of a connection, and the length of the body is known to be true
- * or not said.
+ * well-formed head that HTTP/1 would refuse (a path with a byte that must be
+ * encoded, a host that is none, a method that nobody knows) is refused with the
+ * same reason. Any other head can be written as a request of HTTP/1.1 that all
+ * servers read alike: no line has control bytes, no line says anything of a
+ * connection, and the length of the body is either true or not said.
  *
  * Several cookie lines become one (8.2.3), ":authority" stands as Host, and the
  * request of RFC 8441 for a WebSocket becomes the one of RFC 6455 that means
@@ -48,9 +47,10 @@ enum http2_verdict {
     HTTP2_REFUSED    /* answered with the reason */
 };
 
-/* A head that is being gathered; large, one for all connections of a worker. */
+/* A head that is being gathered. The struct is large: one serves all
+ * connections of a worker. */
 struct http2_head {
-    struct bytes method; /* views into text below; data NULL: none came */
+    struct bytes method; /* views into text; data NULL: no such field came */
     struct bytes scheme;
     struct bytes authority;
     struct bytes path;
@@ -77,13 +77,13 @@ struct http2_head {
 
 void http2_head_begin(struct http2_head *head, bool is_trailer);
 
-/* Takes one more line. False: the head has reached the second limit, so that
- * decoding breaks off. */
+/* Takes one more line. Returns false when the head has reached the second
+ * limit; decoding then breaks off. */
 MUST_USE bool http2_head_add(struct http2_head *head, struct bytes name,
                              struct bytes value);
 
 /* Ends a head when all its lines have come. ends: no body follows. socket_key:
- * for the request of a WebSocket, 24 bytes that nobody has seen (RFC 6455
+ * 24 bytes that nobody has seen, for the request of a WebSocket (RFC 6455
  * 4.1). */
 enum http2_verdict http2_head_end(struct http2_head *head, bool ends,
                                   const char *socket_key,
@@ -96,20 +96,21 @@ static inline bool http2_head_wants_socket(const struct http2_head *head)
     return head->protocol.data;
 }
 
-/* How many bytes the head's text takes, and the text itself. After
- * http2_head_end(), unless that said HTTP2_MALFORMED. */
+/* http2_head_bytes() returns how many bytes the head's text takes, and
+ * http2_head_store() copies the text. Both follow http2_head_end(), unless its
+ * verdict was HTTP2_MALFORMED. */
 size_t http2_head_bytes(const struct http2_head *head);
 void http2_head_store(const struct http2_head *head, char *to);
 
-/* How many fields a stored text has. */
+/* Returns how many fields a stored text has. */
 unsigned http2_text_fields(const char *text);
 
 /* Fills request in with views of a text that was stored. The caller has set
- * request->fields, with room for http2_text_fields(). Returns REASON_NONE, or
- * why the request is refused. */
+ * request->fields to room for http2_text_fields(). Returns REASON_NONE, or the
+ * reason for refusing the request. */
 enum reason http2_request_read(struct request *request, const char *text);
 
-/* Fills in the request's fields alone, where they are needed again. */
+/* Fills in the request's fields alone, for a request that needs them again. */
 void http2_request_read_fields(struct request *request, const char *text);
 
 #endif

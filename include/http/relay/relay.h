@@ -6,20 +6,20 @@
  *   client <-- fields <--- relay_interim()  <-- reply 1xx
  *   client <-- fields <--- relay_reply()    <-- reply
  *
- * Nothing is copied through: framing is ours, and what belongs to one
- * connection stays there: Connection and all it names, Keep-Alive, Proxy-*, TE,
- * Trailer, Transfer-Encoding, Upgrade. Fields that say who asked are left out,
- * too, unless a trusted proxy sent them, and so are fields that some servers
- * take for one of these because of an underscore (X_Forwarded_For).
+ * Nothing is copied through. Framing is ours. Fields that belong to one
+ * connection stay there: Connection and all that it names, Keep-Alive, Proxy-*,
+ * TE, Trailer, Transfer-Encoding, Upgrade. Fields that say who asked are left
+ * out unless a trusted proxy sent them. So are fields that some servers take
+ * for one of these because of an underscore (X_Forwarded_For).
  *
- * X-Forwarded-For, -Proto and -Host and Forwarded (RFC 7239) say who asked: all
- * of them anew when the peer is not trusted. A trusted peer speaks in one of
- * the two ways (forwarded_trust.field), which is continued; the other is
- * dropped, since anybody may have written it.
+ * X-Forwarded-For, -Proto and -Host and Forwarded (RFC 7239) say who asked. If
+ * the peer is not trusted, all of them are written anew. A trusted peer speaks
+ * in one of the two ways (forwarded_trust.field): that way is continued, and
+ * the other is dropped, since anybody may have written it.
  *
- * A reply that names a place of the upstream's (Location, Content-Location,
- * Refresh, Path and Domain of a cookie) names it to the client as the client
- * would ask for it, where relay.renames: relay_names.c.
+ * A reply may name one of the upstream's own paths (Location, Content-Location,
+ * Refresh, Path and Domain of a cookie). With relay.renames the client gets the
+ * path by which it would ask this server: relay_names.c.
  *
  * Thread: any; no state.
  */
@@ -34,121 +34,125 @@
 enum {
     RELAY_HEAD_BYTES_MAX = 65536, /* for a buf; heads may grow on their way */
     RELAY_NOMINATED_MAX = 16,     /* fields that Connection may name */
-    RELAY_ROUNDS_MAX = 10         /* our own name in Via: more is a loop */
+    RELAY_ROUNDS_MAX = 10         /* a loop: our name stands so often in Via */
 };
 
-/* How messages of one place are relayed. All texts are borrowed; host and the
- * last two are the exchange's, the others the same for each message. */
+/* How messages of one place are relayed. All texts are borrowed. host,
+ * request_id and traceparent belong to the exchange; all other members are the
+ * same for each message. */
 struct relay {
-    /* The target's path, as sent, begins with strip, in whose place replace is
-     * put: "/app/" and "/" make "/x" of "/app/x". Both empty: the path stays.
-     * strip ends where a segment does. */
+    /* The target's path, as sent, begins with strip, and replace is put in its
+     * place: "/app/" and "/" turn "/app/x" into "/x". If both are empty, the
+     * path stays. strip ends where a segment ends. */
     struct bytes strip;
     struct bytes replace;
     struct bytes host;      /* value of Host, for the upstream */
     bool is_https;          /* the upstream is asked by https */
     bool keeps_host;        /* the client's Host goes on, if it has one */
     struct bytes pseudonym; /* our name in Via, a token */
-    struct bytes upgrade;   /* protocol that may be upgraded to, as
+    struct bytes upgrade;   /* the one protocol that clients may upgrade to, as
                                "websocket"; empty: none */
     const struct forwarded_trust *trust; /* NULL: no proxy is trusted */
     bool renames;      /* paths in a reply (Location) become the client's */
     bool tells_client; /* the upstream is told of the client's certificate, in
                           fields that nobody else can send */
-    struct bytes request_id;  /* X-Request-Id, in the place of any other, both
-                                 ways; empty: as it comes */
-    struct bytes traceparent; /* instead of the client's; empty: as it comes */
+    struct bytes request_id;  /* replaces X-Request-Id in both directions;
+                                 empty: the field goes on as it came */
+    struct bytes traceparent; /* replaces the client's; empty: the client's
+                                 goes on */
 };
 
-/* What relay_request() needs and the request does not say. */
+/* What relay_request() needs to know besides the request. */
 struct relay_from {
-    const struct address *peer; /* who is connected; not whom a proxy names */
+    const struct address *peer; /* who is connected, whomever a proxy names */
     struct bytes scheme;        /* "http" or "https" */
-    bool expects_continue;      /* Expect: 100-continue goes on, if asked */
-    /* The client's certificate, as relay.tells_client wants it; empty: the
-     * client has shown none. */
+    bool expects_continue;      /* the client's Expect: 100-continue goes on */
+    /* The client's certificate, for relay.tells_client; empty: the client has
+     * shown none. */
     struct bytes client_subject, client_fingerprint;
-    bool has_length; /* the body is here whole: length is its own */
+    bool has_length; /* the body is here whole, and has length bytes */
     uint64_t length;
 };
 
 enum relay_verdict {
     RELAY_DONE,
-    RELAY_BAD_CONNECTION, /* Connection names a field that is not for one
-                             connection, or too many */
+    RELAY_BAD_CONNECTION, /* Connection names too many fields, or a field that
+                             is not about one connection */
     RELAY_BAD_TARGET,     /* has dot segments, or does not begin with strip */
     RELAY_BAD_COUNT,      /* Max-Forwards is no number */
-    RELAY_BAD_SWITCH,     /* 101 that nobody asked for */
-    RELAY_LOOP,           /* it has passed here too often */
+    RELAY_BAD_SWITCH,     /* a 101 that nobody asked for */
+    RELAY_LOOP,           /* the request has passed here too often */
     RELAY_LAST,           /* Max-Forwards is 0: this server has to answer */
     RELAY_TOO_LARGE       /* there was no room in out */
 };
 
-/* The reason to refuse a request that got this verdict; REASON_NONE for
- * RELAY_LAST, and for verdicts on replies. */
+/* Returns the reason for refusing a request that got this verdict; REASON_NONE
+ * for RELAY_LAST, and for verdicts on replies. */
 enum reason relay_reason(enum relay_verdict verdict);
 
-/* Appends the head of the request for the upstream, with its empty line:
- * HTTP/1.1, framed by Content-Length or chunks, or without a body. Unless
- * RELAY_DONE, what stands in out is of no use. CONNECT and TRACE are for the
- * caller to refuse. */
+/* Appends the head of the request for the upstream, with its empty line. The
+ * head is one of HTTP/1.1, framed by Content-Length or chunks, or without a
+ * body. After any verdict but RELAY_DONE the text in out is of no use. The
+ * caller refuses CONNECT and TRACE. */
 MUST_USE enum relay_verdict relay_request(const struct relay *relay,
                                           const struct request *request,
                                           const struct relay_from *from,
                                           struct buf *out);
 
-/* How the request's body will be framed there: BODY_NONE, BODY_LENGTH or
- * BODY_CHUNKED, as it is here unless has_length. */
+/* Returns how the request's body is framed for the upstream: BODY_NONE,
+ * BODY_LENGTH or BODY_CHUNKED. The framing is the client's unless
+ * has_length. */
 enum body_framing relay_framing(const struct request *request,
                                 const struct relay_from *from);
 
-/* Whether the request goes on as one to change protocols: HTTP/1.1, GET,
- * without a body, and relay->upgrade among those asked for. */
+/* Whether the request goes on as a request to change protocols. Such a request
+ * is a GET of HTTP/1.1 without a body that asks for relay->upgrade. */
 bool relay_upgrades(const struct relay *relay, const struct request *request);
 
 /* Whether Connection names fields that do not go on for that reason, or cannot
- * be read: the upstream then answers less than was asked. */
+ * be read. The upstream then answers less than the client asked for. */
 bool relay_leaves_out(const struct request *request);
 
-/* Whether the request has credentials that count for all that comes over its
- * connection to the upstream: NTLM, Negotiate (RFC 4559 6). Nobody else may be
- * asked for over that one. */
+/* Whether the request has credentials that count for all requests on its
+ * connection to the upstream: NTLM, Negotiate (RFC 4559 6). Such a connection
+ * may carry nobody else's requests. */
 bool relay_binds_connection(const struct request *request);
 
 /* Whether the client reads trailer fields: TE: trailers (RFC 9110 6.5.1). */
 bool relay_takes_trailers(const struct request *request);
 
-/* Appends the fields of a 1xx, 101 included. Not for clients of HTTP/1.0: RFC
- * 9110 15.2. */
+/* Appends the fields of a 1xx, 101 included. A client of HTTP/1.0 may get no
+ * 1xx (RFC 9110 15.2). */
 MUST_USE enum relay_verdict relay_interim(const struct relay *relay,
                                           const struct request *request,
                                           const struct reply *reply,
                                           struct buf *out);
 
-/* Appends the fields of a reply, but for those about its framing. They go into
- * response_add_source_of() if that is BODY_LENGTH, response_add_source() if
- * BODY_CHUNKED or BODY_UNTIL_CLOSE, and response_add_head() if BODY_NONE; only
- * then Content-Length, as of an answer to HEAD or a 304, is among them. */
+/* Appends the fields of a reply, except those about its framing. The caller
+ * passes them to response_add_source_of() if the framing is BODY_LENGTH, to
+ * response_add_source() if it is BODY_CHUNKED or BODY_UNTIL_CLOSE, and to
+ * response_add_head() if it is BODY_NONE. Only with BODY_NONE is Content-Length
+ * among the fields, as in an answer to HEAD or a 304. */
 MUST_USE enum relay_verdict relay_reply(const struct relay *relay,
                                         const struct request *request,
                                         const struct reply *reply,
                                         struct buf *head);
 
-/* Appends the client's name for a URI that a reply has (relay_names.c). */
+/* Appends the client's name for a URI that a reply names (relay_names.c). */
 void relay_put_uri(const struct relay *relay, const struct request *request,
                    struct bytes uri, struct buf *out);
 
-/* Appends those fields of a reply with an error that another body may follow:
- * none that is about framing or the body, or that the answer in its place has
+/* Appends the fields of a reply with an error whose body is replaced. Fields
+ * about framing or the body are left out, and those that the new answer has
  * itself. */
 MUST_USE enum relay_verdict relay_error(const struct relay *relay,
                                         const struct request *request,
                                         const struct reply *reply,
                                         struct buf *fields);
 
-/* Appends those of the trailer fields in lines (whole lines; chunked.trailer)
- * that may follow a body: none that is about framing, routing, control,
- * authentication or content (RFC 9110 6.5.1). */
+/* Appends those of the trailer fields in lines (whole lines, from
+ * chunked.trailer) that may follow a body. Fields about framing, routing,
+ * control, authentication or content may not (RFC 9110 6.5.1). */
 void relay_trailer(struct bytes lines, struct buf *out);
 
 #endif

@@ -21,25 +21,26 @@ struct cache_rules {
     size_t count;
     struct cache_rule {
         uint8_t kind;          /* private */
-        struct bytes type;     /* of kinds that go by type */
-        struct name_glob glob; /* of that which goes by name or path */
+        struct bytes type;     /* of a rule that goes by type */
+        struct name_glob glob; /* of a rule that goes by name or path */
         struct bytes value;
     } rules[CACHE_RULES_MAX];
 };
 
 /* Adds a rule to rules, which began as all zero. Returns NULL, or what is wrong
- * with text, as words to put behind it. */
+ * with text, as words to put behind text. */
 MUST_USE const char *cache_rules_add(struct cache_rules *rules,
                                      struct bytes text);
 
-/* The value for a clean path that names a file (not only its directory) of a
- * media type, whose parameters do not count; fallback when no rule fits. */
+/* Returns the value for a clean path that names a file (not only its directory)
+ * and for the file's media type, whose parameters do not count. Returns
+ * fallback when no rule fits. */
 struct bytes cache_rules_find(const struct cache_rules *rules,
                               struct bytes path, struct bytes type,
                               struct bytes fallback);
 
-/* NULL when text is a value of Cache-Control (RFC 9111 5.2) whose times are
- * numbers of seconds; or what is wrong with it. */
+/* Checks that text is a value of Cache-Control (RFC 9111 5.2) whose times are
+ * numbers of seconds. Returns NULL, or what is wrong with text. */
 MUST_USE const char *cache_control_check(struct bytes text);
 
 #endif

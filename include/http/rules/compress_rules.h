@@ -2,9 +2,9 @@
  * compress_rules - what the operator wants compressed on the way, and how: the
  * codings, the preferred one first, media types, and sizes.
  *
- * A type is a pattern of base/glob.h, whose star stands for all of "text/" or
- * of "+json"; what is behind a semicolon in the type of an answer does not
- * count.
+ * A type is a pattern of base/glob.h, so that all of "text/" or of "+json" can
+ * be named by a star. Parameters behind a semicolon in the type of an answer do
+ * not count.
  *
  * Thread: filled at start; afterwards read only and shared by all.
  * Owns:   all of it.
@@ -17,27 +17,27 @@
 
 enum { COMPRESS_TYPES_MAX = 40 };
 
-/* The word for no compression, where a coding could stand. */
+/* The word that stands in the place of a coding for no compression. */
 #define COMPRESS_OFF "off"
 
 struct compress_rules {
     struct coding_order order;
-    unsigned codings;   /* bit 1 << coding: it is in order */
-    uint64_t bytes_min; /* known to be smaller: not compressed */
+    unsigned codings;   /* bit 1 << coding: the coding is in order */
+    uint64_t bytes_min; /* an answer known to be smaller stays as it is */
     uint64_t bytes_max;
     size_t type_count;
     struct glob types[COMPRESS_TYPES_MAX];
 };
 
-/* Each adds to rules, which began as all zero. Returns NULL, or what is wrong
- * with text, as words to put behind it. */
+/* Each of the two adds to rules, which began as all zero. Returns NULL, or what
+ * is wrong with text, as words to put behind text. */
 MUST_USE const char *compress_rules_add_coding(struct compress_rules *rules,
                                                struct bytes text);
 MUST_USE const char *compress_rules_add_type(struct compress_rules *rules,
                                              struct bytes text);
 
-/* Each adds the defaults: all codings, first the one that leaves the fewest
- * bytes of texts; and types that shrink. */
+/* Each of the two adds defaults: all codings, first the one that leaves the
+ * fewest bytes of text, or the types that shrink. */
 void compress_rules_add_codings(struct compress_rules *rules);
 void compress_rules_add_types(struct compress_rules *rules);
 
@@ -48,8 +48,8 @@ bool compress_rules_take(const struct compress_rules *rules, struct bytes type);
  * answer then has to stay as it is. */
 bool compress_is_forbidden(struct bytes cache_control);
 
-/* Whether any Cache-Control line of head, from that offset on, says so: a list
- * may be spread over several lines (RFC 9110 5.3). */
+/* Whether any Cache-Control line of head, from the offset from on, says
+ * no-transform: a list may be spread over several lines (RFC 9110 5.3). */
 bool compress_is_forbidden_in(struct bytes head, size_t from);
 
 #endif

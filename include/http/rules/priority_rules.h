@@ -1,12 +1,12 @@
 /*
  * priority_rules - what the operator says of the order of responses, by the
- * name or path of what is asked for; it overrules the client (RFC 9218 8).
+ * name or path of what is asked for. A rule overrules the client (RFC 9218 8).
  *
  *   *.css u=1              by name
  *   /video/v*.mp4 u=6, i   by path
  *
- * The first rule that fits decides. What it does not say is as the client has
- * it.
+ * The first rule that fits decides. A part of the priority that the rule does
+ * not say stays as the client has it.
  *
  * Thread: filled at start; afterwards read only and shared by all.
  * Owns:   all of it.
@@ -28,11 +28,11 @@ struct priority_rules {
 };
 
 /* Adds a rule to rules, which began as all zero. Returns NULL, or what is wrong
- * with text, as words to put behind it. */
+ * with text, as words to put behind text. */
 MUST_USE const char *priority_rules_add(struct priority_rules *rules,
                                         struct bytes text);
 
-/* What is said of a clean path; nothing when no rule fits. */
+/* Returns what the rules say of a clean path: nothing when no rule fits. */
 struct priority_said priority_rules_find(const struct priority_rules *rules,
                                          struct bytes path);
 

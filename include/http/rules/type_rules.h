@@ -1,6 +1,6 @@
 /*
- * type_rules - media types that the operator sets for files, by their name or
- * path, before those that every server knows (mime.h).
+ * type_rules - media types that the operator sets for files, by name or path.
+ * These types go before those of mime.h.
  *
  *   *.ts video/mp2t                       by name
  *   /feeds/news application/rss+xml          by path
@@ -28,12 +28,12 @@ struct type_rules {
 };
 
 /* Adds a rule to rules, which began as all zero. Returns NULL, or what is wrong
- * with text, as words to put behind it. */
+ * with text, as words to put behind text. */
 MUST_USE const char *type_rules_add(struct type_rules *rules,
                                     struct bytes text);
 
-/* The type for a clean path that names a file; an empty one when no rule fits,
- * as when rules is NULL. */
+/* Returns the type for a clean path that names a file. The type is empty when
+ * no rule fits, and when rules is NULL. */
 struct bytes type_rules_find(const struct type_rules *rules, struct bytes path);
 
 #endif
