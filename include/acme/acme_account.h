@@ -1,5 +1,6 @@
 /*
- * acme_account - the account with an authority: made once, then found again.
+ * acme_account - an account with an authority, which is created once and then
+ * found again.
  *
  * Thread: its owner's; waits for the network.
  * Owns:   the account's key, which the client borrows.
@@ -16,30 +17,31 @@ struct acme_account {
     char id[ACME_ID_MAX + 1]; /* name of the account's folder */
 };
 
-/* Finds the account, or makes one, after a successful acme_client_begin(). */
+/* Finds the account with the client's authority, or creates one.
+ * acme_client_begin() must have succeeded before. */
 MUST_USE enum acme_result acme_account_open(
     struct acme_account *account, struct acme_client *client,
     const struct acme_state *state, const struct acme_settings *settings,
     struct acme_problem *problem);
 void acme_account_close(struct acme_account *account);
 
-/* Whether the folder has an account with that authority. */
+/* Whether the state's folder has an account with that authority. */
 bool acme_account_exists(const struct acme_state *state, const char *directory);
 
-/* Gives the account another key. The new key is saved before the authority is
- * told of it, so that the account never loses its key. */
+/* Replaces the account's key by a new one. The new key is saved before it is
+ * sent to the authority, so that the account never loses its key. */
 MUST_USE enum acme_result acme_account_roll(struct acme_account *account,
                                             struct acme_client *client,
                                             const struct acme_state *state,
                                             struct acme_problem *problem);
 
-/* Closes the account for good, and sets its files aside. */
+/* Closes the account for good, and renames its files to *.damaged. */
 MUST_USE enum acme_result acme_account_deactivate(
     struct acme_account *account, struct acme_client *client,
     const struct acme_state *state, struct acme_problem *problem);
 
-/* Forgets an account that the authority no longer knows: the next
- * acme_account_open() makes a new one. */
+/* Forgets an account that the authority no longer knows. The next
+ * acme_account_open() creates a new one. */
 void acme_account_forget(struct acme_account *account,
                          struct acme_client *client,
                          const struct acme_state *state);

@@ -1,12 +1,13 @@
 /*
- * acme_agent - gets and renews all managed certificates: decides which is due,
- * which authority is asked, and when a failed try is repeated.
+ * acme_agent - obtains and renews all managed certificates. It decides which
+ * certificate is due, which authority is asked, and when a failed try is
+ * repeated.
  *
- * A try goes through the authorities in their order, and with each through the
- * challenges, until one has worked. If none has, the next try waits: acme-retry
- * at first, then twice as long each time, up to a day.
+ * A try asks one authority after the other, and at each one challenge after the
+ * other, until one has worked. If none has, the next try waits: acme-retry at
+ * first, then twice as long each time, up to a day.
  *
- * Thread: its owner's; waits for the network.
+ * Thread: the owner's; functions wait for the network.
  * Owns:   the state's folder. Borrows the options.
  */
 #ifndef ACME_ACME_AGENT_H
@@ -22,7 +23,8 @@
 /* What an agent knows of a certificate between its turns. */
 struct acme_seen {
     int64_t due_s; /* when it needs work next */
-    /* The file as last seen; when a number differs, it is looked at at once. */
+    /* The file when it was last read. If one of these has changed, the
+     * certificate is checked at once. */
     uint64_t inode, bytes;
     struct timespec changed;
     bool has_failed;
@@ -34,12 +36,12 @@ struct acme_agent {
     const char *challenges[ACME_CHALLENGE_TYPES_MAX];
     struct acme_state state;
     struct acme_hook hook;
-    struct acme_seen *seen;           /* one for each managed certificate */
+    struct acme_seen *seen;           /* one per managed certificate */
     int64_t turn_s;                   /* when the last turn was */
     void (*on_change)(void *context); /* new certificate or .told file */
     void *context;
     bool has_lock;
-    bool has_told; /* the log says that it waits for the lock */
+    bool has_told; /* the wait for the lock was logged */
     bool has_told_clock;
 };
 
@@ -48,9 +50,9 @@ MUST_USE int acme_agent_open(struct acme_agent *agent,
                              const struct options *options);
 void acme_agent_close(struct acme_agent *agent);
 
-/* Does what is due. Returns the seconds until the next turn, ten at most; or
- * -1, after a line in the log: the state's folder was removed or replaced, so
- * the agent must end. */
+/* Does all due work. Returns how many seconds to wait until the next turn, ten
+ * at most; or -1, after a line in the log, if the state's folder was removed or
+ * replaced, so that the agent must end. */
 int64_t acme_agent_turn(struct acme_agent *agent);
 
 /* Whether no certificate had failed when the last turn ended. */

@@ -1,15 +1,17 @@
 /*
- * acme_authorization - proves control of one name of an order, unless the
- * authority accepts it already (RFC 8555 7.5).
+ * acme_authorization - proves to the authority that we control one name of an
+ * order (RFC 8555 7.5). Does nothing if the authority has accepted the name
+ * already.
  *
- * Thread: its owner's; waits, minutes at most.
+ * Thread: the owner's; functions wait for minutes at most.
  */
 #ifndef ACME_ACME_AUTHORIZATION_H
 #define ACME_ACME_AUTHORIZATION_H
 
 #include "acme/acme_job.h"
 
-/* challenge->url is the authorization's; the rest of it is scratch space. */
+/* Proves control of the name that the authorization at challenge->url is about.
+ * The function uses the other fields of challenge as scratch space. */
 MUST_USE enum acme_result acme_authorization_show(
     struct acme_job *job, struct acme_challenge *challenge,
     struct acme_problem *problem);

@@ -2,15 +2,15 @@
  * acme_challenge - puts the proof that we control a name where an authority
  * looks for it, and removes it afterwards.
  *
- *   http-01   live/challenge/TOKEN, which the server answers by http
- *             (handler/challenge.h; RFC 8555 8.3)
- *   tls-alpn-01   live/challenge/alpn.HASH, a certificate that the server shows
- *             by TLS (io/tls/tls_challenge.h; RFC 8737)
- *   dns-01    a TXT record, by the operator's command (RFC 8555 8.4)
- *   dns-persist-01   a TXT record that is there for good, and says which
- *             account may have certificates (draft-ietf-acme-dns-persist)
+ *   http-01          the file live/challenge/TOKEN, which the server sends by
+ *                    HTTP (handler/challenge.h; RFC 8555 8.3)
+ *   tls-alpn-01      the certificate live/challenge/alpn.HASH, which the server
+ *                    shows by TLS (io/tls/tls_challenge.h; RFC 8737)
+ *   dns-01           a TXT record, put by the operator's command (RFC 8555 8.4)
+ *   dns-persist-01   a permanent TXT record, which says which account may have
+ *                    certificates (draft-ietf-acme-dns-persist)
  *
- * Thread: its owner's; waits for the file system, and for the command.
+ * Thread: the owner's; functions wait for the file system and for the command.
  */
 #ifndef ACME_ACME_CHALLENGE_H
 #define ACME_ACME_CHALLENGE_H
@@ -29,7 +29,7 @@ struct acme_challenge {
     char name[HOST_NAME_MAX_BYTES + 1];
     char token[ACME_TOKEN_MAX + 1];
     char url[ACME_URL_MAX + 1];
-    char file[ACME_TOKEN_MAX + 1]; /* the name of the file that was put */
+    char file[ACME_TOKEN_MAX + 1]; /* name of the file that was written */
     char issuer[HOST_NAME_MAX_BYTES + 1]; /* dns-persist-01: the authority */
     /* dns-01: the name of the DNS record that was put. */
     char record[ACME_HOOK_TEXT_MAX];
@@ -38,12 +38,13 @@ struct acme_challenge {
     bool is_put;
 };
 
-/* Reads the name of an authorization. False: it has none. */
+/* Reads the name that an authorization is about. Returns false if it has
+ * none. */
 MUST_USE bool acme_challenge_read_name(struct acme_challenge *challenge,
                                        const struct json_value *authorization);
 
-/* Reads the challenge of that type from an authorization. False: it has none,
- * or an invalid one. */
+/* Reads the challenge of that type from an authorization. Returns false if
+ * there is none, or an invalid one. */
 MUST_USE bool acme_challenge_read(struct acme_challenge *challenge,
                                   const struct json_value *authorization,
                                   const char *type);

@@ -2,7 +2,7 @@
  * acme_client - speaks to one authority (RFC 8555): finds its URLs, signs
  * requests, uses each nonce once, and reads its problem documents.
  *
- * Thread: its owner's; waits for the network.
+ * Thread: the owner's; functions wait for the network.
  * Owns:   its connection; borrows the key.
  */
 #ifndef ACME_ACME_CLIENT_H
@@ -33,20 +33,21 @@ struct acme_client {
     const char *directory;
     char places[ACME_PLACES][ACME_URL_MAX + 1];
     char terms[ACME_URL_MAX + 1];
-    bool needs_binding; /* accounts need an external binding (7.3.4) */
+    bool needs_binding; /* accounts need external binding (7.3.4) */
     const struct acme_key *key;
     char account[ACME_URL_MAX + 1]; /* "": not known yet */
     char nonce[ACME_NONCE_MAX + 1];
 };
 
-/* Opens a client of the authority whose directory is at that URL. ca: a file of
- * certificates to trust instead of the system's, or NULL. Both are borrowed.
- * False: no memory. */
+/* Opens a client of the authority with that directory URL. ca is a file of
+ * certificates to trust instead of the system's, or NULL. directory and ca are
+ * borrowed. Returns false if there is no memory. */
 MUST_USE bool acme_client_open(struct acme_client *client,
                                const char *directory, const char *ca);
 void acme_client_close(struct acme_client *client);
 
-/* Reads the directory; must succeed before any other request. */
+/* Reads the authority's directory. This must succeed before any other
+ * request. */
 MUST_USE enum acme_result acme_client_begin(struct acme_client *client,
                                             struct acme_problem *problem);
 
@@ -57,22 +58,23 @@ struct acme_reply {
 };
 void acme_reply_fini(struct acme_reply *reply);
 
-/* Sends payload, or a POST-as-GET if it is NULL, signed by the account; by its
- * bare key if as_key, or if there is no account yet. Status is 2xx if the
- * result is DONE. acme_reply_fini() is needed in any case. */
+/* Sends payload, or a POST-as-GET if payload is NULL. The request is signed as
+ * the account's; if as_key, or if there is no account yet, it names the bare
+ * key instead. A result of ACME_DONE means that the status is 2xx.
+ * acme_reply_fini() is needed in any case. */
 MUST_USE enum acme_result acme_client_post(struct acme_client *client,
                                            const char *url, const char *payload,
                                            bool as_key,
                                            struct acme_reply *reply,
                                            struct acme_problem *problem);
 
-/* Gets url without a signature; otherwise like acme_client_post(). */
+/* Requests url by an unsigned GET; otherwise like acme_client_post(). */
 MUST_USE enum acme_result acme_client_get(struct acme_client *client,
                                           const char *url,
                                           struct acme_reply *reply,
                                           struct acme_problem *problem);
 
-/* The root of a reply's JSON; NULL: the body is not JSON. */
+/* Returns the root of a reply's JSON; NULL if the body is not JSON. */
 const struct json_value *acme_reply_json(const struct acme_reply *reply);
 
 #endif

@@ -1,13 +1,13 @@
 /*
  * acme_command - the command line of sprintd-acme.
  *
- *   run OPTIONS     gets and renews the certificates for these options,
- *                   until it is killed
- *   once OPTIONS    does what is due and ends, for a timer
+ *   run OPTIONS     obtains and renews the certificates for these options, until
+ *                   it is killed
+ *   once OPTIONS    does the work that is due, and ends; for a timer
  *   status, revoke NAME, rollover, deactivate
- *                   acme_report.h, acme_errand.h
+ *                   see acme_report.h and acme_errand.h
  *
- * Thread: the only one.
+ * Thread: the program's only thread.
  */
 #ifndef ACME_ACME_COMMAND_H
 #define ACME_ACME_COMMAND_H

@@ -1,18 +1,19 @@
 /*
- * acme_hook - runs the operator's command that puts records into the DNS and
- * takes them away (acme-dns-command). Since the sandbox forbids starting
- * programs, a process that runs the command is forked before the sandbox is
- * entered.
+ * acme_hook - runs the operator's command that adds records to the DNS and
+ * removes them (acme-dns-command). The sandbox forbids starting programs, so a
+ * process that runs the command is forked before the sandbox is entered.
  *
- *   NAME     "_acme-challenge.example.org"
- *   VALUE    what its TXT record shall be
- *   ACTION   "add", or "remove"
+ * The command gets in its environment:
  *
- * are in the command's environment. The command has two minutes; when it ends,
- * the record must be visible to others.
+ *   NAME     the record's name, such as "_acme-challenge.example.org"
+ *   VALUE    the text of its TXT record
+ *   ACTION   "add" or "remove"
  *
- * Thread: its owner's; waits for the command.
- * Owns:   the process, which ends with this one.
+ * The command has two minutes. When it ends, the record must be visible to
+ * others.
+ *
+ * Thread: the owner's; functions wait for the command.
+ * Owns:   the forked process, which ends with this one.
  */
 #ifndef ACME_ACME_HOOK_H
 #define ACME_ACME_HOOK_H
@@ -25,11 +26,12 @@ struct acme_hook {
     int fd; /* -1: there is no command */
 };
 
-/* command: run by sh; NULL: none. Returns 0 or -errno. */
+/* Forks the process that will run command by sh. NULL: there is no command.
+ * Returns 0 or -errno. */
 MUST_USE int acme_hook_open(struct acme_hook *hook, const char *command);
 
-/* Returns the command's exit status, 128 + N if signal N killed it, or -errno:
- * -ENOENT if there is no command. */
+/* Runs the command. Returns its exit status; 128 + N if signal N killed it;
+ * -ENOENT if there is no command; or another -errno. */
 MUST_USE int acme_hook_run(const struct acme_hook *hook, const char *action,
                            const char *name, const char *value);
 void acme_hook_close(struct acme_hook *hook);

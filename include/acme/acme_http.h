@@ -1,13 +1,13 @@
 /*
- * acme_http - requests to an authority, over HTTPS only: one at a time, each
- * with a time limit.
+ * acme_http - sends requests to an authority, over HTTPS only, one at a time,
+ * each with a time limit.
  *
- * Answers are bounded in time, bytes and length of each field. No redirect is
- * followed (RFC 8555 has none). Of the environment, only https_proxy can name a
- * proxy.
+ * Answers are limited in time, bytes and length of each field. Redirects are
+ * not followed (RFC 8555 has none). Only the environment variable https_proxy
+ * can name a proxy.
  *
- * Thread: its owner's; waits for the network.
- * Owns:   the connection, kept for the next request.
+ * Thread: the owner's; functions wait for the network.
+ * Owns:   the connection, which is kept for the next request.
  */
 #ifndef ACME_ACME_HTTP_H
 #define ACME_ACME_HTTP_H
@@ -29,18 +29,19 @@ enum {
 
 struct acme_http; /* opaque */
 
-/* ca: a file of certificates to trust instead of the system's, or NULL. Returns
- * NULL when there is no memory. */
+/* ca is a file of certificates to trust instead of the system's, or NULL.
+ * Returns NULL if there is no memory. */
 MUST_USE struct acme_http *acme_http_create(const char *ca);
 void acme_http_destroy(struct acme_http *http);
 
 struct acme_request {
     const char *url;
     const struct bytes *body; /* a JWS; NULL: a GET */
-    bool is_head;             /* without a body: a HEAD */
+    bool is_head;             /* send a HEAD, which has no body */
 };
 
-/* The texts come from fields of the head; "" for one missing or too long. */
+/* An answer. nonce, location and type come from fields of the head, and are ""
+ * if the field is missing or too long. */
 struct acme_answer {
     long status;
     struct buf body;
@@ -49,18 +50,18 @@ struct acme_answer {
     char type[128];
     int64_t wait_s; /* from Retry-After; -1: none */
     size_t head_bytes;
-    char fault[ACME_FAULT_MAX]; /* why there is no answer */
+    char fault[ACME_FAULT_MAX]; /* why there is no answer, or "" */
 };
 
-/* Returns 0, or -EIO with the reason in fault. acme_answer_fini() in any
- * case. */
+/* Sends a request and waits for the answer. Returns 0, or -EIO with the reason
+ * in fault. acme_answer_fini() is needed in any case. */
 MUST_USE int acme_http_ask(struct acme_http *http,
                            const struct acme_request *request,
                            struct acme_answer *answer);
 void acme_answer_fini(struct acme_answer *answer);
 
-/* Reads a line of a head into the answer, and ignores fields of no interest.
- * now_s: the time to which a date of Retry-After is compared. */
+/* Reads a line of a head into the answer; ignores unneeded fields. now_s is the
+ * current time, with which a date in Retry-After is compared. */
 void acme_answer_take_line(struct acme_answer *answer, struct bytes line,
                            int64_t now_s);
 

@@ -1,8 +1,8 @@
 /*
- * acme_issue - the end of an order: makes the key, requests the certificate,
- * and checks it before it is used.
+ * acme_issue - the last steps of an order: makes the key, requests the
+ * certificate, and checks it before it is used.
  *
- * Thread: its owner's; waits for the network.
+ * Thread: the owner's; functions wait for the network.
  */
 #ifndef ACME_ACME_ISSUE_H
 #define ACME_ACME_ISSUE_H
@@ -24,12 +24,13 @@ MUST_USE enum acme_result acme_issue_finalize(const struct acme_job *job,
                                               const char *url,
                                               struct acme_problem *problem);
 
-/* Fetches the certificate, and puts it into live/ if it has no fault. */
+/* Fetches the certificate, checks it, and saves it in live/ if it is valid. */
 MUST_USE enum acme_result acme_issue_take(const struct acme_job *job,
                                           const char *url,
                                           struct acme_problem *problem);
 
-/* Says in fault why a chain does not fit that key and these names, or "". */
+/* Checks whether a chain fits that key and these names, and is in force. fault
+ * gets the reason why not, or "". */
 void acme_issue_judge(struct bytes chain, struct bytes key,
                       const struct texts *names, int64_t now_s,
                       char fault[ACME_FAULT_MAX]);

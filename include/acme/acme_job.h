@@ -1,7 +1,7 @@
 /*
  * acme_job - a certificate to be obtained, and all that its order needs.
  *
- * Thread: its owner's.
+ * Thread: the owner's.
  * Owns:   nothing; all is borrowed.
  */
 #ifndef ACME_ACME_JOB_H
@@ -14,21 +14,21 @@
 
 struct acme_job {
     struct acme_state *state;
-    struct acme_client *client; /* which has an account */
+    struct acme_client *client; /* has an account */
     const struct acme_settings *settings;
     const struct acme_hook *hook; /* NULL: there is none */
     const struct managed_certificate *certificate;
     struct acme_record *record;
     const char *challenge;                  /* the type of challenge to try */
-    char replaces[ACME_IDENTIFIER_MAX + 1]; /* RFC 9773 5; "": nothing */
+    char replaces[ACME_IDENTIFIER_MAX + 1]; /* RFC 9773 5; "": none */
     bool is_invalid; /* result: the authority rejected the challenge */
 };
 
-/* Whether name is one of the job's, or the base of its "*.name". No challenge
- * is answered for any other, whatever an authority asks for. */
+/* Whether name is one of the job's names, or the base of its "*.name".
+ * Challenges for other names are never answered, even if the authority asks. */
 bool acme_job_is_for(const struct acme_job *job, struct bytes name);
 
-/* Renews the lock, which expires, during a long wait. */
+/* Renews the lock, which would expire during a long wait. */
 MUST_USE enum acme_result acme_job_stay(const struct acme_job *job,
                                         struct acme_problem *problem);
 

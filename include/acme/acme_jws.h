@@ -20,8 +20,9 @@ struct acme_jws {
 /* Appends the signed message. False: no memory. */
 MUST_USE bool acme_jws_put(const struct acme_jws *jws, struct buf *text);
 
-/* Appends the binding of an account's key to an account that the customer has
- * with the authority, which gave out its name and secret (RFC 8555 7.3.4). */
+/* Appends the binding of an account's key to an existing account that the
+ * customer has with the authority. name and secret come from the authority (RFC
+ * 8555 7.3.4). */
 MUST_USE bool acme_jws_put_binding(const struct acme_key *key, const char *name,
                                    struct bytes secret, const char *url,
                                    struct buf *text);

@@ -1,8 +1,8 @@
 /*
- * acme_key - a key that signs, of an account or a certificate, and its form in
- * JSON Web Signatures (RFC 7515, 7517, 7518, 7638).
+ * acme_key - a signing key of an account or a certificate, and its form in JSON
+ * Web Signatures (RFC 7515, 7517, 7518, 7638).
  *
- * Thread: any, one at a time.
+ * Thread: one thread at a time.
  * Owns:   the key. The caller wipes texts that contain it.
  */
 #ifndef ACME_ACME_KEY_H
@@ -16,14 +16,16 @@ enum { ACME_KEY_PEM_MAX = 16384, ACME_DIGEST_BYTES = 32 };
 
 struct acme_key; /* opaque */
 
-/* Returns NULL without memory or randomness. */
+/* Makes a new key. Returns NULL if there is no memory or randomness. */
 MUST_USE struct acme_key *acme_key_create(enum acme_key_kind kind);
 
-/* Loads a key from PEM without a password. NULL: no key of a known kind. */
+/* Loads a key from PEM without a password. Returns NULL if pem has no key of a
+ * known kind. */
 MUST_USE struct acme_key *acme_key_load(struct bytes pem);
 void acme_key_destroy(struct acme_key *key);
 
-/* Appends the private key as PEM. False: no memory, as with all that follow. */
+/* Appends the private key as PEM. Like the functions below, it returns false if
+ * there is no memory. */
 MUST_USE bool acme_key_put_pem(const struct acme_key *key, struct buf *pem);
 
 /* The algorithm's name in signatures, such as "ES256". */
@@ -40,7 +42,8 @@ MUST_USE bool acme_key_put_thumbprint(const struct acme_key *key,
 MUST_USE bool acme_key_sign(const struct acme_key *key, struct bytes text,
                             struct buf *signature);
 
-/* SHA-256 of text; the second: HMAC-SHA-256 of text under a secret. */
+/* acme_digest() computes SHA-256 of text; acme_hmac() computes HMAC-SHA-256 of
+ * text under a secret. */
 MUST_USE bool acme_digest(struct bytes text,
                           unsigned char digest[ACME_DIGEST_BYTES]);
 MUST_USE bool acme_hmac(struct bytes secret, struct bytes text,

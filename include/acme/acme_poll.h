@@ -1,8 +1,9 @@
 /*
- * acme_poll - the pauses between questions to an authority that has not decided
- * yet: short at first, then longer, or as long as it asks for, and limited.
+ * acme_poll - waits between two questions to an authority that has not decided
+ * yet. The pauses are short at first and grow, or last as long as the authority
+ * asks, up to a limit.
  *
- * Thread: its owner's; waits.
+ * Thread: the owner's; acme_poll_wait() blocks.
  */
 #ifndef ACME_ACME_POLL_H
 #define ACME_ACME_POLL_H
@@ -12,7 +13,7 @@
 #include "base/bytes.h"
 
 enum {
-    ACME_POLL_S = 300, /* seconds in all that an authority has to decide */
+    ACME_POLL_S = 300, /* seconds that an authority has to decide */
     ACME_POLL_MS = 250 /* the first pause; later ones are longer */
 };
 
@@ -23,8 +24,9 @@ struct acme_poll {
 
 struct acme_poll acme_poll_begin(void);
 
-/* Waits: as long as Retry-After asked for (asked_s; -1: it did not), else for
- * the next pause. False: the time is used up, and it did not wait. */
+/* Waits for asked_s seconds, as Retry-After said, or for the next pause if
+ * asked_s is -1 or 0. Returns false, without waiting, if the time is used
+ * up. */
 MUST_USE bool acme_poll_wait(struct acme_poll *poll, int64_t asked_s);
 
 #endif

@@ -14,7 +14,7 @@
 enum acme_result {
     ACME_DONE,
     ACME_REFUSED, /* the authority refused; problem says why */
-    ACME_FAILED   /* no answer, or one that cannot be understood */
+    ACME_FAILED   /* no answer, or an invalid one */
 };
 
 /* A problem document (RFC 8555 6.7). */
@@ -24,15 +24,16 @@ struct acme_problem {
     int64_t wait_s; /* seconds until the next try; -1: not said */
 };
 
-/* Copies a text of visible ASCII that fits into size with its NUL. False: value
- * is no such text. */
+/* Copies a JSON string to `to`, which has size bytes. Returns false if value is
+ * not a non-empty string of visible ASCII, or does not fit with its NUL. */
 MUST_USE bool acme_text(const struct json_value *value, char *to, size_t size);
 
+/* Writes a message into problem, and returns result. */
 __attribute__((format(printf, 3, 4))) enum acme_result acme_tell(
     struct acme_problem *problem, enum acme_result result, const char *format,
     ...);
 
-/* Reads a problem from JSON; type is "" if it is none. */
+/* Reads a problem from JSON. type is "" if json is not an ACME problem. */
 void acme_problem_read(struct acme_problem *problem,
                        const struct json_value *json);
 

@@ -1,9 +1,9 @@
 /*
- * acme_record - the saved state of one certificate: the order under way, what
- * has failed, and when work is due.
+ * acme_record - the saved state of one certificate: the current order, past
+ * failures, and when work is due.
  *
- * A text of lines "word value". A damaged record reads as an empty one, which
- * costs at most a new order.
+ * The file has lines of the form "word value". A damaged record is read as an
+ * empty one, which costs at most a new order.
  *
  * Thread: any; values only.
  */
@@ -19,35 +19,36 @@ enum {
 
 struct acme_record {
     char directory[ACME_URL_MAX + 1];      /* URL of the order's authority */
-    char order[ACME_URL_MAX + 1];          /* "": none is under way */
+    char order[ACME_URL_MAX + 1];          /* "": no current order */
     char names[ACME_NAMES_ID_MAX + 1];     /* id of the order's names */
     int64_t attempts[ACME_FAILURES_MAX];   /* when the failed or unfinished
                                               orders began; 0: none */
-    unsigned failures;                     /* consecutive ones */
-    int64_t next_s;                        /* no try before; 0: no limit */
-    int64_t window_from_s, window_until_s; /* the authority's; 0: none */
-    int64_t look_s;                        /* when to ask for the window */
-    char error[ACME_FAULT_MAX];            /* the last one; "": none */
+    unsigned failures;                     /* consecutive failures */
+    int64_t next_s;                        /* no try before this; 0: any time */
+    int64_t window_from_s, window_until_s; /* to renew in; 0: none */
+    int64_t look_s;                        /* when to ask for a window */
+    char error[ACME_FAULT_MAX];            /* the last failure; "": none */
 };
 
 void acme_record_read(struct acme_record *record, struct bytes text);
 void acme_record_put(const struct acme_record *record, struct buf *text);
 
-/* --- When ---------------------------------------------------------------- */
+/* --- Times --------------------------------------------------------------- */
 
-/* When to renew a certificate: at two thirds of its life (half, if it lives
- * less than ten days), or within the authority's window as far as that lies in
- * its life. chance, from 0 to UINT32_MAX, spreads the times. */
+/* Returns when to renew a certificate: at two thirds of its life (half, if it
+ * lives less than ten days); or within the authority's window, as far as that
+ * lies in the certificate's life. chance, from 0 to UINT32_MAX, spreads the
+ * times of many certificates. */
 int64_t acme_record_due(const struct acme_record *record, int64_t begins_at,
                         int64_t ends_at, uint32_t chance);
 
-/* Notes that an order is about to begin. False: too many have failed within the
- * hour; the next may begin at *when_out. */
+/* Records that an order is about to begin. Returns false if too many have
+ * failed within the hour; the next may begin at *when_out. */
 MUST_USE bool acme_record_begin(struct acme_record *record, int64_t now_s,
                                 int64_t *when_out);
 
-/* Note how the order ended. wait_s: how long the authority wants no request;
- * -1: it has not said. */
+/* Record how the order ended. wait_s is how many seconds the authority wants no
+ * request for; -1 if it has not said. */
 void acme_record_succeed(struct acme_record *record);
 void acme_record_fail(struct acme_record *record, const char *why,
                       int64_t now_s, int64_t retry_ms, int64_t wait_s,

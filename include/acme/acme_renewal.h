@@ -1,7 +1,7 @@
 /*
- * acme_renewal - asks when an authority wants a certificate renewed (RFC 9773).
+ * acme_renewal - asks an authority when to renew a certificate (RFC 9773).
  *
- * Thread: its owner's; waits.
+ * Thread: the owner's; functions wait for the network.
  */
 #ifndef ACME_ACME_RENEWAL_H
 #define ACME_ACME_RENEWAL_H
@@ -10,23 +10,24 @@
 #include "acme/acme_record.h"
 
 enum {
-    ACME_LOOK_S = 6 * 3600, /* between questions, unless the authority says */
+    ACME_LOOK_S = 6 * 3600, /* between questions, by default */
     ACME_LOOK_MIN_S = 60,
     ACME_LOOK_MAX_S = 24 * 3600,
     ACME_IDENTIFIER_MAX = 256
 };
 
-/* Makes the id by which authorities know the first certificate of a chain.
- * False: it has none. */
+/* Writes the id that authorities use for the first certificate of a chain.
+ * Returns false if the certificate has none. */
 MUST_USE bool acme_renewal_identify(struct bytes chain,
                                     char id_out[ACME_IDENTIFIER_MAX + 1]);
 
-/* Asks the authority for the certificate's window, and records it and the time
- * of the next question. An invalid answer leaves no window. */
+/* Asks the authority when to renew the certificate. The record gets that
+ * window, and the time of the next question; after an invalid answer, it gets
+ * no window. */
 void acme_renewal_look(struct acme_client *client, const char *id,
                        struct acme_record *record, int64_t now_s);
 
-/* Reads a date (RFC 3339). False: text is none. */
+/* Reads a date (RFC 3339). Returns false if text is not one. */
 MUST_USE bool acme_renewal_read_date(const char *text, int64_t *seconds_out);
 
 #endif

@@ -10,8 +10,8 @@
 
 #include "config/options.h"
 
-/* Prints the state of all certificates. Returns the exit status: EX_OK when all
- * are good. */
+/* Prints the state of all certificates. Returns the exit status, which is EX_OK
+ * if all certificates are good. */
 MUST_USE int acme_report_print(const struct options *options, FILE *to);
 
 #endif

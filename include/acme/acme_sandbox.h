@@ -11,7 +11,8 @@
 #include "config/options.h"
 
 /* Enters the sandbox that --sandbox asks for. Returns EX_OK, or an exit status
- * after a line in the log: with `strict`, the kernel must support all of it. */
+ * after a line in the log. With `strict`, it fails if the kernel does not
+ * support the whole sandbox. */
 MUST_USE int acme_sandbox_enter(const struct options *options);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * acme_standing - the state of a managed certificate, from its file and its
- * record.
+ * acme_standing - the state of a managed certificate, found from its file and
+ * its record.
  *
  * Thread: any; waits for the file system.
  */
@@ -14,10 +14,10 @@
 #include "io/tls/tls_certificate.h"
 
 struct acme_standing {
-    bool is_good; /* the file is there, for all names, and in force */
+    bool is_good; /* it exists, has all names, is in force */
     int64_t begins_at, ends_at, due_at;
     char issuer[TLS_ISSUER_MAX + 1];
-    char id[ACME_IDENTIFIER_MAX + 1]; /* id for renewal information; "": none */
+    char id[ACME_IDENTIFIER_MAX + 1]; /* id for acme_renewal; "": none */
     struct acme_record record;
 };
 void acme_standing_look(const struct acme_state *state,

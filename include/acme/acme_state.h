@@ -3,19 +3,20 @@
  * (config/certificates/managed.h):
  *
  *   live/NAME.pem          a certificate, its chain and its key, for the server
- *   live/NAME.told         what the server shows of it (managed_told.h)
- *   live/challenge/        answers to challenges under way
+ *   live/NAME.told         what the server shows about it (managed_told.h)
+ *   live/challenge/        answers to current challenges
  *   orders/NAME            the state of a certificate (acme_record.h)
- *   orders/NAME.key        the key of an order that is under way
- *   accounts/ID/           one for each authority: key.pem, and url
- *   lock                   which process is at work
+ *   orders/NAME.key        the key of the current order
+ *   accounts/ID/           one for each authority: key.pem and url
+ *   lock                   names the process that is working
  *
- * Only its owner can use the folder. With mode 2750, the server runs as another
- * user of the folder's group, and may read what is in live. A file gets its
- * name when it is whole and on disk, so a process that dies at any point leaves
- * nothing broken; the next one finds what was begun, and goes on with it.
+ * Only the folder's owner can use it. With mode 2750, the server runs as
+ * another user of the folder's group, and may read the files in live. A file
+ * gets its final name only when it is complete and on disk. So a process that
+ * dies at any point leaves nothing broken, and the next process continues its
+ * work.
  *
- * Thread: its owner's; waits for the file system.
+ * Thread: the owner's; functions wait for the file system.
  * Owns:   the descriptors.
  */
 #ifndef ACME_ACME_STATE_H
@@ -32,8 +33,8 @@
 enum {
     ACME_FILE_MAX = 1 << 20,
     ACME_ID_MAX = 32,
-    /* Age at which a lock is void if its owner, on another machine, is
-     * silent. */
+    /* The age at which a lock of another machine becomes void, if its owner has
+     * not renewed it. */
     ACME_LOCK_S = 300,
     ACME_LOCK_RENEW_S = 60
 };
@@ -52,25 +53,26 @@ struct acme_state {
     int fd; /* the folder itself */
     int lock;
     uid_t owner;
-    bool is_shared; /* its group may read what is in live */
+    bool is_shared; /* its group may read the files in live */
     int64_t locked_s;
-    char mark[96]; /* text of the lock while this process holds it */
+    char mark[96]; /* the lock's text if this process has it */
 };
 
 enum { ACME_STATE_FAULT_MAX = PATH_MAX + 128 };
 
-/* Opens the folder, and makes what is missing. Returns 0, or -errno with the
- * reason in fault and nothing to close. */
+/* Opens the folder, and creates missing parts. Returns 0; or -errno with the
+ * reason in fault, and then nothing needs to be closed. */
 MUST_USE int acme_state_open(struct acme_state *state, const char *path,
                              char fault[ACME_STATE_FAULT_MAX]);
 void acme_state_close(struct acme_state *state);
 
-/* Whether the opened folder still has its name: it was not removed or
+/* Whether the opened folder still has its name, and was not removed or
  * replaced. */
 bool acme_state_is_there(const struct acme_state *state);
 
-/* Read, write and remove files of one folder; name has no slash. They return 0
- * or -errno. The caller frees what was read by small_file_fini(). */
+/* Read, write and remove a file of one folder; name has no slash. Reading and
+ * writing return 0 or -errno. The caller frees what was read by
+ * small_file_fini(). */
 MUST_USE int acme_state_read(const struct acme_state *state,
                              enum acme_folder folder, const char *name,
                              struct small_file *file);
@@ -80,22 +82,24 @@ MUST_USE int acme_state_write(const struct acme_state *state,
 void acme_state_remove(const struct acme_state *state, enum acme_folder folder,
                        const char *name);
 
-/* The same for an account's folder, which is made if it is missing. They return
- * 0 or -errno. */
+/* Read and write a file of an account's folder, which is created if it is
+ * missing. They return 0 or -errno. */
 MUST_USE int acme_state_read_account(const struct acme_state *state,
                                      const char *id, const char *name,
                                      struct small_file *file);
 MUST_USE int acme_state_write_account(const struct acme_state *state,
                                       const char *id, const char *name,
                                       struct bytes text);
-/* Renames a file, which replaces another. 0 or -errno. */
+/* Renames a file of an account's folder to the name `to`, and so replaces the
+ * file of that name. Returns 0 or -errno. */
 MUST_USE int acme_state_promote(const struct acme_state *state, const char *id,
                                 const char *name, const char *to);
-/* Renames a file to NAME.damaged, so that it is not lost. */
+/* Renames a file of an account's folder to NAME.damaged, so that it is not
+ * lost. */
 void acme_state_set_aside(const struct acme_state *state, const char *id,
                           const char *name);
 
-/* Removes what killed processes have left: challenges, and unfinished files. */
+/* Removes the challenges and unfinished files of killed processes. */
 void acme_state_sweep(const struct acme_state *state);
 
 /* Takes the lock, or renews it. Returns 0; -EAGAIN: another process has it; or

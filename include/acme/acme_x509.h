@@ -2,7 +2,7 @@
  * acme_x509 - makes requests for certificates, certificates that answer
  * challenges, and ids of certificates.
  *
- * Thread: any, one at a time.
+ * Thread: one thread at a time.
  */
 #ifndef ACME_ACME_X509_H
 #define ACME_ACME_X509_H
@@ -12,23 +12,25 @@
 #include "acme/acme_key.h"
 #include "base/texts.h"
 
-/* Appends a request (RFC 2986) for a certificate with that key and all names,
- * in base64url. False: no memory. */
+/* Appends a certificate request (RFC 2986) for that key and these names, in
+ * base64url. Returns false if there is no memory. */
 MUST_USE bool acme_x509_put_request(const struct acme_key *key,
                                     const struct texts *names,
                                     struct buf *text);
 
-/* Appends, as PEM, a certificate for name and its key that answers a challenge;
- * digest is that of the key authorization (RFC 8737 3). False: no memory. */
+/* Appends, as PEM, a certificate for name that answers a challenge, with its
+ * key. digest is the digest of the key authorization (RFC 8737 3). Returns
+ * false if there is no memory. */
 MUST_USE bool acme_x509_put_challenge(
     const char *name, const unsigned char digest[ACME_DIGEST_BYTES],
     int64_t now_s, struct buf *pem);
 
-/* Appends the id by which the authority knows the first certificate of a chain
- * in renewals (RFC 9773 4.1). False: it has none. */
+/* Appends the id that the authority uses for the first certificate of a chain
+ * in renewals (RFC 9773 4.1). Returns false if it has none. */
 MUST_USE bool acme_x509_put_identifier(struct bytes chain, struct buf *text);
 
-/* Appends the first certificate of a chain, in base64url of DER. */
+/* Appends the first certificate of a chain, as DER in base64url. Returns false
+ * if there is none, or no memory. */
 MUST_USE bool acme_x509_put_der(struct bytes chain, struct buf *text);
 
 #endif

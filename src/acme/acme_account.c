@@ -16,7 +16,7 @@ enum { PAYLOAD_MAX = 65536, HASH_BYTES = 8, SECRET_MAX = 1024 };
 /* --- The key ------------------------------------------------------------- */
 
 /* Names the account's folder by a digest of the authority's URL, in
- * hexadecimal: so nothing in the URL can act as a path. */
+ * hexadecimal, so that nothing in the URL can act as a path. */
 static bool name_account(struct acme_account *account, const char *directory)
 {
     unsigned char digest[ACME_DIGEST_BYTES];
@@ -28,7 +28,7 @@ static bool name_account(struct acme_account *account, const char *directory)
     return true;
 }
 
-/* Writes a key into the account's folder. 0 or -errno. */
+/* Writes a key into the account's folder. Returns 0 or -errno. */
 static int keep_key(const struct acme_account *account,
                     const struct acme_state *state, const char *name,
                     const struct acme_key *key)
@@ -87,7 +87,7 @@ static enum acme_result find_key(struct acme_account *account,
     return make_key(account, state, problem);
 }
 
-/* --- The address --------------------------------------------------------- */
+/* --- The account --------------------------------------------------------- */
 
 static bool read_url(const struct acme_account *account,
                      struct acme_client *client, const struct acme_state *state)
@@ -107,7 +107,8 @@ static bool read_url(const struct acme_account *account,
     return client->account[0] != '\0';
 }
 
-/* Puts the binding, from a file that may have white space around it. */
+/* Appends the external account binding. Its secret is read from a file, where
+ * white space around it is ignored. Returns false if the secret is invalid. */
 static bool put_binding(const struct acme_account *account,
                         const struct acme_client *client,
                         const struct acme_settings *settings, struct buf *json)
@@ -205,7 +206,7 @@ static enum acme_result make_account(struct acme_account *account,
     return result;
 }
 
-/* --- Another key --------------------------------------------------------- */
+/* --- Changing the key ---------------------------------------------------- */
 
 static struct acme_key *load_next(const struct acme_account *account,
                                   const struct acme_state *state)
@@ -220,7 +221,8 @@ static struct acme_key *load_next(const struct acme_account *account,
     return key;
 }
 
-/* Asks whether there is an account of that key. */
+/* Asks the authority for the account of that key. The result is ACME_DONE if
+ * there is one. */
 static enum acme_result ask_by(struct acme_client *client,
                                const struct acme_key *key,
                                struct acme_problem *problem)
@@ -236,9 +238,10 @@ static enum acme_result ask_by(struct acme_client *client,
     return result;
 }
 
-/* A change of keys was interrupted: asks the authority which key is valid. It may
- * refuse for another reason, such as a rate limit: then the next key is given up
- * only if the authority knows the account by the earlier key. */
+/* Finishes a key change that was interrupted, by asking the authority which key
+ * is valid. The authority may refuse for another reason, such as a rate limit;
+ * so the next key is dropped only if the authority knows the account by the old
+ * key. */
 static enum acme_result finish_change(struct acme_account *account,
                                       struct acme_client *client,
                                       const struct acme_state *state,
@@ -254,7 +257,7 @@ static enum acme_result finish_change(struct acme_account *account,
         acme_key_destroy(account->key);
         account->key = next;
         next = NULL;
-        /* If that fails it is asked for again. */
+        /* If this fails, the authority is asked again next time. */
         (void)!acme_state_promote(state, account->id, NEXT_FILE, KEY_FILE);
     } else if (result == ACME_REFUSED) {
         result = acme_account_is_lost(problem)
@@ -263,7 +266,7 @@ static enum acme_result finish_change(struct acme_account *account,
         if (result == ACME_DONE)
             acme_state_set_aside(state, account->id, NEXT_FILE);
         else if (result == ACME_REFUSED && acme_account_is_lost(problem))
-            result = ACME_FAILED; /* it may be the next key's: try later */
+            result = ACME_FAILED; /* maybe the next key is valid: try later */
     }
     acme_key_destroy(next);
     client->key = account->key;
@@ -289,8 +292,9 @@ static bool put_change(const struct acme_account *account,
     return is_done && !json->failed;
 }
 
-/* Has the next key count from now on. Another process that was at work may have
- * set it aside, when the authority did not know it yet. */
+/* Makes the next key the account's key. Another process may have set its file
+ * aside, because the authority did not know the key yet; then the key is saved
+ * again. */
 static enum acme_result change_key(const struct acme_account *account,
                                    const struct acme_state *state,
                                    const struct acme_key *next,
@@ -362,7 +366,7 @@ bool acme_account_exists(const struct acme_state *state, const char *directory)
     return true;
 }
 
-/* --- All ----------------------------------------------------------------- */
+/* --- Opening and closing ------------------------------------------------- */
 
 enum acme_result acme_account_open(struct acme_account *account,
                                    struct acme_client *client,

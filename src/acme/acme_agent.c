@@ -27,9 +27,9 @@ static uint32_t any_chance(void)
     return getrandom(&chance, sizeof(chance), 0) == sizeof(chance) ? chance : 0;
 }
 
-/* --- A try --------------------------------------------------------------- */
+/* --- Trying -------------------------------------------------------------- */
 
-/* Asks one authority, with one challenge after the other. */
+/* Tries one challenge after the other with one authority. */
 static enum acme_result try_challenges(struct acme_agent *agent,
                                        struct acme_job *job,
                                        struct acme_problem *problem)
@@ -92,7 +92,7 @@ static enum acme_result try_directory(struct acme_agent *agent,
     return result;
 }
 
-/* --- What is told -------------------------------------------------------- */
+/* --- Messages ------------------------------------------------------------ */
 
 static void tell_done(const struct acme_agent *agent,
                       const struct managed_certificate *certificate)
@@ -118,8 +118,8 @@ static void tell_failed(const struct managed_certificate *certificate,
               (long long)(record->next_s - now_s));
 }
 
-/* Writes the certificate's state for the server to show. Errors are ignored:
- * others report a full disk. */
+/* Writes the certificate's state for the server to show. Errors are ignored,
+ * since other writes report a full disk. */
 static void tell_server(struct acme_agent *agent,
                         const struct managed_certificate *certificate,
                         const struct acme_standing *standing)
@@ -167,7 +167,7 @@ static void renew(struct acme_agent *agent,
     memcpy(job.replaces, standing->id, sizeof(job.replaces));
     for (size_t i = 0; i < directories->count && result != ACME_DONE; i++) {
         if (strcmp(standing->record.directory, directories->items[i]) != 0)
-            job.replaces[0] = '\0'; /* another authority's */
+            job.replaces[0] = '\0'; /* another authority has issued it */
         result = try_directory(agent, directories->items[i], &job, &problem);
         if (result != ACME_DONE)
             log_info("acme: %s by %s: %s", certificate->names.items[0],
@@ -201,7 +201,7 @@ static void tidy(struct acme_agent *agent,
     (void)!acme_order_save(&agent->state, certificate->name, record);
 }
 
-/* Asks the authority when to renew: it may want that earlier than planned. */
+/* Asks the authority when to renew, which may be earlier than planned. */
 static void look_for_window(struct acme_agent *agent,
                             const struct managed_certificate *certificate,
                             struct acme_standing *standing)
@@ -224,8 +224,8 @@ static void look_for_window(struct acme_agent *agent,
     acme_standing_look(&agent->state, certificate, now_s, standing);
 }
 
-/* Logs once if a certificate begins in the future: then the machine's clock is
- * behind, and expiring certificates seem valid for long. */
+/* Logs once if a certificate begins in the future. Then the machine's clock is
+ * slow, and expiring certificates seem valid for long. */
 static void tell_clock(struct acme_agent *agent,
                        const struct managed_certificate *certificate,
                        const struct acme_standing *standing, int64_t now_s)
@@ -309,8 +309,8 @@ static bool take_lock(struct acme_agent *agent)
     return false;
 }
 
-/* Whether the files of a certificate have changed so that a new one is due: it
- * was revoked or damaged. */
+/* Whether the certificate's file has changed in such a way that a new
+ * certificate is due: it was removed after a revocation, or damaged. */
 static bool is_other(const struct acme_agent *agent, size_t number)
 {
     const struct acme_seen *seen = &agent->seen[number];
@@ -327,15 +327,15 @@ static bool is_other(const struct acme_agent *agent, size_t number)
     return standing.due_at <= time(NULL);
 }
 
-/* Makes the next turn look at all certificates anew. */
+/* Makes the next turn check all certificates again. */
 static void forget_seen(struct acme_agent *agent)
 {
     for (size_t i = 0; i < agent->options->managed_count; i++)
         agent->seen[i].due_s = 0;
 }
 
-/* Looks at all certificates anew if the clock was set back: by the old clock,
- * due work may seem far away. */
+/* Makes this turn check all certificates again if the clock was set back: by
+ * the old clock, due work may seem far away. */
 static void heed_clock(struct acme_agent *agent, int64_t now_s)
 {
     if (now_s < agent->turn_s)
@@ -353,7 +353,7 @@ int64_t acme_agent_turn(struct acme_agent *agent)
         return -1;
     }
     if (!take_lock(agent)) {
-        forget_seen(agent); /* another process may work meanwhile */
+        forget_seen(agent); /* another process may change the files meanwhile */
         return WAIT_LOCK_S;
     }
     heed_clock(agent, time(NULL));

@@ -19,8 +19,8 @@ static bool take_name(struct bytes line, struct bytes name,
     return true;
 }
 
-/* Keeps value if it is short and visible ASCII: it gets into requests, files
- * and logs. */
+/* Copies value if it fits and is visible ASCII, since it gets into requests,
+ * files and logs. Otherwise the copy is empty. */
 static void keep(char *to, size_t size, struct bytes value)
 {
     to[0] = '\0';
@@ -45,7 +45,8 @@ static int64_t limit_wait(int64_t wait_s)
     return wait_s < 0 ? 0 : wait_s > ACME_WAIT_MAX_S ? ACME_WAIT_MAX_S : wait_s;
 }
 
-/* Reads Retry-After: seconds, or a date (RFC 9110 10.2.3). */
+/* Reads Retry-After: seconds, or a date (RFC 9110 10.2.3). Returns seconds from
+ * now, or -1 if value is invalid. */
 static int64_t read_wait(struct bytes value, int64_t now_s)
 {
     int64_t number = 0;

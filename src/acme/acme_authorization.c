@@ -2,7 +2,8 @@
 
 #include "acme/acme_poll.h"
 
-/* Reads the authorization, whose URL is in challenge->url for now. */
+/* Reads the authorization at url: its status, its name, and the challenge of
+ * the job's type. ACME_REFUSED means that this challenge cannot succeed. */
 static enum acme_result look(struct acme_job *job, const char *url,
                              struct acme_challenge *challenge, char status[32],
                              int64_t *wait_out, struct acme_problem *problem)

@@ -11,8 +11,8 @@
 
 enum { TEXT_MAX = ACME_TOKEN_MAX + 128 };
 
-/* Whether token is base64url (RFC 8555 8.1), and so safe as a file's name,
- * too. */
+/* Whether token is base64url (RFC 8555 8.1), which also makes it safe as the
+ * name of a file. */
 static bool is_token(const char *token)
 {
     return token[strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -58,8 +58,8 @@ bool acme_challenge_read(struct acme_challenge *challenge,
            is_token(challenge->token);
 }
 
-/* Puts the key authorization: the token, and the account's thumbprint (RFC 8555
- * 8.1). */
+/* Appends the key authorization: the token and the account's thumbprint (RFC
+ * 8555 8.1). */
 static bool put_authorisation(const struct acme_challenge *challenge,
                               const struct acme_key *account, struct buf *text)
 {
@@ -77,7 +77,7 @@ static bool put_certificate(const struct acme_challenge *challenge,
            acme_x509_put_challenge(challenge->name, digest, time(NULL), pem);
 }
 
-/* Puts the text that the authority looks for, and sets the file's name. */
+/* Appends the text that the authority looks for, and sets the file's name. */
 static bool put_text(struct acme_challenge *challenge,
                      const struct acme_key *account, struct buf *text)
 {
@@ -115,7 +115,7 @@ static enum acme_result put_file(struct acme_challenge *challenge,
                                 means->state->path, strerror(-err));
 }
 
-/* --- By DNS -------------------------------------------------------------- */
+/* --- DNS ----------------------------------------------------------------- */
 
 static bool find_record(struct acme_challenge *challenge,
                         const struct acme_key *key)
@@ -167,7 +167,7 @@ static void tell_record(const struct acme_challenge *challenge,
                challenge->is_wildcard ? ";policy=wildcard" : "");
 }
 
-/* --- All ----------------------------------------------------------------- */
+/* --- All types ----------------------------------------------------------- */
 
 enum acme_result acme_challenge_put(struct acme_challenge *challenge,
                                     const struct acme_means *means,

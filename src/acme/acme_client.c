@@ -6,7 +6,7 @@
 
 enum { MESSAGE_MAX = 256 * 1024 };
 
-/* --- Coming and going ---------------------------------------------------- */
+/* --- Opening and closing ------------------------------------------------- */
 
 bool acme_client_open(struct acme_client *client, const char *directory,
                       const char *ca)
@@ -43,7 +43,7 @@ static bool is_json(const char *type)
            bytes_ieq(text, BYTES("application/problem+json"));
 }
 
-/* Judges the meaning of an answer. */
+/* Finds out what an answer means, by its status and its problem document. */
 static enum acme_result judge(const char *url, struct acme_reply *reply,
                               struct acme_problem *problem)
 {
@@ -108,7 +108,7 @@ static enum acme_result fetch_nonce(struct acme_client *client,
     return result;
 }
 
-/* Posts once, which uses up a nonce. */
+/* Sends a POST, which uses up the nonce. */
 static enum acme_result post_once(struct acme_client *client, const char *url,
                                   struct bytes payload, bool as_key,
                                   struct acme_reply *reply,

@@ -25,8 +25,8 @@ enum { REASON_MAX = 10 };
 
 /* --- run ----------------------------------------------------------------- */
 
-/* Tells the server that a certificate has changed. Failures are ignored: the
- * server checks by itself, too. */
+/* Tells the server that a certificate has changed. Failures are ignored, since
+ * the server also checks by itself. */
 static void tell_server(void *context)
 {
     int *fd = context;
@@ -36,7 +36,7 @@ static void tell_server(void *context)
 }
 
 /* Opens the agent and enters the sandbox. Returns EX_OK, or an exit status
- * after a line in the log, with nothing left to close. */
+ * after a line in the log; then nothing needs to be closed. */
 static int begin(struct acme_agent *agent, const struct options *options)
 {
     int status;
@@ -49,8 +49,8 @@ static int begin(struct acme_agent *agent, const struct options *options)
     return status;
 }
 
-/* The way to the server, which is nothing for the commands that put records. -1:
- * there is none. */
+/* Takes the descriptor for news to the server out of the environment, so that
+ * acme-dns-command does not inherit it. Returns -1 if there is none. */
 static int take_news(void)
 {
     const char *text = getenv(MANAGED_NEWS_VARIABLE);
@@ -69,7 +69,7 @@ static int run(const struct options *options)
 
     if (options->managed_count == 0) {
         for (;;)
-            pause(); /* a later configuration may have some */
+            pause(); /* a reload of the server restarts the program */
     }
     status = begin(&agent, options);
     if (status != EX_OK)
@@ -82,7 +82,8 @@ static int run(const struct options *options)
     return EX_TEMPFAIL;
 }
 
-/* The server notices new files by itself. */
+/* Runs one turn. It need not tell the server, which notices new files
+ * itself. */
 static int run_once(const struct options *options)
 {
     struct acme_agent agent;
@@ -100,7 +101,7 @@ static int run_once(const struct options *options)
     return status;
 }
 
-/* --- What operators ask -------------------------------------------------- */
+/* --- Operators' commands ------------------------------------------------- */
 
 static int status(const struct options *options, const char *word)
 {
@@ -143,9 +144,9 @@ static int deactivate(const struct options *options, const char *word)
     return acme_errand_deactivate(options);
 }
 
-/* Becomes the user uid, and gives up root's terminal and all else that root's
- * shell had open: files of the folder, or an authority, may take over the
- * process that reads them. */
+/* Becomes the user uid. Also gives up root's terminal and all descriptors that
+ * root's shell had open, since files in the folder, or an authority, might
+ * exploit a bug and take over the process. */
 static int become(uid_t uid)
 {
     int err = close_range(STDERR_FILENO + 1, ~0U, 0) == -1
@@ -158,9 +159,9 @@ static int become(uid_t uid)
     return EX_OSERR;
 }
 
-/* Only the owner can use the state's folder, so root becomes the owner; root
- * makes no folder, since the server could not use it. Returns EX_OK, or a
- * status after one line on stderr. */
+/* Lets root become the owner of the state's folder, since only the owner can
+ * use it. Root does not create the folder, which the server could not use then.
+ * Returns EX_OK, or an exit status after one line on stderr. */
 static int become_owner(const char *folder)
 {
     struct safe_folder about;
@@ -187,7 +188,7 @@ static int become_owner(const char *folder)
     return fd == -ENOENT ? EX_NOINPUT : EX_NOPERM;
 }
 
-/* --- All ----------------------------------------------------------------- */
+/* --- All commands -------------------------------------------------------- */
 
 static int run_word(const struct options *options, const char *word)
 {
@@ -204,7 +205,7 @@ static int once_word(const struct options *options, const char *word)
 static const struct {
     const char *name;
     bool has_word;
-    bool is_asked; /* asked for by an operator */
+    bool is_asked; /* run by an operator */
     int (*run)(const struct options *options, const char *word);
 } commands[] = {
     {"run", false, false, run_word}, {"once", false, false, once_word},

@@ -21,7 +21,7 @@ struct hook_order {
     char value[ACME_HOOK_TEXT_MAX];
 };
 
-/* --- The process --------------------------------------------------------- */
+/* --- The forked process -------------------------------------------------- */
 
 static _Noreturn void become(const char *command,
                              const struct hook_order *order)
@@ -35,8 +35,8 @@ static _Noreturn void become(const char *command,
     _exit(NO_EXEC);
 }
 
-/* Waits for the command; if it takes too long, kills it and all that it has
- * started. */
+/* Waits for the command. If the command takes too long, it is killed with all
+ * that it has started. */
 static int wait_for(pid_t pid)
 {
     struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
@@ -74,7 +74,7 @@ static _Noreturn void serve(int fd, const char *command)
     _exit(0);
 }
 
-/* --- The program's side -------------------------------------------------- */
+/* --- The agent's side ---------------------------------------------------- */
 
 int acme_hook_open(struct acme_hook *hook, const char *command)
 {

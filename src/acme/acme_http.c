@@ -30,7 +30,7 @@ void acme_http_destroy(struct acme_http *http)
     free(http);
 }
 
-/* Takes a piece of the body. Too long a body ends the connection. */
+/* Takes a piece of the body. A body that is too long ends the connection. */
 static size_t on_body(char *data, size_t size, size_t count, void *context)
 {
     struct acme_answer *answer = context;
@@ -121,9 +121,9 @@ static bool set_request(struct acme_http *http,
            curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->data) == CURLE_OK;
 }
 
-/* Returns what to add to an error about an expired certificate: the clock may
- * be wrong, since authorities renew their own certificates. The texts are
- * OpenSSL's. */
+/* Returns a hint to append to an error message. An authority renews its own
+ * certificates, so an expired one suggests that this machine's clock is wrong.
+ * The compared texts are OpenSSL's. */
 static const char *ask_for_clock(const char *why)
 {
     return strstr(why, "certificate has expired") ||
@@ -132,7 +132,8 @@ static const char *ask_for_clock(const char *why)
                : "";
 }
 
-/* Notes why there is no answer; a partial answer counts as none. */
+/* Records why there is no answer; a partial answer is discarded. Returns
+ * -EIO. */
 static int fail(struct acme_http *http, struct acme_answer *answer,
                 const char *url, CURLcode code)
 {

@@ -140,7 +140,7 @@ void acme_issue_judge(struct bytes chain, struct bytes key,
         snprintf(fault, ACME_FAULT_MAX,
                  "the authority's certificate does not count yet: is this "
                  "machine's clock right?");
-    /* In the file that is kept it would stand before the certificate's own. */
+    /* In the saved file, this key would precede the certificate's own. */
     if (fault[0] == '\0' &&
         memmem(chain.data, chain.len, KEY_MARK, sizeof(KEY_MARK) - 1))
         snprintf(fault, ACME_FAULT_MAX,
@@ -148,7 +148,7 @@ void acme_issue_judge(struct bytes chain, struct bytes key,
     tls_certificate_release(&certificate);
 }
 
-/* Saves chain and key in one file, so that neither is ever found without the
+/* Saves chain and key in one file, so that neither can be there without the
  * other. */
 static int keep(const struct acme_job *job, struct bytes chain,
                 struct bytes key)

@@ -33,7 +33,8 @@ static bool put_head(const struct acme_jws *jws, struct buf *json)
     return !json->failed;
 }
 
-/* Puts the message up to the signature; input is the signed "HEAD.PAYLOAD". */
+/* Appends the message up to the signature. input is the signed text,
+ * "HEAD.PAYLOAD". */
 static void put_message(struct buf *text, struct bytes input, size_t head_len)
 {
     buf_put_literal(text, "{\"protected\":\"");
@@ -44,7 +45,7 @@ static void put_message(struct buf *text, struct bytes input, size_t head_len)
     buf_put_literal(text, "\",\"signature\":\"");
 }
 
-/* Puts the text to be signed, and returns where its head ends. */
+/* Appends the text to be signed, and returns the length of its head. */
 static size_t put_input(struct buf *input, struct bytes head,
                         struct bytes payload)
 {

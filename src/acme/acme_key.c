@@ -20,7 +20,7 @@ struct acme_key {
     enum acme_key_kind kind;
 };
 
-/* --- Coming and going ---------------------------------------------------- */
+/* --- Making and loading -------------------------------------------------- */
 
 static struct acme_key *adopt(EVP_PKEY *evp, enum acme_key_kind kind)
 {
@@ -48,7 +48,7 @@ struct acme_key *acme_key_create(enum acme_key_kind kind)
     return NULL;
 }
 
-/* Refuses to ask for a key's password: nobody is there to enter it. */
+/* Refuses to ask for a key's password, since nobody is there to enter it. */
 static int refuse_password(char *to, int size, int writes, void *context)
 {
     (void)to;
@@ -104,7 +104,7 @@ bool acme_key_put_pem(const struct acme_key *key, struct buf *pem)
         len = BIO_get_mem_data(bio, &text);
     if (len > 0)
         buf_put(pem, (struct bytes){text, (size_t)len});
-    BIO_free(bio); /* this wipes it (BIO_s_secmem) */
+    BIO_free(bio); /* wipes the text, too (BIO_s_secmem) */
     return len > 0 && !pem->failed;
 }
 
@@ -133,8 +133,8 @@ static size_t field_bytes(const struct acme_key *key)
     return key->kind == ACME_KEY_P384 ? FIELD_BYTES_MAX : 32;
 }
 
-/* Puts a number of the key into JSON. bytes: its length with leading zeros; 0:
- * no leading zeros. */
+/* Appends a number of the key in base64url. bytes is its length, padded by
+ * leading zeros; 0: no leading zeros. */
 static bool put_number(const struct acme_key *key, const char *name,
                        size_t bytes, struct buf *json)
 {
@@ -198,8 +198,8 @@ bool acme_key_put_thumbprint(const struct acme_key *key, struct buf *text)
 
 /* --- Signing ------------------------------------------------------------- */
 
-/* Puts the two numbers of an ECDSA signature one after the other, as JSON needs
- * them (RFC 7518 3.4); OpenSSL returns ASN.1. */
+/* Appends the two numbers of an ECDSA signature one after the other, as JSON
+ * needs them (RFC 7518 3.4). OpenSSL's form, der, is ASN.1. */
 static bool put_pair(const struct acme_key *key, const unsigned char *der,
                      size_t len, struct buf *signature)
 {

@@ -1,5 +1,5 @@
 /*
- * acme_key_priv - OpenSSL's form of a key, for acme_x509.c.
+ * acme_key_priv - gives acme_x509.c the key in OpenSSL's form.
  */
 #ifndef ACME_ACME_KEY_PRIV_H
 #define ACME_ACME_KEY_PRIV_H

@@ -9,8 +9,9 @@
 
 enum { LOCK_MODE = 0600 };
 
-/* Reads the file system's clock, by which the lock was written; ours may
- * differ. */
+/* Reads the clock of the file system, since the lock's time was set by that
+ * clock, which may differ from this machine's. Returns 0 if it cannot be
+ * read. */
 static int64_t read_clock(const struct acme_state *state)
 {
     struct stat st = {0};
@@ -26,7 +27,7 @@ static int64_t read_clock(const struct acme_state *state)
     return st.st_mtime;
 }
 
-/* Reads the owner's mark from the lock. False: it cannot be read. */
+/* Reads the owner's mark from the lock. Returns false if it cannot be read. */
 static bool read_mark(int fd, char mark[96])
 {
     ssize_t len = pread(fd, mark, 95, 0);
@@ -37,8 +38,9 @@ static bool read_mark(int fd, char mark[96])
     return true;
 }
 
-/* Whether another machine has the lock. A lock of this machine ends with its
- * process; locks of other machines may be invisible here. */
+/* Whether another machine has the lock. flock() protects only against processes
+ * of this machine, and may not see locks of other machines; so a lock with
+ * another machine's mark is respected for ACME_LOCK_S. */
 static bool is_of_others(const struct acme_state *state, int fd)
 {
     size_t boot = strcspn(state->mark, " ");
@@ -62,7 +64,8 @@ static int put_mark(struct acme_state *state, int fd, int64_t now_s)
     return 0;
 }
 
-/* Renews our lock, which another may have taken, thinking us dead. */
+/* Renews our lock. Returns 0; -EAGAIN if another machine took us for dead and
+ * has taken the lock; or another -errno. */
 static int renew(struct acme_state *state, int64_t now_s)
 {
     char mark[96];

@@ -99,7 +99,7 @@ static bool is_in(const struct order *order, const char *status)
     return strcmp(order->status, status) == 0;
 }
 
-/* Reports why an order has failed. */
+/* Reports in problem why an order has failed. */
 static enum acme_result tell_invalid(const struct json_value *json,
                                      struct acme_problem *problem)
 {
@@ -110,7 +110,7 @@ static enum acme_result tell_invalid(const struct json_value *json,
                            "the authority calls the order invalid");
 }
 
-/* Asks for the order until its state is another one. */
+/* Asks for the order until its status differs from state. "" asks once. */
 static enum acme_result follow(struct acme_job *job, struct order *order,
                                const char *state, struct acme_problem *problem)
 {
@@ -184,9 +184,9 @@ static enum acme_result send_question(struct acme_job *job,
     return result;
 }
 
-/* Whether the order was refused because of the certificate that it replaces:
- * another order has replaced that already, or it is another account's (RFC 9773
- * 5). */
+/* Whether the authority refused the order because of the certificate that it
+ * replaces: another order has replaced that certificate already, or it is
+ * another account's (RFC 9773 5). */
 static bool is_about_replacing(const struct acme_job *job,
                                const struct acme_problem *problem)
 {
@@ -224,7 +224,7 @@ static enum acme_result ask(struct acme_job *job, struct order *order,
     return result;
 }
 
-/* Begins a new order; the attempt is counted before the request. */
+/* Begins a new order. The attempt is counted before the request is sent. */
 static enum acme_result begin_new(struct acme_job *job, struct order *order,
                                   struct acme_problem *problem)
 {
@@ -252,7 +252,7 @@ static enum acme_result begin_new(struct acme_job *job, struct order *order,
     return result == ACME_DONE ? ask(job, order, problem) : result;
 }
 
-/* Whether the order under way is for these names and this authority. */
+/* Whether the record's current order is for these names and this authority. */
 static bool is_ours(const struct acme_job *job)
 {
     const struct acme_record *record = job->record;
@@ -274,7 +274,7 @@ static enum acme_result begin(struct acme_job *job, struct order *order,
             return ACME_DONE;
         if (result == ACME_FAILED)
             return result;
-        order->count = 0; /* expired or refused: begin another */
+        order->count = 0; /* expired or refused: begin a new order */
     }
     return begin_new(job, order, problem);
 }
@@ -289,7 +289,7 @@ static enum acme_result show_all(struct acme_job *job, struct order *order,
     return result;
 }
 
-/* --- All ----------------------------------------------------------------- */
+/* --- All steps ----------------------------------------------------------- */
 
 static enum acme_result run(struct acme_job *job, struct order *order,
                             struct acme_problem *problem)

@@ -18,7 +18,8 @@ enum acme_result acme_tell(struct acme_problem *problem,
     va_start(arguments, format);
     vsnprintf(problem->text, sizeof(problem->text), format, arguments);
     va_end(arguments);
-    /* It may name what files of the folder say, at root's terminal. */
+    /* The text may quote files of the folder, and be shown at root's
+     * terminal. */
     utf8_disarm(problem->text, strlen(problem->text), false);
     return result;
 }
@@ -40,7 +41,7 @@ bool acme_text(const struct json_value *value, char *to, size_t size)
     return is_done;
 }
 
-/* Puts as much of the text for people as there is room for. */
+/* Sets the problem's text to its type and detail, as far as there is room. */
 static void put_detail(struct acme_problem *problem,
                        const struct json_value *json)
 {
@@ -61,8 +62,8 @@ static void put_detail(struct acme_problem *problem,
     buf_fini(&text);
 }
 
-/* Finds a problem's text: that for the first name, since several names may have
- * separate problems (RFC 8555 6.7.1). */
+/* Finds a problem's detail. If there are subproblems, one for each name, the
+ * detail of the first is used (RFC 8555 6.7.1). */
 static const struct json_value *find_detail(const struct json_value *json)
 {
     const struct json_value *parts = json_find(json, "subproblems");

@@ -8,9 +8,9 @@
 enum {
     HOUR_S = 3600,
     DAY_S = 24 * HOUR_S,
-    SHORT_DAYS = 10, /* a shorter life is renewed at its half */
-    SPREAD = 50,     /* a fraction of the life */
-    SPARE = 10,      /* a fraction left for more tries */
+    SHORT_DAYS = 10, /* a shorter life is renewed at half */
+    SPREAD = 50,     /* 1/50 of the life */
+    SPARE = 10,      /* 1/10 of the life, for more tries */
     DOUBLINGS_MAX = 20
 };
 
@@ -48,7 +48,7 @@ static bool is_text(const struct member *member)
     return member->kind == TEXT || member->kind == WORD;
 }
 
-/* Whether all of it is visible ASCII: words are shown at terminals. */
+/* Whether text is visible ASCII, since words are shown at terminals. */
 static bool is_word(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -142,7 +142,7 @@ void acme_record_put(const struct acme_record *record, struct buf *text)
             buf_printf(text, "attempt %lld\n", (long long)record->attempts[i]);
 }
 
-/* --- When ---------------------------------------------------------------- */
+/* --- Times --------------------------------------------------------------- */
 
 static int64_t part(int64_t whole, uint32_t chance)
 {
@@ -150,8 +150,8 @@ static int64_t part(int64_t whole, uint32_t chance)
 }
 
 /* Chooses a time in the authority's window, but within the certificate's life,
- * with a tenth of it left for failures. If the window ends before the life
- * begins, the certificate is renewed at once. */
+ * of which a tenth is left for failed tries. If the window ends before the life
+ * begins, the result is in the past, and the certificate is renewed at once. */
 static int64_t choose_in_window(const struct acme_record *record,
                                 int64_t begins_at, int64_t ends_at,
                                 uint32_t chance)
@@ -181,9 +181,9 @@ int64_t acme_record_due(const struct acme_record *record, int64_t begins_at,
     return due_s - part(life_s / SPREAD, chance);
 }
 
-/* Whether the last attempt was within the hour. An attempt more than an hour in
+/* Whether an attempt was within the last hour. An attempt more than an hour in
  * the future does not count: a clock that was set back must not delay a
- * certificate for ever. */
+ * certificate forever. */
 static bool is_recent(int64_t attempt_s, int64_t now_s)
 {
     return attempt_s != 0 && attempt_s > now_s - HOUR_S &&
@@ -210,7 +210,8 @@ bool acme_record_begin(struct acme_record *record, int64_t now_s,
     return true;
 }
 
-/* Failed attempts stay counted even after a success. */
+/* Earlier failed attempts stay counted after a success; only the last attempt,
+ * which succeeded, is removed. */
 void acme_record_succeed(struct acme_record *record)
 {
     struct acme_record before = *record;

@@ -11,8 +11,8 @@
 
 enum { RULES_MAX = 64 };
 
-/* Files that connecting needs: names, trusted authorities, configuration of
- * libraries. */
+/* Files that connecting needs: for host names, trusted authorities, and the
+ * configuration of libraries. */
 static const char *const read_paths[] = {"/etc/hosts",
                                          "/etc/resolv.conf",
                                          "/etc/nsswitch.conf",

@@ -6,9 +6,10 @@
 static const char *const default_directories[] = {
     "https://acme-v02.api.letsencrypt.org/directory"};
 
-/* Whether an authority may reach a listener of that kind. It connects to ports
- * 80 and 443, which may be redirected to others here; a unix socket may serve a
- * server that has those. */
+/* Whether an authority may be able to reach a listener of that kind. It
+ * connects to ports 80 and 443, which may be redirected to other ports here. A
+ * unix socket counts, too, since a server that has these ports may forward to
+ * it. */
 static bool has_listener(const struct options *options, bool is_tls)
 {
     struct listen_address place;

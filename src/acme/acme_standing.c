@@ -15,11 +15,11 @@ static bool covers_all(const struct tls_certificate *certificate,
     return true;
 }
 
-/* Returns a number made from the certificate's name: constant for a name, and
- * spread over all certificates. */
+/* Returns a number that spreads the times of renewal: always the same for one
+ * text, and different for most others. */
 static uint32_t chance_of(struct bytes text)
 {
-    static const struct siphash_key key; /* not secret: nothing to gain */
+    static const struct siphash_key key; /* need not be secret */
 
     return (uint32_t)siphash_of(&key, text).words[0];
 }
@@ -47,7 +47,8 @@ static void judge(struct bytes text,
     tls_certificate_release(&read);
 }
 
-/* Corrects times beyond the longest pause: the clock was wrong, then or now. */
+/* Resets times that are further away than the longest pause, since the clock
+ * was wrong when they were set, or is wrong now. */
 static void mend_times(struct acme_record *record, int64_t now_s)
 {
     if (record->next_s > now_s + PAUSE_MAX_S)

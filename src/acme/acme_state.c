@@ -14,16 +14,17 @@
 enum {
     FOLDER_MODE = 0700,
     FILE_MODE = 0600,
-    /* Modes of what the server reads, if it is another user of the folder's
-     * group. */
+    /* The modes of files and folders that the server reads, if it is another
+     * user of the folder's group. */
     SHARED_FOLDER_MODE = 0750,
     SHARED_FILE_MODE = 0640,
-    /* The bits that mark a shared folder; nobody sets them by mistake. */
+    /* The bits that mark a shared folder. Nobody sets this combination by
+     * mistake. */
     SHARED_MARK = S_ISGID | S_IRGRP | S_IXGRP,
     OTHERS = S_ISGID | S_IRWXG | S_IRWXO
 };
 
-/* --- Coming and going ---------------------------------------------------- */
+/* --- Opening and closing ------------------------------------------------- */
 
 static int open_folder(int at, const char *name)
 {
@@ -36,7 +37,7 @@ static int open_folder(int at, const char *name)
     return fd == -1 ? -errno : fd;
 }
 
-/* Opens the state's folder. Root only uses a path that nobody else can
+/* Opens the state's folder. For root, the path must be one that nobody else can
  * redirect. */
 static int open_first(const char *path)
 {
@@ -73,8 +74,9 @@ static int tell_first(char fault[ACME_STATE_FAULT_MAX], int err,
     return err;
 }
 
-/* Checks that only we can use the folder: a user who could write there could
- * put another key into our certificates. */
+/* Checks that only this user can use the folder, or that it is marked as
+ * shared. Another user who could write there could put another key into our
+ * certificates. */
 static int expect_private(struct acme_state *state,
                           char fault[ACME_STATE_FAULT_MAX])
 {
@@ -94,7 +96,7 @@ static int expect_private(struct acme_state *state,
 
 static const struct {
     const char *name;
-    enum acme_folder in; /* ACME_FOLDERS is the folder itself */
+    enum acme_folder in; /* ACME_FOLDERS: the state's folder */
 } folders[ACME_FOLDERS] = {[ACME_FOLDER_LIVE] = {"live", ACME_FOLDERS},
                            [ACME_FOLDER_CHALLENGES] = {"challenge",
                                                        ACME_FOLDER_LIVE},
@@ -107,14 +109,14 @@ static int above(const struct acme_state *state, size_t folder)
                                               : state->fds[folders[folder].in];
 }
 
-/* Whether the group may read that folder. */
+/* Whether the group may read the folder. */
 static bool is_shown(const struct acme_state *state, size_t folder)
 {
     return state->is_shared &&
            (folder == ACME_FOLDER_LIVE || folder == ACME_FOLDER_CHALLENGES);
 }
 
-/* Gives the group the rights that the umask has removed. */
+/* Gives the group its rights to a folder, which the umask may have removed. */
 static int let_group_in(int fd)
 {
     struct stat st;
@@ -144,8 +146,8 @@ static int open_folders(struct acme_state *state,
     return 0;
 }
 
-/* Makes the mark of this process and boot of the machine. If a container hides
- * the boot's id, the host name replaces it. */
+/* Makes the mark that names this process and this boot of the machine. If a
+ * container hides the boot's id, the host name replaces it. */
 static void make_mark(struct acme_state *state)
 {
     struct utsname name = {.nodename = ""};

@@ -13,7 +13,8 @@ enum { CHALLENGE_S = 7 * 24 * 3600, EARLY_S = 3600, SERIAL_BYTES_MAX = 64 };
 
 /* --- Extensions ---------------------------------------------------------- */
 
-/* Makes a list of the names, none of which can act as syntax. */
+/* Makes a list of the names as subjectAltName. The names are stored as data, so
+ * none of them can act as OpenSSL's configuration syntax. */
 static GENERAL_NAMES *make_names(const struct texts *names)
 {
     GENERAL_NAMES *list = GENERAL_NAMES_new();
@@ -72,8 +73,8 @@ bool acme_x509_put_request(const struct acme_key *key,
 
 /* --- Challenges ---------------------------------------------------------- */
 
-/* Adds id-pe-acmeIdentifier, critical: an OCTET STRING inside the extension's
- * own (RFC 8737 3). */
+/* Adds the critical extension id-pe-acmeIdentifier. Its value is an OCTET
+ * STRING, nested in the extension's own OCTET STRING (RFC 8737 3). */
 static bool add_identifier(X509 *certificate,
                            const unsigned char digest[ACME_DIGEST_BYTES])
 {
@@ -171,7 +172,7 @@ static bool put_serial(const ASN1_INTEGER *serial, struct buf *text)
     }
     BN_bn2bin(number, octets + 1);
     BN_free(number);
-    is_high = octets[1] & 0x80; /* DER puts a zero before it */
+    is_high = octets[1] & 0x80; /* then DER adds a zero byte in front */
     base64_put_url(text, (struct bytes){(char *)octets + !is_high,
                                         (size_t)len + is_high});
     return !text->failed;
