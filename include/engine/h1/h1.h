@@ -9,25 +9,26 @@
  *    |                              +--> upload: beside its answer
  *    +----------------- all sent, keep-alive --------------------+
  *
- * Requests that came in one read are answered ahead while the answers are
- * small; their responses stand in the pipeline and leave together.
+ * When several requests came in one read, they are answered before anything is
+ * sent, as long as the answers are small. Their responses wait in the pipeline
+ * and leave together.
  *
  * The body of a request is taken in one of two ways. Most handlers answer when
- * all of it has come. A handler that wants the bytes as they come (its sink has
- * end()) has an upload: the body goes on coming while the answer is made and
- * sent, and so does what a client says through a tunnel. A client that waits
- * with its body (Expect: 100-continue) is told "100 Continue" in h1_body.c.
+ * the whole body has come. A handler whose sink has end() takes the bytes as
+ * they come: this is called an upload. The body of an upload is read while the
+ * answer is made and sent; so are the bytes of a tunnel. A client that holds
+ * its body back (Expect: 100-continue) is sent "100 Continue" by h1_body.c.
  *
- * Invariant: the input buffer is held only while it has bytes, or an exchange
- *            that points into it.
+ * Invariant: a session has an input buffer only while the buffer contains
+ *            bytes, or an exchange points into it.
  */
 #ifndef ENGINE_H1_H1_H
 #define ENGINE_H1_H1_H
 
 #include "engine/protocol.h"
 
-/* Sets up the pools of a context for sessions of this protocol. False: no
- * memory; h1_context_fini() either way. */
+/* Sets up the pools of a context for sessions of this protocol. Returns false
+ * when there is no memory. h1_context_fini() is needed in both cases. */
 MUST_USE bool h1_context_init(struct session_context *context);
 void h1_context_fini(struct session_context *context);
 

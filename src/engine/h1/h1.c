@@ -8,7 +8,7 @@
 #include "observe/profile.h"
 
 enum {
-    INPUTS_KEPT = 64, /* more free ones go back to the system */
+    INPUTS_KEPT = 64, /* further free ones are freed */
     EXCHANGES_KEPT = 128
 };
 
@@ -35,8 +35,8 @@ void h1_context_fini(struct session_context *context)
 
 /* --- Going on ------------------------------------------------------------ */
 
-/* Makes room for what comes next when everything is sent: an incomplete head
- * moves to the front of the buffer, an empty buffer goes back to the pool. */
+/* Tidies the input when everything is sent: an incomplete head moves to the
+ * front of the buffer, an empty buffer goes back to the pool. */
 static void settle(struct h1 *h1)
 {
     struct input *input = h1->input;
@@ -53,9 +53,10 @@ static void settle(struct h1 *h1)
     }
 }
 
-/* Whether the connection ends with what has been sent. If the server is about
- * to stop, it ends unless the next request has begun. If the server only
- * leaves, a client that was promised another request may still send it. */
+/* Whether the connection ends now that all is sent. When idle connections are
+ * to end, the connection ends unless its next request has begun. When the
+ * server only leaves (conn_set_leave()), a client that was promised another
+ * request may still send that request. */
 static bool is_over(const struct h1 *h1)
 {
     return h1->is_closing ||
@@ -72,7 +73,7 @@ static enum session_step end_sending(struct h1 *h1)
     return is_silent ? SESSION_IS_OVER : SESSION_ENDS;
 }
 
-/* Goes on with what is under way, or has come. */
+/* Goes on with a request that is under way, or with the next one. */
 static __attribute__((noinline)) enum session_step go_on(struct h1 *h1)
 {
     for (;;) {
@@ -103,8 +104,8 @@ static __attribute__((noinline)) enum session_step go_on(struct h1 *h1)
     }
 }
 
-/* Whether there is nothing more to do, behind an answer that was just sent
- * whole; so it is in half of all calls. */
+/* Whether nothing is left to do after an answer was sent whole. This is so in
+ * half of all calls. */
 static bool is_at_rest(const struct h1 *h1)
 {
     return list_is_empty(&h1->exchanges) && h1_is_input_empty(h1) &&
@@ -139,9 +140,9 @@ static inline __attribute__((always_inline)) enum io_result read_more(struct h1
     return result;
 }
 
-/* Reads on into a whole input, as a small one is full: it may hold a part of a
- * head, or a pipeline. That nothing more may be there does not matter, and an
- * end is met again. */
+/* Reads on into a whole input when a small one is full, since it may contain
+ * only a part of a head. Returns IO_DONE even when the second read brings
+ * nothing or meets the end; the next read meets the end again. */
 static __attribute__((noinline)) enum io_result read_behind(struct h1 *h1)
 {
     if (h1->current || !list_is_empty(&h1->exchanges))
@@ -188,8 +189,9 @@ static bool take_input(struct h1 *h1)
     return true;
 }
 
-/* Reads past the input, if more is wanted at once: into room that the worker's
- * next read uses again. *data_out is empty if not. */
+/* Reads an upload into the worker's wide buffer, if the sink takes much at
+ * once; *data_out is then what was read. Otherwise reads into the input, and
+ * *data_out stays empty. */
 static __attribute__((noinline)) enum io_result fill_wide(
     struct h1 *h1, struct bytes *data_out)
 {
@@ -250,8 +252,9 @@ static enum session_step receive(struct session *session)
 
 /* --- Limits -------------------------------------------------------------- */
 
-/* When reading has to be over. A whole head has to come within one limit, set
- * when its first byte is there; bytes that trickle in do not move it. */
+/* Returns until when reading may last. A whole head has to come within one
+ * limit, which is set at its first byte; bytes that trickle in do not move the
+ * limit. */
 static uint64_t limit_reading(struct h1 *h1)
 {
     const struct conn_limits *limits = &h1_context(h1)->limits;
@@ -272,8 +275,8 @@ static uint64_t limit_reading(struct h1 *h1)
     return h1->until_ms;
 }
 
-/* Until when sending has to be over: full sockets may cost an answer only so
- * much time in all, by how much of it has been sent. */
+/* Returns until when the socket may stay full. The time that an answer may wait
+ * for full sockets, in all, grows with the bytes that have been sent of it. */
 static uint64_t limit_sending(const struct h1 *h1)
 {
     const struct conn_limits *limits = &h1_context(h1)->limits;
@@ -303,7 +306,7 @@ static uint64_t limit(struct session *session, enum session_wait wait)
     case SESSION_WAIT_ANSWER:
         break;
     }
-    /* How long an answer may take is its maker's choice. */
+    /* The handler decides how long the making of an answer may take. */
     return session->beside == SESSION_LEAVES ? 0 : h1_limit_upload(h1);
 }
 
@@ -339,8 +342,8 @@ static bool is_idle(const struct session *session)
     return !h1->input && list_is_empty(&h1->exchanges);
 }
 
-/* The server leaves: answers that have no head yet will tell the client that
- * the connection ends. */
+/* Lets answers that have no head yet tell the client that the connection
+ * ends. */
 static void leave(struct session *session)
 {
     struct h1 *h1 = h1_of(session);

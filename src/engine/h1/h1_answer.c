@@ -14,8 +14,8 @@ static enum session_beside choose_beside(const struct h1 *h1)
 
         return sink && sink->is_full ? SESSION_RESTS : SESSION_TAKES;
     }
-    /* The client of a tunnel has sent its last byte, which is no reason to end
-     * the tunnel. */
+    /* A tunnel that is no upload any more goes on: its client has only sent its
+     * last byte. */
     return !list_is_empty(&h1->exchanges) && h1_first(h1)->is_tunnel
                ? SESSION_RESTS
                : SESSION_LEAVES;
@@ -36,7 +36,7 @@ static void on_wake(struct exchange *exchange)
     struct session *session = exchange->session;
     struct h1 *h1 = h1_of(session);
 
-    h1_frame(h1, exchange); /* it may be answered already */
+    h1_frame(h1, exchange); /* the answer may be there already */
     h1_set_beside(h1);
     session->context->hooks->on_change(session,
                                        !list_is_empty(&h1->exchanges) &&
@@ -79,8 +79,8 @@ void h1_give_exchange(struct h1 *h1, struct exchange *exchange)
     pool_give(&h1_context(h1)->exchanges, exchange);
 }
 
-/* Notes when the request came. Bytes behind it in the buffer were read together
- * with its end, or later. */
+/* Notes when the request was read. Bytes behind the request in the buffer count
+ * as read at the last read. */
 static void note_arrival(struct h1 *h1, struct exchange *exchange)
 {
     struct exchange_times *times = &exchange->times;
@@ -120,8 +120,8 @@ void h1_expect_last(struct h1 *h1, struct exchange *exchange, enum conn_end end)
     h1->session.end = (uint8_t)end;
 }
 
-/* Ends the connection if a response does: a body that ends with it for
- * HTTP/1.0, or one that lacked memory. */
+/* A response that does not persist is one of HTTP/1.0 whose body ends with the
+ * connection, or one that lacked memory. */
 void h1_heed(struct h1 *h1, const struct exchange *exchange)
 {
     if (exchange->response.persists)
@@ -185,8 +185,8 @@ static bool begins_with(struct bytes text, struct bytes prefix)
            memcmp(text.data, prefix.data, prefix.len) == 0;
 }
 
-/* Whether the current exchange, or the head that came in its place, wants
- * problem details. */
+/* Whether the client wants problem details: told by the current exchange, or by
+ * the head in the input when there is no exchange. */
 static bool wants_problem(const struct h1 *h1)
 {
     const struct input *input = h1->input;

@@ -7,7 +7,8 @@ static bool takes_no_body(const struct request *request)
            request->method != METHOD_OPTIONS;
 }
 
-/* Sends 100 Continue. False: the socket, which is empty, did not take it. */
+/* Sends 100 Continue. Returns false when the socket did not take it; as nothing
+ * else is being sent, the connection is broken then. */
 static bool send_continue(const struct h1 *h1)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SEND);
@@ -18,8 +19,8 @@ static bool send_continue(const struct h1 *h1)
     return is_sent;
 }
 
-/* Reads no more of the current body, whose response is made: it ends the
- * connection, since nobody knows where the next request begins. */
+/* Stops reading the current body; its response is made already. The connection
+ * ends, since nobody knows where the next request begins. */
 static enum h1_body end_body(struct h1 *h1)
 {
     struct exchange *exchange = h1->current;
@@ -31,16 +32,17 @@ static enum h1_body end_body(struct h1 *h1)
     return H1_BODY_REFUSED;
 }
 
-/* Whether the body is over soon, so that the next request can be found, and the
- * client does not wait to be told to send it. */
+/* Whether the body can be read to its end soon, so that the next request is
+ * found: it is short, of known length, and not held back by the client. */
 static bool is_soon_over(const struct request *request)
 {
     return !request->is_chunked && !request->expects_continue &&
            request->content_length <= H1_DRAINED_BODY_BYTES_MAX;
 }
 
-/* Asks the handler whether it wants the body. An answer made instead is the
- * last one if the body is not read, and has to know that. */
+/* Asks the handler whether it wants the body. The handler may answer instead.
+ * If such an answer is the connection's last, as the body is not read, the
+ * response is marked so before the handler is asked. */
 static void offer_body(struct h1 *h1, struct exchange *exchange)
 {
     const struct handler *handler = &h1_context(h1)->handler;
@@ -56,16 +58,17 @@ static void offer_body(struct h1 *h1, struct exchange *exchange)
     profile_leave(before);
 }
 
-/* Skips the body of an exchange that was answered without it: the body is read
- * before the answer goes, or not at all. */
+/* Skips the body of an exchange that was answered without it. If the connection
+ * persists, the body is read before the answer is sent; otherwise it is not
+ * read. */
 static enum h1_body skip_body(struct h1 *h1)
 {
     return h1->current->response.persists ? H1_BODY_MORE : end_body(h1);
 }
 
-/* Begins an upload: a handler that wants the body beside the answer is asked
- * for the answer at once. If a guard in front of the handler refuses, it has
- * dropped the sink. */
+/* Begins an upload: the handler is asked for the answer before the body is
+ * read. A guard that refuses the request has dropped the sink; then the body is
+ * skipped. */
 static enum h1_body begin_upload(struct h1 *h1)
 {
     struct exchange *exchange = h1->current;
@@ -84,8 +87,8 @@ static enum h1_body begin_upload(struct h1 *h1)
                                                 : H1_BODY_BESIDE;
 }
 
-/* Goes on to read the body, and sends "100 Continue" to a client that waits for
- * that. */
+/* Goes on to read the body, after "100 Continue" to a client that waits for
+ * it. */
 static enum h1_body go_on(struct h1 *h1)
 {
     if (h1->current->request.expects_continue && h1_is_input_empty(h1) &&
@@ -113,7 +116,8 @@ static enum h1_body begin_body(struct h1 *h1)
     if (exchange->sink)
         return go_on(h1);
     takes_none = takes_no_body(request) || exchange->refuses_body;
-    /* A client with an unknown expectation may wait for it before it sends. */
+    /* A client with an unknown expectation may hold its body back until the
+     * expectation is met. */
     if (request->expects_other ||
         request->content_length > H1_DRAINED_BODY_BYTES_MAX ||
         (request->expects_continue && takes_none)) {
@@ -147,8 +151,8 @@ static void answer_body(struct h1 *h1, struct exchange *exchange)
     h1_put(h1, exchange);
 }
 
-/* The head stays where it is; each piece of the body takes the place of the one
- * before, behind the head. */
+/* The head stays in the input; each piece of the body is read to the same place
+ * behind the head. */
 enum h1_body h1_advance_body(struct h1 *h1)
 {
     struct exchange *exchange = h1->current;

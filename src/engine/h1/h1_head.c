@@ -3,12 +3,13 @@
 #include "engine/proxy_preamble.h"
 
 enum {
-    /* So many bytes of answers are made ahead before they are sent together; a
-     * connection holds no more than that for them, either, if its client reads
+    /* The most bytes of answers that are made ahead and sent together; and the
+     * most memory that a connection holds for them when its client reads
      * nothing. */
     AHEAD_BYTES_MAX = 65536,
     AHEAD_HELD_MAX = 65536 - INPUT_BLOCK_BYTES,
-    /* The most that one more exchange holds if its own head is short. */
+    /* The most memory that one more exchange needs when its response's head is
+     * short. */
     EXCHANGE_BYTES_MAX = sizeof(struct exchange) +
                          REQUEST_FIELDS_MAX * sizeof(struct field),
     LEADING_BYTES_MAX = 2 * HTTP1_LEADING_CRLF_MAX,
@@ -36,7 +37,8 @@ static enum h1_ahead refuse(struct h1 *h1, enum reason reason,
                                        : close_for(h1, CONN_END_ERROR);
 }
 
-/* The connection persists if client, limits and server all want it to. */
+/* Decides whether the connection persists after exchange: the client, the
+ * limits and the server have to allow it. */
 static void decide_persistence(struct h1 *h1, struct exchange *exchange)
 {
     const struct session_context *context = h1_context(h1);
@@ -75,8 +77,8 @@ static void take_request(struct h1 *h1, struct exchange *exchange, size_t used)
         h1_answer(h1, exchange);
 }
 
-/* A client that knows beforehand that HTTP/2 is spoken here begins so (RFC 9113
- * 3.3). */
+/* Whether the client begins HTTP/2 in clear text, as one may that knows
+ * beforehand that the server speaks HTTP/2 (RFC 9113 3.3). */
 static bool speaks_http2(const struct h1 *h1, struct bytes line)
 {
     return h1_context(h1)->limits.prior_knowledge &&
@@ -84,7 +86,7 @@ static bool speaks_http2(const struct h1 *h1, struct bytes line)
            line.data == h1->input->data + h1->input->begin;
 }
 
-/* Turns the session to HTTP/2, which parses again what has been read. */
+/* Changes the session to HTTP/2, which parses the input from the beginning. */
 static enum h1_ahead turn_to_http2(struct h1 *h1)
 {
     struct session *session = &h1->session;
@@ -99,8 +101,8 @@ static enum h1_ahead turn_to_http2(struct h1 *h1)
     return H1_AHEAD_TURNED;
 }
 
-/* Whether the bytes behind this head may be those of a tunnel, which lasts, and
- * uses the same buffer. */
+/* Whether this request may begin a tunnel. A tunnel lasts long and reads into
+ * the same buffer, so it needs a whole one. */
 static bool may_become_tunnel(const struct request *request)
 {
     return request_find(request, FIELD_UPGRADE);
@@ -134,7 +136,7 @@ static enum h1_ahead parse_request(struct h1 *h1)
     if (__builtin_expect(may_become_tunnel(&exchange->request), 0) &&
         input->room < INPUT_BYTES) {
         h1_give_exchange(h1, exchange);
-        if (!list_is_empty(&h1->exchanges)) /* exchanges have views into it */
+        if (!list_is_empty(&h1->exchanges)) /* exchanges point into the input */
             return H1_AHEAD_SEND;
         return h1_widen_input(h1) ? parse_request(h1)
                                   : close_for(h1, CONN_END_ERROR);
@@ -147,7 +149,8 @@ static enum h1_ahead parse_request(struct h1 *h1)
     return H1_AHEAD_GO;
 }
 
-/* Takes what a trusted proxy says of its client, once, before all requests. */
+/* Takes a trusted proxy's preamble, which names the client, before all
+ * requests. */
 static enum h1_ahead take_proxy_preamble(struct h1 *h1)
 {
     struct session *session = &h1->session;
@@ -173,7 +176,7 @@ static enum h1_ahead take_proxy_preamble(struct h1 *h1)
 static enum h1_ahead go_on_with_body(struct h1 *h1)
 {
     /* Earlier answers are sent first: "100 Continue" must not overtake them,
-     * and a body may take its time. */
+     * and a body may take long to come. */
     if (!list_is_empty(&h1->exchanges))
         return H1_AHEAD_SEND;
     switch (h1_advance_body(h1)) {
@@ -210,8 +213,8 @@ static enum h1_ahead take_next(struct h1 *h1)
     return parse_request(h1);
 }
 
-/* A large answer ends the row, so that such neither pile up nor hold back the
- * small ones before them. */
+/* A large answer ends the row: so large answers do not pile up, and small
+ * answers before a large one are sent without delay. */
 enum h1_ahead h1_answer_ahead(struct h1 *h1)
 {
     size_t held = 0;

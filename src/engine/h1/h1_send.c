@@ -25,8 +25,8 @@ struct candidate h1_candidate(const struct session *session)
     return candidate;
 }
 
-/* Writes Server-Timing of all answers that have not begun: they leave now, or
- * soon. */
+/* Sets Server-Timing of all answers of which nothing has been sent, as they are
+ * sent now or soon. */
 static void time_sending(const struct h1 *h1)
 {
     uint64_t now_ns = now_read_ns();
@@ -60,7 +60,7 @@ static void finish_sent(struct h1 *h1)
         exchange->times.last_ns = now_ns;
         if (exchange == h1->current)
             h1_end_upload(h1);
-        h1_heed(h1, exchange); /* it may have been made late */
+        h1_heed(h1, exchange); /* its answer may have come only now */
         session->context->hooks->on_answered(session,
                                              exchange->response.bytes_sent,
                                              now_ns);
@@ -70,7 +70,8 @@ static void finish_sent(struct h1 *h1)
     profile_leave(before);
 }
 
-/* Puts an interim answer into the response, whose own head is not there yet. */
+/* Puts an interim answer into the response, which has no head of its own
+ * yet. */
 static void put_interim(struct response *response, const struct answer *answer)
 {
     struct buf *head = &response->head;
@@ -82,8 +83,9 @@ static void put_interim(struct response *response, const struct answer *answer)
                                                 head->data + head->len));
 }
 
-/* Frames an answer that was made late. A refusal does not wait for a body that
- * is still on its way: then nobody knows where the next request begins. */
+/* Frames an answer that has come later. A refusal does not wait for the rest of
+ * a body; the connection ends then, since nobody knows where the next request
+ * begins. */
 static void frame_late(struct h1 *h1, struct exchange *exchange)
 {
     if (exchange == h1->current && !exchange->sink)
@@ -91,8 +93,9 @@ static void frame_late(struct h1 *h1, struct exchange *exchange)
     h1_frame(h1, exchange);
 }
 
-/* Asks the maker of the first answer whether it is ready. SENDER_DONE: there is
- * something to send. */
+/* Asks the maker of the first answer whether the answer is ready. Returns
+ * SENDER_DONE when there is something to send; SENDER_MORE when the answer has
+ * just come, and is to be scheduled by its length. */
 static enum sender_result look_for_answer(struct h1 *h1,
                                           struct exchange *exchange)
 {
@@ -118,7 +121,7 @@ static enum sender_result look_for_answer(struct h1 *h1,
         frame_late(h1, exchange);
         break;
     }
-    return SENDER_MORE; /* its turn goes by its size, known now */
+    return SENDER_MORE; /* its turn depends on its length, which is known now */
 }
 
 static enum sender_result send_step(struct h1 *h1, uint64_t budget,
@@ -154,7 +157,7 @@ enum sender_result h1_send(struct session *session, uint64_t budget,
         h1_begin_tunnel(h1) == SESSION_CLOSES)
         return SENDER_FAILED;
     h1_set_beside(h1);
-    /* A client that is gone is noticed on reading. */
+    /* The result is ignored, since reading notices that a client is gone. */
     if (result == SENDER_LATER && h1_first(h1)->is_half_closed)
         (void)!transport_shut_down(&session->transport);
     return result == SENDER_DONE ? SENDER_MORE : result;

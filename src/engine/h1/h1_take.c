@@ -12,7 +12,8 @@ bool h1_has_too_much(const struct h1 *h1)
                exchange->body_max;
 }
 
-/* Delivers bytes of the body to its sink. False: no more is wanted. */
+/* Delivers bytes of the body to its sink. Returns false when no more is
+ * wanted. */
 static bool deliver(struct h1 *h1, struct bytes data)
 {
     struct response *response = &h1->current->response;
@@ -24,15 +25,15 @@ static bool deliver(struct h1 *h1, struct bytes data)
         return h1->input->body.bytes <= H1_DRAINED_BODY_BYTES_MAX;
     if (sink->end && h1_has_too_much(h1))
         return false;
-    response->persists = false; /* if it is answered now */
+    response->persists = false; /* for an answer that the sink makes now */
     if (!sink->take(sink, data))
         return false;
     response->persists = persists;
     return true;
 }
 
-/* Looks ahead at the length of the chunk that has begun. False: it is longer
- * than the handler allows, and is not waited for. */
+/* Checks the length of the chunk that has begun. Returns false when the body
+ * becomes longer than its handler allows, without waiting for the chunk. */
 static bool foresee(struct h1 *h1)
 {
     struct response *response = &h1->current->response;
@@ -48,16 +49,16 @@ static bool foresee(struct h1 *h1)
         return !h1_has_too_much(h1);
     if (!sink->foresee)
         return true;
-    response->persists = false; /* if it is answered now */
+    response->persists = false; /* for an answer that the sink makes now */
     if (!sink->foresee(sink, due))
         return false;
     response->persists = persists;
     return true;
 }
 
-/* Takes the framing off what has come, and puts together what lay between: a
- * sink may have as much to do for a chunk of one byte as for a whole read. What
- * ends it, or follows it, is no BODY_DATA. */
+/* Takes the framing off what has come, and joins the data of all chunks: a sink
+ * may need as much time for a chunk of one byte as for a whole read. Returns
+ * the first event that is not BODY_DATA. */
 static enum body_event unframe(struct h1 *h1, struct bytes *fresh,
                                struct bytes *data_out)
 {
@@ -133,8 +134,8 @@ bool h1_widen_input(struct h1 *h1)
     return true;
 }
 
-/* Whether the body has room behind its head. In a small buffer that is not
- * known of a chunked body. */
+/* Whether the input has room for the body behind its head. Of a small input
+ * this is known only when the body has a length. */
 static bool has_room(const struct h1 *h1, enum body_framing framing)
 {
     const struct input *input = h1->input;
@@ -145,9 +146,9 @@ static bool has_room(const struct h1 *h1, enum body_framing framing)
            h1->current->request.content_length <= input->room - input->begin;
 }
 
-/* Moves the current request to the front of a whole buffer, so that there is
- * room for its body behind it. Its views move, too: the head is parsed again.
- * Without memory for a whole buffer the room there is has to do. */
+/* Moves the current request to the front of a whole input, so that its body has
+ * room behind it. The head is parsed again, as the request points into the
+ * input. Without memory for a whole input, the small one is used. */
 static void make_room(struct h1 *h1)
 {
     struct request *request = &h1->current->request;
@@ -177,7 +178,7 @@ void h1_begin_reading(struct h1 *h1, enum body_framing framing)
     h1->input->body_since_ms = h1_now_ms(h1);
 }
 
-/* A body that a handler wants may take the longer, the more of it has come. */
+/* The more of a wanted body has come, the longer it may take. */
 uint64_t h1_limit_body(const struct h1 *h1)
 {
     const struct conn_limits *limits = &h1_context(h1)->limits;

@@ -14,8 +14,8 @@ void h1_end_upload(struct h1 *h1)
     h1_set_beside(h1);
 }
 
-/* Whether something of the final answer has been sent. Interim heads (100,
- * 103), which were sent before it, do not count. */
+/* Whether any byte of the final answer has been sent, not counting interim
+ * heads (100, 103) before it. */
 static bool has_begun(const struct h1 *h1, const struct exchange *exchange)
 {
     const struct response *response = &exchange->response;
@@ -25,8 +25,9 @@ static bool has_begun(const struct h1 *h1, const struct exchange *exchange)
             (!exchange->pending || response->bytes_left > 0));
 }
 
-/* Fails an upload that is no valid body, or is too slow. While nothing of the
- * answer has been sent, the refusal becomes the answer. */
+/* Fails an upload whose body is invalid, too long or too slow. If nothing of
+ * the answer has been sent, a refusal becomes the answer; otherwise the
+ * connection is closed. */
 static enum session_step fail(struct h1 *h1, enum reason reason,
                               enum conn_end end)
 {
@@ -45,7 +46,7 @@ static enum session_step fail(struct h1 *h1, enum reason reason,
     return SESSION_STAYS;
 }
 
-/* Nobody wants the rest of the upload; its answer goes on. */
+/* Stops reading an upload that nobody wants any more; its answer goes on. */
 static void give_up(struct h1 *h1)
 {
     struct exchange *exchange = h1->current;
@@ -54,7 +55,7 @@ static void give_up(struct h1 *h1)
     h1->current = NULL;
     h1->client_closes = false;
     h1_expect_last(h1, exchange, CONN_END_ERROR);
-    h1_set_beside(h1); /* the rest is read when all is sent */
+    h1_set_beside(h1); /* the rest is thrown away when all is sent */
 }
 
 static void finish(struct h1 *h1)
@@ -101,8 +102,8 @@ enum session_step h1_take_wide(struct h1 *h1, struct bytes data)
 }
 
 /* Reading a few kilobytes costs about as much as reading many: system calls,
- * acknowledgements, and waking the other end. A chunked body has to be taken
- * apart, and so comes by the input. */
+ * acknowledgements, and waking the other end. A chunked body is always read
+ * into the input, where its framing is taken off. */
 size_t h1_wide_bytes(const struct h1 *h1)
 {
     const struct input *input = h1->input;
@@ -122,7 +123,8 @@ enum session_step h1_meet_upload_end(struct h1 *h1)
 {
     if (!h1->current->is_tunnel)
         return session_close(&h1->session, CONN_END_CLIENT);
-    if (transport_was_cut(&h1->session.transport)) /* the end may be missing */
+    if (transport_was_cut(&h1->session.transport)) /* the client's last bytes
+                                                      may be missing */
         return session_close(&h1->session, CONN_END_ERROR);
     h1->current->body_bytes = h1->input->body.bytes;
     finish(h1);
@@ -131,14 +133,15 @@ enum session_step h1_meet_upload_end(struct h1 *h1)
 
 uint64_t h1_limit_upload(const struct h1 *h1)
 {
-    /* How long a tunnel may be silent is its maker's choice, and how long a
-     * sink may be full depends on who empties it. */
+    /* There is no limit for a silent tunnel, which its handler decides, nor for
+     * a full sink, which its reader empties. */
     return h1->session.beside == SESSION_TAKES && !h1_first(h1)->is_tunnel
                ? h1_limit_body(h1)
                : h1_now_ms(h1) + SESSION_LOOK_MS;
 }
 
-/* The client sends no more. Its last bytes may still have to be passed on. */
+/* Handles the end of the client's bytes while its last bytes may still have to
+ * be passed on. Only a tunnel outlives this end. */
 static enum session_step meet_far_end(struct h1 *h1)
 {
     struct sink *sink;
@@ -162,7 +165,7 @@ enum session_step h1_expire_upload(struct h1 *h1)
     case TRANSPORT_PEER_SILENT:
     case TRANSPORT_PEER_SPEAKS:
         break;
-    case TRANSPORT_PEER_CLOSED: /* perhaps one half was shut by us */
+    case TRANSPORT_PEER_CLOSED: /* the server may have shut its own half */
         if (exchange->is_tunnel && !h1->is_uploading &&
             !exchange->is_half_closed)
             return session_close(session, CONN_END_ERROR);
