@@ -4,28 +4,30 @@
  *   reader:  acquire --missing--> read the store --> fill
  *   writer:  begin_write of each key --> commit --> end_writes --> answers
  *
- * A key's hash says in which group it lies; each group has a lock, an index and
- * a replacement policy of its own. A hit takes one lock and allocates nothing.
+ * The hash of a key selects a group; each group has its own lock, index and
+ * replacement policy. A hit takes one lock and allocates nothing.
  *
- * A reader never gets what a finished write replaced, nor an older value after
- * anybody got a newer one. The writer takes the key out before its commit;
- * whoever read the store before the write has ended cannot put in what it read.
- * A version, shared by all keys with the same bits of hash, tells that:
+ * A reader never gets a value that a finished write has replaced, and never an
+ * older value after any reader got a newer one. The writer removes the key from
+ * the cache before its commit. A reader that read the store before the write
+ * ended cannot put the old value into the cache, because of a version, which
+ * keys with the same bits of hash share:
  *
  *   even --begin_write--> odd --end_writes--> even, another
  *
- * and fill takes a value only when the version is the even one that acquire
- * saw. Keys that share a version cost each other a fill, never a hit.
+ * A fill is accepted only if the version is even and the same as at acquire. A
+ * write of one key may prevent fills of the keys that share its version, but
+ * never a hit.
  *
- * Missing keys are not remembered: strangers could fill the cache with names,
- * and finding nothing in LMDB costs no copy. The reader itself checks whether a
- * value has expired.
+ * The cache does not remember missing keys: strangers could fill the cache with
+ * names, and a lookup of a missing key in LMDB copies nothing. The reader
+ * itself checks whether a value has expired.
  *
- * Invariant: while no write of a key is under way, its value here is the
- *            store's.
- * Thread:    any may acquire, fill and count; only one thread writes.
- * Locks:     one per group; nobody holds two.
- * Owns:      a reference of each value inside.
+ * Invariant: while no write of a key is under way, the key's value in the cache
+ *            is the store's.
+ * Thread:    any thread may acquire, fill and count; only one thread writes.
+ * Locks:     one per group; no thread holds two.
+ * Owns:      a reference to each value in the cache.
  */
 #ifndef KV_KV_CACHE_H
 #define KV_KV_CACHE_H
@@ -42,21 +44,21 @@ enum {
 
 struct kv_cache_options {
     enum evict_policy policy;
-    uint64_t bytes_max; /* keys, values, metadata; at least 1. The index takes
-                           about a 30th more */
-    unsigned groups;    /* 1 to KV_CACHE_GROUPS_MAX */
+    /* keys, values, metadata; at least 1; the index takes about a 30th more */
+    uint64_t bytes_max;
+    unsigned groups; /* 1 to KV_CACHE_GROUPS_MAX */
 };
 
 struct kv_cache_counts {
-    uint64_t hits; /* this and the next three: since the start */
+    uint64_t hits; /* these four counters: since the start */
     uint64_t misses;
     uint64_t fills;
-    uint64_t evictions; /* pushed out by other values, not by writes */
-    uint64_t bytes;     /* present, as the next */
+    uint64_t evictions; /* values replaced by other keys' values */
+    uint64_t bytes;     /* present bytes and entries */
     uint64_t entries;
 };
 
-/* What a reader remembers from acquire to fill. */
+/* What a reader keeps from kv_cache_acquire() to kv_cache_fill(). */
 struct kv_cache_ticket {
     struct siphash hash;
     uint32_t version;
@@ -69,24 +71,27 @@ MUST_USE int kv_cache_create(struct kv_cache **cache_out,
                              const struct kv_cache_options *options);
 void kv_cache_destroy(struct kv_cache *cache); /* NULL is accepted */
 
-/* Returns a counted reference, or NULL: the value is not inside, and the caller
- * reads the store after this call. Keys have at most KV_KEY_BYTES_MAX bytes. */
+/* Returns a counted reference to the key's value, or NULL if the cache does not
+ * have the value; the caller then reads the store after this call. Keys have at
+ * most KV_KEY_BYTES_MAX bytes. */
 MUST_USE struct kv_value *kv_cache_acquire(struct kv_cache *cache,
                                            struct bytes key,
                                            struct kv_cache_ticket *ticket);
 
-/* Offers the value that was read from the store after kv_cache_acquire(), its
- * data included; the cache may decline it. The caller keeps its reference. */
+/* Offers a value that the caller has read from the store, data included, after
+ * kv_cache_acquire(). The cache may decline the value. The caller keeps its
+ * reference. */
 void kv_cache_fill(struct kv_cache *cache, struct bytes key,
                    const struct kv_cache_ticket *ticket,
                    struct kv_value *value);
 
-/* Takes the key out before a transaction that changes it is committed. A second
- * call does no harm, nor does a transaction that changes nothing. */
+/* Removes the key from the cache. To be called before the commit of a
+ * transaction that changes the key. Calling twice, or without a change, does no
+ * harm. */
 void kv_cache_begin_write(struct kv_cache *cache, struct bytes key);
 
-/* Ends all writes that were begun: after they were committed or given up, and
- * before their clients are answered. */
+/* Ends all writes that were begun. To be called after the writes were committed
+ * or aborted, and before their clients are answered. */
 void kv_cache_end_writes(struct kv_cache *cache);
 
 /* Empties the cache and keeps it empty until kv_cache_end_writes(), since

@@ -1,19 +1,19 @@
 /*
- * kv_events - what was changed last in a store, for those who watch it.
+ * kv_events - the latest changes of a store, for its watchers.
  *
  *   writer: put ... put --> [ draft ] --publish, when it is true--> ring
  *   watcher: next, next, ... each from its own position
  *
- * The ring holds the last events, up to bytes_max, however many watch and
- * however slowly: a watcher is only a position in the ring. When the ring has
- * overwritten that position, KV_EVENT_RESET tells the watcher that it has
- * missed something, and it goes on from the present.
+ * The ring holds the latest events, up to bytes_max. The number and speed of
+ * watchers do not matter, since a watcher is only a position in the ring. When
+ * the ring has overwritten that position, KV_EVENT_RESET tells the watcher that
+ * events were missed, and the watcher goes on from the present.
  *
- * Each event has a number, larger than those before it. A watch can be resumed
+ * Each event has a larger number than all events before. A watch can be resumed
  * from any number whose later events are still in the ring.
  *
- * Thread: one thread at a time may put, undo, publish and restart; any the
- *         rest.
+ * Thread: one thread at a time may put, undo, publish and restart; any thread
+ *         may call the other functions.
  * Locks:  one, held while an event is copied or a watcher searches the ring.
  * Owns:   the ring and the draft; watches are borrowed.
  */
@@ -24,38 +24,41 @@
 
 struct kv_events; /* opaque */
 
-/* Without are_resumable, watchers are told no numbers. NULL: no memory. */
+/* Creates a ring of bytes_max. Without are_resumable, watchers get no event
+ * numbers. Returns NULL if there is no memory. */
 MUST_USE struct kv_events *kv_events_create(size_t bytes_max,
                                             bool are_resumable);
 void kv_events_destroy(struct kv_events *events); /* NULL is accepted */
 
 /* --- The writer's -------------------------------------------------------- */
 
-/* Copies the event into the draft. Only a put uses more of entry than its key.
- * When an event finds no room, watchers are reset. */
+/* Copies the event into the draft. Of entry only the key is used, unless kind
+ * is KV_EVENT_PUT. If the draft has no room for the event, all watchers are
+ * reset at the next publish. */
 void kv_events_put(struct kv_events *events, enum kv_event_kind kind,
                    uint64_t number, const struct kv_entry *entry);
 
-/* kv_events_undo() takes back all that was put since kv_events_draft() returned
- * draft. */
+/* kv_events_draft() returns the draft's present end. kv_events_undo() removes
+ * all events that were put since the call that returned draft. */
 size_t kv_events_draft(const struct kv_events *events);
 void kv_events_undo(struct kv_events *events, size_t draft);
 
-/* Shows the draft to watchers. last is the number of the last change, whether
- * it made an event or not. */
+/* Shows the draft to watchers. last is the number of the last change, even if
+ * that change made no event. */
 void kv_events_publish(struct kv_events *events, uint64_t last);
 
-/* Resets all watchers and goes on from number last: others have changed the
- * store, or events were lost. */
+/* Resets all watchers; new events continue after number last. Used when another
+ * process has changed the store, or when events were lost. */
 void kv_events_restart(struct kv_events *events, uint64_t last);
 
 /* --- Any thread's -------------------------------------------------------- */
 
-/* The revision of the last change that was published. */
+/* Returns the number of the last change that was published. */
 uint64_t kv_events_last(const struct kv_events *events);
 
-/* Places the watch behind watch->since, or begins it with a reset if it cannot
- * be resumed there. known is the last change, published or not yet. */
+/* Positions the watch after the change watch->since. If the watch cannot be
+ * resumed there, its first event is a reset. known is the number of the store's
+ * last change, published or not. */
 void kv_events_begin(struct kv_events *events, struct kv_watch *watch,
                      uint64_t known);
 

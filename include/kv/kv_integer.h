@@ -1,8 +1,10 @@
 /*
- * kv_integer - values that can be added to: whole numbers of 64 bits, as text.
+ * kv_integer - values that KV_ADD can add to: whole numbers of 64 bits, as
+ * text.
  *
- *   "0", or digits that do not begin with "0", or "-" and such digits; then at
- *   most one line end, since `echo` writes one
+ *   The text is "0", or digits that do not begin with "0", or "-" and digits
+ *   that do not begin with "0". One line end may follow, since `echo` writes
+ *   one.
  *
  * Thread: any; no state.
  */
@@ -15,10 +17,10 @@
 
 enum { KV_INTEGER_BYTES_MAX = 20 }; /* bytes of -2^63, without a line end */
 
-/* Reads a number. False: text is no number, or one beyond 64 bits. */
+/* Reads a number. Returns false if text is no number or exceeds 64 bits. */
 MUST_USE bool kv_integer_read(struct bytes text, int64_t *number_out);
 
-/* Writes the number's text into out, and returns it. */
+/* Writes the number as text into out. Returns the text, which lies in out. */
 struct bytes kv_integer_write(int64_t number, char out[KV_INTEGER_BYTES_MAX]);
 
 #endif

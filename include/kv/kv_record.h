@@ -16,7 +16,7 @@
 
 enum { KV_RECORD_HEAD_BYTES = 32, KV_NUMBER_BYTES = 8 };
 
-/* A record; type and value are borrowed from the bytes it was read from. */
+/* A record; type and value point into the bytes that were read. */
 struct kv_record {
     struct kv_meta meta;
     struct bytes type;
@@ -28,10 +28,11 @@ static inline size_t kv_record_bytes(const struct kv_record *record)
     return KV_RECORD_HEAD_BYTES + record->type.len + record->value.len;
 }
 
-/* Writes the record to out, which has room for kv_record_bytes(). */
+/* Writes kv_record_bytes() bytes to out. */
 void kv_record_write(const struct kv_record *record, char *out);
 
-/* Reads a record. False: stored is no record, or of a later version. */
+/* Reads a record, which borrows from stored. Returns false if stored is no
+ * record, or has another version. */
 MUST_USE bool kv_record_read(struct kv_record *record, struct bytes stored);
 
 static inline bool kv_meta_has_expired(const struct kv_meta *meta,

@@ -1,24 +1,26 @@
 /*
- * kv_store - the seam between whoever asks for keys and where they are kept.
+ * kv_store - the interface between handlers that ask for keys and the stores
+ * that keep them.
  *
  *   handler -> kv_client (one per worker) -> table of functions -> LMDB | ...
  *
- * Four questions: get a value, list a page of keys, write, watch. Putting,
- * adding, deleting and checking are all writes; a write of several operations
- * is done whole or not at all, in order, each seeing those before it.
+ * There are four questions: get a value, list a page of keys, write, watch. A
+ * write has one or more operations: put, add, delete, check. The operations of
+ * a write are done in order, all or none; each operation sees the changes of
+ * the operations before it.
  *
  * Revisions rise strictly and over restarts: every put, add and delete that
- * takes place gets a larger revision than all earlier ones of its key, and of
- * the whole store if one machine holds it. Keys are 1 to KV_KEY_BYTES_MAX
- * bytes, ordered as unsigned bytes.
+ * takes place gets a larger revision than all earlier changes of its key. If
+ * one machine holds the store, the revision is larger than all others in the
+ * store. Keys are 1 to KV_KEY_BYTES_MAX bytes, ordered as unsigned bytes.
  *
- * A key with a TTL expires: from that millisecond on every question finds it
- * missing. The implementation removes expired keys: LMDB by a sweep
- * (kv_lmdb_sweep.c; kv_lmdb_writer.c says when), Redis by itself.
+ * A key with a TTL expires: from the millisecond of expiry on, every question
+ * finds the key missing. Expired keys are removed: in LMDB by a sweep
+ * (kv_lmdb_sweep.c; kv_lmdb_writer.c says when), in Redis by Redis itself.
  *
- * Thread: a client is its worker's. Callbacks come in the worker's loop.
- * Owns:   nothing but values, which are counted. The asker owns what a question
- *         points at, and leaves it untouched until the answer.
+ * Thread: a client belongs to one worker. Callbacks run in the worker's loop.
+ * Owns:   only values, which are counted. The asker owns the memory that a
+ *         question points at, and does not change it until the answer.
  */
 #ifndef KV_KV_STORE_H
 #define KV_KV_STORE_H
@@ -31,7 +33,7 @@
 #include "io/mailbox.h"
 
 enum {
-    KV_KEY_BYTES_MAX = 511,  /* LMDB's limit, which all stores keep */
+    KV_KEY_BYTES_MAX = 511,  /* LMDB's limit, used for all stores */
     KV_TYPE_BYTES_MAX = 255, /* a media type */
     KV_PAGE_ENTRIES_MAX = 1000,
     KV_PAGE_VALUE_BYTES_MAX = 64 << 10, /* longer values are left out */
@@ -50,17 +52,17 @@ enum kv_outcome {
     KV_DELETED,      /* delete */
     KV_HELD,         /* check: the condition was true */
     KV_MISSING,      /* get, or delete of a missing key: no failure */
-    KV_PRECONDITION, /* not done: revision is the present one; 0: missing */
+    KV_PRECONDITION, /* not done: the condition is false */
     KV_NO_NUMBER,    /* not done: add to a value that is no number */
     KV_OVERFLOW,     /* not done: an add whose sum would be beyond 64 bits */
     KV_UNDONE,       /* not done, since another operation of the write failed */
     KV_FULL,         /* not done: no room in the map or on disk */
-    KV_BUSY,         /* not asked: too many questions wait already */
+    KV_BUSY,         /* not done: too many questions wait already */
     KV_CROSSED,      /* not done: the keys are on several cluster nodes */
     KV_UNREACHABLE,  /* not done: the store cannot be reached now */
-    KV_UNSUPPORTED,  /* watch: this store does not tell changes */
+    KV_UNSUPPORTED,  /* watch: this store cannot report changes */
     KV_TIMEOUT,      /* no answer came; a write may have taken place */
-    KV_ERROR         /* not done, and logged; or the record is corrupt */
+    KV_ERROR         /* not done, or the record is corrupt; logged */
 };
 
 /* --- Values --------------------------------------------------------------- */
@@ -71,18 +73,19 @@ struct kv_meta {
     int64_t expires_ms; /* wall clock, since the epoch; 0: never */
 };
 
-/* A copy of a value in one piece of memory, which never changes. Counted; any
- * thread may hold one. */
+/* An immutable copy of a value, in one piece of memory. The struct is counted;
+ * any thread may hold a reference. */
 struct kv_value {
     struct kv_meta meta;
-    size_t bytes;      /* the value's; data may have been left out */
+    size_t bytes;      /* the value's length, even if data is left out */
     struct bytes type; /* may be empty */
     struct bytes data;
     atomic_uint refs; /* private */
 };
 
 /* Makes a value with one reference and room for type and data. The caller
- * writes both through kv_value_room(), the type first. NULL: no memory. */
+ * writes both through kv_value_room(), the type first. Returns NULL if there is
+ * no memory. */
 MUST_USE struct kv_value *kv_value_create(size_t type_bytes, size_t data_bytes);
 char *kv_value_room(struct kv_value *value);
 
@@ -94,64 +97,65 @@ void kv_value_release(struct kv_value **value_ref);
 struct kv_get {
     struct bytes key;
     bool without_data; /* for HEAD: value->data may be left out */
-    /* NULL, or says whether data of such a value is wanted: a client that
-     * answers at once then need not copy it. Not called for later answers. */
+    /* Says whether the data of a value with this meta is wanted; a client that
+     * answers at once need not copy unwanted data. Not called for later
+     * answers. NULL if data is always wanted. */
     bool (*wants_data)(const struct kv_get *get, const struct kv_meta *meta);
     void (*on_done)(struct kv_get *get);
     /* The answer: KV_FOUND, KV_MISSING, KV_ERROR; KV_BUSY, KV_UNREACHABLE,
      * KV_TIMEOUT. */
     enum kv_outcome outcome;
-    struct kv_value *value; /* to be released by the asker */
+    struct kv_value *value; /* the asker releases it */
 };
 
 struct kv_entry {
     struct bytes key; /* a key, or a common prefix with its delimiter */
-    bool is_prefix;   /* if so, all below is zero */
+    bool is_prefix;   /* if true, all fields below are zero */
     uint64_t value_bytes;
     struct kv_meta meta;
     struct bytes type;
-    struct bytes value; /* if asked for; data is NULL: too long */
+    struct bytes value; /* if asked for; data is NULL if too long */
 };
 
-/* One page of a listing, in the order of keys. Keys that hold delimiter behind
- * prefix are listed once, as their common prefix. */
+/* One page of a listing, in the order of keys. All keys with the same text from
+ * prefix to the next delimiter are listed as one entry, their common prefix. */
 struct kv_page {
     struct bytes prefix;    /* may be empty */
     struct bytes delimiter; /* empty: no common prefixes */
-    struct bytes after;     /* `next` of the page before; empty: from start */
+    struct bytes after;     /* `next` of the page before; empty at first */
     size_t limit;           /* 1 to KV_PAGE_ENTRIES_MAX */
     bool with_values;
     void (*on_done)(struct kv_page *page);
-    /* The answer: KV_FOUND; KV_MISSING when after is no cursor; else one of a
-     * get's failures. It lies in arena, which the asker initializes and
-     * releases. A page may be short, even empty, and not the last: the work per
-     * page is bounded, too. */
+    /* The answer: KV_FOUND, KV_MISSING if after is no cursor, or a failure as
+     * for a get. Entries lie in arena, which the asker initializes and
+     * releases. A page may be short or empty without being the last, since the
+     * work per page is bounded, too. */
     enum kv_outcome outcome;
     struct kv_entry *entries;
     size_t count;
-    struct bytes next;  /* a cursor, any bytes; empty: last page */
-    size_t value_bytes; /* all values of the page */
+    struct bytes next;  /* a cursor, any bytes; empty after the last page */
+    size_t value_bytes; /* bytes of the page's values */
     bool has_revision;
-    uint64_t revision; /* the store's, as the page saw it */
+    uint64_t revision; /* the store's revision that the page shows */
     struct arena arena;
 };
 
 enum kv_op_kind {
     KV_PUT,
-    KV_PUT_NAMED, /* key is a prefix, may be empty: the store names the key */
+    KV_PUT_NAMED, /* the store makes the key: op->key, then a name */
     /* Adds to a whole number (kv_integer.h); a missing key counts as 0. An
-     * existing key keeps its type and expiry, a new one gets the
-     * operation's. */
+     * existing key keeps its type and expiry; a new key gets the operation's
+     * type and expiry. */
     KV_ADD,
     KV_DELETE,
-    KV_CHECK /* does nothing; its condition must hold */
+    KV_CHECK /* changes nothing; only its condition must hold */
 };
 
 enum kv_condition {
     KV_IF_ANY,
     KV_IF_MISSING, /* If-None-Match: * */
     KV_IF_PRESENT, /* If-Match: * */
-    KV_IF_REVISION /* If-Match: that one */
+    KV_IF_REVISION /* If-Match: if_revision */
 };
 
 struct kv_op {
@@ -159,20 +163,23 @@ struct kv_op {
     enum kv_condition condition; /* KV_PUT_NAMED allows KV_IF_ANY only */
     uint64_t if_revision;
     struct bytes key;
-    struct bytes value; /* this and the next two: of puts */
+    struct bytes value; /* of puts; adds use type and ttl_ms */
     struct bytes type;  /* at most KV_TYPE_BYTES_MAX */
     uint64_t ttl_ms;    /* 0: for ever */
     int64_t by;         /* what KV_ADD adds */
     /* The answer. */
     enum kv_outcome outcome;
-    int64_t sum;              /* the result of KV_ADD */
-    struct kv_meta meta;      /* new value's; a delete's: its revision; after a
-                                 check or refusal: present value's */
-    char name[KV_NAME_BYTES]; /* KV_PUT_NAMED: the key is prefix + name; no NUL;
-                                 later names are larger */
+    int64_t sum; /* the result of KV_ADD */
+    /* the new value's; after a delete, only the delete's revision; after a
+     * check or a refusal, the present value's, 0 if missing */
+    struct kv_meta meta;
+    /* KV_PUT_NAMED: the key is op->key + name; without NUL; later names are
+     * larger */
+    char name[KV_NAME_BYTES];
 };
 
-/* Whether the present value forbids the operation, and so the whole write. */
+/* Whether the key's present value forbids the operation. The whole write is
+ * then not done. */
 static inline bool kv_is_refused(enum kv_outcome outcome)
 {
     return outcome == KV_PRECONDITION || outcome == KV_NO_NUMBER ||
@@ -183,8 +190,8 @@ struct kv_write {
     struct kv_op *ops;
     size_t count; /* 1 to KV_WRITE_OPS_MAX */
     void (*on_done)(struct kv_write *write);
-    /* Whether the write took place; each operation has its outcome either
-     * way. */
+    /* Whether the write took place. Each operation has an outcome in both
+     * cases. */
     bool is_done;
     /* Private. */
     struct mailbox_note note;
@@ -193,11 +200,11 @@ struct kv_write {
     size_t bytes;
 };
 
-/* The bytes that a write counts for in a queue. Asserts that sizes and counts
- * are within the limits. */
+/* Returns how many bytes a write counts for in a queue. Asserts that sizes and
+ * counts are within the limits. */
 size_t kv_write_weigh(const struct kv_write *write);
 
-/* Gives all operations of a write that was not done this outcome. */
+/* Marks the write as not done, and gives all its operations this outcome. */
 void kv_write_set_outcomes(struct kv_write *write, enum kv_outcome outcome);
 
 /* --- Changes ------------------------------------------------------------- */
@@ -206,15 +213,16 @@ enum kv_event_kind {
     KV_EVENT_PUT,    /* put, or added to */
     KV_EVENT_DELETE, /* deleted by a write */
     KV_EVENT_EXPIRE, /* removed, since its TTL was over */
-    KV_EVENT_RESET   /* events were missed: the watcher lists the keys anew, and
-                        goes on with the next events */
+    /* events were missed: the watcher must list the keys anew */
+    KV_EVENT_RESET
 };
 
 struct kv_event {
     enum kv_event_kind kind;
-    uint64_t number;       /* number to resume from; 0: impossible */
-    struct kv_entry entry; /* none for a reset; complete for a put */
-    char room[KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX]; /* entry's texts */
+    uint64_t number;       /* number to resume from; 0 if impossible */
+    struct kv_entry entry; /* unset for a reset; complete for a put */
+    /* texts that entry points at */
+    char room[KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX];
 };
 
 /* Watches changes of keys that begin with prefix. Without has_since, the first
@@ -222,11 +230,12 @@ struct kv_event {
 struct kv_watch {
     struct bytes prefix; /* at most KV_KEY_BYTES_MAX */
     bool has_since;
-    uint64_t since; /* changes behind this number */
+    uint64_t since; /* report the changes after this number */
     void (*on_done)(struct kv_watch *watch);
     void (*on_change)(struct kv_watch *watch); /* kv_watch_next() may succeed */
     /* The answer: KV_FOUND, KV_UNSUPPORTED, KV_UNREACHABLE, KV_BUSY or
-     * KV_ERROR. If it is no longer KV_FOUND later, no more events come. */
+     * KV_ERROR. The outcome may change from KV_FOUND to a failure later; then
+     * no more events come. */
     enum kv_outcome outcome;
     /* Private. */
     struct list list_node;
@@ -238,8 +247,8 @@ struct kv_watch {
 
 enum kv_watch_result {
     KV_WATCH_EVENT,
-    KV_WATCH_MORE, /* none so far, but there is more to search */
-    KV_WATCH_LATER /* none; on_change will be called */
+    KV_WATCH_MORE, /* no event yet, but call again: the search is not over */
+    KV_WATCH_LATER /* no event now; on_change will be called */
 };
 
 /* Takes the next event of a watch that was answered with KV_FOUND. */
@@ -256,7 +265,7 @@ struct kv_client_ops {
     bool (*write)(struct kv_client *client, struct kv_write *write);
     bool (*watch)(struct kv_client *client, struct kv_watch *watch);
     void (*unwatch)(struct kv_client *client, struct kv_watch *watch);
-    void (*flush)(struct kv_client *client); /* NULL: nothing is kept back */
+    void (*flush)(struct kv_client *client); /* or NULL */
     void (*destroy)(struct kv_client *client);
 };
 
@@ -265,9 +274,9 @@ struct kv_client {
     const struct kv_client_ops *ops;
 };
 
-/* Asks for a value. True: the question is answered already, and on_done is not
- * called. False: on_done will be called. LMDB answers at once; another machine
- * could not. */
+/* Asks for a value. Returns true if the question is answered already; on_done
+ * is then not called. Returns false if on_done will be called later. LMDB
+ * answers at once; Redis, on another machine, answers later. */
 MUST_USE static inline bool kv_client_get(struct kv_client *client,
                                           struct kv_get *get)
 {
@@ -280,10 +289,11 @@ MUST_USE static inline bool kv_client_list(struct kv_client *client,
     return client->ops->list(client, page);
 }
 
-/* Returns as kv_client_get() does. A write is answered at once only when it is
- * rejected: is_done is false, and all outcomes are the same (KV_BUSY, KV_ERROR,
- * ...). A write cannot be cancelled: ops and what they point at must stay until
- * on_done, or until the store has stopped. */
+/* Asks for a write. Returns like kv_client_get(). Only a rejected write is
+ * answered at once: is_done is false, and all operations have the same outcome
+ * (KV_BUSY, KV_ERROR, ...). A write cannot be cancelled: ops, and the memory
+ * that ops point at, must stay until on_done, or until the store has
+ * stopped. */
 MUST_USE static inline bool kv_client_write(struct kv_client *client,
                                             struct kv_write *write)
 {
@@ -298,8 +308,8 @@ static inline void kv_client_flush(struct kv_client *client)
         client->ops->flush(client);
 }
 
-/* Returns as kv_client_get() does. Whatever the answer, and even before it, the
- * watch must stay until kv_client_unwatch(). */
+/* Asks for a watch. Returns like kv_client_get(). The watch must stay in memory
+ * until kv_client_unwatch(), whatever the answer is. */
 MUST_USE static inline bool kv_client_watch(struct kv_client *client,
                                             struct kv_watch *watch)
 {
@@ -312,7 +322,7 @@ static inline void kv_client_unwatch(struct kv_client *client,
     client->ops->unwatch(client, watch);
 }
 
-/* All watches must have ended. NULL is accepted. */
+/* Destroys a client whose watches have all ended. NULL is accepted. */
 static inline void kv_client_destroy(struct kv_client *client)
 {
     if (client)

@@ -7,8 +7,9 @@
 
 enum {
     CACHE_LINE = 64,
-    SLOTS_LOG = 12, /* 32 KiB of versions: writes of one commit rarely have more
-                       keys than a quarter of that */
+    /* 32 KiB of versions; the writes of one commit rarely have more than 1024
+     * keys, a quarter of the slots */
+    SLOTS_LOG = 12,
     SLOTS = 1 << SLOTS_LOG,
     MALLOC_BYTES = 16, /* overhead of an allocation */
     KEY_BYTES_LEAST = 8,
@@ -17,16 +18,17 @@ enum {
 
 struct cached_value {
     struct evict_node node;
-    uint64_t hash;             /* hash of the key */
-    struct cached_value *next; /* next in its bucket; or of those to be freed */
+    uint64_t hash; /* hash of the key */
+    /* next in the bucket, or in the list to be freed */
+    struct cached_value *next;
     struct kv_value *value;
     size_t key_len;
     char key[];
 };
 
 struct group {
-    _Alignas(CACHE_LINE) pthread_mutex_t mutex; /* guards all below, and the
-                                                   group's slots */
+    /* guards the fields below, and the group's slots in `versions` */
+    _Alignas(CACHE_LINE) pthread_mutex_t mutex;
     struct evict *evict;
     struct cached_value **buckets;
     size_t mask;
@@ -37,12 +39,13 @@ struct group {
 };
 
 struct kv_cache {
-    struct siphash_key secret; /* hash key: clients choose the keys */
+    /* key of the hash, since clients choose the keys */
+    struct siphash_key secret;
     uint64_t entry_bytes_max;
     unsigned group_count;
     struct group *groups;
-    uint32_t versions[SLOTS]; /* those of a group are neighbours */
-    /* Slots whose version is odd, since the writer changes them now. */
+    uint32_t versions[SLOTS]; /* the slots of a group are neighbours */
+    /* Slots whose version is odd, because a write is under way. */
     uint16_t begun[SLOTS];
     unsigned begun_count;
 };
@@ -51,7 +54,8 @@ _Static_assert((int)KV_CACHE_GROUPS_MAX <= (int)SLOTS, "a slot for each group");
 
 /* --- Where a key is ------------------------------------------------------- */
 
-/* One word of the hash gives the slot, the other the place in the group. */
+/* One word of the hash selects the slot, the other word the bucket in the
+ * group. */
 static unsigned slot_of(const struct siphash *hash)
 {
     return (unsigned)(hash->words[1] & (SLOTS - 1));
@@ -99,7 +103,8 @@ static struct cached_value *create_entry(struct bytes key, uint64_t hash,
     return entry;
 }
 
-/* Frees entries; called without the lock, since it takes time. */
+/* Frees a list of entries. Called without the group's lock, since freeing takes
+ * time. */
 static void destroy_entries(struct cached_value *entry)
 {
     while (entry) {
@@ -111,8 +116,8 @@ static void destroy_entries(struct cached_value *entry)
     }
 }
 
-/* Takes the entry behind list_node out of the index, and puts it before
- * others. */
+/* Removes the entry that list_node points to from the index, and puts it before
+ * others. Returns the new list. */
 static struct cached_value *unlink_entry(struct cached_value **list_node,
                                          struct cached_value *others)
 {
@@ -166,14 +171,15 @@ struct kv_value *kv_cache_acquire(struct kv_cache *cache, struct bytes key,
     return value;
 }
 
-/* Returns what must be freed: evicted entries, or entry itself. */
+/* Puts entry into the group. Returns the list of entries to be freed: those
+ * evicted, or entry itself if it was not accepted. */
 static struct cached_value *insert(struct group *group,
                                    struct cached_value *entry)
 {
     struct cached_value **list_node =
         find(group, entry->hash, (struct bytes){entry->key, entry->key_len});
 
-    /* Another reader may have filled it at the same time. */
+    /* Another reader may have filled the same key at the same time. */
     if (*list_node || !evict_insert(group->evict, &entry->node))
         return entry;
     *list_node = entry;
@@ -291,8 +297,9 @@ struct kv_cache_counts kv_cache_count(struct kv_cache *cache)
 
 /* --- Coming and going ----------------------------------------------------- */
 
-/* A bucket for two of the smallest entries. Most entries are larger, so chains
- * are short; pages of unused buckets are never touched. */
+/* There is one bucket for two entries if all entries have the smallest size.
+ * Most entries are larger, so chains are short. Pages of unused buckets are
+ * never touched. */
 static int init_group(struct group *group, enum evict_policy policy,
                       uint64_t bytes_max)
 {

@@ -6,11 +6,12 @@
 #include "base/buf.h"
 
 enum {
-    LOOKS_MAX = 4096,          /* events that one call may skip */
-    DRAFT_KEPT_BYTES = 1 << 16 /* a larger draft's memory is not kept */
+    /* events that one call of kv_watch_next() may skip */
+    LOOKS_MAX = 4096,
+    DRAFT_KEPT_BYTES = 1 << 16 /* a draft with more memory is freed */
 };
 
-/* Stands before the key and the type of an event. */
+/* The beginning of an event in the ring; the key and the type follow. */
 struct head {
     uint32_t bytes; /* bytes of the whole event */
     uint16_t key_bytes;
@@ -24,7 +25,8 @@ struct head {
 struct kv_events {
     pthread_mutex_t mutex; /* guards the ring */
     bool are_resumable;
-    /* Offsets count all bytes ever written. */
+    /* size: bytes of the ring. begin and end: offsets that count all bytes ever
+     * written. */
     uint64_t size;
     uint64_t begin;
     uint64_t end;
@@ -65,7 +67,8 @@ static void drop_oldest(struct kv_events *events)
     events->floor = head.number;
 }
 
-/* Empties the ring, so that all watchers' positions are out of it. */
+/* Empties the ring. All watchers' positions are then outside of the ring, which
+ * resets the watchers. */
 static void empty_ring(struct kv_events *events, uint64_t last)
 {
     events->begin = ++events->end;

@@ -2,12 +2,13 @@
 
 enum { SKIPS_MAX = 16 };
 
-/* A longer commit, on a disk that was stuck, says nothing about the next
- * one. */
+/* The longest wait, 20 ms. A commit that took longer met a stuck disk, and says
+ * nothing about the next commit. */
 #define PATIENCE_NS_MAX UINT64_C(20000000)
 
-/* Returns how long the writer waits: three quarters of a commit. By then, 64
- * connections are back, mostly; after half of it, one in four is not. */
+/* Returns how long the writer waits: three quarters of a commit's time. With 64
+ * connections, most have written again by then; after half of a commit's time,
+ * one in four has not. */
 static uint64_t patience_ns(uint64_t commit_ns)
 {
     uint64_t patience = commit_ns - commit_ns / 4;

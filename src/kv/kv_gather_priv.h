@@ -1,22 +1,22 @@
 /*
- * kv_gather - decides for how many writes the next commit waits, and how long.
+ * kv_gather - decides how many writes the next commit waits for, and how long.
  *
- * A client that writes again as soon as it is answered is back soon after a
- * commit, but not at once. If the next commit begins without it, the client
- * waits for two commits: two crowds of clients then take turns, and there are
- * twice as many commits as necessary. So the writer waits until as many writes
- * have come as it has just answered, in addition to those that came during the
- * commit.
+ * A client that writes again as soon as it is answered sends its next write
+ * shortly after a commit, but not at once. If the next commit begins without
+ * this write, the client waits for two commits. The clients then form two
+ * groups that take turns, and there are twice as many commits as necessary. So
+ * the writer waits until as many new writes have come as the last commit has
+ * answered, in addition to the writes that came during the commit.
  *
  *   |--- commit ---| . . . .|--- commit ---|
  *     B B B         A A A A ^ all are here
  *                  ^ A is answered
  *
  * The writer waits at most for a part of the last commit's time. Where waiting
- * is in vain, because other clients ask each time, it rarely waits.
- * PostgreSQL's commit_delay is the same idea, of a fixed length.
+ * is in vain, because other clients write each time, the writer rarely waits.
+ * PostgreSQL's commit_delay is the same idea with a fixed delay.
  *
- * Invariant: a client that writes alone is never made to wait.
+ * Invariant: a client that writes alone never waits for others.
  * Thread:    the writer's.
  * Owns:      nothing.
  */
@@ -27,21 +27,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed at first. */
+/* The caller zeroes the struct at first. */
 struct kv_gather {
-    size_t wanted;       /* commit when so many writes wait */
+    size_t wanted;       /* commit when this many writes wait */
     uint64_t until_ns;   /* commit at this time, however few wait */
-    unsigned skips;      /* private: commits to skip after a vain wait */
-    unsigned skips_left; /* private: how many of these are still to come */
+    unsigned skips;      /* private: how many commits follow without a wait */
+    unsigned skips_left; /* private: how many of these commits are left */
 };
 
-/* Notes that a commit, from began_ns to ended_ns, has answered that many
- * writes, while others came. */
+/* Notes a commit that lasted from began_ns to ended_ns: answered writes were in
+ * the commit, and others more came during the commit. */
 void kv_gather_note_commit(struct kv_gather *gather, size_t answered,
                            size_t others, uint64_t began_ns, uint64_t ended_ns);
 
-/* Notes that the writer has waited. is_complete: all wanted writes have
- * come. */
+/* Notes that the writer has waited. is_complete says whether all wanted writes
+ * have come. */
 void kv_gather_note_wait(struct kv_gather *gather, bool is_complete);
 
 #endif

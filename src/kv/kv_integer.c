@@ -14,7 +14,8 @@ bool kv_integer_read(struct bytes text, int64_t *number_out)
     for (; at < text.len; at++) {
         int digit = text.data[at] - '0';
 
-        /* Counts downwards, since there is one negative number more. */
+        /* Computes with negative numbers, since the smallest number has no
+         * positive counterpart. */
         if (digit < 0 || digit > 9 ||
             __builtin_mul_overflow(number, 10, &number) ||
             __builtin_sub_overflow(number, digit, &number))

@@ -24,7 +24,8 @@ static int open_to_read(struct kv_env *env, const char *path)
 
 /* --- Backup --------------------------------------------------------------- */
 
-/* Never writes into an existing file, which may have other names, too. */
+/* Makes a new file for the copy. An existing file is removed, not overwritten,
+ * since it may have other names, too. */
 static int make_copy(struct kv_backup *backup)
 {
     if (unlinkat(backup->folder, new_name, 0) == -1 && errno != ENOENT)
@@ -81,8 +82,8 @@ int kv_offline_copy(const char *path, int fd)
     return rc > 0 ? -rc : rc < 0 ? -EPROTO : 0;
 }
 
-/* Whether the copy still has its name: another backup into the same folder may
- * have begun. */
+/* Whether the copy still has its temporary name. Another backup into the same
+ * folder may have taken the name. */
 static bool is_in_place(const struct kv_backup *backup)
 {
     struct stat ours, there;
@@ -94,7 +95,7 @@ static bool is_in_place(const struct kv_backup *backup)
 }
 
 /* Gives the backup its name by link(), since renameat() would replace a file
- * that came meanwhile. */
+ * that was made meanwhile. */
 static int keep(struct kv_backup *backup)
 {
     if (fsync(backup->fd) == -1)

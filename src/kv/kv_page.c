@@ -1,7 +1,7 @@
 #include "kv/kv_page.h"
 
 enum {
-    /* The first byte of a cursor; the key or prefix that ended the page
+    /* The first byte of a cursor. The last key or common prefix of the page
      * follows. */
     BEHIND_KEY = 'k',
     BEHIND_PREFIX = 'p'

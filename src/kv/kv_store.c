@@ -34,14 +34,14 @@ void kv_value_release(struct kv_value **value_ref)
     struct kv_value *value = *value_ref;
 
     *value_ref = NULL;
-    /* acq_rel: all reads by other threads come before the value is freed. */
+    /* acq_rel: the value is freed only after all reads by other threads. */
     if (value &&
         atomic_fetch_sub_explicit(&value->refs, 1, memory_order_acq_rel) == 1)
         free(value);
 }
 
-/* Wrong lengths are our own bugs: handlers have answered 400 or 413 to
- * clients. */
+/* Wrong lengths are our own bugs: for a client's wrong lengths, handlers have
+ * answered 400 or 413 before. */
 size_t kv_write_weigh(const struct kv_write *write)
 {
     size_t bytes = 0;

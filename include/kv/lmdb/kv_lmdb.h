@@ -1,5 +1,6 @@
 /*
- * kv_lmdb - keys in an LMDB environment: a folder that its own tools read.
+ * kv_lmdb - keys in an LMDB environment, which is a folder that LMDB's own
+ * tools can read.
  *
  *   client (worker) --read transaction, renewed and reset in each call--> map
  *   client (worker) --write--> [ queue ] --> writer --one commit--> disk
@@ -8,28 +9,30 @@
  *
  * Reads never wait for writes. A read copies the value, up to
  * KV_VALUE_BYTES_MAX, before the call ends (a millisecond per 5 MiB or so, more
- * when the pages come from disk). A transaction that stayed open for a slow
- * client would keep all pages freed since from being used again, and the file
- * would grow without bound.
+ * when the pages come from disk). Were a read transaction to stay open for a
+ * slow client, pages freed meanwhile could not be reused, and the file would
+ * grow without bound.
  *
  * One thread writes. All waiting writes go into one transaction and one sync,
- * and are then answered; with KV_SYNC_FULL the thread first waits a little for
- * the clients that it answered last. A write that finds no room fails alone;
- * the others of its transaction do not, and reads go on.
+ * and are answered after the sync. With KV_SYNC_FULL, the thread waits a little
+ * before each transaction for the clients that it answered last. A write that
+ * finds no room fails alone: the other writes of its transaction are done, and
+ * reads go on.
  *
- * With a kv_cache, a get is answered from there if possible.
+ * If there is a kv_cache, a get is answered from the cache when possible.
  *
- * In the folder, data.mdb and lock.mdb are LMDB's; the process that may write
- * holds sprintd.lock. In data.mdb: `values`, key to kv_record; `expiry`, time
- * (8 bytes, big-endian) to one key or more; `meta`.
+ * In the folder, data.mdb and lock.mdb are LMDB's files; the process that may
+ * write holds a lock on sprintd.lock. data.mdb has three databases: `values`
+ * maps a key to a kv_record, `expiry` a time (8 bytes, big-endian) to one or
+ * more keys, and `meta` has the layout's version and the last revision.
  *
- * Locks, in this order: the list of clients, then a client's (held while it
- * reads). The queue's and the cache's are each taken alone.
+ * Locks are taken in this order: that of the list of clients, then a client's
+ * lock (held while the client reads). A thread that takes the queue's lock or a
+ * lock of the cache holds no other lock.
  *
- * Thread: the main thread opens, pauses, stops and closes, before and after
- *         workers run; kv_lmdb_client_create() is the worker's; kv_lmdb_count()
- *         any.
- * Owns:   the environment, the lock, the writer's thread.
+ * Thread: the main thread opens, pauses, resumes, stops and closes; a worker
+ *         calls kv_lmdb_client_create(); any thread may call kv_lmdb_count().
+ * Owns:   the environment, the lock on the folder, the writer's thread.
  */
 #ifndef KV_LMDB_KV_LMDB_H
 #define KV_LMDB_KV_LMDB_H
@@ -42,9 +45,9 @@
 extern const char *const kv_lmdb_files[];
 
 enum kv_sync {
-    KV_SYNC_FULL,     /* answered when on disk */
-    KV_SYNC_INTERVAL, /* on disk within sync_interval_ms */
-    KV_SYNC_OFF       /* on disk when the kernel writes it */
+    KV_SYNC_FULL,     /* a write is answered when it is on disk */
+    KV_SYNC_INTERVAL, /* a write is on disk within sync_interval_ms */
+    KV_SYNC_OFF       /* the kernel decides when a write is on disk */
 };
 
 /* KV_SYNC_INTERVAL and KV_SYNC_OFF lose nothing when the process dies. When the
@@ -52,7 +55,7 @@ enum kv_sync {
 struct kv_lmdb_options {
     const char *path;     /* the folder, made (0700) if missing; borrowed */
     uint64_t bytes_max;   /* size of the map; 0: KV_LMDB_BYTES_MAX */
-    uint64_t bytes_first; /* its first size; 0: KV_LMDB_BYTES_FIRST */
+    uint64_t bytes_first; /* the map's first size; 0: KV_LMDB_BYTES_FIRST */
     enum kv_sync sync;
     unsigned sync_interval_ms; /* 0: 1 s */
     size_t queue_writes_max;   /* 0: 65536 */
@@ -60,7 +63,7 @@ struct kv_lmdb_options {
     unsigned clients_max;      /* 0: KV_LMDB_CLIENTS_MAX */
     unsigned sweep_ms;         /* time between sweeps of expired keys; 0: 1 s */
     void (*read_clock)(struct now *now); /* NULL: now_refresh */
-    /* The cache in memory; bytes_max 0: none. */
+    /* The cache in memory; there is none if bytes_max is 0. */
     struct kv_cache_options cache;
 };
 
@@ -70,12 +73,13 @@ enum { KV_LMDB_CLIENTS_MAX = 1024 }; /* more than any machine has workers */
 #define KV_LMDB_BYTES_FIRST ((uint64_t)1 << 26) /* 64 MiB */
 
 struct kv_lmdb_counts {
-    uint64_t keys; /* including expired ones, until swept */
+    uint64_t keys; /* includes expired keys until they are swept */
     uint64_t revision;
     uint64_t map_bytes;
     uint64_t used_bytes; /* size of the file */
-    uint64_t commits;    /* this and all below: since the store was opened */
-    uint64_t writes;     /* writes that these commits answered */
+    /* commits, writes, swept: since the store was opened */
+    uint64_t commits;
+    uint64_t writes; /* writes that these commits answered */
     uint64_t swept;
     uint64_t queue_writes; /* waiting now */
     uint64_t queue_bytes;
@@ -84,36 +88,39 @@ struct kv_lmdb_counts {
 
 struct kv_lmdb; /* opaque */
 
-/* Opens the store and starts its writer. 0 or -errno, logged: -EBUSY: another
- * process has the folder; -EPROTO: another version's layout. Not to be called
- * before a fork(), nor twice in a process. */
+/* Opens the store and starts its writer. Returns 0 or -errno, logged; -EBUSY if
+ * another process has the folder open, -EPROTO if the layout is another
+ * version's. The process must not fork afterwards, and must not open a folder
+ * twice. */
 MUST_USE int kv_lmdb_open(struct kv_lmdb **store_out,
                           const struct kv_lmdb_options *options);
 
-/* Writes all that waits and ends the writer: answers are sent before it
- * returns, none after, and later writes are KV_ERROR. To be called before the
- * mailbox of any client is destroyed. A second call does nothing. */
+/* Does all waiting writes and ends the writer's thread. All answers are sent
+ * before this function returns; later writes get KV_ERROR. To be called before
+ * the mailbox of any client is destroyed. A second call does nothing. */
 void kv_lmdb_stop(struct kv_lmdb *store);
 
-/* Lets another process write: waiting writes are done, later ones are KV_BUSY,
- * and reads go on and see the other's commits. kv_lmdb_resume() ends that: 0 or
- * -errno, logged; -EBUSY: the other still has the folder. */
+/* kv_lmdb_pause() lets another process write: waiting writes are done, later
+ * writes get KV_BUSY, and reads go on and see the other process's commits.
+ * kv_lmdb_resume() makes this process the writer again. It returns 0 or -errno,
+ * logged; -EBUSY if the other process still has the folder open. */
 void kv_lmdb_pause(struct kv_lmdb *store);
 MUST_USE int kv_lmdb_resume(struct kv_lmdb *store);
 
-/* Stops the store if that has not been done. All its clients must be destroyed
- * already. NULL is accepted. */
+/* Closes the store, and stops it first if kv_lmdb_stop() was not called. All
+ * clients must be destroyed already. NULL is accepted. */
 void kv_lmdb_close(struct kv_lmdb *store);
 
-/* Creates a worker's client, which is answered through mailbox; now is the
- * worker's clock. NULL: no memory, or too many clients. */
+/* Creates a worker's client. Answers come through mailbox; now is the worker's
+ * clock. Returns NULL if there is no memory, or if there are too many
+ * clients. */
 MUST_USE struct kv_client *kv_lmdb_client_create(struct kv_lmdb *store,
                                                  struct mailbox *mailbox,
                                                  const struct now *now);
 
-/* From now on a write alone does not wake the writer; kv_client_flush() does.
- * So all writes of a turn share a transaction. The caller flushes at each
- * turn's end. */
+/* From now on, the client's writes do not wake the writer; only
+ * kv_client_flush() does. The caller flushes at the end of each turn, so all
+ * writes of a turn share a transaction. */
 void kv_lmdb_client_gather(struct kv_client *client);
 
 void kv_lmdb_count(struct kv_lmdb *store, struct kv_lmdb_counts *counts);

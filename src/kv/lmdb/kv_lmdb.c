@@ -63,8 +63,8 @@ static int read_revision(struct kv_lmdb *store)
     return rc == 0 ? 0 : -EPROTO;
 }
 
-/* Another process has written, with changes unknown here: watchers are
- * reset. */
+/* Starts the writer's thread. Resets all watchers if another process has
+ * written to the store, since its changes are unknown here. */
 static int start_writer(struct kv_lmdb *store)
 {
     int err = read_revision(store);
@@ -156,7 +156,7 @@ int kv_lmdb_resume(struct kv_lmdb *store)
     err = kv_lmdb_adopt(store) == 0 ? 0 : -EIO;
     if (err == 0 && store->cache)
         kv_cache_end_writes(store->cache);
-    /* Nothing is taken in before there is somebody to write it. */
+    /* Writes are refused until the writer's thread runs. */
     set_paused(store, false, true);
     if (err == 0)
         err = start_writer(store);
@@ -194,7 +194,8 @@ void kv_lmdb_count(struct kv_lmdb *store, struct kv_lmdb_counts *counts)
     MDB_envinfo info = {0};
     MDB_stat page = {0};
 
-    /* The mutex keeps the map in its place during the transaction. */
+    /* While this mutex is held, no thread can move the map, which the
+     * transaction uses. */
     pthread_mutex_lock(&store->clients_mutex);
     if (store->env.env &&
         mdb_txn_begin(store->env.env, NULL, MDB_RDONLY, &txn) == 0) {

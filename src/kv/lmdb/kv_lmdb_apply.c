@@ -26,21 +26,21 @@ static void mark_undone(struct kv_write *write)
         struct kv_op *op = &write->ops[i];
 
         if (kv_is_refused(op->outcome))
-            break; /* the later ones are KV_UNDONE already */
+            break; /* later operations are KV_UNDONE already */
         op->outcome = KV_UNDONE;
         op->meta = (struct kv_meta){0};
     }
 }
 
 /* Several operations run in a nested transaction, so that all can be undone. A
- * single one that fails has changed nothing. */
+ * single operation needs none: if it fails, it has changed nothing. */
 int kv_change_apply(struct kv_change *change, struct kv_write *write)
 {
     size_t draft = kv_events_draft(change->events);
     struct kv_change inner = *change;
     int rc;
 
-    kv_write_set_outcomes(write, KV_UNDONE); /* for another try */
+    kv_write_set_outcomes(write, KV_UNDONE); /* for a repeated try */
     if (write->count == 1)
         return apply_ops(change, write);
     rc = mdb_txn_begin(change->env->env, change->txn, 0, &inner.txn);

@@ -7,7 +7,8 @@
 #include "kv/lmdb/kv_lmdb_priv.h"
 
 enum {
-    /* Records that one page looks at; most of them may be expired. */
+    /* How many records one page may look at, since most records may be
+     * expired. */
     PAGE_LOOKS_MAX = 4 * KV_PAGE_ENTRIES_MAX,
     NS_PER_MS = 1000000
 };
@@ -121,9 +122,10 @@ struct kv_walk {
     struct kv_lmdb_client *client;
     struct kv_page *page;
     MDB_cursor *cursor;
-    struct bytes last; /* last key looked at; in the map */
+    struct bytes last; /* last key looked at; lies in the map */
     bool is_last_prefix;
-    char seek[KV_KEY_BYTES_MAX]; /* go there instead of to the next key */
+    /* the key to continue at, instead of the next one */
+    char seek[KV_KEY_BYTES_MAX];
 };
 
 /* Goes to the first key behind all keys that begin with prefix. */
@@ -140,8 +142,9 @@ static int seek_behind(struct kv_walk *walk, struct bytes prefix, MDB_val *key,
     return mdb_cursor_get(walk->cursor, key, data, MDB_SET_RANGE);
 }
 
-/* Goes to the begin of the page: behind the end of the page before, and not
- * before prefix. The cursor may be from another listing, or forged. */
+/* Goes to the page's first key, which follows the end of the page before and is
+ * not before prefix. The page's cursor may come from another listing, or be
+ * forged. */
 static int seek_first(struct kv_walk *walk, MDB_val *key, MDB_val *data)
 {
     const struct kv_page *page = walk->page;
@@ -164,7 +167,8 @@ static int seek_first(struct kv_walk *walk, MDB_val *key, MDB_val *data)
     return rc;
 }
 
-/* Adds an entry, or a prefix if record is NULL, to the page. False: no memory.
+/* Adds an entry to the page, or a common prefix if record is NULL. Returns
+ * false if there is no memory.
  */
 static bool tell(struct kv_page *page, struct bytes key,
                  const struct kv_record *record)

@@ -17,8 +17,8 @@ enum {
     DATABASES = 3,
     FOLDER_MODE = 0700,
     FILE_MODE = 0600,
-    /* How many servers may read at the same time: after an upgrade the earlier
-     * ones go on until they have finished their answers. */
+    /* How many server processes may read at the same time: after an upgrade,
+     * earlier processes go on until they have sent their answers. */
     SERVERS = 4,
     SPARE_READERS = 64,
     READERS_MAX = SERVERS * KV_LMDB_CLIENTS_MAX + SPARE_READERS,
@@ -26,7 +26,8 @@ enum {
     READERS_HEAD_BYTES = 4096
 };
 
-/* The map doubles up to this size, and then grows by as much each time. */
+/* A map smaller than this doubles when it grows; a larger map grows by this
+ * much. */
 #define GROWTH_BYTES_MAX ((uint64_t)1 << 30)
 #define MAP_BYTES_MIN ((uint64_t)1 << 18)
 
@@ -55,8 +56,9 @@ static int to_errno(int rc)
 
 /* --- The folder ----------------------------------------------------------- */
 
-/* LMDB would let two processes write in turn; but only one process may keep
- * revisions, the sweep and the map's size in memory. */
+/* Locks the folder for this process. LMDB itself would let two processes write
+ * in turn, but sprintd keeps the revision, the sweep and the map's size in
+ * memory, and so only one process may write. */
 static int lock_folder(struct kv_env *env, const char *path)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -124,11 +126,11 @@ static int sync_names(const char *path)
     return err;
 }
 
-/* Allocates the blocks of the table of readers. LMDB makes lock.mdb with holes and
- * maps it: on a full disk a thread that takes a place in a hole dies of SIGBUS. On
- * file systems that cannot allocate ahead nothing is done. The file is closed
- * before LMDB opens it, since closing any descriptor of it drops all locks that
- * this process has in it. */
+/* Allocates the disk blocks of LMDB's table of readers. LMDB makes lock.mdb
+ * with holes and maps it: on a full disk, a thread that takes a slot in a hole
+ * dies of SIGBUS. On file systems that cannot preallocate, nothing is done.
+ * lock.mdb is closed here before LMDB opens it, since closing any of the file's
+ * descriptors drops all locks that this process has in the file. */
 static void reserve_readers(const char *path)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -149,7 +151,8 @@ static void reserve_readers(const char *path)
 
 /* --- The databases -------------------------------------------------------- */
 
-/* Refuses a store of another version; makes an empty one ours. */
+/* Refuses a store of another version; writes our version into an empty
+ * store. */
 static int check_version(struct kv_env *env, MDB_txn *txn, bool may_write)
 {
     MDB_val key = {sizeof(version_key) - 1, (void *)(uintptr_t)version_key};
@@ -204,7 +207,8 @@ bool kv_env_clear_readers(struct kv_env *env)
     return mdb_reader_check(env->env, &dead) == 0 && dead > 0;
 }
 
-/* LMDB calls this for a damaged store, before it aborts the process. */
+/* LMDB calls this function for a damaged store, just before LMDB aborts the
+ * process. */
 static void tell_damage(MDB_env *env, const char *what)
 {
     log_error("the key-value store '%s' is damaged: %s",
@@ -244,7 +248,7 @@ static int open_environment(struct kv_env *env,
         rc = mdb_env_info(env->env, &info);
     if (rc != 0)
         return rc;
-    env->map_bytes = info.me_mapsize; /* larger, if the store was */
+    env->map_bytes = info.me_mapsize; /* larger if the store is larger */
     rc = kv_env_check_length(env, options->path);
     if (rc != 0)
         return rc;
@@ -337,7 +341,9 @@ int kv_env_lock(struct kv_env *env, const char *path)
 
 /* --- The map -------------------------------------------------------------- */
 
-/* LMDB unmaps before it maps; if that failed, nothing could be read. */
+/* Whether the process can map this many bytes. LMDB unmaps the old map before
+ * it makes the new one; without room for the new map, the store could not even
+ * be read. */
 static bool has_room_for(uint64_t bytes)
 {
     void *room = mmap(NULL, bytes, PROT_READ,
@@ -365,7 +371,8 @@ static bool set_size(struct kv_env *env, uint64_t bytes)
     return true;
 }
 
-/* A 32nd of the map, and in a small one enough pages for a path to a leaf. */
+/* Returns by how much the map may exceed its maximum: a 32nd of the maximum,
+ * but at least enough pages for a path to a leaf. */
 static uint64_t spare_bytes(const struct kv_env *env)
 {
     uint64_t share = env->bytes_max / 32;
@@ -401,9 +408,10 @@ bool kv_env_grow(struct kv_env *env, bool beyond_max)
            env->map_bytes > before;
 }
 
-/* LMDB keeps lists of free pages in a database of its own: the key is the
- * transaction that freed them, the value their count and numbers. Readers of
- * the state before may still use those of the last transaction. */
+/* Counts the pages in LMDB's lists of free pages. LMDB keeps the lists in a
+ * database of its own: the key is the transaction that freed the pages, the
+ * value their count and their numbers. The last transaction's pages do not
+ * count, since readers of the state before it may still use them. */
 static uint64_t count_listed(MDB_txn *txn)
 {
     enum { FREE_PAGES = 0 };
@@ -455,7 +463,7 @@ size_t kv_env_page_bytes(const struct kv_env *env)
 
 void kv_env_trim(struct kv_env *env)
 {
-    /* LMDB never shrinks the map below what is used. */
+    /* LMDB itself never shrinks the map below the used pages. */
     if (env->is_beyond_max)
         (void)set_size(env, env->bytes_max);
     env->is_beyond_max = false;

@@ -13,14 +13,15 @@
 enum {
     LOG_INTERVAL_MS = 10000,
     CRAMPED_LOOK_MS = 1000,
-    /* Pages that a write needs besides its bytes: copies of those from root to
-     * leaf, in each tree. The writes of a group share many of them. */
+    /* How many pages a write needs besides its bytes: copies of the pages from
+     * root to leaf, in each tree. The writes of a group share many of these
+     * pages. */
     WRITE_PAGES = 4,
     /* Free pages that are reserved for deletes. */
     RESERVED_PAGES = 32
 };
 
-/* A disk with less free space than this is full. */
+/* A disk with less free space than this counts as full. */
 #define DISK_FULL_BYTES ((uint64_t)1 << 20)
 
 /* --- Failures ------------------------------------------------------------- */
@@ -33,9 +34,10 @@ static bool is_disk_full(const struct kv_lmdb *store)
            (uint64_t)fs.f_bavail * fs.f_frsize < DISK_FULL_BYTES;
 }
 
-/* A user's quota, or a limit on file sizes, shows only when growing fails. So
- * the empty lock file grows to the data's size for a moment: whatever forbids
- * the data to grow forbids that, too. */
+/* Whether data.mdb may not grow by this many bytes. A quota, or a limit on file
+ * sizes, shows only when a file fails to grow. So the empty lock file is
+ * enlarged for a moment: whatever forbids data.mdb to grow forbids that,
+ * too. */
 static bool is_growth_forbidden(const struct kv_lmdb *store, uint64_t bytes)
 {
     int lock_fd = store->env.lock_fd;
@@ -54,8 +56,8 @@ static bool is_growth_forbidden(const struct kv_lmdb *store, uint64_t bytes)
     return is_forbidden;
 }
 
-/* Notes that the file cannot grow: its free pages must suffice. There are more of
- * them without readers that have died. */
+/* Notes that the file cannot grow, so writes must fit into its free pages.
+ * Clearing the slots of dead readers makes more pages free. */
 static enum kv_outcome note_cramped(struct kv_lmdb *store)
 {
     (void)kv_env_clear_readers(&store->env);
@@ -74,21 +76,22 @@ static enum kv_outcome judge(struct kv_lmdb *store, int rc)
     case EDQUOT:
     case EFBIG:
         return note_cramped(store);
-    case ENOMEM: /* nothing was done; memory may come back */
+    case ENOMEM: /* nothing was done; a retry may find memory */
         return KV_BUSY;
     case MDB_TXN_FULL:
         return KV_ERROR;
     case EIO:
-        /* LMDB reports this also for a short write, which is the first sign of
-         * a full disk. */
+        /* LMDB reports EIO also for a short write, which is the first sign of a
+         * full disk. */
         if (is_disk_full(store) || is_growth_forbidden(store, DISK_FULL_BYTES))
             return note_cramped(store);
         break;
     default:
         break;
     }
-    /* After a failed sync nobody knows what is on disk: the kernel may have
-     * dropped pages that it could not write, and reports that only once. */
+    /* After a failed sync, the content of the disk is unknown: the kernel may
+     * have dropped pages that it could not write, and reports the failure only
+     * once. */
     store->is_broken = true;
     log_error("the key-value store '%s' takes no more writes until the next "
               "start: %s",
@@ -106,7 +109,7 @@ enum kv_outcome kv_lmdb_fail(struct kv_lmdb *store, int rc)
         log_error("write to the key-value store '%s': %s%s",
                   store->options.path, mdb_strerror(rc),
                   log_held_back(held_back, more));
-    kv_lmdb_revive(store); /* at once, as nobody can read before that */
+    kv_lmdb_revive(store); /* at once, since no client can read until then */
     return store->is_broken ? KV_ERROR : judge(store, rc);
 }
 
@@ -140,7 +143,7 @@ int kv_lmdb_begin(struct kv_lmdb *store, struct kv_change *change)
 
 /* --- Groups --------------------------------------------------------------- */
 
-/* Does the writes from first on, before end, in one transaction. */
+/* Does the writes from first up to, but without, end in one transaction. */
 static int try_group(struct kv_lmdb *store, struct kv_write *first,
                      const struct kv_write *end)
 {
@@ -170,7 +173,8 @@ static bool only_deletes(const struct kv_write *write)
     return true;
 }
 
-/* Whether the file still cannot grow, which is checked from time to time. */
+/* Whether the file cannot grow. Once noted, this state is checked again from
+ * time to time. */
 static bool is_cramped(struct kv_lmdb *store)
 {
     uint64_t now_ms = store->is_cramped ? now_read_ns() / NS_PER_MS : 0;
@@ -183,9 +187,9 @@ static bool is_cramped(struct kv_lmdb *store)
     return store->is_cramped;
 }
 
-/* Whether the writes fit into a file that cannot grow, or not enough. Deletes
- * need pages, too, before they free any: the last pages are reserved for
- * them. */
+/* Whether there is room for the writes: the file may grow enough, or its free
+ * pages suffice. The last free pages are reserved for deletes, which need
+ * pages, too, before they free any. */
 static bool has_room(struct kv_lmdb *store, const struct kv_write *first,
                      const struct kv_write *end)
 {

@@ -8,20 +8,20 @@
 #include "kv/lmdb/kv_lmdb_priv.h"
 
 /*
- * LMDB's own functions read the map: a page that the file lacks is SIGBUS
- * there, and a zeroed page may fail an assertion of LMDB. Both would end the
- * server. So the list of free pages is read from the file here, in LMDB 0.9's
- * layout for 64-bit machines:
+ * LMDB's own functions read the map. A page that the file lacks would raise
+ * SIGBUS, and a zeroed page may fail an assertion of LMDB; both would end the
+ * server. So this file reads the lists of free pages from data.mdb, in LMDB
+ * 0.9's layout for 64-bit machines:
  *
  *   page   number (8 bytes), pad, flags, lower, upper (2 each), node offsets
- *   node   low, high, flags, bytes of the key (2 each), key, data
- *   branch instead of data, the number of the page below: low, high, flags
- *   leaf   low and high are the bytes of data; a flag says that they lie in
- *          pages of their own, behind a head of 16 bytes
- *   meta   behind such a head; see struct meta
+ *   node   low, high, flags, bytes of the key (2 each), key, data branch nodes
+ *          have no data; low, high, flags are the number of the page below
+ *   leaf   low and high are the length of data; a flag says that the data lies
+ *          in pages of its own, behind a head of 16 bytes
+ *   meta   struct meta, behind a head of 16 bytes
  *
- * The list is a tree, whose values are lists: a count, then the numbers. A list
- * may end with unused space, which may contain anything.
+ * The free pages are in a tree, whose values are lists: a count, then the
+ * pages' numbers. A list may be followed by unused space with any content.
  */
 enum {
     HEAD_BYTES = 16,
@@ -49,7 +49,7 @@ struct meta {
         uint16_t depth;
         uint64_t counts[4];
         uint64_t root;
-    } trees[2]; /* the tree of free pages, and all others */
+    } trees[2]; /* the tree of free pages; the tree of databases */
     uint64_t last_page;
     uint64_t txnid;
 };
@@ -76,10 +76,12 @@ struct free_walk {
     uint64_t first; /* the first page to be counted */
     uint64_t last;
     uint64_t found;
-    uint64_t looks_left; /* since a damaged tree may have no end */
+    /* limits the walk, since a damaged tree may be endless */
+    uint64_t looks_left;
 };
 
-/* Counts the pages of a list from `first` on. */
+/* Counts the pages of a list that lie in the range to be counted. Returns false
+ * if the list cannot be read. */
 static bool walk_list(struct free_walk *walk, uint64_t at, uint64_t bytes)
 {
     uint64_t numbers[NUMBERS];
@@ -103,7 +105,8 @@ static bool walk_list(struct free_walk *walk, uint64_t at, uint64_t bytes)
     return true;
 }
 
-/* Finds the file offset of a node's data. False: outside of the file. */
+/* Finds the file offset of a node's data. Returns false if the data lies
+ * outside of the file. */
 static bool find_data(const struct free_walk *walk, const char *page,
                       uint64_t number, size_t place, const struct node *node,
                       uint64_t *at_out)
@@ -122,7 +125,7 @@ static bool find_data(const struct free_walk *walk, const char *page,
     return other <= walk->last;
 }
 
-/* Reads a page of the tree. False: it is not a valid one. */
+/* Reads a page of the tree. Returns false if the page is not valid. */
 static bool read_page(struct free_walk *walk, uint64_t number, char *page,
                       struct page_head *head)
 {
@@ -135,7 +138,8 @@ static bool read_page(struct free_walk *walk, uint64_t number, char *page,
            head->lower >= HEAD_BYTES && head->lower <= walk->page_bytes;
 }
 
-/* Walks a page of the tree, and all below it. */
+/* Walks a page of the tree, and all pages below it. Returns false if the tree
+ * is damaged. */
 static bool walk_tree(struct free_walk *walk, uint64_t number, unsigned depth)
 {
     char page[PAGE_BYTES_MAX];
@@ -163,7 +167,8 @@ static bool walk_tree(struct free_walk *walk, uint64_t number, unsigned depth)
     return is_right;
 }
 
-/* Finds the meta page of a transaction. False: later ones have replaced it. */
+/* Finds the meta page of a transaction. Returns false if later transactions
+ * have replaced the page. */
 static bool find_meta(int fd, size_t page_bytes, uint64_t txnid,
                       struct meta *meta)
 {
@@ -190,8 +195,9 @@ static bool are_free(int fd, const struct meta *meta, size_t page_bytes,
            walk.found == walk.last + 1 - walk.first;
 }
 
-/* Checks the state that a reader sees now; its pages stay unchanged while it
- * reads. EAGAIN: the writer has overtaken it. */
+/* Checks the state that the transaction sees, whose pages do not change during
+ * the transaction. Returns EAGAIN if the writer has replaced the meta page
+ * meanwhile. */
 static int check(int fd, size_t page_bytes, MDB_txn *txn, const char *path)
 {
     struct meta meta;

@@ -22,8 +22,9 @@ static void tell_cache(struct kv_change *change, struct bytes key)
 
 /* --- The index of expiries ------------------------------------------------ */
 
-/* The time is the index's key, and the store's key its data: both together
- * would exceed the length of a key. */
+/* Puts a key into the index of expiries. The index's key is the time, and its
+ * data the store's key: time and key together might exceed the length of a
+ * key. */
 static int put_expiry(struct kv_change *change, struct bytes key,
                       int64_t expires_ms)
 {
@@ -76,10 +77,10 @@ static void tell_put(struct kv_change *change, struct bytes key,
 /* --- Operations ----------------------------------------------------------- */
 
 /* The state of a key before an operation. A corrupt record counts as present
- * with revision 0, and can be replaced or deleted; the sweep removes its entry
- * in the index of expiries, if any. */
+ * with revision 0, and can be replaced or deleted; if the key is in the index
+ * of expiries, the sweep removes the entry. */
 struct present {
-    bool is_stored; /* even if expired */
+    bool is_stored; /* a record exists, expired or not */
     bool is_there;
     struct kv_meta meta;
     struct bytes type; /* in the map, valid until a write */
@@ -132,7 +133,8 @@ static int64_t end_of(int64_t now_ms, uint64_t ttl_ms)
                                                    : INT64_MAX;
 }
 
-/* Puts the record, of which all but the revision and the time is set. */
+/* Puts the record. The caller has set all fields except the revision and the
+ * time of storing. */
 static int put_record(struct kv_change *change, struct kv_op *op,
                       struct bytes key, const struct present *present,
                       struct kv_record *record)
@@ -170,7 +172,8 @@ static int put(struct kv_change *change, struct kv_op *op, struct bytes key,
     return put_record(change, op, key, present, &record);
 }
 
-/* Copies the type, since its page is about to be written. */
+/* Adds to the present number. The present type is copied, since the page in
+ * which it lies is about to be written. */
 static int add(struct kv_change *change, struct kv_op *op,
                const struct present *present)
 {
@@ -211,8 +214,9 @@ static int drop(struct kv_change *change, struct bytes key,
                : mdb_del(change->txn, change->env->values, &index_key, NULL);
 }
 
-/* Names the key by the next revision, which nobody had before. If someone has
- * chosen such a key by hand, the revision after it is used. */
+/* Puts a value under a name made of the next revision, so that the name is new.
+ * If a client has chosen this name by hand before, the following revision is
+ * tried. */
 static int put_named(struct kv_change *change, struct kv_op *op)
 {
     static const char digits[] = "0123456789abcdef";
@@ -274,8 +278,8 @@ int kv_change_do(struct kv_change *change, struct kv_op *op)
     return drop(change, op->key, &present);
 }
 
-/* After a corrupt record, the index may have an expiry that is not the value's:
- * the value's decides. */
+/* The index may have a wrong expiry after a record was corrupt, so the value's
+ * own expiry decides. */
 int kv_change_expire(struct kv_change *change, struct bytes key,
                      int64_t expires_ms)
 {

@@ -29,8 +29,8 @@ void kv_lmdb_read_end(struct kv_lmdb_client *client)
     pthread_mutex_unlock(&client->mutex);
 }
 
-/* Limits the lines, since a client could cause any number of them by asking for
- * a corrupt record. */
+/* Limits the number of log lines, since a client could cause any number of
+ * lines by asking for a corrupt record. */
 static bool may_log(struct kv_lmdb_client *client)
 {
     uint64_t held_back;

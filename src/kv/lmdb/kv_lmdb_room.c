@@ -56,7 +56,7 @@ int kv_lmdb_adopt(struct kv_lmdb *store)
 
 /* --- Another environment -------------------------------------------------- */
 
-/* Makes the transaction in which a client reads. */
+/* Makes the client's read transaction. */
 static int make_reader(const struct kv_lmdb *store,
                        struct kv_lmdb_client *client)
 {
@@ -69,8 +69,8 @@ static int make_reader(const struct kv_lmdb *store,
     return rc;
 }
 
-/* Reads the last revision, since the commit that failed may have reached the file
- * all the same. */
+/* Reads the last revision from the store, because a commit that was reported as
+ * failed may have reached the file. */
 static int count_on(struct kv_lmdb *store)
 {
     uint64_t revision;
@@ -88,7 +88,8 @@ static int count_on(struct kv_lmdb *store)
     return 0;
 }
 
-/* The clients are locked. */
+/* Opens the environment anew, with new read transactions for all clients. The
+ * caller has locked all clients. */
 static int reopen(struct kv_lmdb *store)
 {
     int rc;

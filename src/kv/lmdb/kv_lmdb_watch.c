@@ -5,7 +5,8 @@ static struct kv_lmdb_client *client_of(struct kv_client *client)
     return OWNER_OF(client, struct kv_lmdb_client, client);
 }
 
-/* The writer may tell again before all watches know: they see all events. */
+/* is_told is cleared first: if the writer publishes events during the loop, it
+ * sends another message. */
 static void on_changed(struct mailbox_note *note)
 {
     struct kv_lmdb_client *client = OWNER_OF(note, struct kv_lmdb_client,
@@ -20,8 +21,9 @@ static void on_changed(struct mailbox_note *note)
     }
 }
 
-/* A watch is counted before it reads the events, and the writer reads the count
- * after publishing: so at least one of them sees the other. */
+/* A client counts a watch before it reads the events, and the writer reads the
+ * count after publishing. So either the watch sees the new events, or the
+ * writer sees the watch. */
 void kv_lmdb_tell_watchers(struct kv_lmdb *store)
 {
     if (atomic_load(&store->watch_count) == 0)
@@ -39,7 +41,8 @@ void kv_lmdb_tell_watchers(struct kv_lmdb *store)
     pthread_mutex_unlock(&store->clients_mutex);
 }
 
-/* A reader may have seen changes that are not published yet, but will be. */
+/* The revision is read because a client may have seen changes that are
+ * committed but not published yet; a watch can be resumed from these. */
 bool kv_lmdb_watch(struct kv_client *base, struct kv_watch *watch)
 {
     struct kv_lmdb_client *client = client_of(base);

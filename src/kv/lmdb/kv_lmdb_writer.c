@@ -11,8 +11,8 @@ enum {
     SWEEP_KEYS_MAX = 1000 /* keys swept in one transaction */
 };
 
-/* The limit of a transaction's memory before its commit; a single write may
- * exceed it. */
+/* The limit of a transaction's memory before its commit. A transaction of a
+ * single write may exceed the limit. */
 #define GROUP_BYTES_MAX ((size_t)32 << 20)
 
 #define NEVER UINT64_MAX
@@ -38,7 +38,8 @@ static bool has_enough(const struct kv_lmdb *store)
            store->queue_bytes >= GROUP_BYTES_MAX;
 }
 
-/* Whether the queue might be full before anybody wakes the writer. */
+/* Whether the queue is half full. It might otherwise become full before a
+ * client wakes the writer. */
 static bool is_filling(const struct kv_lmdb *store)
 {
     return store->queue_writes > store->options.queue_writes_max / 2 ||
@@ -56,7 +57,7 @@ void kv_lmdb_wake_writer(struct kv_lmdb *store)
 bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
                        struct kv_write *write, bool wakes)
 {
-    enum kv_outcome refusal = KV_UNDONE; /* means: none */
+    enum kv_outcome refusal = KV_UNDONE; /* KV_UNDONE: not refused */
     size_t bytes_max = store->options.queue_bytes_max;
 
     write->bytes = kv_write_weigh(write);
@@ -67,7 +68,7 @@ bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
     if (store->is_stopping || store->is_paused) {
         refusal = store->is_paused ? KV_BUSY : KV_ERROR;
     } else if (store->queue_writes >= store->options.queue_writes_max ||
-               (store->queue_writes > 0 && /* a single one may be larger */
+               (store->queue_writes > 0 && /* a single write may be larger */
                 (store->queue_bytes >= bytes_max ||
                  write->bytes > bytes_max - store->queue_bytes))) {
         refusal = KV_BUSY;
@@ -86,7 +87,8 @@ bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
     return true;
 }
 
-/* Takes the oldest write, and all behind it that fit into one transaction. */
+/* Takes the oldest write and the following writes that fit into one
+ * transaction. */
 static struct kv_write *take_group(struct kv_lmdb *store)
 {
     struct kv_write *first = store->queue_first;
@@ -108,8 +110,8 @@ static struct kv_write *take_group(struct kv_lmdb *store)
     return count > 0 ? first : NULL;
 }
 
-/* Sends each mailbox all of its notes at once. A write may be freed as soon as
- * its note was sent. */
+/* Sends each mailbox all of its notes in one call. A write may be freed as soon
+ * as its note was sent. */
 static void send_notes(struct kv_write *group)
 {
     while (group) {
@@ -158,8 +160,8 @@ static void answer_group(struct kv_lmdb *store, struct kv_write *first,
 
 /* --- What comes of itself ------------------------------------------------- */
 
-/* If a sync fails, answered writes may be lost, even if the disk was only full:
- * nothing more may be written after that. */
+/* Syncs all commits. If a sync fails, answered writes may be lost, even if the
+ * disk was only full. So no more writes are accepted then. */
 static void sync_now(struct kv_lmdb *store)
 {
     int rc = mdb_env_sync(store->env.env, 1);
@@ -171,8 +173,8 @@ static void sync_now(struct kv_lmdb *store)
     }
 }
 
-/* Sweeps some keys at a time, so that waiting writes come between. A failed
- * sweep is repeated after a while; clients notice nothing. */
+/* Sweeps a limited number of keys, so that waiting writes are done between
+ * sweeps. A failed sweep is repeated later; clients notice nothing. */
 static void sweep(struct kv_lmdb *store)
 {
     struct kv_change change;
@@ -205,7 +207,7 @@ static void sweep(struct kv_lmdb *store)
         store->sweep_at_ms = 0;
 }
 
-/* Returns when to act without any write: for a sweep, or a sync. */
+/* Returns when the next sweep or sync is due, NEVER if neither is. */
 static uint64_t next_duty_ms(const struct kv_lmdb *store)
 {
     uint64_t at_ms = NEVER;
@@ -244,14 +246,16 @@ static int sleep_until(struct kv_lmdb *store, uint64_t until_ns)
                                   &until);
 }
 
-/* Waits until the clients that were answered last are back, or time is up. */
+/* Waits until the clients that were answered last have written again, or the
+ * time is up. */
 static void gather(struct kv_lmdb *store)
 {
     size_t wanted = store->gather.wanted;
     int rc = 0;
 
     store->gather.wanted = 0;
-    /* A commit without a sync is too short for sharing it to pay. */
+    /* A commit without a sync is so short that waiting for more writes does not
+     * pay. */
     if (wanted < 2 || store->options.sync != KV_SYNC_FULL)
         return;
     store->signal_at = wanted < GROUP_WRITES_MAX ? wanted : GROUP_WRITES_MAX;
@@ -261,7 +265,8 @@ static void gather(struct kv_lmdb *store)
     store->signal_at = 1;
 }
 
-/* Waits until something is queued, the end has come, or a duty is due. */
+/* Waits until a write is queued, the store is stopping, or a sweep or sync is
+ * due. */
 static void wait_for_work(struct kv_lmdb *store)
 {
     uint64_t until_ms = next_duty_ms(store);

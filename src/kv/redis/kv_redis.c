@@ -11,7 +11,8 @@ enum { TIMEOUT_MS = 5000, CALLS_MAX = 1 << 14 };
 
 #define BYTES_MAX_USUAL ((size_t)256 << 20)
 
-/* Finds the addresses of a name, which blocks: only at the start. */
+/* Finds the addresses of a seed's name. This function blocks, and is called
+ * only when the store is opened. */
 static void resolve(struct kv_redis *store, size_t number)
 {
     const struct kv_redis_seed *seed = &store->url.seeds[number];

@@ -8,7 +8,8 @@ static void destroy_asking(struct kv_redis_question *question)
     free(OWNER_OF(question, struct kv_redis_asking, question));
 }
 
-/* Askings are reused: there are never more than calls may be under way. */
+/* Askings are reused. Their number is bounded by the number of calls that may
+ * be under way. */
 struct kv_redis_asking *kv_redis_take_asking(struct kv_redis_client *client)
 {
     struct kv_redis_asking *asking;

@@ -52,14 +52,17 @@ static bool write_command(struct kv_redis_call *call,
     for (unsigned i = 0; i < KV_SCRIPTS; i++)
         call->scripts[i] = kv_connection_script(to, (enum kv_script)i);
     call->put(call, out);
-    buf_put(out, (struct bytes){"", 1}); /* hiredis needs a NUL behind it */
+    /* hiredis needs a NUL behind the command */
+    buf_put(out, (struct bytes){"", 1});
     out->len -= !out->failed;
-    client->bytes += out->len - call->bytes; /* counted once if sent again */
+    /* a repeated command counts once */
+    client->bytes += out->len - call->bytes;
     call->bytes = out->len;
     return !out->failed;
 }
 
-/* Submits a call. True: it has ended already, with outcome. */
+/* Sends a call on the connection. Returns true if the call has ended already,
+ * with outcome set. */
 static bool submit(struct kv_redis_call *call, struct kv_connection *connection)
 {
     struct kv_redis_client *client = call->client;
@@ -82,8 +85,8 @@ static bool submit(struct kv_redis_call *call, struct kv_connection *connection)
     return true;
 }
 
-/* Sends the call to the node of its partition, or lets it wait until that is
- * known. True: it has ended. */
+/* Sends the call to the node that has the call's partition, or lets the call
+ * wait until the node is known. Returns true if the call has ended already. */
 static bool place(struct kv_redis_call *call)
 {
     struct kv_redis_client *client = call->client;
@@ -167,8 +170,8 @@ static bool begins(struct bytes text, const char *word)
     return text.len >= len && memcmp(text.data, word, len) == 0;
 }
 
-/* Before Redis 7, an error from a command in a script is inside of the script's
- * error. */
+/* Returns the part of an error text that says the reason. Before Redis 7, the
+ * error of a command in a script is enclosed in the script's error. */
 static struct bytes find_reason(struct bytes text)
 {
     const char *at = begins(text, "ERR Error running script")
@@ -188,7 +191,7 @@ static void log_fault(struct kv_redis_client *client, struct bytes text)
                   (int)(text.len < 300 ? text.len : 300), text.data);
 }
 
-/* Makes a call wait that was refused for the moment. */
+/* Makes a call that was refused for the moment wait before the next try. */
 static void pause_call(struct kv_redis_call *call)
 {
     struct kv_redis_client *client = call->client;
@@ -200,7 +203,7 @@ static void pause_call(struct kv_redis_call *call)
     }
     kv_redis_add(&client->store->redirected);
     call->sent_to = NULL;
-    /* A later deadline was set, which is replaced. */
+    /* Replaces the call's time limit, which is later. */
     deadline_drop(&client->wheel, &call->deadline);
     deadline_set(&client->wheel, &call->deadline, again_ms);
 }
@@ -229,7 +232,8 @@ static void redirect(struct kv_redis_call *call, struct bytes text, bool ask)
     place_again(call);
 }
 
-/* Handles a fault. One that is not final means that nothing was done. */
+/* Handles a fault. If the fault is not final, nothing was done, so the call can
+ * be sent again. */
 static void take_fault(struct kv_redis_call *call, const struct kv_reply *reply)
 {
     static const char *const passing[] = {"TRYAGAIN", "LOADING", "BUSY "};
@@ -312,8 +316,9 @@ void kv_redis_on_return(struct kv_connection_request *request,
     }
 }
 
-/* A call without an answer has its connection closed: it is the oldest there,
- * and answers behind it would come even later. */
+/* Closes the connection of a call that was not answered in time. The call is
+ * the oldest on its connection, so the answers to the others would come even
+ * later. */
 void kv_redis_on_deadline(struct kv_redis_client *client,
                           struct deadline *deadline)
 {

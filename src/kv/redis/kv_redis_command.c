@@ -2,7 +2,8 @@
 
 enum { NUMBER_BYTES = 20 };
 
-/* Writes the first line of "*2\r\n$3\r\nGET\r\n$1\r\na\r\n", or of a part. */
+/* Writes the line with a count or a length, like "*2\r\n" or "$3\r\n" in
+ * "*2\r\n$3\r\nGET\r\n$1\r\na\r\n". */
 static void put_size(struct buf *out, char mark, size_t size)
 {
     buf_put(out, (struct bytes){&mark, 1});

@@ -3,7 +3,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-/* The functions of libev's adapter are in its header, with unchecked casts. */
+/* The adapter for libev consists of functions in a header, which have unchecked
+ * casts. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wpedantic"
@@ -12,7 +13,7 @@
 
 #include "kv/redis/kv_redis_connection_priv.h"
 
-enum { OPEN_MS = 2000 /* time to connect, and until all is set up */ };
+enum { OPEN_MS = 2000 /* time limit to connect and to set up */ };
 
 static void open_connection(struct kv_connection *connection);
 
@@ -29,12 +30,13 @@ static void on_connected(const redisAsyncContext *context, int status)
         return;
     }
     connection->stage = KV_CONNECTION_GREETING;
-    /* The library's context must not be freed here; if this fails, the timer
-     * ends the connection. */
+    /* hiredis's context must not be freed here. If the greeting cannot be sent,
+     * the timer ends the connection. */
     (void)kv_connection_greet(connection);
 }
 
-/* Ends the connection. Its calls have been told already. */
+/* Ends the connection. hiredis has already called the callbacks of all
+ * commands. */
 static void on_disconnected(const redisAsyncContext *context, int status)
 {
     struct kv_connection *connection = context->data;
@@ -82,7 +84,8 @@ static void open_connection(struct kv_connection *connection)
     context->data = connection;
     (void)fcntl(context->c.fd, F_SETFD, FD_CLOEXEC);
     (void)redisEnableKeepAlive(&context->c);
-    /* This starts the timer, so all else is ready before. */
+    /* hiredis watches the socket from redisAsyncSetConnectCallback() on, so
+     * the loop is attached before. */
     if (!connection->target) {
         (void)redisLibevAttach(connection->options.loop, context);
     } else if (!kv_connection_encrypt(connection)) {
@@ -108,7 +111,8 @@ static void on_reply(redisAsyncContext *context, void *reply, void *about)
         kv_connection_end(connection, context->errstr);
         return;
     }
-    assert(!list_is_empty(&connection->requests)); /* one answer per request */
+    /* each request gets one answer */
+    assert(!list_is_empty(&connection->requests));
     request = OWNER_OF(connection->requests.next, struct kv_connection_request,
                        list_node);
     list_drop(&request->list_node);
@@ -180,7 +184,8 @@ struct kv_connection *kv_connection_create(
     list_init(&connection->requests);
     ev_init(&connection->timer, on_timer);
     connection->timer.data = connection;
-    kv_connection_set_timer(connection, 0); /* no hook is called in here */
+    /* by the timer, so that no hook is called now */
+    kv_connection_set_timer(connection, 0);
     return connection;
 }
 

@@ -7,8 +7,8 @@
 
 #include "kv/redis/kv_redis_connection_priv.h"
 
-/* This function is the library's own, but not in its headers; the library's own
- * TLS uses it. */
+/* A function of hiredis that is not in its public headers. hiredis's own TLS
+ * uses this function, too. */
 void redisProcessCallbacks(redisAsyncContext *context);
 
 enum {
@@ -16,7 +16,7 @@ enum {
     READS_MAX = 16 /* reads before answers are handled */
 };
 
-/* Replaces the library's own reading and writing. */
+/* Replaces hiredis's own reading and writing. */
 struct kv_connection_tls {
     struct ev_loop *loop;
     ev_io io;
@@ -25,8 +25,8 @@ struct kv_connection_tls {
     struct tls_target *target;
     struct tls *tls; /* NULL until the socket is connected */
     bool is_open;    /* the handshake is complete */
-    int wanted;      /* watched for besides reading: EV_WRITE or 0 */
-    bool *is_gone;   /* set when freed meanwhile; may be NULL */
+    int wanted;      /* EV_WRITE or 0: watched for besides reading */
+    bool *is_gone;   /* set to true when tls is freed; may be NULL */
 };
 
 /* --- What the socket is watched for -------------------------------------- */
@@ -100,7 +100,8 @@ static const char *why_not(const struct kv_connection_tls *tls)
     return why ? why : "the connection was closed";
 }
 
-/* Sends what hiredis has buffered. False: the connection is lost. */
+/* Sends the bytes that hiredis has buffered. Returns false if the connection is
+ * lost. */
 static bool send_all(struct kv_connection_tls *tls)
 {
     enum io_result result = IO_DONE;
@@ -121,8 +122,8 @@ static bool send_all(struct kv_connection_tls *tls)
     return false;
 }
 
-/* Receives what has come, as much as the reader takes at once. IO_FAILED: no
- * memory, or the connection is lost. */
+/* Receives the bytes that have come, up to a limit. Returns IO_FAILED if there
+ * is no memory or the connection is lost. */
 static enum io_result receive_some(struct kv_connection_tls *tls)
 {
     char data[READ_BYTES];
@@ -145,7 +146,8 @@ static void receive_all(struct kv_connection_tls *tls)
     bool is_gone = false;
 
     tls->is_gone = &is_gone;
-    redisProcessCallbacks(tls->context); /* answers before the end count */
+    /* handles answers that came before the end, too */
+    redisProcessCallbacks(tls->context);
     if (is_gone)
         return;
     tls->is_gone = NULL;
@@ -155,14 +157,15 @@ static void receive_all(struct kv_connection_tls *tls)
     }
     if (result == IO_AGAIN_WRITE)
         tls->wanted = EV_WRITE;
-    if (result == IO_DONE) /* the socket may have no more to signal */
+    /* TLS may hold bytes that the socket does not signal */
+    if (result == IO_DONE)
         ev_feed_event(tls->loop, &tls->io, EV_READ);
     watch_open(tls);
 }
 
 /* --- Its beginning ------------------------------------------------------- */
 
-/* Begins the handshake. False: the connection is lost. */
+/* Begins the handshake. Returns false if the connection is lost. */
 static bool begin(struct kv_connection_tls *tls)
 {
     socklen_t len = sizeof(int);
@@ -180,7 +183,8 @@ static bool begin(struct kv_connection_tls *tls)
     return tls->tls;
 }
 
-/* For the library, the end of the handshake is the connection's begin. */
+/* Continues the handshake. hiredis regards the connection as connected when the
+ * handshake is complete. */
 static void shake_hands(struct kv_connection_tls *tls)
 {
     redisAsyncContext *context = tls->context;

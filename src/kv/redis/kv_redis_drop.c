@@ -2,7 +2,8 @@
 
 #include "kv/redis/kv_redis_priv.h"
 
-/* A drop outlives the page that has found the entry. */
+/* The dropping of an index entry. It may last longer than the page that found
+ * the entry. */
 struct dropping {
     struct kv_redis_question question;
     struct kv_redis_call call;
@@ -31,7 +32,7 @@ static void put_drop(struct kv_redis_call *call, struct buf *out)
 
 static void on_dropped(struct kv_redis_call *call, const struct kv_reply *reply)
 {
-    (void)reply; /* on failure, the next page tries again */
+    (void)reply; /* after a failure, the next page tries again */
     destroy_dropping(&OWNER_OF(call, struct dropping, call)->question);
 }
 

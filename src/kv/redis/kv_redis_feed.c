@@ -12,7 +12,8 @@ static struct kv_redis_client *client_of(struct kv_client *client)
 
 /* --- Those who watch ------------------------------------------------------ */
 
-/* Ends watches that wait; with all, those that were answered before, too. */
+/* Ends watches that wait for their answer with this outcome. If all is set,
+ * watches that were answered with KV_FOUND are ended, too. */
 static void give_up(struct kv_redis_feed *feed, enum kv_outcome outcome,
                     bool all)
 {
@@ -71,7 +72,7 @@ static void on_down(void *context, const struct kv_connection *connection,
 {
     struct kv_redis_client *client = context;
 
-    (void)why; /* other connections report that, too */
+    (void)why; /* the connections for calls report the reason */
     client->feed.state = KV_REDIS_FEED_DEAF;
     if (kv_connection_state(connection) == KV_CONNECTION_DOWN)
         give_up(&client->feed, KV_UNREACHABLE, false);
@@ -133,7 +134,8 @@ static struct kv_connection *add_listener(struct kv_redis_client *client,
     return connection;
 }
 
-/* Whether each partition's master is listened to; makes missing listeners. */
+/* Whether each partition's master has a listener that is up. Missing listeners
+ * are made. */
 static bool hears_all(struct kv_redis_client *client)
 {
     const struct kv_slot_map *map = &client->route.map;
@@ -152,7 +154,7 @@ static bool hears_all(struct kv_redis_client *client)
     return hears;
 }
 
-/* Whether a listener may still come up. */
+/* Whether all listeners may still come up soon. */
 static bool may_hear_soon(struct kv_redis_client *client)
 {
     const struct kv_redis_feed *feed = &client->feed;
@@ -204,7 +206,7 @@ bool kv_redis_watch(struct kv_client *base, struct kv_watch *watch)
     struct kv_redis_feed *feed = &client->feed;
 
     list_put_last(&feed->watches, &watch->list_node);
-    watch->outcome = KV_UNDONE; /* means: not answered yet */
+    watch->outcome = KV_UNDONE; /* KV_UNDONE: not answered yet */
     if (!feed->events)
         feed->events = kv_events_create(EVENTS_BYTES, false);
     if (!feed->events) {

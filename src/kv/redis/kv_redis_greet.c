@@ -68,7 +68,8 @@ static bool greet(struct kv_connection *connection, struct buf *command,
 
 /* --- Listening ------------------------------------------------------------ */
 
-/* ["psubscribe", pattern, 1], then ["pmessage", pattern, channel, event]. */
+/* Handles a listener's replies: first ["psubscribe", pattern, 1], then
+ * ["pmessage", pattern, channel, event] for each event. */
 static void on_heard(redisAsyncContext *context, void *reply, void *about)
 {
     struct kv_connection *connection = context->data;
@@ -121,8 +122,9 @@ static bool listen_to(struct kv_connection *connection)
     return is_sent;
 }
 
-/* Reads which events the engine sends for keys. Not sending them is no fault;
- * it is asked again when a watch needs events. */
+/* Handles the reply about which events the engine sends for keys. An engine
+ * that sends too few events is no fault; the connection then does not come
+ * up. */
 static void on_flags(redisAsyncContext *context, void *reply, void *about)
 {
     struct kv_connection *connection = context->data;
@@ -148,8 +150,8 @@ static void on_flags(redisAsyncContext *context, void *reply, void *about)
 
 /* --- All of it ------------------------------------------------------------ */
 
-/* Sends all at once: user, database and scripts; or, for a listener, the
- * question whether the engine sends events. */
+/* Sends AUTH and SELECT if needed. Then sends the scripts or, for a listener,
+ * the question which events the engine sends. Nothing is awaited in between. */
 bool kv_connection_greet(struct kv_connection *connection)
 {
     const struct kv_redis_url *url = connection->options.url;

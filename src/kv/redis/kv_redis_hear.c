@@ -6,21 +6,22 @@
 /*
  *   node --"hset", channel of a key--> item --HMGET--> event --> ring
  *
- * Items become events in the order they were heard, each when its answer has
- * come: so a key's last event is its present state, or a later item will bring
- * it. The engine does not keep notifications. So when a listener was lost, or
- * too many items came, watchers are reset; and no watch can be resumed.
+ * Items become events in the order in which they were heard, and only after
+ * HMGET was answered. So the last event of a key shows the key's present state,
+ * or a later item does. The engine does not store notifications. So watchers
+ * are reset when a listener was lost or too many items came, and no watch can
+ * be resumed.
  */
-enum { ITEMS_MAX = 1024 /* items of a client, heard but not told */ };
+enum { ITEMS_MAX = 1024 /* heard but not yet reported, per client */ };
 
 struct item {
     struct kv_redis_question
-        question;          /* linked into the client while it exists */
+        question;          /* node of client->questions while the item lives */
     struct list list_node; /* linked into feed->items */
     struct kv_redis_call call;
     enum kv_event_kind kind;
     bool is_done;
-    bool is_void; /* no event becomes of it */
+    bool is_void; /* the item makes no event */
     uint64_t value_bytes;
     struct kv_meta meta;
     size_t key_len;
@@ -111,8 +112,8 @@ static void put_question(struct kv_redis_call *call, struct buf *out)
         kv_command_put(out, (struct bytes){&fields[i], 1});
 }
 
-/* Fills the item from the reply about its key. If the key is gone, the item is
- * void: a later one brings that event. */
+/* Fills the item from the reply about the key. If the key is gone, the item
+ * becomes void, since a later item reports the removal. */
 static void take_answer(struct item *item, const struct kv_reply *reply)
 {
     struct kv_redis_client *client = item->call.client;
@@ -168,7 +169,8 @@ static void add_item(struct kv_redis_client *client, enum kv_event_kind kind,
 
 /* --- What is heard -------------------------------------------------------- */
 
-/* Reads "__keyspace@0__:NAME:{n}:k:KEY"; n must be the key's own partition. */
+/* Reads the key from "__keyspace@0__:NAME:{n}:k:KEY". Returns false if the
+ * channel has another form, or if n is not the key's partition. */
 static bool read_channel(const struct kv_redis_client *client,
                          struct bytes channel, struct bytes *key_out)
 {
@@ -207,8 +209,8 @@ static bool read_kind(struct bytes event, enum kv_event_kind *kind_out)
     return false;
 }
 
-/* Hears an event. Before all nodes are listened to, or when there are too many,
- * it is dropped: the reset that follows makes up for it. */
+/* Handles a notification. It is dropped while some nodes have no listener, or
+ * after too many came: the reset that follows replaces it. */
 void kv_redis_feed_hear(void *context, struct bytes channel, struct bytes event)
 {
     struct kv_redis_client *client = context;

@@ -2,7 +2,7 @@
 
 #include "kv/redis/kv_redis_listing_priv.h"
 
-enum { ROUNDS_MAX = 4 }; /* afterwards the page ends, though short */
+enum { ROUNDS_MAX = 4 }; /* a page ends after this, even if short */
 
 static void destroy(struct kv_redis_question *question)
 {
@@ -15,7 +15,8 @@ static void destroy(struct kv_redis_question *question)
     free(listing);
 }
 
-/* Continues the page until it waits for calls. True: the page is done. */
+/* Continues the page until it waits for calls. Returns true if the page is
+ * complete. */
 static bool run_list(struct kv_redis_listing *listing)
 {
     while (listing->waits == 0) {

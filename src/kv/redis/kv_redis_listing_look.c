@@ -1,12 +1,12 @@
 #include "kv/redis/kv_redis_listing_priv.h"
 
-enum { DROPS_MAX = 16 }; /* entries without a value dropped for each page */
+enum { DROPS_MAX = 16 }; /* index entries without a value that one page drops */
 
-/* Looks at the value of an entry. */
+/* The look at one entry's value. */
 struct kv_redis_look {
     struct kv_redis_call call;
     struct kv_redis_listing *listing;
-    struct bytes key; /* key of an entry, or first of a common prefix */
+    struct bytes key; /* the entry's key, or the first key of its prefix */
     bool is_missing;
 };
 
@@ -46,7 +46,7 @@ static enum kv_outcome take_look(struct kv_redis_look *look,
     if (!kv_redis_read_meta(reply, &entry->meta, &type, &entry->value_bytes)) {
         kv_redis_log_corrupt(look->call.client, look->key);
         look->is_missing =
-            true; /* dropped as missing, unless the script finds it */
+            true; /* the drop's script removes it only if it does not exist */
         return KV_FOUND;
     }
     entry->type = (struct bytes){arena_text(&page->arena, type), type.len};

@@ -1,12 +1,12 @@
 /*
- * kv_redis_listing - a page of keys while it is made, shared by its files. Each
- * calls only those below it; on_settled tells the upper ones that all calls are
- * over.
+ * kv_redis_listing - a page of keys while it is made; shared by the files
+ * below. Each file calls only files below it in this list; on_settled tells the
+ * upper files that all calls are over.
  *
- *   kv_redis_list.c           the steps of a page
- *   kv_redis_listing_look.c   asks for the values of the keys found
- *   kv_redis_listing_round.c  the next few keys of each partition, and which
- *                             of them are surely the next of all
+ *   kv_redis_list.c           the steps of making a page
+ *   kv_redis_listing_look.c   asks for the values of the found keys
+ *   kv_redis_listing_round.c  asks for the next few keys of each partition, and
+ *                             merges the keys that certainly come next
  */
 #ifndef KV_REDIS_KV_REDIS_LISTING_PRIV_H
 #define KV_REDIS_KV_REDIS_LISTING_PRIV_H
@@ -17,18 +17,19 @@
 /* The next keys of one partition. */
 struct kv_redis_run {
     struct kv_redis_call call;
-    struct bytes *keys; /* lie in the listing's arena `round` */
+    struct bytes *keys; /* in the listing's arena `round` */
     size_t count;
     size_t at;
-    bool is_full; /* more may follow */
+    bool is_full; /* the partition may have more keys */
 };
 
 struct kv_redis_look;
 
 /*
- * round: all partitions are asked for their next few keys, which are merged
- *        as far as they surely are the next of all;  up to ROUNDS_MAX times
- * looks: each key is asked for its size, type, ...; what has none is dropped
+ * round: all partitions are asked for their next few keys. The keys that
+ * certainly come next are merged into the page. Up to ROUNDS_MAX rounds. looks:
+ * for each key, the size, type, ... of its value are asked for. Keys without a
+ * value are dropped.
  */
 struct kv_redis_listing {
     struct kv_redis_question question;
@@ -36,18 +37,19 @@ struct kv_redis_listing {
     struct kv_page *page;
     /* Called when all calls are over. */
     void (*on_settled)(struct kv_redis_listing *listing);
-    size_t waits; /* calls it waits for */
+    size_t waits; /* number of calls under way */
     bool is_starting;
     enum kv_outcome outcome;
     unsigned rounds;
     bool is_end;
-    size_t step; /* keys to ask of each partition */
+    size_t step; /* how many keys to ask each partition for */
     struct arena round;
     struct arena looks_arena;
-    struct kv_redis_look *looks; /* one per entry, while values are asked for */
+    /* one look per entry, while values are asked for */
+    struct kv_redis_look *looks;
     struct bytes *firsts;
     size_t first_count;
-    char min[KV_KEY_BYTES_MAX + 1]; /* both in ZRANGEBYLEX's form */
+    char min[KV_KEY_BYTES_MAX + 1]; /* min and max in ZRANGEBYLEX's form */
     size_t min_len;
     char max[KV_KEY_BYTES_MAX + 1];
     size_t max_len;
@@ -59,17 +61,18 @@ struct kv_redis_listing {
 
 /* --- kv_redis_listing_look.c ---------------------------------------------- */
 
-/* Asks for the value's metadata of each entry of the page. */
+/* Asks for the metadata of each entry's value. */
 void kv_redis_listing_begin_looks(struct kv_redis_listing *listing);
 
-/* Removes entries without a value. If one stood for a common prefix, the page
- * ends there: it is unknown whether others have the prefix. False: no
- * memory. */
+/* Removes entries without a value from the page. If the removed entry is a
+ * common prefix, the page ends there, because other keys may have the prefix.
+ * Returns false if there is no memory. */
 bool kv_redis_listing_sift(struct kv_redis_listing *listing);
 
 /* --- kv_redis_listing_round.c --------------------------------------------- */
 
-/* Starts a call whose partition is set; the page waits for its end. */
+/* Starts a call, whose partition the caller has set. The page waits for the
+ * call's end. */
 void kv_redis_listing_start(struct kv_redis_listing *listing,
                             struct kv_redis_call *call);
 
@@ -77,16 +80,16 @@ void kv_redis_listing_start(struct kv_redis_listing *listing,
 void kv_redis_listing_settle(struct kv_redis_listing *listing,
                              enum kv_outcome outcome);
 
-/* Sets the range of the next keys, behind the last one listed. False: there can
- * be none. */
+/* Sets the range of the next keys, which begins behind after, the last key or
+ * prefix listed. Returns false if no key can follow. */
 bool kv_redis_listing_set_range(struct kv_redis_listing *listing,
                                 struct bytes after, bool is_prefix);
 
 /* Asks all partitions for their next few keys. */
 void kv_redis_listing_begin_round(struct kv_redis_listing *listing);
 
-/* Adds those keys of the round to the page that surely come next, yet without
- * metadata. False: no memory. */
+/* Adds the round's keys that certainly come next to the page, without metadata.
+ * Returns false if there is no memory. */
 bool kv_redis_listing_merge(struct kv_redis_listing *listing);
 
 #endif

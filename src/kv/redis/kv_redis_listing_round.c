@@ -40,8 +40,8 @@ static void put_run(struct kv_redis_call *call, struct buf *out)
     kv_command_put_number(out, listing->step);
 }
 
-/* Whether a key can be one that was asked for. If others write to the index, with
- * other scores, the engine tells keys outside of the range. */
+/* Whether the key belongs to the listing. If other programs have written to the
+ * index with other scores, the engine may return keys outside of the range. */
 static bool is_asked_for(const struct kv_redis_listing *listing,
                          struct bytes key)
 {
@@ -146,7 +146,8 @@ static struct kv_redis_run *find_least(struct kv_redis_listing *listing)
     return least;
 }
 
-/* Whether the next key may lie beyond the end of a run. */
+/* Whether some partition may have the next key, but its run has no more keys
+ * here. */
 static bool is_beyond(const struct kv_redis_listing *listing)
 {
     for (size_t i = 0; i < KV_REDIS_PARTITIONS; i++)
@@ -167,7 +168,8 @@ static void skip_prefix(struct kv_redis_listing *listing, struct bytes prefix)
     }
 }
 
-/* Adds key to the page, without metadata yet. False: no memory. */
+/* Adds key, or the common prefix that stands for key, to the page, without
+ * metadata. Returns false if there is no memory. */
 static bool tell(struct kv_redis_listing *listing, struct bytes key)
 {
     struct kv_page *page = listing->page;

@@ -1,13 +1,14 @@
 #include "kv/redis/kv_redis_priv.h"
 
 enum {
-    ASK_MS = 200, /* pause between questions for the map */
+    ASK_MS = 200, /* least time between two questions for the map */
     LOG_MS = 10000
 };
 
 /* --- What the operator hears ---------------------------------------------- */
 
-/* The first client that goes down logs it; so does the last one up again. */
+/* Notes that the store cannot be reached. Of all clients, only the first to go
+ * down logs this; tell_up() logs when the last is up again. */
 static void tell_down(struct kv_redis_client *client, const char *why)
 {
     struct kv_redis_route *route = &client->route;
@@ -64,9 +65,11 @@ static void on_up(void *context)
     look_again(client);
 }
 
-/* Whether all connections have failed. Before the map is known, one failure is
- * enough: of a name's two addresses (::1 and 127.0.0.1) a server often listens
- * on one only, and the other's refusal would hide why that one fails. */
+/* Whether a failed connection means that the store cannot be reached. Once the
+ * map is known, one failure is enough. Before, all connections must have
+ * failed: a server often listens on only one of its name's addresses (::1 and
+ * 127.0.0.1), and the refusal at the other would be logged instead of the true
+ * reason. */
 static bool is_without_hope(const struct kv_redis_route *route)
 {
     if (route->mode != KV_REDIS_UNKNOWN)
@@ -105,7 +108,7 @@ static void put_map_question(struct kv_redis_call *call, struct buf *out)
     kv_command_put(out, BYTES("SLOTS"));
 }
 
-/* Treats a single node, which is no replica, as the master of all slots. */
+/* Treats a single node that is no replica as the master of all partitions. */
 static void take_alone(struct kv_redis_client *client,
                        struct kv_connection *connection)
 {
@@ -131,7 +134,8 @@ static bool is_master(const struct kv_reply *reply)
     return bytes_eq(role, BYTES("master"));
 }
 
-/* Handles the reply with the map, from the connection call->only_at. */
+/* Handles the reply to CLUSTER SLOTS or ROLE from the connection
+ * call->only_at. */
 static void on_map(struct kv_redis_call *call, const struct kv_reply *reply)
 {
     struct kv_redis_client *client = call->client;
@@ -156,13 +160,12 @@ static void on_map(struct kv_redis_call *call, const struct kv_reply *reply)
     } else if (route->asks_role &&
                ((call->outcome == KV_FOUND && is_master(reply)) ||
                 (call->outcome == KV_ERROR && text.len > 0))) {
-        /* If the user may not ask for the engine's role, it counts as a
-         * master. */
+        /* An engine that forbids ROLE to the user counts as a master. */
         take_alone(client, connection);
     }
     route->asks_role = false;
     if (route->wants_map)
-        kv_redis_route_refresh(client); /* asks again after a while */
+        kv_redis_route_refresh(client); /* asks again after ASK_MS */
     look_again(client);
 }
 

@@ -1,19 +1,20 @@
 /*
  * kv_redis_node_priv - shared by the files of the Redis store that deal with a
- * single node. Each calls only those below it:
+ * single node. Each file calls only files below it in this list:
  *
  *   kv_redis_connection      one connection
  *   kv_redis_connection_tls  encrypts the connection's bytes
- *   kv_redis_greet           the beginning of a connection, and subscriptions
- *   kv_redis_wire            sending on a connection, and its end
+ *   kv_redis_greet           sets a connection up, and subscribes
+ *   kv_redis_wire            sends commands on a connection, and ends the
+ *                            connection
  *   kv_redis_script          the text of the scripts
  *   kv_redis_command         writes a command
- *   kv_redis_slots           partitions, which node of a cluster has them, and
- *                            where a redirection (MOVED, ASK) leads
+ *   kv_redis_slots           partitions, the cluster's nodes that have them,
+ *                            and the targets of redirections (MOVED, ASK)
  *   kv_redis_url             what the URL says
  *   kv_redis_reply           looks at an answer
  *
- * They call upper files only by kv_connection_hooks.
+ * These files call upper files only through kv_connection_hooks.
  */
 #ifndef KV_REDIS_KV_REDIS_NODE_PRIV_H
 #define KV_REDIS_KV_REDIS_NODE_PRIV_H
@@ -29,7 +30,7 @@
 enum {
     KV_REDIS_SEEDS_MAX = 16,
     KV_REDIS_HOST_BYTES_MAX = 253,
-    KV_REDIS_SECRET_BYTES_MAX = 512, /* length of user and password, each */
+    KV_REDIS_SECRET_BYTES_MAX = 512, /* length of the user or of the password */
     KV_REDIS_NAME_BYTES_MAX = 64,
     KV_REDIS_DB_MAX = 65535
 };
@@ -40,7 +41,7 @@ struct kv_redis_seed {
 };
 
 struct kv_redis_url {
-    char user[KV_REDIS_SECRET_BYTES_MAX + 1]; /* empty: none */
+    char user[KV_REDIS_SECRET_BYTES_MAX + 1]; /* empty without a user */
     char password[KV_REDIS_SECRET_BYTES_MAX + 1];
     struct kv_redis_seed seeds[KV_REDIS_SEEDS_MAX];
     size_t seed_count;
@@ -49,14 +50,15 @@ struct kv_redis_url {
     char name[KV_REDIS_NAME_BYTES_MAX + 1];
 };
 
-/* Returns NULL, or what is wrong, to be put behind text. */
+/* Returns NULL if text is a valid URL; else what is wrong, as the end of a
+ * message that begins with text. */
 MUST_USE const char *kv_redis_url_read(struct kv_redis_url *url,
                                        const char *text);
 
 /* --- kv_redis_reply ------------------------------------------------------- */
 
-/* The engine's reply, valid only during the call that hands it over. NULL
- * counts as KV_REPLY_NIL everywhere. */
+/* The engine's reply, valid only during the callback that receives it. A NULL
+ * pointer counts as KV_REPLY_NIL everywhere. */
 struct kv_reply;
 
 enum kv_reply_kind {
@@ -69,18 +71,22 @@ enum kv_reply_kind {
 
 enum kv_reply_kind kv_reply_kind(const struct kv_reply *reply);
 
-/* Returns the text of a text or fault; of others an empty one, data NULL. */
+/* Returns the text of a text or fault; for other replies an empty text with
+ * data NULL. */
 struct bytes kv_reply_text(const struct kv_reply *reply);
 
-/* How many members a list has, else 0; kv_reply_at(): NULL behind its end. */
+/* kv_reply_count() returns how many members a list has; 0 if the reply is no
+ * list. kv_reply_at() returns a member; NULL behind the end. */
 size_t kv_reply_count(const struct kv_reply *reply);
 const struct kv_reply *kv_reply_at(const struct kv_reply *reply, size_t at);
 
-/* Reads a number >= 0, from an integer or decimal text. False: none. */
+/* Reads a number >= 0 from an integer or from decimal text. Returns false if
+ * the reply is no such number. */
 MUST_USE bool kv_reply_number(const struct kv_reply *reply,
                               uint64_t *number_out);
 
-/* Reads a number >= 0 from decimal text. False: text is none. */
+/* Reads a number >= 0 from decimal text. Returns false if text is no such
+ * number. */
 MUST_USE bool kv_redis_read_number(struct bytes text, uint64_t *number_out);
 
 /* --- kv_redis_slots ------------------------------------------------------- */
@@ -106,18 +112,19 @@ void kv_partitions_init(struct kv_partitions *partitions);
 
 struct kv_slot_map {
     bool has[KV_REDIS_PARTITIONS];
-    struct address nodes[KV_REDIS_PARTITIONS]; /* each one's master */
+    /* the master node of each partition */
+    struct address nodes[KV_REDIS_PARTITIONS];
 };
 
-/* Reads the answer to CLUSTER SLOTS that the node asked has given. False: it is
- * no such answer. Odd parts of it are skipped. */
+/* Reads the answer to CLUSTER SLOTS, which came from the node asked. Invalid
+ * parts of the answer are skipped. Returns false if the reply is no list. */
 MUST_USE bool kv_slot_map_read(struct kv_slot_map *map,
                                const struct kv_partitions *partitions,
                                const struct kv_reply *reply,
                                const struct address *asked);
 
-/* Reads the node from "MOVED 3999 192.0.2.1:6381", or ASK. False: there is
- * none. */
+/* Reads the node's address from a text like "MOVED 3999 192.0.2.1:6381" or "ASK
+ * ...". Returns false if the text has no valid address. */
 MUST_USE bool kv_redis_read_redirect(struct bytes text,
                                      const struct address *asked,
                                      struct address *node_out);
@@ -148,15 +155,15 @@ void kv_command_put_script(struct buf *out, enum kv_script script);
 /* --- kv_redis_connection ------------------------------------------------- */
 
 enum kv_connection_state {
-    KV_CONNECTION_OPENING, /* first try, or first after it worked well */
+    KV_CONNECTION_OPENING, /* first try, or first try after working well */
     KV_CONNECTION_UP,
     KV_CONNECTION_DOWN /* being tried again from time to time */
 };
 
-/* Embedded in what is asked. */
+/* A command that waits for its answer; embedded in the asker's struct. */
 struct kv_connection_request {
     struct list list_node;
-    uint64_t ends_at; /* its end in the bytes written so far */
+    uint64_t ends_at; /* where the command ends among all bytes written */
 };
 
 struct kv_connection;
@@ -168,10 +175,10 @@ struct kv_connection_hooks {
                     const char *why);
     void (*on_answer)(struct kv_connection_request *request,
                       const struct kv_reply *reply);
-    /* Called for requests that will get no answer. */
+    /* Called for each request that will get no answer. */
     void (*on_return)(struct kv_connection_request *request, bool may_have_run);
-    /* For a pattern: a key has changed. on_mute: the engine does not send such
-     * events; the connection then never comes up. */
+    /* For connections with a pattern. on_heard: a key has changed. on_mute: the
+     * engine does not send events; the connection then never comes up. */
     void (*on_heard)(void *context, struct bytes channel, struct bytes event);
     void (*on_mute)(void *context);
     void *context;
@@ -181,15 +188,17 @@ struct kv_connection_options {
     struct ev_loop *loop;
     const struct now *now;
     const struct kv_redis_url *url; /* user and password; borrowed */
-    struct tls_connector *tls;      /* borrowed; NULL: without TLS */
+    struct tls_connector *tls;      /* borrowed; NULL without TLS */
     struct tls_buffers *tls_buffers;
-    const char *host;    /* name in the node's certificate; borrowed */
-    const char *pattern; /* channels it subscribes to, and then takes no
-                            requests; borrowed; NULL: for requests */
+    const char *host; /* name in the node's certificate; borrowed */
+    /* The channels that a listener subscribes to; borrowed. NULL for a
+     * connection that takes requests. */
+    const char *pattern;
     struct kv_connection_hooks hooks;
 };
 
-/* Begins to connect. NULL: no memory. */
+/* Makes a connection, which begins to connect. Returns NULL if there is no
+ * memory. */
 MUST_USE struct kv_connection *kv_connection_create(
     const struct kv_connection_options *options, const struct address *address);
 
@@ -202,17 +211,18 @@ bool kv_connection_is_idle(const struct kv_connection *connection);
 const struct address *kv_connection_address(const struct kv_connection
                                                 *connection);
 
-/* Returns the node's name (SHA1) of a script. */
+/* Returns the name (SHA1) that the node gave to a script. */
 struct bytes kv_connection_script(const struct kv_connection *connection,
                                   enum kv_script script);
 
-/* The connection must be up. asking: the slot is being moved to the node
- * (ASKING). False: it could not take the command, and is going down. */
+/* Sends a command; the connection must be up. asking says that the slot is
+ * being moved to this node, so ASKING precedes the command. Returns false if
+ * the command could not be sent; the connection then goes down. */
 MUST_USE bool kv_connection_send(struct kv_connection *connection,
                                  struct kv_connection_request *request,
                                  struct bytes command, bool asking);
 
-/* Gives up this connection, and makes a new one. */
+/* Ends the network connection; a new one is made later. */
 void kv_connection_lose(struct kv_connection *connection, const char *why);
 
 #endif

@@ -1,25 +1,25 @@
 /*
- * kv_redis_priv - what the files of the Redis store share. Each calls only
- * those below it:
+ * kv_redis_priv - what the files of the Redis store share. Each file calls only
+ * files below it in this list:
  *
- *   kv_redis_client   questions of one thread: what the client's table names
- *   kv_redis_map      asks for the cluster's map (CLUSTER SLOTS), and is
- *                     told what happens to connections
- *   kv_redis_feed     watches, and the listening connections they need
- *   kv_redis_hear     turns notifications of listeners into events
+ *   kv_redis_client   one thread's questions: the functions of kv_client_ops
+ *   kv_redis_map      asks for the cluster's map (CLUSTER SLOTS), and handles
+ *                     events of connections
+ *   kv_redis_feed     watches, and the connections that listen for changes
+ *   kv_redis_hear     turns the notifications that listeners get into events
  *   kv_redis_list     pages, made of calls
  *   kv_redis_drop     drops an entry of the index that is out of date
  *   kv_redis_write    writes, made of calls
- *   kv_redis_asking   a question with one call at a time (not the command
+ *   kv_redis_asking   a question that makes one call at a time (not the command
  *                     ASKING)
  *   kv_redis_call     one command from sending to answer; follows MOVED
  *                     and ASK to another node
- *   kv_redis_route    a client's connections, and the one for a call
+ *   kv_redis_route    a client's connections, and the choice of one for a call
  *   kv_redis_record   a key's name and fields in Redis
  *   kv_redis          the store: open, close
  *
- * and those of kv_redis_node_priv.h are below them all. They call upper files
- * only by kv_redis_route_events, and by a call's on_end.
+ * The files of kv_redis_node_priv.h are below all of these. Upper files are
+ * called only through kv_redis_route_events and a call's on_end.
  */
 #ifndef KV_REDIS_KV_REDIS_PRIV_H
 #define KV_REDIS_KV_REDIS_PRIV_H
@@ -34,14 +34,16 @@
 struct kv_redis {
     struct kv_redis_url url;
     struct address seeds[2 * KV_REDIS_SEEDS_MAX];
-    uint8_t hosts[2 * KV_REDIS_SEEDS_MAX]; /* index in url.hosts of each seed */
-    struct tls_trust *trust;               /* NULL: without TLS */
+    /* index in url.seeds of each address */
+    uint8_t hosts[2 * KV_REDIS_SEEDS_MAX];
+    struct tls_trust *trust; /* NULL without TLS */
     size_t seed_count;
     unsigned timeout_ms;
     size_t calls_max;
     size_t bytes_max;
     struct kv_partitions partitions;
-    char label[KV_REDIS_HOST_BYTES_MAX + 32]; /* name in logs: no password */
+    /* name in logs, without the password */
+    char label[KV_REDIS_HOST_BYTES_MAX + 32];
     /* "NAME:{n}:" of each partition. */
     char bases[KV_REDIS_PARTITIONS]
               [KV_REDIS_NAME_BYTES_MAX + KV_REDIS_TAG_BYTES + 8];
@@ -67,10 +69,11 @@ static inline void kv_redis_add(_Atomic uint64_t *counter)
 
 struct kv_redis_client;
 
-/* Logs that the engine holds something that no server of ours has written. */
+/* Logs that the engine holds data for key that sprintd cannot have written. */
 void kv_redis_log_corrupt(struct kv_redis_client *client, struct bytes key);
 
-/* Reads r, m, e, t, n of a reply, from its first element on. */
+/* Reads r, m, e, t, n, which are the reply's first five elements. Returns false
+ * if they are not valid. */
 MUST_USE bool kv_redis_read_meta(const struct kv_reply *reply,
                                  struct kv_meta *meta_out,
                                  struct bytes *type_out, uint64_t *bytes_out);
@@ -84,22 +87,24 @@ struct bytes kv_redis_base(const struct kv_redis_client *client,
 /*
  * waiting ----> sent ----> ended
  *    ^           |
- *    +- pausing <+  it was refused, for now
+ *    +- pausing <+  refused for the moment
  */
 struct kv_redis_call {
     struct kv_connection_request request; /* also a node of client->waiting */
     struct kv_redis_client *client;
     /* Set by the asker: */
     unsigned partition;
-    bool may_repeat;               /* may be sent again: it changes nothing */
-    bool crosses;                  /* its keys are in several partitions */
-    struct kv_connection *only_at; /* NULL: any that has the partition */
+    /* may be sent again, since it changes nothing */
+    bool may_repeat;
+    bool crosses;                  /* the keys are in several partitions */
+    struct kv_connection *only_at; /* the only one to use; NULL: any */
     void (*put)(struct kv_redis_call *call, struct buf *out);
     void (*on_end)(struct kv_redis_call *call, const struct kv_reply *reply);
-    /* KV_FOUND: there is a reply without a fault. Otherwise why the call has
-     * none. */
+    /* KV_FOUND if there is a reply without a fault; otherwise the reason why
+     * there is none. */
     enum kv_outcome outcome;
-    /* For put(): the node lacks the script, so EVAL is sent, not EVALSHA. */
+    /* For put(): the node lacks the script, so EVAL is sent instead of
+     * EVALSHA. */
     bool has_no_script;
     struct bytes scripts[KV_SCRIPTS];
     /* Private. */
@@ -114,12 +119,14 @@ struct kv_redis_call {
     size_t bytes;
 };
 
-/* True: it has ended at once, with outcome; on_end is not called. False: on_end
- * will be called, unless the client is destroyed. */
+/* Starts a call. Returns true if the call has ended at once: outcome is set,
+ * and on_end is not called. Returns false if on_end will be called, unless the
+ * client is destroyed first. */
 MUST_USE bool kv_redis_call_start(struct kv_redis_client *client,
                                   struct kv_redis_call *call);
 
-/* Puts "EVALSHA name keys" or "EVAL text keys"; the caller puts the rest. */
+/* Puts "EVALSHA name keys" or "EVAL text keys". The caller puts the keys and
+ * the arguments. */
 void kv_redis_put_script(const struct kv_redis_call *call, struct buf *out,
                          enum kv_script script, size_t keys, size_t arguments);
 
@@ -138,12 +145,12 @@ void kv_redis_on_deadline(struct kv_redis_client *client,
 enum { KV_REDIS_NODES_MAX = 192, KV_REDIS_NO_NODE = 255 };
 
 enum kv_redis_mode {
-    KV_REDIS_UNKNOWN, /* until a node has told the mode */
+    KV_REDIS_UNKNOWN, /* no node has told the mode yet */
     KV_REDIS_ALONE,
     KV_REDIS_CLUSTER
 };
 
-/* What the route tells the files above it. */
+/* What the route calls in the files above it. */
 struct kv_redis_route_events {
     /* Called when the map may be out of date. */
     void (*on_map_wanted)(struct kv_redis_client *client);
@@ -154,24 +161,25 @@ struct kv_redis_route_events {
 struct kv_redis_route {
     const struct kv_redis_route_events *events;
     struct kv_connection
-        *connections[KV_REDIS_NODES_MAX]; /* first the seeds, which stay */
+        *connections[KV_REDIS_NODES_MAX]; /* seeds first; they always stay */
     size_t count;
     enum kv_redis_mode mode;
     uint8_t connection_of[KV_REDIS_PARTITIONS];
-    struct kv_slot_map map; /* the map told last */
+    struct kv_slot_map map; /* the last known map */
     bool wants_map;
     /* Used by kv_redis_map only. */
     bool is_asking_map;
     bool asks_role;
     size_t ask_from;
-    uint64_t ask_at_ms; /* do not ask before */
+    uint64_t ask_at_ms; /* not before this time */
     struct deadline again;
     struct kv_redis_call call;
     bool is_down;
     struct log_limit log_limit;
 };
 
-/* False: no memory. */
+/* Initializes the route and connects to the seeds. Returns false if there is no
+ * memory. */
 MUST_USE bool kv_redis_route_init(struct kv_redis_client *client,
                                   const struct kv_redis_route_events *events);
 void kv_redis_route_fini(struct kv_redis_client *client);
@@ -182,18 +190,20 @@ bool kv_redis_is_same_node(const struct address *a, const struct address *b);
 struct kv_connection_options kv_redis_aim(const struct kv_redis_client *client,
                                           const struct address *node);
 
-/* Returns the connection for a call to the partition; NULL: none is known. The
- * call then waits if *may_come_out is set. */
+/* Returns the connection for a call to the partition, or NULL if none is known.
+ * In the latter case *may_come_out says whether one may become known, so that
+ * the call should wait. */
 struct kv_connection *kv_redis_route_find(struct kv_redis_client *client,
                                           unsigned partition,
                                           bool *may_come_out);
 
-/* Returns the connection to a node, perhaps a new one; NULL: no memory or
- * room. */
+/* Returns the connection to a node; makes one if there is none. Returns NULL if
+ * there is no memory, or no room for another connection. */
 struct kv_connection *kv_redis_route_to(struct kv_redis_client *client,
                                         const struct address *node);
 
-/* Notes which node has the partition now, as another node has told. */
+/* Notes that node has the partition now, because another node said so
+ * (MOVED). */
 void kv_redis_route_move(struct kv_redis_client *client, unsigned partition,
                          const struct address *node);
 
@@ -204,10 +214,10 @@ void kv_redis_route_refresh(struct kv_redis_client *client);
 void kv_redis_route_take(struct kv_redis_client *client,
                          const struct kv_slot_map *map);
 
-/* Whether all known routes lead to connections that work. */
+/* Whether each partition has a known connection that is up. */
 bool kv_redis_route_is_whole(const struct kv_redis_route *route);
 
-/* Whether calls may use the connection, according to the map. */
+/* Whether the map says that calls may use the connection. */
 bool kv_redis_route_needs(const struct kv_redis_route *route,
                           const struct kv_connection *connection);
 
@@ -215,23 +225,23 @@ bool kv_redis_route_needs(const struct kv_redis_route *route,
 
 enum kv_redis_feed_state {
     KV_REDIS_FEED_OFF,  /* there are no watches */
-    KV_REDIS_FEED_DEAF, /* some nodes are not listened to (yet) */
+    KV_REDIS_FEED_DEAF, /* some nodes have no listener that is up */
     KV_REDIS_FEED_HEARS
 };
 
-/* What all watches of a client share. Keyspace notifications only say that a
- * key has changed; its value is asked for then. */
+/* What all watches of a client share. A keyspace notification only says that a
+ * key has changed, so the feed asks for the key's metadata. */
 struct kv_redis_feed {
     enum kv_redis_feed_state state;
     struct list watches;
     struct kv_events *events;
-    uint64_t number;   /* number of the last event */
-    struct list items; /* changes heard but not told yet, in order */
+    uint64_t number;   /* the last event's number */
+    struct list items; /* changes heard but not reported yet, in order */
     size_t item_count;
-    bool has_missed; /* a reset follows when all items are told */
-    /* Until then, watches wait for the listeners. */
+    bool has_missed; /* a reset follows when all items are reported */
+    /* Watches wait for the listeners until this deadline. */
     struct deadline patience;
-    bool is_patient; /* some watch waits, and patience runs */
+    bool is_patient; /* a watch waits, and patience is set */
     char pattern[KV_REDIS_NAME_BYTES_MAX + 48];
     struct kv_connection *connections[KV_REDIS_NODES_MAX];
     size_t connection_count;
@@ -240,26 +250,28 @@ struct kv_redis_feed {
 void kv_redis_feed_init(struct kv_redis_client *client);
 void kv_redis_feed_fini(struct kv_redis_client *client);
 
-/* Called when the map or a connection may have changed. */
+/* Adapts the listeners. Called when the map or a connection may have
+ * changed. */
 void kv_redis_feed_look(struct kv_redis_client *client);
 
 void kv_redis_feed_on_deadline(struct kv_redis_client *client);
 
-/* kv_redis_hear.c: hears an event for the client that context is; the second
- * tells watchers all that is known by now. */
+/* Both are in kv_redis_hear.c. kv_redis_feed_hear() handles a notification;
+ * context is the client. kv_redis_feed_tell() reports all items that are
+ * complete to the watchers. */
 void kv_redis_feed_hear(void *context, struct bytes channel,
                         struct bytes event);
 void kv_redis_feed_tell(struct kv_redis_client *client);
 
 /* --- kv_redis_map --------------------------------------------------------- */
 
-/* Initializes the route with the seeds, and asks for its map. False: no
- * memory. */
+/* Initializes the route with the seeds. The map is asked for when a connection
+ * is up. Returns false if there is no memory. */
 MUST_USE bool kv_redis_map_init(struct kv_redis_client *client);
 
 /* --- The client ---------------------------------------------------------- */
 
-/* Embedded in all that the client must free. */
+/* Embedded in each struct that the client must free when it is destroyed. */
 struct kv_redis_question {
     struct list list_node;
     void (*destroy)(struct kv_redis_question *question);
@@ -270,16 +282,16 @@ struct kv_redis_client {
     struct kv_redis *store;
     struct ev_loop *loop;
     const struct now *now;
-    struct tls_connector *tls; /* NULL: without TLS */
+    struct tls_connector *tls; /* NULL without TLS */
     struct tls_buffers *tls_buffers;
     struct deadline_wheel wheel;
     struct kv_redis_route route;
     struct kv_redis_feed feed;
-    struct list waiting;   /* calls without a connection */
+    struct list waiting;   /* calls that wait for a connection */
     struct list questions; /* all questions */
-    struct list spare;     /* askings to be used again */
-    struct buf command;    /* the command being made */
-    size_t calls;          /* calls under way, and their bytes */
+    struct list spare;     /* unused askings */
+    struct buf command;    /* the command that is being made */
+    size_t calls;          /* number of calls under way; bytes: theirs */
     size_t bytes;
     struct log_limit log_limit;
 };
@@ -295,14 +307,14 @@ struct kv_redis_asking {
     unsigned names_tried;
 };
 
-/* Returns NULL when there is no memory. */
+/* Takes an unused asking, or makes one. Returns NULL if there is no memory. */
 struct kv_redis_asking *kv_redis_take_asking(struct kv_redis_client *client);
 void kv_redis_put_asking(struct kv_redis_asking *asking);
 
 /* --- kv_redis_drop, kv_redis_list, kv_redis_write ------------------------ */
 
-/* The index had an entry whose value was missing, such as an expired one:
- * removes it, if that is still so. */
+/* Removes the key's entry from the index if the key has no value, for example
+ * because it expired. */
 void kv_redis_drop(struct kv_redis_client *client, struct bytes key);
 
 bool kv_redis_list(struct kv_client *base, struct kv_page *page);

@@ -77,8 +77,8 @@ struct kv_connection *kv_redis_route_to(struct kv_redis_client *client,
     return at == KV_REDIS_NO_NODE ? NULL : client->route.connections[at];
 }
 
-/* Drops nodes that have left the cluster; those that still owe answers stay
- * until the next map. Seeds are never dropped. */
+/* Drops the connections to nodes that have left the cluster. A connection that
+ * still waits for answers stays until the next map. Seeds are never dropped. */
 static void drop_connections(struct kv_redis_client *client)
 {
     struct kv_redis_route *route = &client->route;
@@ -108,7 +108,8 @@ static void drop_connections(struct kv_redis_client *client)
 
 /* --- The map -------------------------------------------------------------- */
 
-/* Every client gets the map; only one of them logs it. */
+/* Takes the map as the present one and logs how many partitions have moved.
+ * Every client gets the map, but only one client logs. */
 static void tell_moved(struct kv_redis_client *client,
                        const struct kv_slot_map *map)
 {

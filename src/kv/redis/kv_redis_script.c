@@ -1,26 +1,29 @@
 #include "kv/redis/kv_redis_node_priv.h"
 
 /*
- * KEYS: r, i, e of each partition, then the key of each operation. All keys
- *       are named, so that a cluster refuses the script while it moves them.
- * ARGV: how many partitions; then of each operation seven: kind and condition,
- *       its revision, number of the partition, KEY, type, ttl, value.
+ * KEYS: r, i, e of each partition, then the key of each operation. All keys are
+ * named, so that a cluster refuses the script while it moves some of the keys
+ * to another node. ARGV: how many partitions; then seven for each operation:
+ * kind and condition, revision of the condition, number of the partition, KEY,
+ * type, ttl, value.
  *
  * Returns 1 and, for each operation, its outcome, r, m, e, and the sum of an
- * add; or 0 and, for the refused one, its number, r, m, e, and the reason.
- * Numbers are text: Redis would truncate them, and Lua's have 53 bits. So an
- * add splits a number into its last ten digits and those before.
+ * add; or 0 and, for the refused operation, its number, r, m, e, and the
+ * reason. Numbers are returned as text, since Redis would truncate them, and a
+ * number in Lua has 53 bits. For this reason, an add splits a number into its
+ * last ten digits and the digits before.
  *
- * The script first checks everything without changing it, even i and e, which
- * may be somebody else's keys. Then it writes. If Redis allows the first
- * command that changes something (memory), it allows all later ones. Expired
- * entries are removed last, so that this is never the first such command.
+ * The script first checks everything, even the types of i and e, which another
+ * program may have made, and changes nothing. Then it writes. If Redis has
+ * memory for the first command that changes something, it allows all later
+ * commands. Expired entries are removed last, so that a removal is never the
+ * first such command.
  *
- * A revision is the time in microseconds, or the last one plus 1 if that is
- * larger. So it rises even if r is lost, by a fail-over or an eviction;
- * otherwise an ETag could come again for another value.
+ * A revision is the time in microseconds, or the last revision plus 1 if that
+ * is larger. So revisions rise even if r is lost by a fail-over or an eviction;
+ * otherwise another value could get the same ETag.
  */
-/* Text that precedes the scripts that need it. */
+/* Lua functions for 64-bit numbers, put before the scripts that need them. */
 static const char integers_text[] =
     "local function text(x) return string.format('%.0f', x) end\n"
     "local function beyond(hi, lo)\n"
@@ -121,8 +124,8 @@ static const char write_text[] =
     "    if what == 'C' then redis.call('ZADD', KEYS[p + 1], 0, name) end\n"
     "    if is[3] ~= '0' then\n"
     "      redis.call('ZADD', KEYS[p + 2], is[3], name)\n"
-    /* A key is missing from that millisecond on; PEXPIREAT would keep it for
-     * that one, too. */
+    /* sprintd regards the key as missing from this millisecond on, but
+     * PEXPIREAT would keep it for the whole millisecond. */
     "      redis.call('PEXPIREAT', key, text(tonumber(is[3]) - 1))\n"
     "    elseif was[1] and was[3] ~= '0' then\n"
     "      redis.call('ZREM', KEYS[p + 2], name)\n"
@@ -153,8 +156,8 @@ static const char write_text[] =
     "return out\n";
 
 /* KEYS: the last name. ARGV: how many names are wanted. Returns the first of
- * them: the time in microseconds, or the last plus 1 if that is larger; so
- * names rise even if the key is lost. */
+ * the new names: the time in microseconds, or the last name plus 1 if that is
+ * larger. So names rise even if the key is lost. */
 static const char name_text[] =
     "local time = redis.call('TIME')\n"
     "local first = math.max(time[1] * 1000000 + time[2],\n"
@@ -163,7 +166,8 @@ static const char name_text[] =
     "    string.format('%.0f', first + tonumber(ARGV[1]) - 1))\n"
     "return string.format('%.0f', first)\n";
 
-/* KEYS: i, e, the key of the missing value. ARGV: KEY. */
+/* Removes a key without a value from the index. KEYS: i, e, the key whose value
+ * is missing. ARGV: KEY. */
 static const char drop_text[] = "if redis.call('EXISTS', KEYS[3]) == 0 then\n"
                                 "  redis.call('ZREM', KEYS[1], ARGV[1])\n"
                                 "  redis.call('ZREM', KEYS[2], ARGV[1])\n"
@@ -171,8 +175,8 @@ static const char drop_text[] = "if redis.call('EXISTS', KEYS[3]) == 0 then\n"
                                 "return 1\n";
 
 /* Looks up a value. KEYS: its key. ARGV: the maximum length. Returns r, m, e,
- * t, n, and v unless it is longer: a client cannot decide that, since it does
- * not know the length. */
+ * t, n, and also v if v is not longer. A script is needed because a client does
+ * not know the length before. */
 static const char look_text[] =
     "local is = redis.call('HMGET', KEYS[1], 'r', 'm', 'e', 't', 'n')\n"
     "if is[1] and redis.call('HSTRLEN', KEYS[1], 'v') <= tonumber(ARGV[1])\n"

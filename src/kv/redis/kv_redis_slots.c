@@ -10,7 +10,8 @@ enum {
 
 /* --- Partitions ----------------------------------------------------------- */
 
-/* Works bit by bit: 511 bytes take about 4 us, usual keys 0.1 us. */
+/* Computes bit by bit: a key of 511 bytes takes about 4 us, a usual key 0.1
+ * us. */
 static unsigned crc16(struct bytes text)
 {
     unsigned crc = 0;
@@ -64,7 +65,8 @@ void kv_partitions_init(struct kv_partitions *partitions)
 static bool read_node(struct bytes host, uint64_t port,
                       const struct address *asked, struct address *node_out)
 {
-    struct address node = *asked; /* an empty host is the node itself */
+    /* an empty host means the node that answered */
+    struct address node = *asked;
 
     if (host.len > 0 && !address_parse(&node, host))
         return false;
@@ -75,8 +77,8 @@ static bool read_node(struct bytes host, uint64_t port,
     return true;
 }
 
-/* Finds a node's address among its pairs, where it stands if the node is given
- * by name. */
+/* Returns the node's IP address from its [pairs]; the address is there if the
+ * node is given by its name. */
 static struct bytes find_ip(const struct kv_reply *node)
 {
     const struct kv_reply *pairs = kv_reply_at(node, 3);
@@ -87,8 +89,8 @@ static struct bytes find_ip(const struct kv_reply *node)
     return (struct bytes){NULL, 0};
 }
 
-/* Reads a range: first, last, then [host, port, id, [pairs]] of the master, and
- * of its replicas. */
+/* Reads a range of slots: first, last, then [host, port, id, [pairs]] of the
+ * master and of each replica. */
 static void read_range(struct kv_slot_map *map,
                        const struct kv_partitions *partitions,
                        const struct kv_reply *range,

@@ -5,7 +5,7 @@
 enum {
     RETRY_MS_MIN = 50,
     RETRY_MS_MAX = 2000,
-    STEADY_MS = 1000 /* a connection up for so long works well */
+    STEADY_MS = 1000 /* a connection that was up this long works well */
 };
 
 /* --- The end of a connection ---------------------------------------------- */
@@ -17,8 +17,8 @@ void kv_connection_set_timer(struct kv_connection *connection, uint64_t ms)
     ev_timer_start(connection->options.loop, &connection->timer);
 }
 
-/* Returns a random pause (xorshift64): the connections that lost the same node
- * must not return all at once. */
+/* Returns a random pause before the next try (xorshift64): connections that
+ * lost the same node must not come back all at once. */
 static uint64_t retry_ms(struct kv_connection *connection)
 {
     unsigned shift = connection->failures - 1 < 6 ? connection->failures - 1
@@ -33,7 +33,7 @@ static uint64_t retry_ms(struct kv_connection *connection)
     return ms / 2 + connection->random % (ms / 2 + 1);
 }
 
-/* How many of the bytes written for the connection have been sent. */
+/* Returns how many of the connection's written bytes have been sent. */
 static uint64_t count_sent(const struct kv_connection *connection)
 {
     const char *rest = connection->context->c.obuf;
@@ -41,8 +41,9 @@ static uint64_t count_sent(const struct kv_connection *connection)
     return connection->bytes_given - (rest ? sdslen((sds)(uintptr_t)rest) : 0);
 }
 
-/* Requests are returned after the connection is RESTING, since they may be sent
- * to another. A command that was not sent whole cannot have run. */
+/* Requests are returned only when the connection is RESTING, since they may be
+ * sent on another connection at once. A command that was not sent whole cannot
+ * have run. */
 void kv_connection_end(struct kv_connection *connection, const char *why)
 {
     const struct kv_connection_hooks *hooks = &connection->options.hooks;

@@ -3,7 +3,7 @@
 
 enum { NAMES_TRIED_MAX = 8, REPLY_OP_ELEMENTS = 5 };
 
-/* Up to here the script's numbers are exact. */
+/* Up to this TTL, the script's numbers are exact. */
 #define TTL_MS_MAX (UINT64_C(1) << 51)
 
 static struct kv_redis_asking *asking_of(struct kv_redis_call *call)
@@ -25,7 +25,7 @@ static struct bytes key_of(const struct kv_op *op, char room[KV_KEY_BYTES_MAX])
 
 /* The partitions of a write, in the order of first use. */
 struct spread {
-    uint8_t number_of[KV_REDIS_PARTITIONS]; /* number from 1; 0: not used */
+    uint8_t number_of[KV_REDIS_PARTITIONS]; /* number from 1; 0 if not used */
     uint8_t partitions[KV_REDIS_PARTITIONS];
     unsigned count;
 };
@@ -69,7 +69,7 @@ static char kind_of(const struct kv_op *op)
 static char condition_of(const struct kv_op *op)
 {
     if (op->kind == KV_PUT_NAMED)
-        return '0'; /* the name may have been chosen by hand */
+        return '0'; /* a client may have chosen the name by hand */
     switch (op->condition) {
     case KV_IF_ANY:
         return '*';
@@ -195,7 +195,7 @@ static bool read_done(struct kv_write *write, const struct kv_reply *reply)
     return true;
 }
 
-/* Returns the operation that was refused; NULL: the reply names none. */
+/* Returns the operation that was refused, or NULL if the reply names none. */
 static struct kv_op *read_failed(struct kv_write *write,
                                  const struct kv_reply *reply)
 {
@@ -314,8 +314,8 @@ static void set_names(struct kv_write *write, uint64_t number)
     }
 }
 
-/* Continues with the reply to the question for names. If that has failed, the
- * write has not begun. */
+/* Continues a write with the reply to the question for names. A failure here
+ * means that the write has not begun. */
 static void on_names(struct kv_redis_call *call, const struct kv_reply *reply)
 {
     struct kv_redis_asking *asking = asking_of(call);
