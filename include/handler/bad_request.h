@@ -14,7 +14,7 @@
 #include "http/exchange.h"
 
 /* Whether the request's Accept names application/problem+json or
- * application/json, and names no text type before either. */
+ * application/json, and weighs text/html and text/plain no higher. */
 bool bad_request_wants_problem(const struct request *request);
 
 /* Does what bad_request_wants_problem() does, for the bytes of a head that may

@@ -2,9 +2,9 @@
  * stream_seats - shares out the limited number of streams that a worker keeps
  * open as long as their clients listen.
  *
- * An address may have a quarter of the seats. An address may have more while
- * seats are free. When all are taken, addresses above their share give way to
- * addresses below their share. A stream that gives way ends a little later.
+ * An address's share is a quarter of the seats. An address may have more while
+ * no other address has a seat. When all seats are taken, addresses above their
+ * share give way to addresses below. A stream that gives way ends a bit later.
  * Until then the number of streams exceeds the maximum, by at most a quarter.
  *
  * Thread: one per worker; the count's lock is never contended.

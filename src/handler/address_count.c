@@ -7,25 +7,25 @@
 #include "base/address_key.h"
 #include "base/pages.h"
 
-/* Entries are linked by their numbers, which are index + 1: in the chain of
- * their hash, or in that of free ones. */
+/* Entries are linked by their numbers, which are index + 1. An entry is in the
+ * chain of its hash, or in the chain of free entries. */
 struct counted_address {
     uint64_t key;
     uint32_t open;  /* connections; 0: the entry is free */
-    uint32_t next;  /* 0: it is the last */
-    uint32_t chain; /* number of its chain, so that it is hashed once */
+    uint32_t next;  /* number of the chain's next entry; 0: there is none */
+    uint32_t chain; /* kept here, so that the key is hashed only once */
 };
 
 struct address_count {
     pthread_mutex_t mutex; /* guards entries, chains and free */
     struct siphash_key secret;
     uint32_t most;
-    bool yields;      /* a lone address may have more */
+    bool yields;      /* an address alone in the table may have more */
     uint32_t free;    /* first of the entries given back; 0: none */
-    uint32_t touched; /* all entries behind were never used */
+    uint32_t touched; /* entries ever used: all behind them are untouched */
     uint32_t entry_count;
     uint32_t used;
-    uint32_t above; /* of these, entries with more than most */
+    uint32_t above; /* used entries with more connections than most */
     uint32_t chain_mask;
     uint32_t *chains;
     struct counted_address entries[];
@@ -36,7 +36,8 @@ static uint32_t choose_chain(const struct address_count *count, uint64_t key)
     return (uint32_t)address_key_hash(key, &count->secret) & count->chain_mask;
 }
 
-/* Returns the link that leads to key's entry in its chain, or has 0. */
+/* Returns the link that leads to key's entry in its chain. If key has no entry,
+ * returns the chain's last link, which is 0. */
 static uint32_t *find_link(struct address_count *count, uint32_t chain,
                            uint64_t key)
 {
@@ -47,8 +48,8 @@ static uint32_t *find_link(struct address_count *count, uint32_t chain,
     return link;
 }
 
-/* Adds an entry to a chain; the mutex is held. Returns 0 if no entry is
- * free. */
+/* Adds an entry to a chain; the caller holds the mutex. Returns the entry's
+ * number, or 0 if no entry is free. */
 static uint32_t add_entry(struct address_count *count, uint32_t chain,
                           uint64_t key, uint32_t *link)
 {
@@ -111,7 +112,7 @@ void address_count_give(struct address_count *count, uint32_t *ticket)
     pthread_mutex_unlock(&count->mutex);
 }
 
-/* How many connections the key has open. The caller holds the mutex. */
+/* Returns how many connections the key has open. The caller holds the mutex. */
 static uint32_t count_open(struct address_count *count, uint64_t key)
 {
     uint32_t number = *find_link(count, choose_chain(count, key), key);

@@ -3,7 +3,7 @@
 #include "http/accept.h"
 #include "http/status.h"
 
-/* Room for the longest texts of a reason, and what is around them. */
+/* The longest texts of a reason and the text around them have this room. */
 enum { BODY_BYTES_MAX = 512 };
 
 static unsigned more(unsigned a, unsigned b)
@@ -11,8 +11,8 @@ static unsigned more(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* Returns the weight, in thousandths, of a type that the client itself names,
- * or 0. */
+/* Returns the weight, in thousandths, of a type. Returns 0 for a type that the
+ * client does not name itself. */
 static unsigned weight_of(struct accepted accepted)
 {
     return accepted.precision == ACCEPT_ITSELF ? accepted.weight : 0;

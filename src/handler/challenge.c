@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether a token is base64url, so that it can only name a file in the
+/* Whether a token is base64url. Such a token can only name a file in the
  * folder. */
 static bool is_token(struct bytes text)
 {
@@ -20,7 +20,7 @@ static bool is_token(struct bytes text)
     return text.len > 0 && text.len <= CHALLENGE_TOKEN_MAX;
 }
 
-/* Reads the file of a token. Returns its length; 0: it is missing, or
+/* Reads the file of a token. Returns its length, or 0 if the file is missing or
  * invalid. */
 static size_t read_file(const char *folder, struct bytes token,
                         char text[CHALLENGE_TEXT_MAX])

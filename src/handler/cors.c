@@ -7,16 +7,16 @@
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* Whether a byte may stand in a host in the form of browsers: lower case, other
- * scripts as "xn--". */
+/* Whether a byte may stand in a host as browsers write it: in lower case, with
+ * other scripts as "xn--". */
 static bool is_host_byte(char c)
 {
     return (c >= 'a' && c <= 'z') || byte_is_digit(c) || c == '-' || c == '.' ||
            c == '_';
 }
 
-/* Whether text is ":" and a port up to 65535 that is not the scheme's default,
- * or empty. */
+/* Whether text is empty, or is ":" and a port up to 65535 that is not the
+ * scheme's default. */
 static bool is_port(struct bytes text, bool is_https)
 {
     unsigned port = 0;
@@ -34,8 +34,8 @@ static bool is_port(struct bytes text, bool is_https)
     return port <= 65535 && port != (is_https ? 443 : 80);
 }
 
-/* Returns the length of the host at the begin of text: a name, or IPv6 in
- * brackets. */
+/* Returns the length of the host at the begin of text, which is a name, or an
+ * IPv6 address in brackets. */
 static size_t host_len(struct bytes text)
 {
     size_t len = 0;
@@ -52,8 +52,8 @@ static size_t host_len(struct bytes text)
     return len;
 }
 
-/* Takes "https://" or "http://" off text, and returns its length; 0:
- * neither. */
+/* Takes "https://" or "http://" off text, and returns the length of what it
+ * took. Returns 0 if text begins with neither. */
 static size_t take_scheme(struct bytes *text, bool *is_https_out)
 {
     static const struct bytes https = {"https://", 8};
@@ -193,7 +193,7 @@ const char *cors_finish(struct cors *cors)
 
 /* --- Judging ------------------------------------------------------------- */
 
-/* Whether host may stand before what follows the '*' of an allowed name. */
+/* Whether host may stand in the place of an allowed name's '*'. */
 static bool is_below(struct bytes host)
 {
     if (host.len == 0 || *host.data == '.')
@@ -219,7 +219,7 @@ static bool matches(const struct cors_origin *origin, struct bytes text)
                                   text.data + text.len - after.len));
 }
 
-/* Returns the origin that the answer allows to read it; empty: none. */
+/* Returns the origin that may read the answer, or an empty text. */
 static struct bytes allowed_origin(const struct cors *cors,
                                    const struct request *request)
 {

@@ -20,8 +20,9 @@ static bool is_digest(struct bytes name)
     return false;
 }
 
-/* Whether the answer has a digest of its bytes, coded or not; a digest
- * announced for the trailer would be lost. */
+/* Whether the answer must be sent as it is: it is coded already, has a digest
+ * of its bytes, or forbids changes. A digest in the trailer of a coded answer
+ * would be lost. */
 static bool is_fixed(const struct response *response)
 {
     struct bytes head = buf_bytes(&response->head);
@@ -57,7 +58,7 @@ static bool is_private(const struct exchange *exchange)
     return false;
 }
 
-/* Whether the answer may be coded for any client. */
+/* Whether the answer may be coded, whatever codings the client accepts. */
 static bool is_codable(const struct encode *encode,
                        const struct exchange *exchange, uint64_t length)
 {
@@ -84,8 +85,8 @@ static bool asks_for_no_other(const struct request *request)
     return false;
 }
 
-/* Chooses a coding. Brotli comes last, whatever the operator's order: with a
- * stream's little memory it compresses less than the others. */
+/* Chooses a coding. Brotli comes last, whatever the operator's order is: with
+ * the little memory of a stream, brotli compresses less than the others. */
 static enum coding choose(const struct encode *encode,
                           const struct exchange *exchange)
 {
@@ -103,7 +104,7 @@ static enum coding choose(const struct encode *encode,
                              &encode->rules->order);
 }
 
-/* --- What the head says of it -------------------------------------------- */
+/* --- The head of a coded answer ------------------------------------------ */
 
 static void put_vary(struct response *response)
 {
@@ -121,7 +122,7 @@ static void put_vary(struct response *response)
 
 enum { ETAG_BYTES_MAX = 1024 };
 
-/* Makes the ETag weak; an unusually long one is dropped. */
+/* Makes the ETag weak. An unusually long ETag is dropped. */
 static void weaken_etag(struct response *response)
 {
     struct bytes etag = find(response, BYTES("ETag"));
@@ -138,7 +139,7 @@ static void weaken_etag(struct response *response)
                    (struct bytes){weak, len + 2});
 }
 
-/* Whether If-None-Match has the ETag in the weak form of a coded answer. */
+/* Whether If-None-Match has the ETag in the weak form of coded answers. */
 static bool has_coded(const struct request *request, struct bytes etag)
 {
     for (const struct field *field = request_find(request, FIELD_IF_NONE_MATCH);
@@ -165,8 +166,8 @@ static void describe(struct response *response, enum coding coding)
     head_field(head, BYTES("Content-Encoding"), coding_token(coding));
 }
 
-/* Whether the answer is coded; then its head says so. The source is made for
- * all but HEAD, which needs only the head. */
+/* Returns whether the answer is coded; if so, its head says so. Also makes the
+ * source, except for HEAD, which needs only the head. */
 static bool begin(const struct encode *encode, struct exchange *exchange,
                   uint64_t length, struct coded_source **coded_out)
 {

@@ -5,14 +5,14 @@
 #include "handler/encode_priv.h"
 #include "http/head_edit.h"
 
-enum { OUT_BYTES = 16384, IN_BYTES = 16384 /* asked of inner at a time */ };
+enum { OUT_BYTES = 16384, IN_BYTES = 16384 /* bytes asked of inner at once */ };
 
 /*
- * Bytes under way: a piece of inner, as far as it was not taken; in the
- * compressor; in out, as far as they were not handed out.
+ * Bytes lie in three places: in `in`, a piece of inner that is not taken yet;
+ * in the compressor; in `out`, until they are handed out.
  */
 struct coded_source {
-    struct source source; /* first: has the same address */
+    struct source source; /* first member: its address is the coded_source's */
     struct encoder *encoder;
     struct exchange *exchange; /* woken when a turn begins */
     struct source *inner;      /* NULL: the whole body lies in `in` */
@@ -20,7 +20,7 @@ struct coded_source {
     unsigned cost;       /* bytes of a turn for each input byte */
     struct list stalled; /* linked into the encoder while it waits for a turn */
     struct bytes in;
-    char *read; /* memory of `in` for pieces from files; NULL at first */
+    char *read; /* memory for pieces from files; NULL before the first one */
     struct bytes trailer;
     enum piece_state state; /* inner's state behind the bytes in `in` */
     bool has_ended;         /* the compressor has put out everything */
@@ -49,8 +49,8 @@ static void stall(struct coded_source *coded)
         list_put_last(&encoder->stalled, &coded->stalled);
 }
 
-/* Reads some of part, behind len bytes of it that have been read. A pipe has
- * all of it. */
+/* Reads some of part, behind len bytes of it that have been read. A pipe
+ * contains all bytes of its part. */
 static ssize_t read_some(const struct part *part, char *to, size_t len)
 {
     return part->kind == PART_PIPE
@@ -59,8 +59,8 @@ static ssize_t read_some(const struct part *part, char *to, size_t len)
                        (off_t)(part->at.offset + len));
 }
 
-/* Reads a part of a file or pipe. False: not all of it is there, or there is no
- * memory. */
+/* Reads a part of a file or pipe. Returns false if some of its bytes are
+ * missing, or when there is no memory. */
 static bool read_part(struct coded_source *coded, const struct part *part)
 {
     size_t len = 0;
@@ -101,7 +101,8 @@ static bool has_digest(struct bytes trailer)
     return false;
 }
 
-/* Pulls a piece of inner. False: it has failed, or cannot be read. */
+/* Pulls a piece of inner. Returns false if inner has failed, or if its piece
+ * cannot be read. */
 static bool pull_inner(struct coded_source *coded)
 {
     struct piece piece = coded->inner->next(coded->inner, IN_BYTES);
@@ -127,13 +128,14 @@ static enum codec_flush flush_of(const struct coded_source *coded, size_t taken)
     return CODEC_GO_ON;
 }
 
-/* Returns how many bytes it may still take in this turn. */
+/* Returns how many bytes the source may still take in this turn. */
 static uint64_t turn_left(const struct coded_source *coded)
 {
     return coded->encoder->turn_left / coded->cost;
 }
 
-/* Compresses as much of `in` as this turn allows. False: no memory. */
+/* Compresses as much of `in` as this turn allows. Returns false when there is
+ * no memory. */
 static bool compress(struct coded_source *coded, struct codec_step *step)
 {
     struct encoder *encoder = coded->encoder;
@@ -155,7 +157,7 @@ static bool compress(struct coded_source *coded, struct codec_step *step)
     return true;
 }
 
-/* Whether inner must be pulled before more can come out. */
+/* Whether more bytes must be pulled of inner before more can come out. */
 static bool is_hungry(const struct coded_source *coded,
                       const struct codec_step *step)
 {
@@ -179,8 +181,8 @@ static struct piece piece_of(const struct coded_source *coded,
 }
 
 /* Continues until out is full, inner has nothing, or the turn's bytes are used
- * up. If inner makes little at a time, it is pulled again for the same
- * piece. */
+ * up. An inner source that makes few bytes at a time is pulled several times
+ * for one piece. */
 static struct piece next(struct source *source, uint64_t at_most)
 {
     struct coded_source *coded = (struct coded_source *)source;
@@ -189,7 +191,7 @@ static struct piece next(struct source *source, uint64_t at_most)
     struct piece piece;
 
     if (coded->state == PIECE_LATER && coded->in.len == 0)
-        coded->state = PIECE_MORE; /* it was woken meanwhile */
+        coded->state = PIECE_MORE; /* inner has woken the exchange since */
     do {
         if (is_hungry(coded, &step) && !pull_inner(coded))
             return (struct piece){.state = PIECE_FAILED};

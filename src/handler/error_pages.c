@@ -4,8 +4,8 @@
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* Returns the field for the page's number of a status ("404") or a class
- * ("5xx"); NULL: word is neither. */
+/* Returns the field that has the number of the page for a status ("404") or a
+ * class ("5xx"). Returns NULL if word is neither. */
 static uint8_t *find_number(struct error_pages *pages, struct bytes word)
 {
     unsigned class;
@@ -33,7 +33,7 @@ static bool is_file_path(struct bytes text)
 
 const char *error_pages_add(struct error_pages *pages, struct bytes text)
 {
-    struct error_pages made = *pages; /* so a faulty text changes nothing */
+    struct error_pages made = *pages; /* a faulty text changes only this copy */
     struct bytes rest = bytes_trim(text);
     struct bytes word = bytes_take_word(&rest);
 

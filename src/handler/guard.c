@@ -8,7 +8,7 @@
 
 /* An exchange whose password is being checked. */
 struct visitor {
-    struct pending pending; /* first: has the same address */
+    struct pending pending; /* first member: its address is the visitor's */
     struct password_wait wait;
     const struct guard *guard;
     struct exchange *exchange;
@@ -49,7 +49,8 @@ static void on_done(struct password_wait *wait, enum password_verdict verdict)
     visitor->guard->wake(visitor->guard->wake_context);
 }
 
-/* Makes the exchange wait for its password check. NULL: no memory. */
+/* Makes the exchange wait for its password check. Returns NULL when there is no
+ * memory. */
 static struct visitor *make_wait(const struct guard *guard,
                                  struct exchange *exchange,
                                  const struct htpasswd *htpasswd)

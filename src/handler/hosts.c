@@ -4,7 +4,7 @@
 
 /* --- The table ------------------------------------------------------------ */
 
-/* Returns the position of the first item that is not before name. */
+/* Returns the position of the first item that does not sort before name. */
 static size_t place_of(const struct hosts *hosts, struct bytes name)
 {
     size_t low = 0;
@@ -49,7 +49,8 @@ static void *find_exactly(const struct hosts *hosts, struct bytes name)
                : NULL;
 }
 
-/* Returns the short form of an IPv6 address in brackets; empty: it is none. */
+/* Returns the short form of an IPv6 address in brackets. Returns an empty text
+ * if host is no such address. */
 static struct bytes shorten(struct bytes host, char to[HOSTS_NAME_BYTES_MAX])
 {
     char text[INET6_ADDRSTRLEN];
@@ -70,8 +71,8 @@ static struct bytes shorten(struct bytes host, char to[HOSTS_NAME_BYTES_MAX])
     return (struct bytes){to, len};
 }
 
-/* Returns the host without port and final dot, in lower case; empty: it is no
- * name. */
+/* Returns the host in lower case, without port and final dot. Returns an empty
+ * text if host is no name. */
 static struct bytes normalise(struct bytes host, char to[HOSTS_NAME_BYTES_MAX])
 {
     const char *end = memchr(host.data, ']', host.len);

@@ -10,21 +10,21 @@
 #include "http/accept.h"
 
 /*
- *                                              none left to write,
- *                                           .-- and not all read --.
- *                                           v                      |
- *   read ahead ---- all read: sort ---> [ write ] <---- read one batch
+ *                                          all written, but not all read:
+ *                                           .--- drop these entries ---.
+ *                                           |                          v
+ *   read ahead ---- all read: sort ---> [ write ] <-------- read one batch
  *     |    ^ |                            ^   |
  *     '----' '---- too many to sort ------'   '---> all written: end
  *
- * Entries wait in one array, their names one behind the other in a buf. While
- * reading ahead, these grow batch by batch; later they hold the one batch being
- * written.
+ * Entries wait in one array, and their names one behind the other in a buf.
+ * While names are read ahead, array and buf grow batch by batch. Later they
+ * hold only the batch that is being written.
  */
 enum {
     BATCH_NAMES_MAX = 64, /* names read and statted per fill */
     BATCH_BYTES_MAX = BATCH_NAMES_MAX * LISTING_NAME_BYTES_MAX,
-    /* For reading ahead: names of NAME_MAX bytes, and a batch beyond. */
+    /* Names read ahead, of NAME_MAX bytes each, and one more batch. */
     NAMES_BYTES_MAX = LISTING_SORT_MAX * 256 + BATCH_BYTES_MAX,
     INTRO_BYTES_MAX = 128 * 1024 /* a path of 4 KiB, twice; 6 bytes per byte */
 };
@@ -41,7 +41,7 @@ struct listed_name {
 };
 
 struct listing {
-    struct text_source text; /* first: has the same address */
+    struct text_source text; /* first member: its address is the listing's */
     const struct docroot *root;
     struct listing_group *group;
     struct list list_node; /* linked into the group while directory is open */
@@ -49,19 +49,19 @@ struct listing {
     bool show_hidden;
     bool reads_ahead;
     bool has_more;  /* the directory is not completely read */
-    DIR *directory; /* NULL: completely read, or closed for others */
-    long left_at;   /* where reading goes on after it was closed for others */
+    DIR *directory; /* NULL: completely read, or closed to make room */
+    long left_at;   /* where to read on after it was closed to make room */
     struct listed_name *entries;
     size_t count;    /* entries in use */
     size_t capacity; /* entries allocated */
-    size_t at;       /* index of the next to write */
+    size_t at;       /* index of the next entry to write */
     uint64_t written;
     struct buf names;
-    struct buf intro; /* text before the entries, while not taken */
+    struct buf intro; /* text before the entries, until it is written */
     size_t intro_at;
     size_t path_len;
-    char path[]; /* below the root; empty, or ends in '/'; then room for a name
-                  * and NUL */
+    char path[]; /* below the root: empty, or ends in '/'; behind it is room for
+                  * a name and NUL */
 };
 
 enum listing_format listing_choose(const struct request *request)
@@ -90,7 +90,7 @@ static void close_directory(struct listing *listing)
     listing->group->count--;
 }
 
-/* Closes the directory that was read longest ago, if it is one too many. */
+/* Closes the directory that was read longest ago, if too many are open. */
 static void make_room(struct listing_group *group)
 {
     struct listing *oldest;
@@ -102,7 +102,8 @@ static void make_room(struct listing_group *group)
     close_directory(oldest);
 }
 
-/* Opens the directory where it was left, or at its begin. */
+/* Opens the directory, and continues where it was left, if it was closed to
+ * make room. Returns false if it cannot be opened. */
 static bool open_directory(struct listing *listing)
 {
     struct stat st;
@@ -136,9 +137,9 @@ static bool is_listed(const struct listing *listing, const char *name)
     return listing->show_hidden || strcmp(name, ".well-known") == 0;
 }
 
-/* Stats a name, following symlinks. False: it has gone, or is a symlink to
- * something that is not served (nothing, a device, a file outside of the
- * root). */
+/* Stats a name, following symlinks. Returns false if the name has gone, or if
+ * it is a symlink to something that is not served: nothing, a device, a file
+ * outside of the root. */
 static bool look_at(struct listing *listing, struct bytes name, struct stat *st)
 {
     int fd;
@@ -156,7 +157,7 @@ static bool look_at(struct listing *listing, struct bytes name, struct stat *st)
     return true;
 }
 
-/* Adds an entry. False: no memory. */
+/* Adds an entry. Returns false when there is no memory. */
 static bool add_entry(struct listing *listing, struct bytes name,
                       const struct stat *st)
 {
@@ -189,12 +190,12 @@ static bool add_entry(struct listing *listing, struct bytes name,
 }
 
 /* Reads names until a batch is full, or the directory has ended and is closed.
- * False: it cannot be read, or no memory. */
+ * Returns false if the directory cannot be read, or when there is no memory. */
 static bool read_batch(struct listing *listing)
 {
     if (!listing->directory && !open_directory(listing))
         return false;
-    list_drop(&listing->list_node); /* who reads is not the next to be closed */
+    list_drop(&listing->list_node); /* now the one read most recently */
     list_put_last(&listing->group->open, &listing->list_node);
     for (int i = 0; i < BATCH_NAMES_MAX; i++) {
         const struct dirent *found;
@@ -219,8 +220,8 @@ static bool read_batch(struct listing *listing)
     return true;
 }
 
-/* Compares: directories first, then names without case, then (so that "A" and
- * "a" have an order) bytes. */
+/* Orders directories before everything else, then names without regard to case,
+ * then bytes, so that "A" and "a" have an order. */
 static int compare_entries(const void *left, const void *right, void *names)
 {
     const struct listed_name *a = left;
@@ -245,8 +246,8 @@ static int compare_entries(const void *left, const void *right, void *names)
     return memcmp(a_name, b_name, len);
 }
 
-/* Reads a batch of names before writing begins. Then sorts, if it was the
- * last. */
+/* Reads a batch of names before writing begins. Sorts all names if the batch
+ * was the last one. */
 static bool read_ahead(struct listing *listing)
 {
     if (!read_batch(listing))
@@ -274,8 +275,8 @@ static void drop_entries(struct listing *listing)
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* Each takes `room`, the bytes that may be appended, and returns whether it has
- * come to its end. */
+/* Writes the intro. Like write_entries(), appends at most room bytes, and
+ * returns whether all was written. */
 static bool write_intro(struct listing *listing, struct buf *out, size_t room)
 {
     size_t len = listing->intro.len - listing->intro_at;

@@ -5,18 +5,19 @@
 /* --- The page ------------------------------------------------------------ */
 
 /* The page contains its style and its script. Its Content-Security-Policy
- * allows only these, by the hash of the text between the tags. After a change,
- * the unit test prints the new hash. */
+ * allows only these two, by the hash of the text between their tags. After a
+ * change of either, the unit test prints the new hash. */
 #define STYLE_HASH "sha256-zIaDcDT60tTHCu/BL+XFOR96lg2sYaerUTyoERFBrJA="
 #define SCRIPT_HASH "sha256-w89UJxXpS8Cg11pPQHoWKSFzaMqKT+PE3mg2WZeZgwo="
 
-/* Rows are grids in groups, each a tbody: a browser lays out only groups near
- * the visible part. As one real table, 100,000 rows kept Chromium busy for half
- * a minute. */
+/* Rows are grids in groups, and each group is a tbody: a browser lays out only
+ * groups near the visible part. With 100,000 rows in one real table, Chromium
+ * was busy for half a minute. */
 enum { GROUP_ROWS = 100 };
 
-/* A row is 2.4 rem high, a group 240. On a phone, a row becomes a paragraph,
- * and all of it a link. Icons are clipped boxes: nothing is fetched. */
+/* A row is 2.4 rem high, and a group 240 rem. On a phone, a row becomes a
+ * paragraph that is a link as a whole. Icons are clipped boxes, so that no
+ * image is fetched. */
 static const char defaults[] =
     "\n"
     ":root{color-scheme:light dark;--paper:#fbfaf7;--ink:#1d2327;\n"
@@ -73,9 +74,9 @@ static const char defaults[] =
     "a::after{content:\"\";position:absolute;inset:0}\n"
     "nav a{position:relative;padding:.5rem 0}}\n";
 
-/* Turns the column heads into buttons; without the script, the page stays as it
- * is. Directories always come first; sizes and times are first sorted
- * descending. */
+/* Turns the column heads into buttons that sort; without the script, the page
+ * works unsorted. Directories always come first. Sizes and times are sorted
+ * descending at the first click. */
 static const char script[] =
     "\n"
     "\"use strict\";{\n"
@@ -113,8 +114,8 @@ static const char script[] =
 _Static_assert(sizeof(script) + 256 < LISTING_OUTRO_BYTES_MAX,
                "the end of the page must fit its room");
 
-/* A path may be 2,000 directories deep; links to the nearest of them and to the
- * top are enough. */
+/* A path may be 2,000 directories deep. Links to the nearest 12 of them and to
+ * the top are enough. */
 enum { CRUMBS_MAX = 12 };
 
 /* Takes the first segment off a path without a leading slash. */
@@ -249,7 +250,7 @@ static void put_link(struct buf *out, struct bytes name, bool is_directory)
 static void put_row(struct buf *out, const struct listing_entry *entry)
 {
     bool is_directory = entry->kind == LISTING_DIRECTORY;
-    bool is_link = entry->kind != LISTING_OTHER; /* others are not served */
+    bool is_link = entry->kind != LISTING_OTHER; /* LISTING_OTHER: not served */
 
     buf_put(out,
             is_directory ? BYTES("<tr class=\"d\"><td>") : BYTES("<tr><td>"));
@@ -271,7 +272,7 @@ static void put_row(struct buf *out, const struct listing_entry *entry)
     buf_put_literal(out, "</time>\n");
 }
 
-/* Puts an entry as an object. The size is null for anything but files. */
+/* Puts an entry as a JSON object. Its size is null unless it is a file. */
 static void put_object(struct buf *out, const struct listing_entry *entry)
 {
     static const struct bytes types[] = {
@@ -303,7 +304,7 @@ void listing_describe(enum listing_format format, struct buf *head)
                                       : BYTES("text/html; charset=utf-8"));
     head_field(head, BYTES("Vary"), BYTES("Accept"));
     head_field(head, BYTES("Cache-Control"), BYTES("no-cache"));
-    if (format == LISTING_HTML) /* images: the site's favicon */
+    if (format == LISTING_HTML) /* the only image is the site's favicon */
         head_field(head, BYTES("Content-Security-Policy"),
                    BYTES("default-src 'none'; style-src '" STYLE_HASH "'; "
                          "script-src '" SCRIPT_HASH "'; img-src 'self'; "

@@ -30,7 +30,7 @@ bool local_is_sender(const struct exchange *exchange,
            !(trust && forwarded_is_trusted(trust, exchange->neighbour));
 }
 
-/* Reads "192.0.2.1" or "[2001:db8::1]", perhaps with a port. */
+/* Reads "192.0.2.1" or "[2001:db8::1]", either perhaps with a port. */
 static bool read_address(struct bytes host)
 {
     bool is_ipv6 = *host.data == '[';
@@ -47,12 +47,12 @@ static bool read_address(struct bytes host)
     return address_parse(&address, host);
 }
 
-/* Remembers the last address that was read, since a worker is asked by the same
- * one again and again. */
+/* Remembers the last address that was read, since clients use the same address
+ * of a worker again and again. */
 static bool is_address(struct bytes host)
 {
     static _Thread_local struct {
-        size_t len; /* 0: none yet */
+        size_t len; /* 0: no address was read yet */
         char text[56];
     } last;
 

@@ -71,7 +71,8 @@ static const char *make_edits(struct location_options *location,
     return fault ? fault : add_edits(edits, HEAD_ADD, &location->header_add);
 }
 
-/* Makes an object from texts, each put in by add; NULL if there are none. */
+/* Makes an object of that type, to which add adds each of the texts. The object
+ * is NULL if there are no texts. */
 #define MAKE(type, add)                                                     \
     static const char *make_##type(const struct type **made_out,            \
                                    const struct texts *texts,               \
@@ -213,7 +214,7 @@ static const char *add_types(struct compress_rules *rules,
     return fault;
 }
 
-/* False: the location, or what it inherits, is just "off". */
+/* Returns false if the location has the single word "off", or inherits it. */
 static bool wants_compression(const struct location_options *location)
 {
     return location->compress.count != 1 ||

@@ -2,8 +2,8 @@
 
 #include "http/status.h"
 
-/* Room for detail and texts with each byte as "\u00XX", and what is around
- * them. */
+/* Detail and texts, with each byte as "\u00XX", and the text around them have
+ * this room. */
 enum {
     BODY_BYTES_MAX = 6 * (PROBLEM_DETAIL_BYTES_MAX +
                           PROBLEM_MEMBERS_MAX * PROBLEM_TEXT_BYTES_MAX) +

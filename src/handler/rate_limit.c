@@ -15,19 +15,19 @@ enum {
 };
 
 /*
- * A bucket is one number: the time when it will be full again. It holds burst
- * tokens minus those still to come:
+ * A bucket is one number: the time when the bucket will be full again. The
+ * bucket has burst tokens minus the tokens that are still to come:
  *
  *   now            full_at        now + burst * token
  *    |--------------->|------------------->|
  *     tokens taken       tokens left
  *
  * Time is in units of 1/count ms, so that a token takes exactly period_ms
- * units; there is room for 2^43 ms, 278 years, of 2^20 units.
+ * units. A number has room for 2^43 ms, 278 years, of 2^20 units each.
  */
 struct token_bucket {
     uint64_t key;
-    uint64_t full_at; /* in the past: full, or not in use */
+    uint64_t full_at; /* in the past: the bucket is full, or not in use */
 };
 
 struct set {
@@ -35,7 +35,7 @@ struct set {
 };
 
 struct shard {
-    _Alignas(CACHE_LINE) pthread_mutex_t mutex; /* guards its sets */
+    _Alignas(CACHE_LINE) pthread_mutex_t mutex; /* guards the shard's sets */
 };
 
 struct rate_limit {
@@ -83,7 +83,7 @@ bool rate_parse(struct rate *rate, struct bytes text)
 
 /* --- Buckets -------------------------------------------------------------- */
 
-/* Finds the bucket of key. If there is none, key gets the fullest one of the
+/* Finds the bucket of key. If key has none, it gets the fullest bucket of the
  * set. */
 static struct token_bucket *find_bucket(struct set *set, uint64_t key)
 {
@@ -101,7 +101,8 @@ static struct token_bucket *find_bucket(struct set *set, uint64_t key)
     return fullest;
 }
 
-/* Returns how many time units are missing; 0: a token was taken. */
+/* Takes a token and returns 0, or returns how many time units must pass until
+ * there is a token. */
 static uint64_t take_token(const struct rate_limit *limit,
                            struct token_bucket *bucket, uint64_t now)
 {

@@ -5,7 +5,7 @@
 
 enum {
     LOCATION_INLINE = 1024,
-    /* A head must have room for it, and for all other fields. */
+    /* A head must have room for Location, and for all other fields. */
     LOCATION_BYTES_MAX = RESPONSE_HEAD_BYTES_MAX / 2,
     PROBE = 0x7F
 };
@@ -24,8 +24,8 @@ static bool is_status(unsigned status)
            status == 308;
 }
 
-/* Checks that a target has only bytes of URIs (RFC 3986 2), and behind each "$"
- * a variable. Returns what is wrong, or NULL. */
+/* Checks that a target has only bytes of URIs (RFC 3986 2), and a variable
+ * behind each "$". Returns what is wrong, or NULL. */
 static const char *check_bytes(struct bytes to, unsigned captures)
 {
     bool in_query = false;
@@ -58,7 +58,7 @@ static const char *check_bytes(struct bytes to, unsigned captures)
     return NULL;
 }
 
-/* Checks an authority, which a path may follow: a name, $host, or both. */
+/* Checks an authority: a name, $host, or both. A path may follow. */
 static const char *check_authority(struct bytes rest)
 {
     struct bytes authority = redirect_take_before(&rest, "/?#");
@@ -73,7 +73,7 @@ static const char *check_authority(struct bytes rest)
         if (*at != '$')
             continue;
         switch (redirect_variable_read(bytes_between(at + 1, end), &len)) {
-        case VARIABLE_PATH: /* it begins with a slash */
+        case VARIABLE_PATH: /* a path begins with a slash */
             return at > authority.data ? NULL : "names no host in its target";
         case VARIABLE_HOST:
             at += len;
@@ -85,8 +85,8 @@ static const char *check_authority(struct bytes rest)
     return NULL;
 }
 
-/* Checks an absolute target: http, https or $scheme, an authority without
- * captures, then nothing or a path. */
+/* Checks an absolute target: http, https or $scheme, then an authority without
+ * captures, then a path or nothing. */
 static const char *check_absolute(struct bytes to)
 {
     static const struct bytes schemes[] = {
@@ -112,8 +112,8 @@ static bool says(struct bytes to, enum redirect_variable variable)
     return false;
 }
 
-/* Returns the scheme of a target that differs from the request only in that; or
- * "". */
+/* Returns the scheme of a target that differs from the request's URL only in
+ * its scheme, or "" for any other target. */
 static struct bytes find_other(struct bytes to)
 {
     struct bytes rest = to;
@@ -122,8 +122,9 @@ static struct bytes find_other(struct bytes to)
     return bytes_eq(rest, BYTES("://$host$path")) ? scheme : BYTES("");
 }
 
-/* Stands for a variable when a target is checked: no pattern contains it, so
- * only wildcards match it. For a whole path, they must match slashes, too. */
+/* Returns a text that stands for a variable when a target is checked. No
+ * pattern contains this text, so only wildcards match it. The text for a whole
+ * path has slashes, which the wildcards must match, too. */
 static struct bytes probe_of(enum redirect_variable variable)
 {
     static const char probe[] = {'/', PROBE, '/', PROBE};
@@ -132,7 +133,7 @@ static struct bytes probe_of(enum redirect_variable variable)
                                      : (struct bytes){probe + 1, 1};
 }
 
-/* Whether the rule would redirect its own target again, without an end. */
+/* Whether the rule would redirect its own target again, and so without end. */
 static bool is_endless(const struct redirect_rule *rule)
 {
     static const struct bytes here = {"$scheme://$host", 15};
@@ -200,8 +201,8 @@ const char *redirect_rules_add(struct redirect_rules *rules, struct bytes from,
 
 /* --- Answering ----------------------------------------------------------- */
 
-/* Returns a host without port, if it has only letters that need no encoding
- * anywhere; empty: it has others, or there is none. */
+/* Returns a host without port. Returns an empty text if there is no host, or if
+ * it has a byte that needs encoding somewhere. */
 static struct bytes find_name(struct bytes host)
 {
     const char *end = host.data + host.len;
@@ -210,7 +211,7 @@ static struct bytes find_name(struct bytes host)
                             : NULL;
     const char *at = host.data;
 
-    if (close) /* its inside was checked as an address */
+    if (close) /* the text in brackets was checked as an address */
         return bytes_between(host.data, close + 1);
     for (; at < end && *at != ':'; at++) {
         char lower = byte_lower(*at);
@@ -271,7 +272,7 @@ bool redirect_answer(const struct redirect_rules *rules,
                                    exchange->neighbour, trust);
         if (rule->from_other.len > 0 &&
             bytes_ieq(rule->from_other, filling.scheme))
-            continue; /* would lead to the same URL */
+            continue; /* the rule would lead to the same URL */
         send_elsewhere(rule, exchange, &filling, defaults);
         return true;
     }

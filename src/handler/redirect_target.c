@@ -24,8 +24,8 @@ enum redirect_variable redirect_variable_read(struct bytes text,
     return VARIABLE_NONE;
 }
 
-/* Puts text percent-encoded for its place; byte by byte, so that no more room
- * is needed than it takes. */
+/* Puts text percent-encoded for a path or a query. Text is encoded in short
+ * pieces, so that out needs room only for the result. */
 static void put_encoded(struct buf *out, struct bytes text, bool in_path)
 {
     while (text.len > 0 && !out->failed) {
@@ -45,7 +45,7 @@ static void put_variable(struct buf *out, enum redirect_variable variable,
                          const struct redirect_filling *filling, bool in_path)
 {
     if (variable == VARIABLE_HOST) {
-        buf_put(out, filling->host); /* only harmless bytes */
+        buf_put(out, filling->host); /* has only harmless bytes */
         buf_put(out, filling->port);
     } else if (variable == VARIABLE_SCHEME) {
         buf_put(out, filling->scheme);
@@ -59,7 +59,7 @@ static void put_variable(struct buf *out, enum redirect_variable variable,
     }
 }
 
-/* Puts text, which was checked, with its variables replaced. */
+/* Puts text, which was checked, and replaces its variables. */
 static void expand(struct buf *out, struct bytes text,
                    const struct redirect_filling *filling, bool in_path)
 {
@@ -103,8 +103,8 @@ bool redirect_is_absolute(struct bytes to)
             memcmp(to.data, scheme.data, scheme.len) == 0);
 }
 
-/* Puts the path of a target on this host, with exactly one slash at its begin:
- * two would name another host. */
+/* Puts the path of a target on this host, with exactly one slash at its begin,
+ * since two slashes would name another host. */
 static void put_local_path(struct buf *out, struct bytes path,
                            const struct redirect_filling *filling)
 {

@@ -20,9 +20,9 @@ const char *respond_check(const struct respond_options *options)
     case 307:
     case 308:
         return "has the status of a redirect, and no target";
-    case 205: /* must mark its body as empty */
+    case 205: /* a 205 must mark its body as empty */
     case 206:
-    case 401: /* needs a challenge */
+    case 401: /* a 401 needs a challenge */
     case 407:
     case 416:
         return "has a status that needs more than a text";

@@ -14,7 +14,7 @@ static void fail(const struct static_files *files, struct response *response,
                  unsigned status)
 {
     response_make_error(response, status, BYTES(""), files->options.defaults);
-    if (status == 414) /* try-files has expanded it */
+    if (status == 414) /* try-files has made the path too long */
         response->reason = REASON_TARGET_TOO_LONG;
 }
 
@@ -30,8 +30,8 @@ static void release_entry(void *entry)
     file_entry_release(entry);
 }
 
-/* Makes entry the response's origin, which holds the caller's reference until
- * the response was sent. */
+/* Makes entry the response's origin. The origin takes over the caller's
+ * reference, until the response was sent. */
 static void set_origin(struct response *response, struct file_entry *entry)
 {
     response->origin = (struct origin){
@@ -40,8 +40,8 @@ static void set_origin(struct response *response, struct file_entry *entry)
         .object = entry};
 }
 
-/* Makes the representation of a file. Pages of its mapping can disappear, so
- * only the kernel may read them. */
+/* Makes the representation of a file. Pages of the file's mapping can
+ * disappear, so only the kernel may read them. */
 static struct representation represent(const struct static_files *files,
                                        const struct exchange *exchange,
                                        const struct file_entry *entry)
@@ -124,8 +124,8 @@ static void send_whole(const struct static_files *files,
     set_origin(response, entry);
 }
 
-/* Answers 304 to a client that names a coded form of this version; entry is the
- * plain one. */
+/* Answers 304 to a client that names a coded form of this version. entry is the
+ * plain form. Returns false if the client names no such form. */
 static bool answer_named(struct static_files *files, struct exchange *exchange,
                          const struct file_entry *entry)
 {
@@ -157,7 +157,7 @@ static bool answer_named(struct static_files *files, struct exchange *exchange,
     return true;
 }
 
-/* Answers with a file; takes over the reference to entry. */
+/* Answers with a file. Takes over the reference to entry. */
 static void answer_file(struct static_files *files, struct exchange *exchange,
                         struct file_entry *entry)
 {
@@ -187,8 +187,8 @@ static void answer_file(struct static_files *files, struct exchange *exchange,
 
 /* --- Directories --------------------------------------------------------- */
 
-/* Answers 301 to the same path with a slash, and the query. The path is made
- * from its clean form, so that it cannot name another host ("//evil"). */
+/* Answers 301 to the same path with a slash, and the query. The new path is
+ * made from the clean path, so that it cannot name another host ("//evil"). */
 static void redirect_to_slash(const struct static_files *files,
                               struct exchange *exchange)
 {
@@ -246,7 +246,7 @@ static void answer_directory(struct static_files *files,
 
 /* --- Which entry --------------------------------------------------------- */
 
-/* Answers for anything but a file; takes over the reference to entry. */
+/* Answers for an entry that is no file. Takes over the reference to entry. */
 static void answer_other(struct static_files *files, struct exchange *exchange,
                          struct bytes name, struct file_entry *entry)
 {
@@ -263,14 +263,14 @@ static void answer_other(struct static_files *files, struct exchange *exchange,
     case FILE_BROKEN:
         fail(files, &exchange->response, 500);
         break;
-    case FILE_REGULAR: /* handled elsewhere */
+    case FILE_REGULAR: /* answer_file() handles files */
         break;
     }
     file_entry_release(entry);
 }
 
-/* Answers with what name leads to, found for asked; takes over the reference to
- * entry. */
+/* Answers with the entry that name leads to. name was found for asked. Takes
+ * over the reference to entry. */
 static void answer_entry(struct static_files *files, struct exchange *exchange,
                          struct bytes asked, struct bytes name,
                          struct file_entry *entry)
@@ -303,7 +303,7 @@ static bool is_there(const struct file_entry *entry, struct bytes name)
            (entry->kind == FILE_DIRECTORY && name.data[name.len - 1] == '/');
 }
 
-/* Answers with the first candidate that exists, or with the error. */
+/* Answers with the first candidate that exists, or else with the error. */
 static void answer_tried(struct static_files *files, struct exchange *exchange,
                          struct bytes asked)
 {

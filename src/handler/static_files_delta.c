@@ -4,7 +4,7 @@
 
 /* --- Clients that may get deltas ----------------------------------------- */
 
-/* Returns a Host field's value without port and brackets. */
+/* Returns the value of a Host field without port and brackets. */
 static struct bytes name_of(struct bytes host)
 {
     bool is_ipv6 = host.len > 0 && *host.data == '[';
@@ -15,8 +15,8 @@ static struct bytes name_of(struct bytes host)
     return end ? bytes_between(host.data, end) : host;
 }
 
-/* Whether browsers treat the host as safe as https, since it is the machine
- * itself. */
+/* Whether browsers trust the host like https, since it is the browser's own
+ * machine. */
 static bool is_own_machine(struct bytes host)
 {
     static const struct bytes below = {".localhost", 10};

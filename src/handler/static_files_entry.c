@@ -12,7 +12,7 @@ static bool is_intact(const struct file_entry *entry)
            file_entry_is_intact(entry);
 }
 
-/* Replaces an entry that is not intact; takes over its reference. */
+/* Replaces an entry that is not intact. Takes over the reference to entry. */
 static struct file_entry *renew(struct static_files *files, struct bytes name,
                                 struct file_entry *entry)
 {
@@ -34,15 +34,15 @@ static struct file_entry *acquire_intact(struct static_files *files,
     return !entry || is_intact(entry) ? entry : renew(files, name, entry);
 }
 
-/* Whether a variant will most likely be sent: then the file need not be
- * checked. */
+/* Whether a variant will most likely be sent. The file itself need not be
+ * checked then. */
 static bool has_variant(const struct file_entry *entry)
 {
     return !entry->is_snapshot && file_entry_variants(entry) != 0;
 }
 
-/* Acquires the entry of a file. Siblings that have come or gone are looked for
- * only if the client accepts codings. */
+/* Siblings that have come or gone are looked for only if the client accepts
+ * codings. */
 struct file_entry *static_files_acquire(struct static_files *files,
                                         const struct request *request,
                                         struct bytes name)
@@ -63,10 +63,11 @@ struct file_entry *static_files_acquire(struct static_files *files,
 
 /* --- Paths other than the one asked for ---------------------------------- */
 
-/* Room for any: an index has 255 bytes, a suffix fewer. */
+/* The longest path: an index has up to 255 bytes, a suffix has fewer. */
 enum { OWN_PATH_MAX = HTTP1_LINE_BYTES_MAX + TRY_FILES_TEXT_MAX + 300 };
 
-/* Returns the path in the site of a name below the root, found for asked. */
+/* Returns the path in the site of a name below the root that was found for
+ * asked. */
 static struct bytes own_path(const struct static_files *files,
                              const struct exchange *exchange,
                              struct bytes asked, struct bytes name,
@@ -112,8 +113,8 @@ static bool is_free(const struct static_files *files,
                                                       name, coding, storage));
 }
 
-/* Returns the sibling that the client likes best; NULL: none that it may
- * have. */
+/* Returns the sibling that the client likes best, of those that it may have, or
+ * NULL if there is none. */
 static struct file_entry *find_sibling(struct static_files *files,
                                        const struct exchange *exchange,
                                        struct bytes asked, struct bytes name,
@@ -138,9 +139,9 @@ static struct file_entry *find_sibling(struct static_files *files,
     }
 }
 
-/* Whether the client has the plain file, or a part of it: it names the file's
- * own ETag. Then it is answered for that version, whatever codings it
- * accepts. */
+/* Whether the client has the plain file, or a part of it, since it names the
+ * file's own ETag. Such a client gets an answer about the plain file, whatever
+ * codings it accepts. */
 static bool has_plain(const struct request *request,
                       const struct file_entry *entry)
 {
@@ -156,10 +157,10 @@ static bool has_plain(const struct request *request,
     return false;
 }
 
-/* Returns the variant that the client likes best; among equals, the smallest.
- * The first in the order is requested if it is missing, and counted as used
- * even if another is sent: it may still turn out smaller. Until an equally
- * liked one exists, another is sent; NULL: there is none. */
+/* Returns the variant that the client likes best, and of equally liked ones the
+ * smallest; NULL if there is none. If the variant that is first in the order is
+ * missing, it is requested. It is counted as used even if another is sent,
+ * since it may turn out smaller. Meanwhile the best that exists is sent. */
 static struct file_entry *find_variant(struct static_files *files,
                                        struct file_entry *entry,
                                        const struct coding_taste *taste)
@@ -185,8 +186,8 @@ static struct file_entry *find_variant(struct static_files *files,
     return file_cache_variant(files->options.cache, entry, best);
 }
 
-/* A cache may name forms that it has for others (RFC 9111 4.3.1), in codings
- * that this client does not accept. */
+/* A cache may name forms that it keeps for other clients (RFC 9111 4.3.1), in
+ * codings that this client does not accept. Only accepted codings count. */
 struct bytes static_files_named(const struct request *request,
                                 const struct file_entry *entry,
                                 const struct coding_taste *taste)
@@ -204,7 +205,7 @@ struct bytes static_files_named(const struct request *request,
     return found;
 }
 
-/* Returns what to send instead of a file's entry; NULL: nothing. */
+/* Returns the entry to send instead of a file's plain entry, or NULL. */
 static struct file_entry *find_coded(struct static_files *files,
                                      const struct exchange *exchange,
                                      struct bytes asked, struct bytes name,

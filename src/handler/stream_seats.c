@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-enum { PARTS = 4 /* an address may have one part */ };
+enum { PARTS = 4 /* one address may have one of these parts */ };
 
 static size_t share_of(size_t max)
 {
@@ -25,7 +25,8 @@ void stream_seats_fini(struct stream_seats *seats)
     seats->addresses = NULL;
 }
 
-/* Finds the seat taken last by an address above its share. */
+/* Finds the seat that was taken last by an address above its share. Returns
+ * NULL if no address is above its share. */
 static struct stream_seat *find_loan(struct stream_seats *seats)
 {
     for (struct list *at = seats->taken.prev; at != &seats->taken;
@@ -38,7 +39,8 @@ static struct stream_seat *find_loan(struct stream_seats *seats)
     return NULL;
 }
 
-/* Finds the seat that must give way to that address; NULL: none. */
+/* Makes a seat give way to that address. Returns the seat, or NULL if none must
+ * give way. */
 static struct stream_seat *make_room(struct stream_seats *seats,
                                      const struct address *address)
 {

@@ -3,7 +3,7 @@
 #include "http/accept.h"
 #include "http/path.h"
 
-/* The fields of answers that depend on Accept. */
+/* Edits for answers that depend on Accept. */
 static const struct head_edits page_edits = {
     .count = 2,
     .edits = {{HEAD_SET, {"Cache-Control", 13}, {"no-cache", 8}},
@@ -108,8 +108,8 @@ static bool takes_pages(const struct request *request)
     return html.precision == ACCEPT_ITSELF && html.weight > 0;
 }
 
-/* Makes the candidate's path. False: it makes no sense, as ".html" behind
- * "/docs/", which would be a hidden file in the directory. */
+/* Makes the candidate's path. Returns false if the path would make no sense:
+ * ".html" behind "/docs/" would be a hidden file in the directory. */
 static bool expand(const struct try_candidate *candidate, struct bytes clean,
                    struct buf *out)
 {
