@@ -26,8 +26,8 @@ static bool is_read(const struct request *request)
     return request->method == METHOD_GET || request->method == METHOD_HEAD;
 }
 
-/* Whether the cache may answer the request. One with a body never, whatever its
- * method: the answer depends on the body, too. */
+/* Whether the cache may answer the request. It never answers a request with a
+ * body, whatever the method, since the answer depends on the body, too. */
 static bool is_for_cache(const struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
@@ -81,10 +81,10 @@ static void go_past(struct cached *cached, struct exchange *exchange,
     inner->answer(inner->self, exchange, rest);
 }
 
-/* Fetches anew in the background, unless another does (RFC 5861 3). Nothing is
- * fetched for a request with only-if-cached, which would go on with it, so that
- * a cache behind would answer 504; nor for one with no-store, whose answer could
- * not be stored. */
+/* Fetches the answer anew in the background, unless another fetch does so (RFC
+ * 5861 3). Nothing is fetched for a request with only-if-cached: the fetch
+ * would have that directive, too, and a cache behind would answer 504. Nothing
+ * is fetched for a request with no-store, whose answer could not be stored. */
 static void refresh_later(struct cached *cached, struct exchange *exchange,
                           struct bytes key, const struct cache_control *control,
                           const struct cache_found *found)
@@ -112,8 +112,8 @@ static void refresh_later(struct cached *cached, struct exchange *exchange,
         cache_found_release(&earlier);
 }
 
-/* Whether the request may get what was found: one with Authorization only gets
- * shared answers. */
+/* Whether the request may get what was found. A request with Authorization gets
+ * only shared answers. */
 static bool is_open_to(const struct cache_found *found,
                        const struct request *request)
 {
@@ -121,7 +121,7 @@ static bool is_open_to(const struct cache_found *found,
            cache_facts_is_shared(&found->entry->facts);
 }
 
-/* Answers with what was found. False: that is not possible. */
+/* Answers with what was found. Returns false if that is not possible. */
 static bool answer_found(struct cached *cached, struct exchange *exchange,
                          struct bytes key, const struct cache_control *control,
                          const struct cache_found *found)
@@ -138,7 +138,7 @@ static bool answer_found(struct cached *cached, struct exchange *exchange,
         return false;
     case CACHE_USE_MEANWHILE:
         if (found->entry->ranges)
-            return false; /* parts cannot be refreshed so */
+            return false; /* parts cannot be fetched in the background */
         refresh_later(cached, exchange, key, control, found);
         break;
     case CACHE_USE_FRESH:
@@ -162,9 +162,10 @@ static bool is_for_part(const struct request *request)
            count == 1;
 }
 
-/* Whether the request fetches for itself: nobody else waits for its answer, and
- * a part or a head makes no entry. The head of an existing entry only tells
- * whether that is still valid. */
+/* Whether the request goes directly to the proxy. Nobody else waits for the
+ * answer to such a request, and it makes no entry, as it wants a head or
+ * several parts. A HEAD for an existing entry does not go directly, since it
+ * tells whether the entry is still valid. */
 static bool goes_past(const struct exchange *exchange,
                       const struct cache_found *found)
 {
@@ -175,7 +176,7 @@ static bool goes_past(const struct exchange *exchange,
             (request_find(request, FIELD_RANGE) && !is_for_part(request)));
 }
 
-/* Returns the name, for Cache-Status, of a bypass because of what was found. */
+/* Returns the reason, for Cache-Status, why the found entry was bypassed. */
 static enum cached_way way_past(const struct cache_found *found)
 {
     if (!found->entry)
@@ -206,10 +207,10 @@ static void answer_by_key(struct cached *cached, struct exchange *exchange,
     cache_found_release(&found);
 }
 
-/* Whether a request bypasses the cache, and gets and leaves nothing there. One
- * reason: the origin does not see fields that Connection names, so its answer
- * is for requests without the field, but would be stored for those with it
- * (Vary). */
+/* Whether a request bypasses the cache, gets nothing from it and stores nothing
+ * in it. This includes requests with fields that Connection names. The origin
+ * does not see these fields, so its answer is for requests without them. With
+ * Vary, the answer would be stored for requests that have them. */
 static bool is_passed_by(const struct cached *cached,
                          const struct exchange *exchange)
 {
@@ -262,7 +263,7 @@ struct handler cached_handler(struct cached *cached)
 
 /* --- Invalidating -------------------------------------------------------- */
 
-/* RFC 9110 9.2.1. */
+/* Whether the method only reads (RFC 9110 9.2.1). */
 static bool is_safe(const struct request *request)
 {
     static const struct bytes names[] = {
@@ -276,8 +277,8 @@ static bool is_safe(const struct request *request)
            request->method == METHOD_TRACE;
 }
 
-/* Appends the key of reference, or if that is NULL of the request's own
- * address. False: there is none. */
+/* Appends the key of reference, or of the request's own address if reference is
+ * NULL. Returns false if there is no key. */
 static bool put_key(const struct cache_key_rules *rules,
                     const struct exchange *exchange,
                     const struct cache_key_asker *asker,
@@ -290,8 +291,8 @@ static bool put_key(const struct cache_key_rules *rules,
                : cache_key_put_target(rules, request, asker, out);
 }
 
-/* Invalidates what is stored by key, which has no form, for those who ask in
- * these forms, and in each usual form besides. */
+/* Invalidates what is stored by key, which has no form. Answers to these forms
+ * go, and answers to each usual form besides. */
 static void invalidate_forms(struct cache_store *store, struct buf *key,
                              const struct request *request,
                              const struct cache_forms *forms)
@@ -309,10 +310,10 @@ static void invalidate_forms(struct cache_store *store, struct buf *key,
     }
 }
 
-/* Invalidates the stored answers of an address: reference, or if that is NULL
- * the request's own. Readers may have asked in other forms than the writer: in
- * one that only a proxy or a framework tells, or, behind the same proxy, in the
- * writer's and one more. */
+/* Invalidates the stored answers of an address: reference, or the request's own
+ * address if reference is NULL. Readers may have asked in other forms than the
+ * writer: in a form that only a proxy or a framework adds, or, behind the same
+ * proxy, in the writer's form and one more. */
 static void invalidate(struct cached *cached, const struct exchange *exchange,
                        const struct bytes *reference)
 {
@@ -333,7 +334,7 @@ static void invalidate(struct cached *cached, const struct exchange *exchange,
     buf_fini(&key);
 }
 
-/* Invalidates the address that the client knows for uri. */
+/* Invalidates the address by which the client knows uri. */
 static void invalidate_named(struct cached *cached,
                              const struct exchange *exchange,
                              const struct relay *relay, struct bytes uri)

@@ -5,13 +5,13 @@
 #include "http/condition.h"
 #include "http/range.h"
 
-/* The head; for each range memory, file, and what was dropped from that. */
+/* The head; for each range memory, a file, and bytes dropped from the file. */
 enum { RANGES_PARTS_MAX = 1 + 3 * CACHE_RANGES_MAX };
 
 /* --- Heads --------------------------------------------------------------- */
 
-/* Puts the fields that a cache adds to stored ones: Age (RFC 9111 5.1),
- * Cache-Status (RFC 9211). */
+/* Puts the fields that a cache adds to the stored fields: Age (RFC 9111 5.1)
+ * and Cache-Status (RFC 9211). */
 static void put_own_fields(const struct cached *cached,
                            const struct cache_entry *entry,
                            const struct cached_note *note, struct buf *head)
@@ -36,7 +36,7 @@ static void begin(struct response *response, const struct cache_entry *entry,
     response->has_date = entry->facts.has_date;
 }
 
-/* Notes that the answer may be compressed, although this one is not. */
+/* Notes that the answer may be compressed, although it is not this time. */
 static void note_codings(struct exchange *exchange,
                          const struct cache_entry *entry)
 {
@@ -63,8 +63,9 @@ static void answer_not_modified(struct cached *cached,
 
 enum part_verdict { PART_ALL, PART_ONE, PART_NONE };
 
-/* A stored date does not tell versions apart that were made in the same second
- * as the answer (RFC 9110 8.8.2.2): only an earlier date does. */
+/* Returns the time before which a stored date is strong. A later date does not
+ * tell apart versions made in the same second as the answer (RFC 9110
+ * 8.8.2.2). */
 static int64_t end_of_strong_dates(const struct cached *cached,
                                    const struct cache_facts *facts)
 {
@@ -73,8 +74,8 @@ static int64_t end_of_strong_dates(const struct cached *cached,
     return facts->date_s < now_s ? facts->date_s : now_s;
 }
 
-/* Finds the part that the request wants. Several parts are not supported:
- * sending all of it is a valid answer. */
+/* Finds the part that the request wants. Several parts are not supported: the
+ * whole body is a valid answer, too. */
 static enum part_verdict find_part(const struct cached *cached,
                                    const struct exchange *exchange,
                                    const struct cache_entry *entry,
@@ -126,7 +127,7 @@ static void answer_range(struct cached *cached, struct exchange *exchange,
     const struct cache_entry *entry = found->entry;
 
     begin(response, entry, 206, BYTES("Partial Content"));
-    /* In a whole answer, the field has no meaning (RFC 9110 14.4). */
+    /* Content-Range has no meaning in a whole answer (RFC 9110 14.4). */
     cached_head_put_but(entry->lines, BYTES("Content-Range"), &response->head);
     buf_put(&response->head, note->own);
     note_codings(exchange, entry);
@@ -150,7 +151,7 @@ static void refuse_range(struct cached *cached, struct exchange *exchange,
                         cached->options.defaults);
 }
 
-/* --- All of it ----------------------------------------------------------- */
+/* --- The whole body ------------------------------------------------------ */
 
 static void answer_all(struct cached *cached, struct exchange *exchange,
                        const struct cache_found *found,
@@ -166,7 +167,8 @@ static void answer_all(struct cached *cached, struct exchange *exchange,
                     found->body ? cache_body_length(found->body) : 0);
 }
 
-/* Conditions apply to what would be a 200 (RFC 9110 13.2.1). An answer without
+/* Whether the client has the stored answer already. Conditions apply to a
+ * request whose answer would be a 200 (RFC 9110 13.2.1). An answer without
  * Last-Modified counts as unmodified since it was made (RFC 9111 4.3.2). */
 static bool is_known(const struct cached *cached,
                      const struct exchange *exchange,
@@ -184,7 +186,7 @@ static bool is_known(const struct cached *cached,
                CONDITION_NOT_MODIFIED;
 }
 
-/* --- Of parts ------------------------------------------------------------ */
+/* --- Entries of parts ---------------------------------------------------- */
 
 static bool is_intact(void *object)
 {
@@ -199,7 +201,7 @@ static void release_entry(void *object)
     cache_entry_release(&entry);
 }
 
-/* Adds the head, and len bytes from several ranges. */
+/* Adds the head, and len bytes from byte first on, out of several ranges. */
 static void add_ranges(struct exchange *exchange, struct cache_entry *entry,
                        uint64_t first, uint64_t len)
 {
@@ -243,7 +245,7 @@ static void answer_ranges(struct cached *cached, struct exchange *exchange,
     }
     if (verdict == PART_ALL)
         range = (struct range){0, ranges->length - 1};
-    if (!cache_ranges_has(ranges, &range)) { /* the origin has chosen it */
+    if (!cache_ranges_has(ranges, &range)) { /* send the origin's choice */
         range = ranges->ranges[0].at;
         verdict = PART_ONE;
     }
@@ -289,7 +291,7 @@ bool cached_has(const struct cached *cached, const struct exchange *exchange,
     return cache_ranges_has(entry->ranges, &range);
 }
 
-/* --- What there is ------------------------------------------------------- */
+/* --- Any entry ----------------------------------------------------------- */
 
 void cached_answer(struct cached *cached, struct exchange *exchange,
                    const struct cache_found *found,

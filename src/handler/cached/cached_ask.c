@@ -3,13 +3,13 @@
 #include "handler/cached/cached_priv.h"
 
 enum {
-    LOOKS_MAX = 4, /* looks; then it fetches for itself */
+    LOOKS_MAX = 4, /* looks into the store before it fetches for itself */
     INTERIM_BYTES_MAX = 65536
 };
 
 /*
  *   begin --> WAITING for another's flight --> begin
- *     |-----> FETCHING ---> has an entry, or a fetch that is its own
+ *     |-----> FETCHING ---> has an entry, or a fetch for this request only
  *     '-----> has an entry
  */
 struct ask {
@@ -17,19 +17,19 @@ struct ask {
     struct fetch_asker asker;
     struct cached *cached;
     struct cache_wait wait;
-    struct cache_flight *flight; /* the one it waits for; or NULL */
+    struct cache_flight *flight; /* the flight it waits for, or NULL */
     unsigned looks;
-    bool is_done;      /* all below is the result */
-    bool is_collapsed; /* another's fetch has brought it */
+    bool is_done;      /* the members from here to own have the result */
+    bool is_collapsed; /* another request's fetch has brought the result */
     struct cache_found found;
     struct cache_reader place; /* reader's position in found's body */
     bool has_place;
-    struct fetch *hand; /* if not NULL: instead of found */
+    struct fetch *hand; /* if not NULL, the result instead of found */
     struct cached_note note;
     struct buf own; /* memory of note.own */
     struct cache_control control;
-    struct buf interims; /* each after a struct interim */
-    size_t interims_at;  /* begin of those not taken yet */
+    struct buf interims; /* each stands behind a struct interim */
+    size_t interims_at;  /* begin of those that were not taken yet */
     size_t key_len;
     char key[];
 };
@@ -42,16 +42,17 @@ struct interim {
 
 /* --- A position in the body ---------------------------------------------- */
 
-/* Takes a reader's position in the body. If its exchange does not read for long
- * (its client takes nothing), the body waits, as for any slow reader: otherwise
- * bytes behind the position would be held without bound, or be lost. */
+/* Takes a reader's position in the body. If the exchange does not read for
+ * long, since its client takes nothing, the body waits for it as for any slow
+ * reader. Otherwise, bytes behind the position would be held without bound, or
+ * be lost. */
 static void take_place(struct ask *ask)
 {
     ask->has_place = ask->found.body;
     if (!ask->has_place)
         return;
     cache_body_join(ask->found.body, &ask->place, 0);
-    cache_body_note_begun(ask->found.body); /* so no reader pauses for it */
+    cache_body_note_begun(ask->found.body); /* no reader pauses for this one */
 }
 
 static void leave_place(struct ask *ask)
@@ -124,8 +125,8 @@ static void on_fetched(struct fetch_asker *asker,
 }
 
 /* Keeps an interim answer for the client. The fetch does not wait for the
- * client, since others wait for the fetch. One that does not fit is dropped: a
- * final answer follows. */
+ * client, since others wait for the fetch. An interim answer that does not fit
+ * is dropped: a final answer follows. */
 static void on_interim(struct fetch_asker *asker, const struct answer *interim)
 {
     struct ask *ask = OWNER_OF(asker, struct ask, asker);
@@ -135,7 +136,7 @@ static void on_interim(struct fetch_asker *asker, const struct answer *interim)
                            .fields_len = interim->fields.len};
     size_t before = out->len;
 
-    if (asker->exchange->request.minor == 0) /* HTTP/1.0 has none (RFC 9110) */
+    if (asker->exchange->request.minor == 0) /* HTTP/1.0 has no 1xx */
         return;
     buf_put(out, (struct bytes){(const char *)&head, sizeof(head)});
     buf_put(out, interim->phrase);
@@ -155,7 +156,7 @@ static void on_flight(struct cache_wait *wait)
 
 /* --- Deciding ------------------------------------------------------------ */
 
-/* Whether found may be used since the origin has failed a moment ago. */
+/* Whether found may be used because the origin has failed a moment ago. */
 static bool bears_failure(const struct ask *ask, int64_t now_s)
 {
     const struct cache_entry *entry = ask->found.entry;
@@ -167,7 +168,7 @@ static bool bears_failure(const struct ask *ask, int64_t now_s)
                                                         memory_order_relaxed));
 }
 
-/* Whether what was found can be used as it is. */
+/* Whether the found entry can be used as it is. */
 static bool serves(struct ask *ask)
 {
     const struct cached *cached = ask->cached;
@@ -190,7 +191,7 @@ static bool serves(struct ask *ask)
            (use == CACHE_USE_MEANWHILE || bears_failure(ask, now_s));
 }
 
-/* Whether a part is wanted of an answer that is not stored as a whole. */
+/* Whether the request wants a part of an answer that is not stored whole. */
 static bool wants_part(const struct ask *ask)
 {
     const struct cache_entry *entry = ask->found.entry;
@@ -199,8 +200,8 @@ static bool wants_part(const struct ask *ask)
            request_find(&ask->asker.exchange->request, FIELD_RANGE);
 }
 
-/* Prepares to fetch only what the stored parts lack, for a client that wants
- * the whole: if exactly one part is missing. */
+/* Prepares to fetch only the part that the stored parts lack. This is done if
+ * the client wants the whole answer and exactly one part is missing. */
 static void prepare_parts(struct ask *ask, struct fetch_order *order)
 {
     order->way = CACHED_PARTIAL;
@@ -222,7 +223,7 @@ static enum cached_way way_about(const struct ask *ask)
                : CACHED_STALE;
 }
 
-/* Fetches the answer. flight NULL: only for this request. */
+/* Fetches the answer. Without a flight, it is for this request only. */
 static void fetch(struct ask *ask, struct cache_flight *flight)
 {
     struct fetch_order order = {.from = ask->asker.exchange,
@@ -242,8 +243,8 @@ static void fetch(struct ask *ask, struct cache_flight *flight)
     ask->is_done = !fetch_begin(ask->cached, &order);
 }
 
-/* Whether the request neither waits for others' fetches, nor lets others wait
- * for its own: requests that wait together must be alike. */
+/* Whether the request waits for no fetch of others, and lets no others wait for
+ * its own fetch. Requests that wait together must be alike. */
 static bool goes_alone(const struct ask *ask)
 {
     return ask->looks > LOOKS_MAX || wants_part(ask) ||
@@ -290,7 +291,7 @@ static void begin(struct ask *ask)
     }
 }
 
-/* Looks again, if the flight that was waited for has ended. */
+/* Looks into the store again, if the flight that was waited for has ended. */
 static void look_again(struct ask *ask)
 {
     struct cache_store *store = ask->cached->options.store;

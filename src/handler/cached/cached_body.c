@@ -15,7 +15,7 @@ static void release_body(void *object)
 }
 
 /* Whether a short body is sent compressed as a whole, or would be for GET. The
- * response has the body. */
+ * response already holds a reference to the body. */
 static bool is_coded(struct exchange *exchange, const struct part *part)
 {
     struct response *response = &exchange->response;
@@ -31,7 +31,7 @@ static bool is_coded(struct exchange *exchange, const struct part *part)
     return false;
 }
 
-/* Whether a long body is compressed: read from its file, piece by piece. */
+/* Whether a long body is compressed, and read from its file piece by piece. */
 static bool is_coded_long(struct cached *cached, struct exchange *exchange,
                           struct cache_body *body, uint64_t first, uint64_t len)
 {
@@ -109,6 +109,6 @@ void cached_add_body(struct cached *cached, struct exchange *exchange,
         response_add_head(&exchange->response);
     else if (length == 0 || (is_whole && cache_body_has_from(body, first)))
         add_whole(cached, exchange, body, first, length);
-    else /* if bytes are gone, the source reports that */
+    else /* the source reports it if bytes are gone */
         add_filling(cached, exchange, body, first, length);
 }

@@ -1,13 +1,13 @@
 #include "handler/cached/cached_fetch_priv.h"
 
-enum { LONG_FIELDS_BYTES = 4096 }; /* browsers mostly send half of that */
+enum { LONG_FIELDS_BYTES = 4096 }; /* browsers mostly send half as many */
 
 bool fetch_is_about_request(const struct fetch *fetch)
 {
     unsigned status = fetch->exchange.response.status;
 
     switch (status) {
-    case 206: /* to "Request-Range", say, which Apache knows */
+    case 206: /* may answer "Request-Range", which Apache knows */
     case 226:
         return true;
     case 401:
@@ -23,8 +23,8 @@ bool fetch_is_about_request(const struct fetch *fetch)
     }
 }
 
-/* Whether an origin may find fault with the fields of a request though it finds
- * none with those of others: they are long, or have bytes that are not ASCII. */
+/* Whether an origin may refuse the fields of this request, while it accepts
+ * those of others: they are long, or have bytes that are not ASCII. */
 static bool is_odd(const struct request *request)
 {
     size_t bytes = 0;

@@ -2,10 +2,11 @@
 
 #include "handler/cached/cached_fetch_priv.h"
 
-/* Tells a proxy that is asked over https that the client is, too. */
+/* Stands for the TLS connection of a fetch whose client has asked over https.
+ * So the proxy sees that the client is secure. */
 static const char secure_mark;
 
-/* Whether there is a final answer; interim ones go to the asker, and are not
+/* Whether there is a final answer. Interim answers go to the asker, and are not
  * stored. */
 static bool is_answered(struct fetch *fetch)
 {
@@ -33,7 +34,7 @@ static void run(struct cache_wait *wait)
     case FETCH_FILLING:
         fetch_fill(fetch);
         break;
-    case FETCH_HANDED: /* wakes the exchange it was handed to */
+    case FETCH_HANDED: /* on_wake() wakes the exchange that has the fetch */
         break;
     }
 }
@@ -84,8 +85,8 @@ static bool begins_with(struct bytes text, const char *word)
 }
 
 /* Whether a field may tell the origin whose request it is. Authorization has
- * rules of its own; but many clients send "X-API-Key: ..." or "Private-Token:
- * ...", and are answered as if they had a cookie. */
+ * rules of its own. Many clients send "X-API-Key: ..." or "Private-Token: ..."
+ * instead, and are treated like clients with a cookie. */
 static bool tells_user(struct bytes name)
 {
     static const char *const words['z' - 'a' + 1][8] = {
@@ -106,7 +107,7 @@ static bool tells_user(struct bytes name)
 
     if (bytes_ieq(name, BYTES("Cookie")))
         return true;
-    /* Browsers say by it that somebody has clicked, not who. */
+    /* Sec-Fetch-User says that somebody has clicked, not who. */
     if (bytes_ieq(name, BYTES("Sec-Fetch-User")))
         return false;
     for (size_t at = 0; at < name.len; at++) {
@@ -199,6 +200,6 @@ bool fetch_begin(struct cached *cached, const struct fetch_order *order)
     if (fetch->asker)
         fetch->asker->fetch = fetch;
     inner->answer(inner->self, &fetch->exchange, fetch->exchange.request.path);
-    cache_wait_later(&fetch->turn); /* it may be answered already */
+    cache_wait_later(&fetch->turn); /* the proxy may have answered already */
     return true;
 }

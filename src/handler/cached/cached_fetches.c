@@ -4,7 +4,7 @@
 
 enum {
     MANY = 64,    /* unread fetches that may continue for later clients */
-    LOOKED_AT = 4 /* looked at for each new fetch, to share the work */
+    LOOKED_AT = 4 /* fetches looked at for each new one, to share the work */
 };
 
 /* --- Coming and going ---------------------------------------------------- */
@@ -20,8 +20,8 @@ uint64_t fetch_body_length(const struct fetch *fetch)
     return fetched_length(&fetch->exchange.response);
 }
 
-/* The time a request took counts in milliseconds, not in changes of the
- * second. */
+/* The duration of a request is measured in milliseconds, and not by changes of
+ * the clock's second. */
 struct cache_circumstances fetch_circumstances(const struct fetch *fetch)
 {
     const struct cached_options *options = &fetch->cached->options;
@@ -75,8 +75,8 @@ void fetch_tell(struct fetch *fetch, const struct cache_found *found,
     asker->on_fetched(asker, found, hand, note);
 }
 
-/* Puts the fields of the answer that are for the asker only, and so are not
- * stored. */
+/* Puts the fields of the answer that are only for the asker, and which are not
+ * stored for this reason. */
 static void put_own(const struct fetch *fetch, struct buf *out)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);
@@ -182,8 +182,9 @@ void fetch_end_unread(struct cached *cached)
     }
 }
 
-/* Ends fetches that fetch_forsake() could not: the last one that waited was
- * another worker's, or many readers left at once, and nobody begins another. */
+/* Ends fetches that fetch_forsake() could not end. In one case, the last
+ * request that waited was another worker's. In the other, many readers left at
+ * once, and no new fetch has ended those without readers. */
 void fetch_end_unawaited(struct cached *cached)
 {
     size_t unread = 0;

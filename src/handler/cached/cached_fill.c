@@ -5,7 +5,7 @@
 enum {
     TURN_BYTES = 262144, /* bytes of one fetch before others get their turn */
     PIECE_BYTES = 65536,
-    /* The rest that is worth fetching even if nobody reads. */
+    /* This much of the rest is worth fetching even if nobody reads it. */
     ALONE_BYTES = 4 * 1048576
 };
 
@@ -19,12 +19,13 @@ static bool put_part(struct fetch *fetch, struct part part)
         return cache_body_put_pipe(fetch->body, part.fd, part.len);
     case PART_SENDFILE:
     case PART_READ:
-        break; /* proxies give none */
+        break; /* proxies give no such parts */
     }
     return part.len == 0;
 }
 
-/* Stops storing the body: from now on it holds only what its readers need. */
+/* Stops storing the body. From now on it holds only bytes that its readers
+ * need. */
 static void stop_keeping(struct fetch *fetch)
 {
     struct cache_store *store = fetch->cached->options.store;
@@ -39,7 +40,7 @@ static void stop_keeping(struct fetch *fetch)
     cache_body_pass(fetch->body);
 }
 
-/* Whether the body is too long to be stored, or there is no room for it. */
+/* Whether the body is too long to be stored, or the store has no room left. */
 static bool is_too_long(const struct fetch *fetch)
 {
     const struct cache_store *store = fetch->cached->options.store;
@@ -52,8 +53,7 @@ static bool is_too_long(const struct fetch *fetch)
                 cache_store_options_of(store)->object_max);
 }
 
-/* Whether a body that nobody reads is worth being completed for later
- * clients. */
+/* Whether a body that nobody reads should be completed for later clients. */
 static bool is_worth_ending(const struct fetch *fetch)
 {
     uint64_t length = cache_body_length(fetch->body);
@@ -89,8 +89,8 @@ static void finish(struct fetch *fetch, bool is_whole)
     fetch_destroy(fetch);
 }
 
-/* Puts the bytes that came with the head into the body. False: there is no
- * room. */
+/* Puts the bytes that came with the head into the body. Returns false if there
+ * is no room for them. */
 static bool put_first(struct fetch *fetch)
 {
     struct response *response = &fetch->exchange.response;
@@ -107,8 +107,8 @@ static bool put_first(struct fetch *fetch)
 
 /* --- Bytes that are stored already --------------------------------------- */
 
-/* Puts the next bytes before end from earlier. False: they cannot be read, or
- * there is no room. */
+/* Puts the next bytes before end from earlier. Returns false if they cannot be
+ * read, or if there is no room for them. */
 static bool put_held(struct fetch *fetch, uint64_t end, uint64_t *bytes)
 {
     const struct cache_ranges *ranges = fetch->earlier.entry->ranges;
@@ -129,7 +129,8 @@ static bool put_held(struct fetch *fetch, uint64_t end, uint64_t *bytes)
     return data.len > 0 && cache_body_put(fetch->body, data);
 }
 
-/* Leaves the gap if it is filled: stored bytes come next. False: it is not. */
+/* Leaves the gap if it is filled; stored bytes come next. Returns false if it
+ * is not filled. */
 static bool leave_gap(struct fetch *fetch)
 {
     if (fetch->mended != fetch->gap.last - fetch->gap.first + 1)
@@ -138,8 +139,8 @@ static bool leave_gap(struct fetch *fetch)
     return true;
 }
 
-/* Returns how far the stored ranges reach from held_at on; held_at itself if
- * they do not have the next byte. */
+/* Returns how far the stored ranges reach from held_at on. Returns held_at
+ * itself if they do not have the next byte. */
 static uint64_t held_end(const struct fetch *fetch)
 {
     if (!fetch->mends)
@@ -149,7 +150,7 @@ static uint64_t held_end(const struct fetch *fetch)
                : fetch->earlier.entry->ranges->length;
 }
 
-/* --- What comes ---------------------------------------------------------- */
+/* --- Bytes of the reply -------------------------------------------------- */
 
 static bool is_beyond_gap(const struct fetch *fetch)
 {
@@ -157,8 +158,8 @@ static bool is_beyond_gap(const struct fetch *fetch)
            fetch->mended > fetch->gap.last - fetch->gap.first + 1;
 }
 
-/* Puts the next piece of the reply into the body. False: nothing more comes
- * now, or ever. */
+/* Puts the next piece of the reply into the body. Returns false if no more
+ * bytes come now, or if the body has ended. */
 static bool fill_piece(struct fetch *fetch, uint64_t *bytes)
 {
     struct response *response = &fetch->exchange.response;
@@ -185,7 +186,7 @@ static bool fill_piece(struct fetch *fetch, uint64_t *bytes)
 }
 
 /* Puts the next bytes into the body: from the reply, or from stored ranges.
- * False: nothing more comes now, or ever. */
+ * Returns false if no more bytes come now, or if the body has ended. */
 static bool fill_next(struct fetch *fetch, uint64_t *bytes)
 {
     uint64_t end = held_end(fetch);
@@ -220,7 +221,7 @@ void fetch_fill(struct fetch *fetch)
     }
     do {
         if (!cache_body_takes_more(fetch->body, &fetch->turn))
-            return; /* a reader wakes it */
+            return; /* a reader wakes the fetch */
         if (cache_body_is_forsaken(fetch->body) ||
             (!cache_body_is_wanted(fetch->body) && !is_worth_ending(fetch))) {
             finish(fetch, false);

@@ -4,14 +4,14 @@
 #include "handler/encode.h"
 #include "http/head_edit.h"
 
-/* The body of a fetch's answer, handed to another response: first its parts,
- * then its source. */
+/* The body of a fetch's answer, handed to another response. The parts of the
+ * answer come first, then its source. */
 struct handed {
     struct source source;
     struct fetch *fetch;
     struct exchange *from;
     struct exchange *to;
-    unsigned part_at; /* index of the next of from's parts */
+    unsigned part_at; /* index of from's next part */
 };
 
 static bool has_parts(const struct handed *handed)
@@ -60,7 +60,7 @@ static void destroy(struct source *source)
     free(handed);
 }
 
-/* Copies the head, without the fields that every answer of the server has
+/* Copies the head, except for the fields that every answer of this server has
  * already. */
 static void copy_head(struct response *to, const struct response *from)
 {
@@ -75,8 +75,8 @@ static void copy_head(struct response *to, const struct response *from)
     buf_put(&to->head, fetched_lines(from));
 }
 
-/* Names a 304 or a part as the client has it: what was kept may have reached the
- * client compressed, with a weak ETag. */
+/* Gives a 304 or a part the ETag that the client knows: the whole may have
+ * reached the client compressed, with a weak ETag. */
 static void note_codings(struct exchange *exchange)
 {
     const struct response *response = &exchange->response;
@@ -87,7 +87,7 @@ static void note_codings(struct exchange *exchange)
 
 _Static_assert(CACHE_LENGTH_UNKNOWN == ENCODE_UNSIZED, "both say no length");
 
-/* Adds the body as it comes; its length, if known, is in the copied head. */
+/* Adds the body as it comes. Its length, if known, is in the copied head. */
 static void add_body(struct response *response, const struct response *from,
                      struct source *source)
 {
@@ -106,8 +106,8 @@ static void add_body(struct response *response, const struct response *from,
     response->length_left = length != CACHE_LENGTH_UNKNOWN ? length : 0;
 }
 
-/* Whether the body is added compressed, as that of a stored answer would be.
- * HEAD is told so, too. */
+/* Returns whether the body was added compressed, as a stored answer's would be.
+ * An answer to HEAD only gets the fields of a compressed one. */
 static bool is_coded(struct exchange *exchange, const struct response *from,
                      struct source *source)
 {

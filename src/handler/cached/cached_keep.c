@@ -2,14 +2,14 @@
 #include "handler/cached/cached_fetch_priv.h"
 
 enum {
-    RETRY_S = 2 /* a failed origin is not asked for so long, if stale answers
-                   may be used */
+    RETRY_S = 2 /* seconds in which a failed origin is not asked again, if stale
+                   answers may be used */
 };
 
 /* --- Stale answers in place of failures ---------------------------------- */
 
-/* Whether an answer says that the origin has failed; the proxy's own errors
- * have such statuses, too. A 404 or 410 is no failure, even if the place's own
+/* Whether an answer says that the origin has failed. The proxy's own errors
+ * have these statuses, too. A 404 or 410 is no failure, even if the place's own
  * page replaces it. */
 static bool is_failure(const struct response *response)
 {
@@ -23,8 +23,8 @@ static bool is_refusal(const struct response *response)
     return response->reason != REASON_NONE;
 }
 
-/* Answers with a stored answer instead of a failure. False: none may be used
- * so. */
+/* Answers with a stored answer instead of a failure. Returns false if no stored
+ * answer may be used instead. */
 static bool bear_failure(struct fetch *fetch)
 {
     const struct cached *cached = fetch->cached;
@@ -56,18 +56,18 @@ static bool bear_failure(struct fetch *fetch)
 
 /* --- Keeping ------------------------------------------------------------- */
 
-/* What is stored of an answer. */
+/* The parts of an answer that are stored. */
 struct keeping {
     unsigned status;
     struct bytes phrase;
     struct bytes lines;
     uint64_t bytes;     /* length of the body, or CACHE_LENGTH_UNKNOWN */
-    struct range range; /* this and the next: for a part that is stored alone */
+    struct range range; /* range and length: for a part that is stored alone */
     uint64_t length;
 };
 
-/* Reads the part that fills the gap between stored ranges, which completes the
- * answer. */
+/* Reads the part that fills the gap between stored ranges and so completes the
+ * stored answer. Returns false if it is another part. */
 static bool read_mending(const struct fetch *fetch, struct keeping *kept)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);
@@ -84,8 +84,9 @@ static bool read_mending(const struct fetch *fetch, struct keeping *kept)
            kept->range.last == fetch->gap.last;
 }
 
-/* Reads a part that has come; a part that is the whole body counts as complete.
- * Puts the lines into out, without those about this part. */
+/* Reads a part that has come. A part that is the whole body counts as complete.
+ * Puts the lines into out, except those that describe this part. Returns false
+ * if the part cannot be stored. */
 static bool read_part(struct fetch *fetch, struct keeping *kept,
                       struct buf *out)
 {
@@ -118,12 +119,12 @@ static bool read_answer(struct fetch *fetch, struct keeping *kept,
                              .bytes = fetch_body_length(fetch)};
     if (response->status == 206)
         return read_part(fetch, kept, out);
-    fetch->mends = false; /* it is not the part asked for */
+    fetch->mends = false; /* the answer is not the part asked for */
     return true;
 }
 
-/* Whether the place's own page must replace the answer later: its asker has
- * left, or there was none. */
+/* Whether the answer is an error that the place's own page must replace later,
+ * since its asker has left, or there was none. */
 static bool is_bare_error(const struct fetch *fetch, const struct keeping *kept)
 {
     return fetch->cached->options.intercepts_errors && kept->status >= 400 &&
@@ -154,8 +155,8 @@ static bool has_body(unsigned status)
     return status != 204 && status != 304;
 }
 
-/* Creates the entry to be stored: with the whole body, or a range of it, or the
- * earlier entry completed by this answer. */
+/* Creates the entry to be stored. The entry has the whole body, or a range of
+ * the body, or is the earlier entry completed by this answer. */
 static struct cache_entry *create_entry(struct fetch *fetch,
                                         const struct keeping *kept,
                                         struct cache_entry_parts *parts)
@@ -176,8 +177,8 @@ static struct cache_entry *create_entry(struct fetch *fetch,
     return entry;
 }
 
-/* Whether the body will again be too long to be stored: all who read along
- * would be as slow as the slowest of them. */
+/* Whether the body will again be too long to be stored. If it is, it is not
+ * shared: all its readers would be as slow as the slowest of them. */
 static bool will_be_long(const struct fetch *fetch, const struct keeping *kept,
                          struct bytes variant)
 {
@@ -187,8 +188,9 @@ static bool will_be_long(const struct fetch *fetch, const struct keeping *kept,
                                 variant, cached_mono_s(fetch->cached));
 }
 
-/* Makes the entry and the room for its body. False: no memory, its Vary cannot
- * be evaluated, or it is too long. */
+/* Makes the entry and the room for its body. Returns false when there is no
+ * memory, when the answer's Vary cannot be evaluated, or when the body will be
+ * too long. */
 static bool make_entry(struct fetch *fetch, const struct keeping *kept)
 {
     struct cached *cached = fetch->cached;
@@ -212,7 +214,7 @@ static bool make_entry(struct fetch *fetch, const struct keeping *kept)
         fetch->has_no_variant = true;
     if (fetch->mends &&
         !bytes_eq(buf_bytes(&names), fetch->earlier.entry->names))
-        names.failed = true; /* its gap is from an answer for others */
+        names.failed = true; /* the stored ranges are for other requests */
     if (!names.failed && !fetch->has_no_variant &&
         !will_be_long(fetch, kept, buf_bytes(&variant))) {
         parts.names = buf_bytes(&names);
@@ -228,8 +230,8 @@ static bool make_entry(struct fetch *fetch, const struct keeping *kept)
     return fetch->entry;
 }
 
-/* Stores the entry. A part is stored only when it is complete, with other
- * parts. */
+/* Stores the entry. An entry with a part is stored later, when the part is
+ * complete, together with other parts. */
 static bool put_entry(struct fetch *fetch)
 {
     struct cache_store *store = fetch->cached->options.store;
@@ -273,8 +275,8 @@ static bool keep(struct fetch *fetch)
 
 /* --- Answers that are not stored ----------------------------------------- */
 
-/* Removes the stored answer of the address, since this answer says that it has
- * changed. */
+/* Removes the stored answer of the address, since the new answer says that the
+ * resource has changed. */
 static void forget_earlier(struct fetch *fetch)
 {
     const struct response *response = &fetch->exchange.response;
@@ -284,8 +286,8 @@ static void forget_earlier(struct fetch *fetch)
         cache_store_drop(fetch->cached->options.store, fetch->earlier.entry);
 }
 
-/* Whether the answer is for this request only, so that another request might
- * get one that can be stored. */
+/* Whether the answer is for this request only, so that another request may get
+ * an answer that can be stored. */
 static bool is_of_one_request(const struct fetch *fetch)
 {
     const struct response *response = &fetch->exchange.response;
@@ -296,7 +298,7 @@ static bool is_of_one_request(const struct fetch *fetch)
     case 304:
     case 412:
     case 416:
-    case 429: /* for a client that asks too much */
+    case 429: /* this client asks too often */
     case 431:
         return true;
     default:

@@ -1,9 +1,9 @@
 #include "handler/cached/cached_fetch_priv.h"
 
-/* --- What it is ---------------------------------------------------------- */
+/* --- Which part ---------------------------------------------------------- */
 
-/* Returns the value of the only field of that name; data is NULL if there is
- * none, or several. */
+/* Returns the value of the only field of that name. Its data is NULL if there
+ * is no such field, or if there are several. */
 static struct bytes find_only(struct bytes lines, struct bytes name)
 {
     struct bytes value = {NULL, 0};
@@ -49,8 +49,8 @@ bool fetch_is_same(const struct cache_facts *a, const struct cache_facts *b)
     return cache_facts_is_strong(a) && bytes_eq(a->etag, b->etag);
 }
 
-/* Makes an entry with the parts of earlier and the fetch's part. NULL: they
- * belong to different representations, or are too many together. */
+/* Makes an entry with the parts of earlier and the fetch's part. Returns NULL
+ * if they belong to different representations, or are too many together. */
 static struct cache_entry *join(const struct fetch *fetch,
                                 const struct cache_entry *earlier)
 {

@@ -6,7 +6,7 @@
 
 enum { ADDRESS_BYTES_MAX = CACHE_KEY_BYTES_MAX };
 
-/* Puts the tags of all fields that name some, separated by commas. */
+/* Puts the tags of all fields that name tags, separated by commas. */
 static void put_tags(const struct request *request, struct buf *out)
 {
     for (unsigned i = 0; i < request->field_count; i++) {
@@ -45,8 +45,8 @@ static void put_address(const struct cached *cached,
     cache_parts_put_query(&cached->options.key.parts, request->query, out);
 }
 
-/* Reads what a request wants to purge; its texts are put in tags and address.
- * False: they are too long. */
+/* Reads what a request wants to purge, and puts its texts into tags and
+ * address. Returns false if they are too long. */
 static bool read_purge(const struct cached *cached,
                        const struct request *request, struct buf *tags,
                        struct buf *address, struct cache_purge *meant)
@@ -65,15 +65,15 @@ static bool read_purge(const struct cached *cached,
     return !tags->failed && !address->failed;
 }
 
-/* Returns 0 if the request may purge, else the status of its refusal. */
+/* Returns 0 if the request may purge, or else the status of the refusal. */
 static unsigned judge(const struct cached *cached,
                       const struct exchange *exchange,
                       const struct cache_purge *meant)
 {
     struct kv_pass pass;
 
-    /* Programs send no Origin; a browser here sends that of the page, which may
-     * be anybody's. */
+    /* Programs send no Origin. A browser on this machine sends the Origin of
+     * its page, which may be anybody's page. */
     if (local_is_sender(exchange, cached->options.trust) &&
         !request_find(&exchange->request, FIELD_ORIGIN))
         return 0;

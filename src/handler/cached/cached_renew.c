@@ -1,8 +1,8 @@
 #include "cache/cache_vary.h"
 #include "handler/cached/cached_fetch_priv.h"
 
-/* Whether a 304 lets the answer stay, as the same variant. It may have come for
- * a client with cookies: it confirms what is stored for all. */
+/* Whether a 304 lets the stored answer stay, as the same variant. The 304 may
+ * have come for a client with cookies: it confirms what is stored for all. */
 static bool may_keep_on(const struct fetch *fetch,
                         const struct cache_entry *entry)
 {
@@ -20,10 +20,10 @@ static bool may_keep_on(const struct fetch *fetch,
     return is_same && (refusal == CACHE_KEPT || refusal == CACHE_REFUSED_STALE);
 }
 
-/* Replaces the stored entry by one that a 304 has updated, and sets what
- * happens to those that wait. False: the answer is for the asker alone. Then
- * the old entry is removed, unless only the request forbids storing (RFC 9111
- * 5.2.1.5). */
+/* Replaces the stored entry by the entry that a 304 has updated. Sets
+ * *outcome_out to what happens to requests that wait. Returns false if the
+ * answer is for the asker alone. The old entry is then removed, unless only the
+ * request forbids storing (RFC 9111 5.2.1.5). */
 static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
                           enum cache_outcome *outcome_out)
 {
@@ -38,8 +38,8 @@ static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
         *outcome_out = CACHE_OUTCOME_ALONE;
         return false;
     }
-    /* The fetch that fills a body settles or drops its entry at the end. If
-     * another entry had replaced that, it would do neither. */
+    /* The fetch that fills the old entry's body settles or drops that entry at
+     * the end. If another entry had replaced it, neither would happen. */
     if (fetch->earlier.body &&
         cache_body_state_of(fetch->earlier.body) != CACHE_BODY_WHOLE)
         return false;
@@ -51,9 +51,10 @@ static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
 }
 
 /* Makes the entry that replaces the stored one for all; entry is the asker's.
- * What else the 304 says to a client that told who it is may be about that
- * client, unless the origin lets all have it for a while: others only hear that
- * the stored answer is still good. NULL: there is no memory. */
+ * A 304 to a client that told who it is may have fields about that client,
+ * unless the origin lets all clients have it for a while. So the entry for all
+ * takes over only that the stored answer is still good. Returns NULL when there
+ * is no memory. */
 static struct cache_entry *make_shared(const struct fetch *fetch,
                                        struct cache_entry *entry,
                                        struct bytes lines)
@@ -74,7 +75,7 @@ static struct cache_entry *make_shared(const struct fetch *fetch,
     return shared;
 }
 
-/* Refreshes the entry by a 304. False: there is no memory for that. */
+/* Refreshes the entry by a 304. Returns false when there is no memory. */
 static bool refresh(struct fetch *fetch)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);
@@ -99,8 +100,8 @@ static bool refresh(struct fetch *fetch)
     return true;
 }
 
-/* Whether the answer asked about can still be read from its beginning: its body
- * may have broken off, or been too long to be stored. */
+/* Whether the answer asked about can still be read from its beginning. Its body
+ * may have broken off, or may have been too long to be stored. */
 static bool is_there(const struct fetch *fetch)
 {
     struct cache_body *body = fetch->earlier.body;
@@ -126,8 +127,8 @@ bool fetch_heed_not_modified(struct fetch *fetch)
     return true;
 }
 
-/* Whether a given length is the stored one; of a length beyond the range of
- * numbers, nothing is known. */
+/* Whether the length given by the answer, if any, may be the stored length. A
+ * stored length beyond the range of numbers cannot be compared. */
 static bool is_as_long(const struct fetch *fetch, struct bytes lines)
 {
     const struct cache_body *body = fetch->earlier.body;
@@ -140,9 +141,9 @@ static bool is_as_long(const struct fetch *fetch, struct bytes lines)
     return cache_seconds_read(text, &told) && (uint64_t)told == length;
 }
 
-/* Whether the answer to HEAD is for its asker only, as one to GET would be
- * (cached_keep.c): then it says nothing about what is stored for all. Cookies
- * go to the asker in any case. */
+/* Whether the answer to HEAD is for its asker only, by the rules for an answer
+ * to GET (cached_keep.c). Such an answer says nothing about what is stored for
+ * all. Cookies go to the asker in any case. */
 static bool is_of_asker(const struct fetch *fetch, struct bytes lines,
                         const struct cache_circumstances *circumstances)
 {
@@ -158,8 +159,8 @@ static bool is_of_asker(const struct fetch *fetch, struct bytes lines,
            refusal == CACHE_REFUSED_COOKIE;
 }
 
-/* RFC 9111 4.3.5: updates the stored answer, or removes it if it differs. The
- * answer to HEAD itself is passed on. */
+/* Updates the stored answer, or removes it if the answer to HEAD differs from
+ * it (RFC 9111 4.3.5). The caller passes the answer to HEAD on. */
 void fetch_heed_head(struct fetch *fetch)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);

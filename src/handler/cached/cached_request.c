@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 enum {
-    ADDED_MAX = 4, /* fields that are added */
+    ADDED_MAX = 4, /* fields that the cache adds to a request */
     CAPABILITY_BYTES = 128,
     GAP_BYTES = 64
 };
 
-/* Copied texts are put behind each other. */
+/* Puts copied texts one behind the other. */
 struct copier {
     char *at;
 };
@@ -26,8 +26,8 @@ static struct bytes copy(struct copier *copier, struct bytes text)
     return (struct bytes){to, text.len};
 }
 
-/* Copies text in lower case, as the key has it (cache/cache_key.h): what is
- * stored for all must not depend on one client's spelling. */
+/* Copies text in lower case, as it is in the key (cache/cache_key.h). An answer
+ * stored for all clients must not depend on the spelling of one client. */
 static struct bytes copy_lower(struct copier *copier, struct bytes text)
 {
     char *to = copier->at;
@@ -45,8 +45,8 @@ static bool is_lowered(const struct field *field)
     return field->id == FIELD_HOST || field->id == FIELD_ACCEPT_ENCODING;
 }
 
-/* Whether to leave out a client's condition: it is about what the client has,
- * ours about what we have. */
+/* Whether to leave out a client's condition. Such a condition is about what the
+ * client has; our own condition is about what the cache has. */
 static bool is_left_out(enum field_id id, bool is_condition_ours)
 {
     switch (id) {
@@ -60,8 +60,9 @@ static bool is_left_out(enum field_id id, bool is_condition_ours)
     }
 }
 
-/* Whether a field says what a client understands. It is replaced by ours, since
- * what is stored goes to all clients. That of a trusted proxy is in the key. */
+/* Whether a field says what a client understands. Our own field replaces it,
+ * since stored answers go to all clients. The field of a trusted proxy stays:
+ * it is in the key. */
 static bool is_capability(const struct field *field)
 {
     return field_is_called(field->name, BYTES("Surrogate-Capability"));
@@ -104,8 +105,8 @@ static bool is_languages(const struct field *field)
     return bytes_ieq(field->name, BYTES("Accept-Language"));
 }
 
-/* Joins all lines of Accept-Language into one, which is not longer. False: they
- * stay as they are. */
+/* Joins all lines of Accept-Language into one, which is not longer. Returns
+ * false if the lines must stay as they are. */
 static bool put_languages(struct request *to, const struct request *from,
                           struct copier *copier)
 {
@@ -173,7 +174,7 @@ static void put_gap(struct request *to, const struct cache_facts *facts,
 }
 
 /* Adds Surrogate-Capability, which tells the origin which parts of
- * Surrogate-Control are understood here. */
+ * Surrogate-Control this cache understands. */
 static void put_capability(struct request *to, struct bytes name,
                            struct copier *copier)
 {

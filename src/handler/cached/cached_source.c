@@ -3,20 +3,21 @@
 #include <stdlib.h>
 
 enum {
-    /* The first piece, with the head, of a body that several read: each reader
-     * gets it before any gets more. Otherwise, the last of 1,000 readers had
-     * its first byte only after all others had a quantum. */
+    /* Bytes in the first piece, with the head, of a body that several clients
+     * read. Each reader gets this piece before any reader gets more. Otherwise,
+     * the last of 1,000 readers had its first byte only after all others had a
+     * quantum. */
     FIRST_BYTES = 16384,
-    /* The most turns of the loop that a reader waits for those without a first
-     * piece: one of them may take nothing for ever. A turn sends 32 first
-     * pieces. */
+    /* The most turns of the loop that a reader waits for readers without a
+     * first piece. One of these may take nothing for ever. A turn sends 32
+     * first pieces. */
     PAUSE_TURNS_MAX = 64
 };
 
 enum stage {
     STAGE_FIRST,  /* nothing was read yet */
-    STAGE_SECOND, /* the first piece was; others may come first now */
-    STAGE_PAUSE,  /* the others have theirs */
+    STAGE_SECOND, /* the first piece was read; other readers may go first */
+    STAGE_PAUSE,  /* waits until the other readers have their first piece */
     STAGE_REST
 };
 
@@ -62,7 +63,7 @@ static enum piece_state state_of(const struct cached_source *reading,
     if (at == reading->end)
         return PIECE_END;
     switch (state) {
-    case CACHE_BODY_FILLING: /* without bytes, it waits to be woken */
+    case CACHE_BODY_FILLING: /* without bytes, the source waits to be woken */
         return len > 0 ? PIECE_MORE : PIECE_LATER;
     case CACHE_BODY_WHOLE:
         if (at < cache_body_filled(reading->body))
@@ -74,9 +75,9 @@ static enum piece_state state_of(const struct cached_source *reading,
     return len > 0 ? PIECE_MORE : PIECE_FAILED;
 }
 
-/* Says that there is more, to be asked for when others have their first piece,
- * or a little later. Readers that were just woken need theirs in this turn,
- * too: an answer that has not begun comes first. */
+/* Says that there is more, to be asked for when other readers have their first
+ * piece, or a little later. Readers that were just woken need their first piece
+ * in this turn, too: an answer that has not begun comes first. */
 static struct piece pause_here(struct cached_source *reading)
 {
     if (reading->stage == STAGE_SECOND)

@@ -16,8 +16,8 @@ static void release(void *object)
     sites_release(&sites);
 }
 
-/* OPTIONS * is about the server, not about any of its places (RFC 9110
- * 9.3.7). */
+/* Answers a request for "*": OPTIONS * asks about the server, not about any of
+ * its places (RFC 9110 9.3.7). */
 static void answer_all(const struct sites *sites, struct exchange *exchange)
 {
     struct response *response = &exchange->response;
@@ -41,7 +41,8 @@ static struct site *find_site(const struct sites *sites, struct bytes host)
 /* --- Requests over the wrong connection ---------------------------------- */
 
 /* Whether the host's site asks clients for certificates, but this connection's
- * client was not asked. Without TLS, that is so if the site requires one. */
+ * client was not asked. A client without TLS counts as not asked only if the
+ * site requires a certificate. */
 static bool is_unasked(const struct sites *sites,
                        const struct exchange *exchange)
 {
@@ -54,8 +55,8 @@ static bool is_unasked(const struct sites *sites,
                          : options->client_certificate == TLS_CLIENT_REQUIRE;
 }
 
-/* Whether the target names another scheme than the connection has (RFC 9110
- * 7.4). */
+/* Whether the target names another scheme than the scheme of the connection
+ * (RFC 9110 7.4). */
 static bool is_of_another_scheme(const struct sites *sites,
                                  const struct exchange *exchange)
 {
@@ -67,10 +68,10 @@ static bool is_of_another_scheme(const struct sites *sites,
            (request->scheme == TARGET_SCHEME_HTTPS);
 }
 
-/* Whether a request over TLS is for another name than the connection. The table
- * knows names of certificates, and sites their hosts: if these ever differed, a
- * site that asks for certificates would still be closed to clients that were
- * not asked. */
+/* Whether a request over TLS is for another name than its connection. The table
+ * knows the names of certificates, and sites know their hosts. Even if these
+ * ever differed, a site that asks for certificates stays closed to clients that
+ * were not asked. */
 static bool is_of_another_name(const struct sites *sites,
                                const struct exchange *exchange)
 {
@@ -80,8 +81,8 @@ static bool is_of_another_name(const struct sites *sites,
            (sites->asks_clients && is_unasked(sites, exchange));
 }
 
-/* Whether the connection is for another site or scheme: 421 (RFC 9110
- * 15.5.20). */
+/* Whether the connection is for another site or scheme. The answer is 421 then
+ * (RFC 9110 15.5.20). */
 static bool is_misdirected(const struct sites *sites,
                            const struct exchange *exchange)
 {
@@ -91,8 +92,8 @@ static bool is_misdirected(const struct sites *sites,
     return sites->options.tls && is_of_another_name(sites, exchange);
 }
 
-/* Redirects to https, if the place demands that; before a password is asked
- * for, so that none is sent in clear text. */
+/* Redirects to https, if the place demands https. This happens before a
+ * password is asked for, so that no password is sent in clear text. */
 static bool answer_by_https(const struct place *place,
                             struct exchange *exchange)
 {
@@ -120,7 +121,7 @@ static bool answer_by_rule(const struct place *place, struct exchange *exchange)
                             sites_defaults(place->sites)));
 }
 
-/* Prepares a response with what applies to all answers of a place, early or
+/* Prepares a response with the rules for all answers of a place, early or
  * late. */
 static void prepare(const struct place *place, struct response *response)
 {
@@ -129,7 +130,7 @@ static void prepare(const struct place *place, struct response *response)
     response->encode = place->encode.encoder ? &place->encode : NULL;
 }
 
-/* Puts Strict-Transport-Security: browsers then only use https. */
+/* Puts Strict-Transport-Security, after which browsers use only https. */
 static void describe_https(const struct place *place, struct exchange *exchange)
 {
     const struct bytes *line = place->options->hsts_line;
@@ -139,8 +140,8 @@ static void describe_https(const struct place *place, struct exchange *exchange)
         response_put_extra(&exchange->response, *line);
 }
 
-/* Sets the priority by the place's rules. HTTP/1.1 answers have an order
- * already. */
+/* Sets the priority by the place's rules. HTTP/1.1 needs none: its answers have
+ * an order already. */
 static void describe_order(const struct place *place, struct exchange *exchange)
 {
     const struct priority_rules *rules = place->options->priority_rules;
@@ -149,9 +150,9 @@ static void describe_order(const struct place *place, struct exchange *exchange)
         exchange->priority = priority_rules_find(rules, exchange->path.clean);
 }
 
-/* Whether the handler may be asked; if not, the exchange was answered, or
- * waits. A preflight has no credentials yet, so it is answered first (Fetch
- * standard 3.2.2). */
+/* Returns whether the handler may be asked. If not, the exchange was answered,
+ * or waits. A preflight has no credentials, so it is answered before they are
+ * checked (Fetch standard 3.2.2). */
 static bool lets_in(const struct place *place, struct exchange *exchange)
 {
     const struct location_options *options = place->options;
@@ -167,8 +168,8 @@ static bool lets_in(const struct place *place, struct exchange *exchange)
     return place_admits(place, exchange) && !answer_by_rule(place, exchange);
 }
 
-/* Lets the place's handler answer, if the exchange is admitted, with the fields
- * of all the place's answers. */
+/* Lets the place's handler answer, if the exchange is admitted. Every answer
+ * gets the fields of all the place's answers. */
 static void answer_place(struct place *place, struct exchange *exchange,
                          struct bytes rest)
 {
@@ -196,8 +197,8 @@ static struct place *follow_path(struct sites *sites, struct exchange *exchange,
                                    exchange->path.clean, rest_out);
 }
 
-/* Whether the server behind place might understand the path differently. If
- * there is only one place, that does not matter. */
+/* Whether the server behind place might understand the path as one of another
+ * place. If there is only one place, it cannot. */
 static bool is_misread(const struct sites *sites, const struct place *place,
                        struct bytes raw, struct bytes clean)
 {
@@ -212,11 +213,12 @@ static bool has_redirect(const struct place *place, struct bytes clean)
     return redirects && redirect_leads(redirects, clean);
 }
 
-/* Occurs in no path: stands for an encoded slash that is not taken for one. */
+/* Stands for an encoded slash that is not taken for a slash. No path has it. */
 #define NO_SLASH '\x01'
 
-/* Returns the place for the path if encoded slashes are not taken for slashes;
- * NULL: there is none, or it takes them for slashes. */
+/* Returns the place for the path if encoded slashes are not taken for slashes.
+ * Returns NULL if there is no such place, if it has a redirect for the path, or
+ * if its server takes them for slashes. */
 static const struct place *route_without(struct sites *sites,
                                          struct exchange *exchange)
 {
@@ -236,11 +238,12 @@ static const struct place *route_without(struct sites *sites,
 }
 
 /*
- * The path has an encoded slash, which the server behind the place may take for
- * a slash, or for a part of a name ("/@scope%2fname"). It passes if both
- * readings lead to the same place, whose rules then apply, and neither is
- * redirected; or if the operator allows it always. This server itself takes it
- * for a slash, as most do.
+ * Returns the place for a path with an encoded slash. The server behind the
+ * place may take it for a slash, or for a part of a name ("/@scope%2fname"). So
+ * the path passes only if both readings lead to the same place, whose rules
+ * then apply, and neither reading is redirected; or if the operator allows
+ * encoded slashes always. This server itself takes them for slashes, as most
+ * servers do. Returns NULL if the path does not pass.
  */
 static struct place *route_slashes(struct sites *sites,
                                    struct exchange *exchange,
@@ -268,8 +271,9 @@ static struct place *route_slashes(struct sites *sites,
                : NULL;
 }
 
-/* Returns the place for the exchange's host and path; NULL: it is no path, or
- * one that the server behind the place might understand differently. */
+/* Returns the place for the exchange's host and path. Returns NULL if the path
+ * is invalid, or if the server behind the place might understand it
+ * differently. */
 static struct place *route(struct sites *sites, struct exchange *exchange,
                            struct bytes *rest_out)
 {
@@ -307,7 +311,7 @@ static void answer_path(struct sites *sites, struct exchange *exchange)
         answer_place(place, exchange, rest);
 }
 
-/* Resumes an exchange that has waited. */
+/* Resumes an exchange that has waited for its password check. */
 static void resume(void *context, struct exchange *exchange,
                    const struct htpasswd *htpasswd,
                    enum password_verdict verdict)
@@ -328,7 +332,7 @@ static __attribute__((noinline)) void find_client(const struct sites *sites,
     exchange->peer = &exchange->client;
 }
 
-/* Does what is done once for each exchange. */
+/* Does everything that is done once for each exchange. */
 static void meet(struct sites *sites, struct exchange *exchange)
 {
     sites->refs++;
@@ -341,10 +345,10 @@ static void meet(struct sites *sites, struct exchange *exchange)
 }
 
 /* Whether the handler may get the body. With a password, nothing is revealed
- * before that was checked: neither where a redirect leads nor how much a place
- * accepts. So a body whose declared length is too long is refused at the end
- * (401 or 413), and not kept; an undeclared one is judged when its client has
- * been admitted. */
+ * before the password was checked: neither where a redirect leads nor how much
+ * a place accepts. So a body whose declared length is too long is not kept, and
+ * is refused at the end (401 or 413). A body of undeclared length is judged
+ * when its client has been admitted. */
 static bool offers_body(const struct place *place, struct exchange *exchange)
 {
     if (answer_by_https(place, exchange) || !place_takes(place, exchange))
@@ -357,8 +361,8 @@ static bool offers_body(const struct place *place, struct exchange *exchange)
 }
 
 /* The exchange is answered under the configuration under which it began, even
- * if another is in force when the body is complete. Passwords are asked for at
- * the end, since that may take a while. */
+ * if another is in force when the body is complete. The password is checked at
+ * the end, since the check may take a while. */
 static void begin(void *self, struct exchange *exchange, struct bytes rest)
 {
     struct sites *sites = self;
@@ -378,8 +382,8 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
     response_put_error_body(&exchange->response);
 }
 
-/* Answers a challenge (http-01) before all rules of a site: only the authority
- * knows the token. */
+/* Answers a challenge (http-01) before any rule of a site applies: only the
+ * authority knows the token. */
 static bool answer_challenge(const struct sites *sites,
                              struct exchange *exchange)
 {

@@ -14,8 +14,8 @@ static void fail(const struct place *place, struct exchange *exchange,
 
 /* --- Addresses and rates ------------------------------------------------- */
 
-/* Whether an address is admitted. An unknown one is not if the list denies any,
- * since a denied client may have it. */
+/* Whether an address is admitted. An unknown address is not admitted if the
+ * list denies any address, since a denied client may have it. */
 static bool is_welcome(const struct location_options *options,
                        const struct address *peer)
 {
@@ -67,8 +67,8 @@ static bool takes_password(const struct place *place, struct exchange *exchange)
                         bytes_of(options->auth_realm));
 }
 
-/* Whether an exchange is admitted after its password check; if not, it was
- * answered. */
+/* Returns whether an exchange is admitted after its password check. If not, the
+ * exchange was answered. */
 static bool takes_verdict(const struct place *place, struct exchange *exchange)
 {
     enum password_verdict verdict = place->sites->admission.verdict;
@@ -85,7 +85,7 @@ bool place_admits(const struct place *place, struct exchange *exchange)
 
     if (asked && asked == place->options->htpasswd)
         return takes_verdict(place, exchange);
-    if (asked) /* place itself had admitted it */
+    if (asked) /* place itself had admitted the exchange */
         return true;
     return (exchange->has_begun || place_takes(place, exchange)) &&
            takes_password(place, exchange);
@@ -122,7 +122,8 @@ static bool is_closed(const struct place *place)
     return place->respond && place->options->respond_status >= 400;
 }
 
-/* Whether other demands something that place does not, apart from addresses. */
+/* Whether other demands something that place does not demand. Addresses do not
+ * count. */
 static bool asks_more(const struct place *other, const struct place *place)
 {
     const struct location_options *a = other->options;
@@ -145,8 +146,8 @@ static bool is_stricter(const struct place *other, const struct place *place)
              (b->body_max == 0 || a->body_max < b->body_max)));
 }
 
-/* Whether the exchange, which its place has admitted, is also admitted at path,
- * which must not need another password. */
+/* Whether the exchange, which its place has admitted, is also admitted at path.
+ * If path needs another password, the exchange was answered or waits. */
 static bool admits(void *context, struct exchange *exchange, struct bytes path)
 {
     struct place *place = context;
@@ -173,8 +174,8 @@ static bool admits(void *context, struct exchange *exchange, struct bytes path)
            takes_password(other, exchange);
 }
 
-/* Whether a location itself lists addresses. A list of the whole site does not
- * apply to its error pages, which are meant for the clients that it denies. */
+/* Whether a location has a list of addresses itself. A list of the whole site
+ * does not apply to its error pages, which are for the clients it denies. */
 static bool says_who(const struct place *place)
 {
     const struct location_options *site = place->site->place.options;
@@ -222,7 +223,7 @@ static bool is_read_otherwise(const struct place *place, struct bytes raw)
         struct bytes rest;
 
         if (reading & ~readings)
-            continue; /* same as without these flags */
+            continue; /* the reading without these flags is the same */
         if (!path_clean_as(raw, reading, storage, &path) ||
             sites_find_raw(place->sites, path.clean))
             return true;
@@ -236,7 +237,7 @@ static bool is_read_otherwise(const struct place *place, struct bytes raw)
 bool place_is_misread(const struct place *place, struct bytes raw,
                       struct bytes clean)
 {
-    /* Empty segments have made the clean path shorter. */
+    /* Empty segments have made the clean path shorter than the raw path. */
     return place->is_proxied &&
            (path_is_ambiguous(raw) ||
             (clean.len < raw.len && path_may_have_authority(raw))) &&

@@ -11,7 +11,7 @@
 
 /* --- Making --------------------------------------------------------------- */
 
-/* Answers for a place that has no files. */
+/* Answers 404 for a place that has no files. */
 static void answer_nothing(void *self, struct exchange *exchange,
                            struct bytes rest)
 {
@@ -73,7 +73,7 @@ static struct respond *make_respond(const struct sites *sites,
     return respond_create(&respond);
 }
 
-/* proxied: answers instead of what options say; or NULL. */
+/* If proxied is not NULL, that proxy answers, and not what options name. */
 static bool init_place(struct site *site, struct place *place,
                        const struct location_options *options,
                        const struct proxied *proxied)
@@ -143,7 +143,7 @@ static void make_mounts(struct sites *sites)
 
 /* --- Proxies ------------------------------------------------------------- */
 
-/* Adds the site's own proxies; those of its locations were added before. */
+/* Adds the site's own proxies. Those of its locations were added before. */
 static bool add_proxied(struct sites *sites, struct site *site,
                         const struct site_options *options)
 {
@@ -170,7 +170,7 @@ static bool add_proxied(struct sites *sites, struct site *site,
 
 /* --- Sites --------------------------------------------------------------- */
 
-/* Adds the mounts to the site's router, except raw ones, which are looked for
+/* Adds the mounts to the site's router, except raw mounts, which are looked for
  * before the path is cleaned. */
 static void add_mounts(struct sites *sites, struct site *site)
 {
@@ -215,8 +215,8 @@ static bool add_hosts(struct sites *sites, struct site *site,
     return true;
 }
 
-/* A number that identifies a site, whatever the order of sites, also after a
- * reload. */
+/* Returns a number that identifies a site, also after a reload, whatever the
+ * order of sites is. */
 static uint64_t number_site(const struct site_options *options)
 {
     uint64_t number = 0;

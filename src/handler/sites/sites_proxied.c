@@ -1,13 +1,13 @@
 #include "handler/sites/sites_priv.h"
 
-/* Whether a location itself has a proxy, or an empty list. */
+/* Whether a location sets a proxy itself, or sets an empty list. */
 static bool says_proxy(const struct location_options *location,
                        const struct location_options *site)
 {
     return location->proxy.items != site->proxy.items;
 }
 
-/* Whether a location itself says what answers in it. */
+/* Whether a location says itself what answers its requests. */
 static bool says_what(const struct location_options *location,
                       const struct location_options *site)
 {
@@ -59,8 +59,8 @@ const struct site_location *sites_find_around(const struct site_options *site,
     return around;
 }
 
-/* Returns the nearest proxy around a location that does not say what
- * answers. */
+/* Returns the nearest proxy around a location that does not say itself what
+ * answers its requests. */
 static const struct proxied *proxied_around(const struct sites *sites,
                                             const struct site_options *site,
                                             struct bytes path)

@@ -48,7 +48,7 @@ static void send_content(const struct status *status, struct exchange *exchange,
     response_add_memory(response, content->body);
 }
 
-/* Sends a text; the response takes over its reference. */
+/* Sends a text. The response takes over the reference to text. */
 static void send_text(const struct status *status, struct exchange *exchange,
                       struct bytes type, struct status_text *text)
 {
@@ -96,7 +96,7 @@ static void answer_script(struct status *status, struct exchange *exchange)
     send_content(status, exchange, 200, &content);
 }
 
-/* Returns a reference to this turn's text, or NULL. */
+/* Returns a reference to this turn's text, or NULL if there is none yet. */
 static struct status_text *find_kept(struct status *status,
                                      enum status_kept which)
 {
@@ -107,7 +107,8 @@ static struct status_text *find_kept(struct status *status,
     return text;
 }
 
-/* Begins a new text of the present statistics, which is kept for this turn. */
+/* Begins a text of the present statistics, which is kept for this turn. Returns
+ * NULL when there is no memory. */
 static struct status_text *begin_kept(struct status *status,
                                       enum status_kept which, size_t bytes_max)
 {
@@ -189,8 +190,8 @@ static const struct {
     {{"/health", 7}, answer_health},
 };
 
-/* Whether the peer is who asks. A proxy that nobody trusts is the peer itself,
- * whomever it asks for. */
+/* Whether the peer is the client itself. If an untrusted proxy passes on a
+ * request, the peer is the proxy, and the client is not known. */
 static bool knows_client(const struct status_audience *audience,
                          const struct exchange *exchange)
 {

@@ -5,22 +5,22 @@
 
 #define RETRY_LINE "Retry-After: 10\r\n" STATUS_NO_STORE
 
-/* A stream begins with the time after which a broken one is reopened. */
+/* A stream begins with the time after which a browser reopens a broken one. */
 #define EVENTS_INTRO "retry: 1000\n\n"
 
-/* A comment instead of a tick that could not be made, so that neither side
- * takes the other for dead. */
+/* A comment in place of a tick that could not be made, so that neither side
+ * believes the other dead. */
 #define HEARTBEAT ":\n\n"
 
 struct events {
-    struct text_source text; /* first: has the same address */
+    struct text_source text; /* first member: its address is the events' */
     struct status *status;
-    struct stream_seat seat; /* of status->seats; giving way is noticed at the
-                              * next tick */
+    struct stream_seat seat; /* of status->seats; if the seat gives way, the
+                              * stream ends at the next tick */
     bool has_begun;
     uint64_t seen;            /* number of the last tick begun */
-    struct status_text *tick; /* being sent, or NULL */
-    size_t at;                /* bytes of it sent */
+    struct status_text *tick; /* the tick being sent, or NULL */
+    size_t at;                /* bytes of tick that were sent */
 };
 
 /* Takes the newest tick. */
@@ -84,8 +84,8 @@ static void destroy(struct text_source *text)
     free(events);
 }
 
-/* Makes the source of an event stream. NULL: there is none, and the exchange
- * was answered with an error. */
+/* Makes the source of an event stream. Returns NULL after it has answered the
+ * exchange with an error. */
 static struct source *open_events(struct status *status,
                                   struct exchange *exchange)
 {
@@ -131,7 +131,7 @@ bool status_tick(struct status *status)
     struct status_text *text;
 
     if (status->streams == 0) {
-        status_text_release(&status->tick); /* no stream waits for it */
+        status_text_release(&status->tick); /* no stream waits for the tick */
         return false;
     }
     text = status_text_create(STATUS_JSON_BYTES_MAX + 64);
