@@ -57,7 +57,8 @@ static bool refuse_method(struct kv *kv, struct exchange *exchange,
     return false;
 }
 
-/* Reads the key, and checks whether it may be read; false: it has answered. */
+/* Reads the key, and checks whether the request may have its method. Returns
+ * false after it has answered. */
 static bool read_path(struct kv *kv, struct exchange *exchange,
                       enum kv_key_verdict *verdict_out,
                       char room[KV_KEY_BYTES_MAX], struct bytes *key_out)
@@ -81,8 +82,8 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     enum kv_key_verdict verdict;
     struct bytes key;
 
-    (void)rest;           /* clean: keys are not read from it */
-    if (exchange->sink) { /* checked before the body came */
+    (void)rest;           /* a clean path: keys are read from the raw one */
+    if (exchange->sink) { /* the head was checked before the body came */
         kv_write_end(exchange->sink);
         return;
     }

@@ -65,7 +65,7 @@ static bool read_line(struct kv_batch *batch, struct bytes line)
     return is_good;
 }
 
-/* Keeps a piece of a line that is incomplete without the next piece. */
+/* Keeps a piece of a line; the line needs the next piece. */
 static bool keep_line(struct kv_batch *batch, struct bytes text)
 {
     buf_put(&batch->line, text);

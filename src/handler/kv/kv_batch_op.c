@@ -4,7 +4,7 @@
 #include "handler/kv/kv_batch_priv.h"
 #include "http/query.h"
 
-/* --- What a member says -------------------------------------------------- */
+/* --- Members of a line --------------------------------------------------- */
 
 enum member {
     MEMBER_OP,
@@ -55,7 +55,7 @@ static bool find_members(struct kv_batch *batch, const struct json_value *line,
     return true;
 }
 
-/* Keeps the text of a string: unescaped, or decoded from base64. */
+/* Keeps the text of a string, unescaped or decoded from base64. */
 static bool keep_text(struct kv_batch *batch, const struct json_value *value,
                       bool is_base64, struct bytes *text_out)
 {
@@ -72,7 +72,7 @@ static bool keep_text(struct kv_batch *batch, const struct json_value *value,
     return true;
 }
 
-/* Reads one of two members; the second is base64. */
+/* Reads one of two members. The second of them is in base64. */
 static bool keep_either(struct kv_batch *batch, const struct members *members,
                         enum member plain, struct bytes *text_out)
 {
@@ -143,7 +143,7 @@ enum kv_condition kv_condition_read(struct bytes text, bool may_be_bare,
         return KV_IF_PRESENT;
     if (is_quoted)
         text = (struct bytes){text.data + 1, text.len - 2};
-    /* "007" is not the form of our ETags. */
+    /* "007" is not the form of this store's ETags. */
     if ((is_quoted || may_be_bare) && !(text.len > 0 && *text.data == '0') &&
         !query_number(text, UINT64_MAX, revision_out))
         *revision_out = 0;
@@ -200,7 +200,7 @@ static bool read_ttl(struct kv_batch *batch, const struct json_value *value,
     return true;
 }
 
-/* Up to here, JSON's numbers are exact. */
+/* JSON's numbers are exact up to this one. */
 #define BY_MAX 9007199254740992.0 /* 2^53 */
 
 static bool read_by(struct kv_batch *batch, const struct json_value *value,
@@ -219,10 +219,11 @@ static bool read_by(struct kv_batch *batch, const struct json_value *value,
     return true;
 }
 
-/* Members that not all operations have. */
+/* Members that not all operations have. "by" is of adds only; the others are of
+ * puts, and if of_add is set, of adds, too. */
 static const struct {
     enum member member;
-    bool of_add; /* else: of puts only; by: of adds only */
+    bool of_add;
 } rare[] = {{MEMBER_VALUE, false},
             {MEMBER_VALUE64, false},
             {MEMBER_TYPE, false},
@@ -268,7 +269,7 @@ static bool read_value(struct kv_batch *batch, const struct members *members,
     return read_ttl(batch, members->of[MEMBER_TTL], op);
 }
 
-/* --- All of them --------------------------------------------------------- */
+/* --- A whole line -------------------------------------------------------- */
 
 bool kv_batch_read_op(struct kv_batch *batch, const struct json_value *line,
                       struct kv_op *op)

@@ -3,7 +3,7 @@
 #include "handler/kv/kv_priv.h"
 #include "http/date.h"
 
-/* Puts "name":"text", or "name64":"..." for bytes that are no text. */
+/* Puts "name":"text", or "name64":"..." in base64 if the bytes are no text. */
 static void put_text(struct buf *out, const char *name, struct bytes text)
 {
     bool is_text = utf8_is_valid(text);

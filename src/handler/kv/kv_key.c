@@ -14,7 +14,7 @@ static size_t decoded_len(struct bytes text)
     return len;
 }
 
-/* Whether text needs no decoding, as for most keys. */
+/* Whether text needs no decoding. Most keys need none. */
 static bool is_plain(struct bytes text)
 {
     return !memchr(text.data, '%', text.len) &&

@@ -8,16 +8,16 @@
  *   {"keys":[{"key":"a","size":3,...},...],
  *    "prefixes":[{"prefix":"b/"},...],"cursor":"622f"}
  *
- * with short values, if these are asked for; or, as NDJSON, a line for each
- * entry in the order of keys, and one for the cursor if there is more. The
- * store is asked for a few entries at a time, which are written before it is
- * asked for more. Only the prefixes of a JSON document have to wait: at most
- * 1,000 of 511 bytes.
+ * with short values, if these are asked for. As NDJSON, the answer has a line
+ * for each entry, in the order of keys, and a line for the cursor if there are
+ * more entries. The store is asked for a few entries at a time. They are
+ * written before the store is asked for more. Only the prefixes of a JSON
+ * document have to wait in memory: at most 1,000 prefixes of 511 bytes.
  */
 enum {
     STEP_ENTRIES = 64,
     STEP_ENTRIES_VALUES = KV_LIST_BYTES / KV_PAGE_VALUE_BYTES_MAX,
-    VALUES_BYTES_MAX = 4 << 20, /* bytes; the answer then ends with a cursor */
+    VALUES_BYTES_MAX = 4 << 20, /* then the answer ends with a cursor */
     LIMIT_MAX = 1000,
     LIMIT_USUAL = 1000,
     PREFIXES_BYTES_MAX = LIMIT_MAX * (KV_KEY_BYTES_MAX + 2)
@@ -34,7 +34,8 @@ static void on_done(struct kv_page *page)
     kv_question_done(&OWNER_OF(page, struct kv_listing, page)->question);
 }
 
-/* Whether the next entries have come; else on_done() will be called. */
+/* Returns whether the next entries have come. If not, on_done() will be
+ * called. */
 static bool ask(struct kv_listing *listing)
 {
     struct kv_question *question = &listing->question;
@@ -58,7 +59,7 @@ static bool ask(struct kv_listing *listing)
     return question->is_done;
 }
 
-/* Ends a page, all of whose entries were written. */
+/* Ends a page after all of its entries were written. */
 static void finish_page(struct kv_listing *listing)
 {
     const struct kv_page *page = &listing->page;
@@ -108,7 +109,7 @@ static struct kv_listing *fail_parameter(const struct kv *kv,
     return NULL;
 }
 
-/* Decides by the store's first answer whether there is a listing. */
+/* Decides by the store's first answer whether the client gets a listing. */
 static void answer_first(struct kv_listing *listing)
 {
     struct kv_question *question = &listing->question;
@@ -188,7 +189,7 @@ static void destroy(struct kv_question *question)
     free(listing);
 }
 
-/* --- What is asked for --------------------------------------------------- */
+/* --- The question -------------------------------------------------------- */
 
 enum parameter {
     PREFIX,
@@ -208,7 +209,7 @@ static int read_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Reads a cursor. False: it is invalid. */
+/* Reads a cursor. Returns false if it is invalid. */
 static bool read_cursor(struct bytes text, char out[KV_CURSOR_BYTES_MAX],
                         size_t *len_out)
 {
@@ -260,7 +261,8 @@ static struct kv_listing *create(struct kv *kv, struct exchange *exchange,
     return listing;
 }
 
-/* Reads the request's question. NULL: the exchange was answered. */
+/* Reads the request's question. Returns NULL after it has answered the
+ * exchange. */
 static struct kv_listing *read_question(struct kv *kv,
                                         struct exchange *exchange,
                                         const struct query_parameter *asked)
@@ -293,8 +295,8 @@ static struct kv_listing *read_question(struct kv *kv,
     return fail_parameter(kv, exchange, "cursor", NO_CURSOR);
 }
 
-/* Finds a parameter that does not fit: pages and watches have different
- * ones. */
+/* Returns a parameter that does not fit, or NULL. Pages and watches have
+ * different parameters. */
 static const struct query_parameter *find_stray(
     const struct query_parameter *asked, bool is_watch)
 {

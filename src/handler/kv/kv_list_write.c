@@ -4,9 +4,9 @@
 
 enum {
     /* Bytes of a value written at a time: a multiple of 3, so that base64 has
-     * no padding before the end. */
+     * no padding before the end of the value. */
     PIECE_BYTES = 1023,
-    /* Room for a piece of a value, and for the end of an entry. */
+    /* Room for a piece of a value and for the end of its entry. */
     PIECE_TEXT_BYTES = 6 * PIECE_BYTES + 8,
     END_BYTES_MAX = 2 * KV_CURSOR_BYTES_MAX + 40
 };
@@ -18,7 +18,7 @@ _Static_assert((int)KV_ENTRY_BYTES_MAX <= (int)BODY_PIECE_BYTES &&
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* Writes the cursor in hexadecimal, which needs no escapes anywhere. */
+/* Writes the cursor in hexadecimal, which needs no escapes in JSON or a URL. */
 static void put_cursor(struct buf *out, struct bytes after)
 {
     static const char digits[] = "0123456789abcdef";
@@ -60,7 +60,7 @@ static void begin_entry(struct kv_listing *listing, struct buf *out,
                                   : BYTES(",\"value64\":\""));
 }
 
-/* Returns the next piece of a value, which does not end within a character. */
+/* Returns the next piece of a value. A piece never ends within a character. */
 static struct bytes next_piece(const struct kv_listing *listing,
                                struct bytes value)
 {
@@ -76,7 +76,8 @@ static struct bytes next_piece(const struct kv_listing *listing,
     return piece;
 }
 
-/* Continues to write the value. False: there is no room for the rest. */
+/* Continues to write the value. Returns false if there is no room for the
+ * rest. */
 static bool put_value(struct kv_listing *listing, struct buf *out,
                       struct bytes value)
 {

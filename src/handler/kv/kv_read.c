@@ -4,18 +4,18 @@
 #include "handler/kv/kv_priv.h"
 #include "http/date.h"
 
-/* Shorter values take no more memory than a connection does anyway. */
+/* Values of fewer bytes take no more memory than a connection does anyway. */
 enum { LONG_BYTES = 16384 };
 
 /* A long value that is being sent. */
 struct sending {
-    struct kv_memory *memory; /* where its bytes are counted */
-    uint64_t asker;           /* the address that they are counted for */
+    struct kv_memory *memory; /* counts the value's bytes */
+    uint64_t asker;           /* key of the address that they are counted for */
     struct kv_value *value;
 };
 
 struct kv_reading {
-    struct kv_question question; /* first: has the same address */
+    struct kv_question question; /* first member: has the reading's address */
     struct pending pending;
     struct kv_get get;
     char key[KV_KEY_BYTES_MAX];
@@ -40,7 +40,8 @@ static void release_long(void *object)
 }
 
 /* Gives the reference to the response. A slow client keeps its value in memory,
- * so the sum of long values is limited. False: there is no room. */
+ * so the sum of long values is limited. Returns false if the limit is
+ * reached. */
 static bool give_value(struct kv_memory *memory, struct exchange *exchange,
                        struct kv_value *value)
 {
@@ -64,9 +65,9 @@ static bool give_value(struct kv_memory *memory, struct exchange *exchange,
     return true;
 }
 
-/* Returns the time in seconds, or INT64_MIN if it must not be sent: a date in
- * the future is not allowed (RFC 9110 8.8.2.1), which may come from another
- * machine's clock, or from ours if it was set back. */
+/* Returns the time in seconds, or INT64_MIN if it must not be sent. A date in
+ * the future is not allowed (RFC 9110 8.8.2.1). The time is in the future if
+ * another machine's clock was ahead, or if ours was set back. */
 static int64_t modified_of(const struct kv *kv, const struct kv_meta *meta)
 {
     int64_t seconds = meta->stored_ms / 1000;
@@ -100,7 +101,7 @@ static struct validators validators_of(const struct kv *kv,
 }
 
 /* Whether the answer will have the value's bytes; a 304 or 412 has none. The
- * answer is then made from the same request at the same moment, and so
+ * answer is later made from the same request at the same moment, and so
  * agrees. */
 static bool wants_data(const struct kv_get *get, const struct kv_meta *meta)
 {
@@ -141,8 +142,8 @@ static void send_whole(const struct kv *kv, struct exchange *exchange,
                             representation->length);
 }
 
-/* Replaces an answer that has a page by a problem, with the details of a
- * store. */
+/* Replaces an answer that has a page by a problem. Its fields are those of the
+ * store's answers. */
 static void tell_problem(const struct kv *kv, struct exchange *exchange,
                          const struct kv_value *value)
 {
@@ -161,8 +162,8 @@ static void tell_problem(const struct kv *kv, struct exchange *exchange,
     kv_fail_with(kv, exchange, &problem);
 }
 
-/* Whether the value would be answered with 304; then it is, and the answer names
- * the form that the client has. */
+/* Answers 304 if the client has the value already. The 304 names the form that
+ * the client has. Returns whether the request was answered. */
 static bool answer_unchanged(struct kv *kv, struct exchange *exchange,
                              const struct representation *representation)
 {
@@ -179,8 +180,8 @@ static bool answer_unchanged(struct kv *kv, struct exchange *exchange,
     return true;
 }
 
-/* Answers a request that has conditions or asks for a range. fields: those of
- * the representation. */
+/* Answers a request that has conditions or asks for a range. fields has the
+ * fields of the representation. */
 static __attribute__((noinline)) enum representation_answer send_if(
     struct kv *kv, struct exchange *exchange, const struct kv_meta *meta,
     struct representation *representation, struct buf *fields)
@@ -193,7 +194,7 @@ static __attribute__((noinline)) enum representation_answer send_if(
     if (kv->options.codes_values && kv->encode.rules) {
         if (answer_unchanged(kv, exchange, representation))
             return REPRESENTATION_NO_BODY;
-        /* A part is never compressed, but the whole might be. */
+        /* A part is never compressed, but the whole value might be. */
         if (compress_rules_take(kv->encode.rules, representation->type))
             buf_put_literal(fields, "Vary: Accept-Encoding\r\n");
         representation->fields = buf_bytes(fields);
@@ -202,8 +203,9 @@ static __attribute__((noinline)) enum representation_answer send_if(
                                  &kv->boundary);
 }
 
-/* Answers with the value; its reference goes to the response, if that sends
- * bytes of it. False: it cannot be sent now, and the response is void. */
+/* Answers with the value. The reference to value goes to the response if the
+ * response sends its bytes. Returns false if the value cannot be sent now; the
+ * response is void then. */
 static bool send_value(struct kv *kv, struct exchange *exchange,
                        struct kv_value *value)
 {
@@ -293,7 +295,8 @@ static void on_done(struct kv_get *get)
     kv_question_done(&OWNER_OF(get, struct kv_reading, get)->question);
 }
 
-/* Keeps one reading for reuse: a store that answers at once needs no more. */
+/* Takes the kept reading, or makes another. One reading is kept for reuse: a
+ * store that answers at once needs no more. */
 static struct kv_reading *take_reading(struct kv *kv, struct exchange *exchange)
 {
     struct kv_reading *reading = kv->spare;

@@ -9,7 +9,7 @@
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* RFC 6750 2.1: b64token. */
+/* Whether text is a b64token (RFC 6750 2.1). */
 static bool is_token(struct bytes text)
 {
     while (text.len > 1 && text.data[text.len - 1] == '=')
@@ -29,8 +29,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Puts the prefix of a line, if it has one, into out. Returns NULL, or what is
- * wrong. */
+/* Reads a line, and puts its prefix, if it has one, into out. Returns NULL, or
+ * what is wrong. */
 static const char *read_line(struct kv_tokens *tokens, struct bytes line,
                              char *out)
 {
@@ -165,9 +165,9 @@ int kv_tokens_open(struct kv_tokens **tokens_out, const char *path,
 
 /* --- Judging ------------------------------------------------------------- */
 
-/* Whether a Host is a name of this machine that nobody else can have. Its other
- * names are good enough for programs, but pages loaded elsewhere may have them
- * as origin. */
+/* Whether a Host is a name of this machine that nobody else can have. Other
+ * names of this machine are good enough for programs, but pages loaded from
+ * elsewhere may have such a name as their origin. */
 static bool is_this_machine(struct bytes host)
 {
     static const struct bytes names[] = {
@@ -181,8 +181,8 @@ static bool is_this_machine(struct bytes host)
     return false;
 }
 
-/* Whether the request comes from a page of another origin, as any page can make
- * a browser send a POST to this machine. Programs send no Origin. */
+/* Whether the request comes from a page of another origin. Any page can make a
+ * browser send a POST to this machine. Programs send no Origin. */
 static bool is_foreign(const struct request *request)
 {
     const struct field *field = request_find(request, FIELD_ORIGIN);
@@ -211,8 +211,8 @@ static struct bytes find_token(const struct request *request)
                                     field->value.data + field->value.len));
 }
 
-/* Finds the lines of a token. All tokens are compared, so that the time does
- * not tell where it is. */
+/* Finds the lines of a token. All tokens are compared, so that the duration
+ * does not tell where the token stands. */
 static bool find_lines(const struct kv_tokens *tokens, struct bytes token,
                        struct kv_pass *pass_out)
 {
@@ -245,9 +245,9 @@ static bool is_at_home(const struct kv_access *access,
            !is_foreign(&exchange->request);
 }
 
-/* Whether a browser on this machine may have sent the request, as far as known.
- * Its fields do not matter: a page can make a browser add whatever a proxy
- * would. */
+/* Whether a browser on this machine may have sent the request, as far as that
+ * is known. The request's fields do not matter: a page can make a browser add
+ * any field that a proxy adds. */
 static bool may_be_browser(const struct kv_access *access,
                            const struct exchange *exchange)
 {

@@ -10,16 +10,16 @@
  *   data: {"key":"a",...}   data: {"key":"a"}       data: {"revision":18}
  *
  * The id is a revision. A client that returns with its last id continues from
- * there; without ids it begins with a reset.
+ * that id. A client without an id begins with a reset.
  *
- * Waiting events lie in the store's ring, not here: a watch only has a position
- * in it, and the text of one fill.
+ * Waiting events lie in the store's ring, not here. A watch has only a position
+ * in the ring, and the text of one fill.
  */
 
-/* A stream begins with the time after which a broken one is reopened. */
+/* A stream begins with the time after which a browser reopens a broken one. */
 #define INTRO "retry: 1000\n\n"
 
-/* A comment, so that neither side takes the other for dead. */
+/* A comment, sent so that neither side believes the other dead. */
 #define HEARTBEAT ":\n\n"
 
 enum { BEAT_TICKS = 15, EVENT_BYTES_MAX = KV_ENTRY_BYTES_MAX + 100 };
@@ -28,7 +28,7 @@ _Static_assert((int)EVENT_BYTES_MAX <= (int)BODY_PIECE_BYTES,
                "any event must fit one fill");
 
 struct watching {
-    struct text_source text; /* first: has the same address */
+    struct text_source text; /* first member: has the watching's address */
     struct pending pending;  /* pending until the store has answered */
     struct list list_node;   /* linked into kv->watchings */
     struct stream_seat seat; /* taken from kv->seats */
@@ -135,7 +135,7 @@ static void destroy_pending(struct pending *pending)
     destroy(OWNER_OF(pending, struct watching, pending));
 }
 
-/* Decides by the store's answer whether there is a stream. */
+/* Decides by the store's answer whether the client gets a stream. */
 static void answer(struct watching *watching)
 {
     const struct kv *kv = watching->kv;
@@ -164,7 +164,7 @@ static struct answer look(struct pending *pending)
     return (struct answer){.state = ANSWER_READY};
 }
 
-/* --- What is asked for --------------------------------------------------- */
+/* --- The question -------------------------------------------------------- */
 
 static void on_done(struct kv_watch *watch)
 {
@@ -200,8 +200,9 @@ static struct watching *create(struct kv *kv, struct exchange *exchange,
     return watching;
 }
 
-/* A client that returns names its last event, which then replaces the query's
- * since. An unknown id counts as none. False: the request was answered. */
+/* Reads where a watch begins. A client that returns names its last event, which
+ * replaces the query's since. An unknown id counts as no id. Returns false
+ * after it has answered the request. */
 static bool read_since(struct kv *kv, struct exchange *exchange,
                        struct bytes since, struct kv_watch *watch)
 {
@@ -240,8 +241,8 @@ static bool may_watch(struct kv *kv, struct exchange *exchange)
     return false;
 }
 
-/* Gives the watch a seat, and wakes the watch that must give way. False: there
- * is none, and the request was answered. */
+/* Gives the watch a seat, and wakes the watch that must give way. Returns false
+ * if there is no seat; the request was answered then. */
 static bool admit(struct watching *watching)
 {
     struct kv *kv = watching->kv;

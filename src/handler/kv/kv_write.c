@@ -3,7 +3,7 @@
 #include "base/address_key.h"
 #include "handler/kv/kv_write_priv.h"
 
-enum { WRITINGS_KEPT = 64 }; /* free ones to keep */
+enum { WRITINGS_KEPT = 64 }; /* unused writings to keep */
 
 /* --- The body ------------------------------------------------------------ */
 
@@ -219,7 +219,7 @@ static bool may_do_batch(struct kv_writing *writing)
     return true;
 }
 
-/* Asks the store, since the body is complete. */
+/* Asks the store. The body is complete. */
 static void ask(struct kv_writing *writing)
 {
     struct kv_question *question = &writing->question;

@@ -62,7 +62,8 @@ static const char *refusal_detail(enum kv_outcome refusal)
                                     : "the condition is not true";
 }
 
-/* Answers a refused operation. line: its line in a batch; else 0. */
+/* Answers a refused operation. line is the operation's line in a batch, or 0
+ * without a batch. */
 static void fail_refused(struct kv_writing *writing, const struct kv_op *op,
                          size_t line)
 {
@@ -84,7 +85,7 @@ static void fail_refused(struct kv_writing *writing, const struct kv_op *op,
         problem.members[line > 0].text = buf_bytes(&tag);
         head_field(&fields, BYTES("ETag"), buf_bytes(&tag));
     }
-    /* An ETag in the head would be that of the request's path. */
+    /* An ETag in the head would be taken for that of the request's path. */
     problem.fields = line > 0 ? BYTES("") : buf_bytes(&fields);
     kv_fail_with(writing->question.kv, writing->question.exchange, &problem);
 }

@@ -13,8 +13,8 @@ static void ask_for_token(struct kv *kv, struct exchange *exchange)
     kv_fail_with(kv, exchange, &problem);
 }
 
-/* Whether the client may write. Here and below, false: the exchange was
- * answered. */
+/* Returns whether the client may write. If a function of this file returns
+ * false, the exchange was answered. */
 static bool admits(struct kv *kv, struct exchange *exchange,
                    struct kv_pass *pass)
 {
@@ -55,7 +55,7 @@ static bool read_if_match(struct kv *kv, struct exchange *exchange,
                    memcmp(field->value.data, "W/", 2) == 0;
     struct bytes tag = field ? field->value : BYTES("");
 
-    if (is_weak) /* never matches in a strong comparison */
+    if (is_weak) /* a weak ETag never matches in a strong comparison */
         tag = bytes_between(tag.data + 2, tag.data + tag.len);
     if (!is_tag(tag) && (is_weak || !bytes_eq(tag, BYTES("*")))) {
         kv_fail(kv, exchange, 400, "If-Match has one ETag here, or \"*\"");
@@ -67,8 +67,9 @@ static bool read_if_match(struct kv *kv, struct exchange *exchange,
     return true;
 }
 
-/* Refuses a condition that the store cannot check, since ignoring it would lose
- * updates. An add loses no update, and needs no condition. */
+/* Reads the condition. Refuses a condition that the store cannot check, since
+ * updates would be lost if it were ignored. An add loses no update, and needs
+ * no condition. */
 static bool read_condition(struct kv *kv, struct exchange *exchange,
                            struct kv_op *op)
 {
@@ -98,8 +99,8 @@ static bool read_condition(struct kv *kv, struct exchange *exchange,
     return true;
 }
 
-/* Whether a request without an existing key has no condition; if it has one, it
- * was answered. */
+/* Returns whether a request that names no existing key has no condition. If it
+ * has one, the request was answered. */
 static bool has_no_condition(struct kv *kv, struct exchange *exchange)
 {
     static const enum field_id conditions[] = {
@@ -184,7 +185,7 @@ static bool read_ttl(struct kv *kv, struct exchange *exchange,
     return true;
 }
 
-/* Reads "op=add" and its number; a request has both or neither. */
+/* Reads "op=add" and its number. A request must not have "by" without "op". */
 static bool read_add(struct kv *kv, struct exchange *exchange, struct bytes add,
                      struct bytes by, struct kv_op *op)
 {
@@ -208,8 +209,8 @@ static bool read_add(struct kv *kv, struct exchange *exchange, struct bytes add,
     return true;
 }
 
-/* Reads the parameters of a key's address: a PUT may have ttl; only a POST to a
- * key may have more. */
+/* Reads the parameters of a key's address. A PUT may have ttl; only a POST to a
+ * key may have others. */
 static bool read_key_parameters(struct kv *kv, struct exchange *exchange,
                                 struct kv_op *op)
 {

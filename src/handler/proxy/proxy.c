@@ -83,7 +83,8 @@ static void name_request(struct transfer *transfer)
     transfer->traceparent_len = TRACE_PARENT_LEN;
 }
 
-/* Makes a transfer with one reference, the response's. NULL: no memory. */
+/* Makes a transfer with one reference, which is the response's. Returns NULL
+ * when there is no memory. */
 static struct transfer *make_transfer(struct proxy *proxy,
                                       struct exchange *exchange)
 {
@@ -122,7 +123,8 @@ static struct transfer *make_transfer(struct proxy *proxy,
 
 /* --- The handler --------------------------------------------------------- */
 
-/* Answers requests that no upstream is asked about. True: it was answered. */
+/* Answers requests for which no upstream is asked. Returns whether the request
+ * was one of these. */
 static bool refuse(const struct proxy *proxy, struct exchange *exchange)
 {
     switch (exchange->request.method) {
@@ -150,8 +152,8 @@ static bool announces_body(const struct request *request)
     return request->is_chunked || request->content_length > 0;
 }
 
-/* Makes the head for the upstream. False: the request cannot be passed on, and
- * was answered. */
+/* Makes the head for the upstream. Returns false if the request cannot be
+ * passed on; it was answered then. */
 static bool make_head(struct transfer *transfer)
 {
     enum relay_verdict verdict = transfer_write_head(transfer, 0);
@@ -182,7 +184,7 @@ static void begin(void *self, struct exchange *exchange, struct bytes rest)
     transfer->is_upgrade = false;
     transfer->out_framing = exchange->request.is_chunked ? BODY_CHUNKED
                                                          : BODY_LENGTH;
-    /* With Expect, the upstream decides whether the body is sent (9110
+    /* With Expect, the upstream decides whether the body is sent (RFC 9110
      * 10.1.1). */
     transfer->is_held = proxy->options.request_bytes > 0 &&
                         !exchange->request.expects_continue;
@@ -205,8 +207,8 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     } else {
         if (refuse(proxy, exchange))
             return;
-        /* A body that nobody takes must not be announced: the upstream would take
-         * the next request for it. */
+        /* A body that nobody takes must not be announced: the upstream would
+         * take the next request for this body. */
         if (announces_body(&exchange->request)) {
             bad_request_answer(exchange, REASON_BODY_UNWANTED,
                                proxy->options.defaults);
@@ -227,8 +229,8 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     transfer_ask_if_due(transfer);
 }
 
-/* How to treat an encoded slash. If the prefix of paths is replaced, a slash of
- * the old path might be none in the new one. */
+/* Returns how to treat an encoded slash. If the prefix of paths is replaced, a
+ * slash of the old path might not be a slash of the new path. */
 static enum handler_slash slash_of(const struct proxy_options *options)
 {
     if (options->slash == PROXY_SLASH_PASS)

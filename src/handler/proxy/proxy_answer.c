@@ -4,8 +4,9 @@
 
 #include "handler/encode.h"
 
-/* Opens a tunnel: from now on, the client's bytes go to the upstream, and vice
- * versa. */
+/* Opens a tunnel: from now on, the client's bytes go to the upstream, and the
+ * upstream's bytes go to the client. Returns false if the reply cannot be
+ * passed on. */
 static bool open_tunnel(struct transfer *transfer, const struct relay *relay)
 {
     const struct proxy *proxy = transfer->proxy;
@@ -23,13 +24,13 @@ static bool open_tunnel(struct transfer *transfer, const struct relay *relay)
     transfer->has_body_ended = false;
     transfer->refs++;
     exchange->sink = &transfer->sink;
-    exchange->body_max = 0; /* it is no body: a WebSocket may last for days */
+    exchange->body_max = 0; /* a tunnel is no body and may last for days */
     exchange->is_tunnel = true;
     return true;
 }
 
-/* Lends the response the received part of the body, to be sent with the
- * head. */
+/* Lends the response the received part of the body, which is sent together with
+ * the head. */
 static void lend_first(struct transfer *transfer)
 {
     struct response *response = &transfer->exchange->response;
@@ -37,7 +38,7 @@ static void lend_first(struct transfer *transfer)
     struct bytes data = {in->data + in->begin, in->end - in->begin};
 
     if (!response->source || !response->has_length)
-        return; /* or nothing of it is sent */
+        return; /* the body, if there is one, comes from the source alone */
     response_add_memory(response, data);
     response->body_bytes += data.len;
     response->length_left -= data.len;
@@ -46,7 +47,7 @@ static void lend_first(struct transfer *transfer)
 }
 
 /* Adds the body to the response: framed as received, or with its length if all
- * of it has come. */
+ * of the body has come. */
 static void add_body(struct transfer *transfer, enum body_framing framing)
 {
     struct exchange *exchange = transfer->exchange;
@@ -60,7 +61,7 @@ static void add_body(struct transfer *transfer, enum body_framing framing)
         if (response->is_head)
             encode_head(response->encode, exchange);
         response_add_head(response);
-        response->source = &transfer->source; /* keeps what is lent */
+        response->source = &transfer->source; /* owns the lent bytes */
         response->has_ended = true;
         return;
     }
@@ -79,7 +80,7 @@ bool transfer_answer(struct transfer *transfer, enum body_framing framing)
     const struct relay *relay = transfer_relay(transfer,
                                                transfer->lease.server);
 
-    /* The reference of pending becomes the source's. */
+    /* The reference held by pending now belongs to the source. */
     assert(exchange->pending == &transfer->pending);
     exchange->pending = NULL;
     response_begin_relayed(response, proxy->reply.status, proxy->reply.reason);
@@ -90,7 +91,7 @@ bool transfer_answer(struct transfer *transfer, enum body_framing framing)
     } else if (relay_reply(relay, &exchange->request, &proxy->reply,
                            &response->head) == RELAY_DONE) {
         add_body(transfer, framing);
-        if (transfer->exchange) /* otherwise there was no memory for the head */
+        if (transfer->exchange) /* NULL if there was no memory for the head */
             lend_first(transfer);
     } else {
         transfer->is_answered = false;

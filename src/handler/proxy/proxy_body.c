@@ -13,7 +13,7 @@ static void resume(struct transfer *transfer)
     transfer_watch(transfer);
 }
 
-/* Frees what was lent. Returns whether there is enough room again. */
+/* Frees the lent bytes. Returns whether there is enough room again. */
 static bool reclaim_buffer(struct transfer *transfer)
 {
     struct proxy_buffer *in = transfer->in;
@@ -31,7 +31,7 @@ static bool reclaim_buffer(struct transfer *transfer)
     return in->end <= half;
 }
 
-/* Makes room: what was lent to the response has been sent by now. */
+/* Makes room: the bytes lent to the response have been sent by now. */
 static void reclaim(struct transfer *transfer)
 {
     bool has_room = !transfer->in || reclaim_buffer(transfer);
@@ -47,13 +47,14 @@ static void reclaim(struct transfer *transfer)
 
 /* --- The body ------------------------------------------------------------ */
 
-/* The state of a piece that hands out all that is buffered. */
+/* Returns the state of a piece that hands out all that is buffered. */
 static enum piece_state state_behind(const struct transfer *transfer)
 {
     return transfer->is_reply_done ? PIECE_END : PIECE_MORE;
 }
 
-/* Makes a piece from the buffer, whose bytes precede those in the pipe. */
+/* Makes a piece from the buffer. The bytes of the buffer precede those of the
+ * pipe. */
 static struct piece memory_piece(struct transfer *transfer, uint64_t at_most)
 {
     const struct proxy_buffer *in = transfer->in;
@@ -91,15 +92,15 @@ static struct piece next_piece(struct transfer *transfer, uint64_t at_most)
         return piped_piece(transfer, at_most);
     if (transfer->is_broken)
         return (struct piece){.state = PIECE_FAILED};
-    if (in) /* empty: more may not come for hours */
+    if (in) /* the buffer is empty, and more bytes may not come for hours */
         proxy_buffer_give(transfer->proxy, &transfer->in);
     transfer->exchange->is_half_closed = transfer->has_peer_ended;
     return (struct piece){.state = transfer->is_reply_done ? PIECE_END
                                                            : PIECE_LATER};
 }
 
-/* Returns the part of the upstream's trailer that may be passed on; it uses the
- * memory of head, which is no longer needed. */
+/* Returns the part of the upstream's trailer that may be passed on. It is put
+ * into the memory of head, which is no longer needed. */
 static struct bytes read_trailer(struct transfer *transfer)
 {
     if (transfer->trailer.len == 0 || transfer->trailer.failed)
@@ -158,13 +159,13 @@ static struct answer take_interim(struct transfer *transfer)
 static struct answer look(struct transfer *transfer)
 {
     if (transfer->interim_status == 0 && !transfer->has_reply)
-        resume(transfer); /* after an interim response that had to precede */
+        resume(transfer); /* an interim response, sent by now, had paused it */
     if (transfer->in)
         transfer_digest(transfer);
     if (transfer->interim_status != 0)
         return take_interim(transfer);
     if (transfer->is_open && transfer->has_reply)
-        transfer_watch(transfer); /* now the body may be too slow */
+        transfer_watch(transfer); /* from now on the body may be too slow */
     if (!transfer->is_answered && !transfer->fault)
         return (struct answer){.state = ANSWER_LATER};
     if (!transfer->is_answered)

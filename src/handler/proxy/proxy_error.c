@@ -6,7 +6,7 @@
 
 enum { COMPLAIN_MS = 1000 };
 
-/* The texts for clients and the log; token: for Proxy-Status (RFC 9209 2.3). */
+/* Texts for clients and the log. token is for Proxy-Status (RFC 9209 2.3). */
 static const struct {
     unsigned status;
     const char *token;
@@ -56,7 +56,7 @@ enum proxy_fault proxy_fault_of(enum upstream_error error)
     return PROXY_FAULT_NONE;
 }
 
-/* Whether the proxy logs the fault; the pool logs failures to connect. */
+/* Whether the proxy itself logs a fault; the pool logs failures to connect. */
 static bool is_ours_to_tell(enum proxy_fault fault)
 {
     return fault == PROXY_FAULT_SLOW || fault == PROXY_FAULT_CLOSED ||

@@ -5,20 +5,20 @@
 
 #include "observe/profile.h"
 
-/* How much of a body must remain for a pipe to pay; less is cheaper to copy. */
+/* A pipe pays if so many bytes of a body remain; fewer are cheaper to copy. */
 enum { PIPED_BYTES_MIN = 65536 };
 
-/* --- Taking one ---------------------------------------------------------- */
+/* --- Taking a pipe ------------------------------------------------------- */
 
-/* Whether the client knows the length, or waits for the close. Other bodies get
- * frames, which need bytes in memory. */
+/* Whether the client knows the length of the body, or waits for the close. Any
+ * other body gets frames, which need bytes in memory. */
 static bool goes_as_it_comes(const struct exchange *exchange)
 {
     return exchange->response.has_length || exchange->request.minor == 0;
 }
 
-/* Whether the rest goes to the client unchanged, and is long enough for a pipe
- * to pay. */
+/* Whether the rest of the body goes to the client unchanged, and is long enough
+ * for a pipe. */
 static bool is_worth_it(const struct transfer *transfer)
 {
     return transfer->is_answered && !transfer->is_tunnel &&
@@ -40,10 +40,10 @@ bool transfer_is_piped(struct transfer *transfer)
     return transfer->pipe;
 }
 
-/* --- Filling it ---------------------------------------------------------- */
+/* --- Filling the pipe ---------------------------------------------------- */
 
-/* Moves bytes from the upstream's socket into the pipe: at most the rest of the
- * body, and as much as fits. */
+/* Moves bytes from the upstream's socket into the pipe: not more than the rest
+ * of the body, and not more than the pipe has room for. */
 static ssize_t receive(const struct transfer *transfer)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_READ);
@@ -58,8 +58,8 @@ static ssize_t receive(const struct transfer *transfer)
     return n;
 }
 
-/* Notes that the pipe is full. That may be so before it holds its capacity in
- * bytes, as each piece takes a slot of its own. */
+/* Notes that the pipe is full. A pipe may be full before it holds its capacity
+ * in bytes, as each piece takes a slot of its own. */
 static void note_full(struct transfer *transfer)
 {
     transfer->piped_full = transfer->piped;
@@ -87,8 +87,8 @@ void transfer_read_piped(struct transfer *transfer)
     if (n == -1 && errno == EINTR)
         return;
     if (n == -1 && errno == EAGAIN) {
-        /* The socket has bytes, or the event was for another reason: the pipe
-         * is full. */
+        /* If the pipe has bytes, it may be full: then the socket still has
+         * bytes, too. Otherwise, the event was for another reason. */
         if (transfer->piped > 0) {
             note_full(transfer);
             transfer_watch(transfer);
@@ -108,7 +108,7 @@ void transfer_read_piped(struct transfer *transfer)
     transfer_wake(transfer);
 }
 
-/* --- Emptying it --------------------------------------------------------- */
+/* --- Emptying the pipe --------------------------------------------------- */
 
 struct part transfer_lend_pipe(struct transfer *transfer, uint64_t at_most)
 {

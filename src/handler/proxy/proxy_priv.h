@@ -291,8 +291,8 @@ void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer);
 /* Gives head its memory. */
 void transfer_lend_head(struct transfer *transfer);
 
-/* Gives the memory back if head is empty, so that a wait for a reply takes less
- * memory. */
+/* Drops the head and gives its memory back, so that a wait for an upstream or
+ * for a reply takes less memory. */
 void transfer_drop_head(struct transfer *transfer);
 
 /* Counts len more bytes of the body that wait for an upstream. */

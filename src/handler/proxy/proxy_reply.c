@@ -8,8 +8,8 @@ enum { KEPT_S_MAX = 86400 };
 
 /* --- Bodies -------------------------------------------------------------- */
 
-/* Decodes what was read from that position on, in place. A read that has filled
- * the buffer may have left in the socket what follows the reply. */
+/* Decodes in place what was read, from position from on. If a read has filled
+ * the buffer, bytes behind the reply may still be in the socket. */
 static void decode(struct transfer *transfer, size_t from)
 {
     struct proxy_buffer *in = transfer->in;
@@ -44,8 +44,8 @@ static void decode(struct transfer *transfer, size_t from)
 
 /* --- Heads --------------------------------------------------------------- */
 
-/* Returns the ms for which the server keeps an idle connection; 0: it does not
- * say. */
+/* Returns for how many ms the server keeps an idle connection, or 0 if it does
+ * not say. */
 static uint64_t read_kept_ms(const struct reply *reply)
 {
     if (!(reply->seen & (1u << FIELD_HOP_BY_HOP))) /* includes Keep-Alive */
@@ -66,9 +66,9 @@ static uint64_t read_kept_ms(const struct reply *reply)
     return 0;
 }
 
-/* Handles a 1xx, which is passed on when the response sends next, to all but
- * HTTP/1.0 (RFC 9110 15.2): this server asks for no 100 by itself. False: too
- * many. */
+/* Handles a 1xx. It is passed on when the response sends next, except to
+ * clients of HTTP/1.0 (RFC 9110 15.2). The client gets every 1xx, since this
+ * server never asks for 100 itself. Returns false if there are too many. */
 static bool pass_interim(struct transfer *transfer)
 {
     const struct request *request = &transfer->exchange->request;
@@ -89,7 +89,7 @@ static bool pass_interim(struct transfer *transfer)
     return true;
 }
 
-/* Whether the place has a page for this error of the upstream's. */
+/* Whether the place has a page of its own for this error of the upstream. */
 static bool is_intercepted(const struct transfer *transfer)
 {
     const struct error_source *errors = transfer->exchange->response.errors;
@@ -99,9 +99,9 @@ static bool is_intercepted(const struct transfer *transfer)
            errors && errors->has(errors, status);
 }
 
-/* Replaces the upstream's error by our own page, but keeps its fields: head,
- * which is no longer needed, holds them until the response is made. False: it
- * cannot be passed on. */
+/* Replaces the upstream's error by our own page, but keeps the error's fields.
+ * head, which is no longer needed, holds the fields until the response is made.
+ * Returns false if the reply cannot be passed on. */
 static bool intercept(struct transfer *transfer)
 {
     const struct relay *relay = transfer_relay(transfer,
@@ -119,9 +119,9 @@ static bool intercept(struct transfer *transfer)
     return true;
 }
 
-/* Whether the upstream may switch protocols, and has agreed to the one asked
- * for. The key of a WebSocket over HTTP/2 is our own, so we must check the
- * answer to it. */
+/* Whether the upstream may switch protocols, and has agreed to the protocol
+ * asked for. The key of a WebSocket over HTTP/2 is our own, so we must check
+ * the upstream's answer to the key. */
 static bool may_switch(const struct transfer *transfer)
 {
     const struct request *request = &transfer->exchange->request;
@@ -131,7 +131,8 @@ static bool may_switch(const struct transfer *transfer)
             websocket_is_answered(request, &transfer->proxy->reply));
 }
 
-/* Handles a reply whose head is complete. False: it cannot be passed on. */
+/* Handles a reply whose head is complete. Returns false if the reply cannot be
+ * passed on. */
 static bool take_reply(struct transfer *transfer, size_t used)
 {
     const struct request *request = &transfer->exchange->request;
@@ -182,7 +183,7 @@ void transfer_digest(struct transfer *transfer)
 
     while (!transfer->has_reply && !transfer->fault && in->begin < in->end) {
         if (response_is_busy(transfer)) {
-            /* Meanwhile, the end of the upstream's connection is not
+            /* During the pause, the end of the upstream's connection is not
              * noticed. */
             if (transfer->is_open)
                 transfer_pause(transfer);
@@ -211,7 +212,7 @@ void transfer_digest(struct transfer *transfer)
             return;
         }
         in->begin += used;
-        if (in->begin == in->end) /* the next one gets the whole buffer */
+        if (in->begin == in->end) /* the next head gets the whole buffer */
             in->begin = in->end = 0;
         if (!pass_interim(transfer))
             refuse_reply(transfer, "is preceded by too much");

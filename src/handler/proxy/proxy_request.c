@@ -6,10 +6,10 @@
 #include "io/tls/tls.h"
 #include "observe/profile.h"
 
-/* A chunk's size in hexadecimal, and twice CRLF, are shorter. */
+/* A chunk's size in hexadecimal and two CRLF are shorter than this. */
 enum { FRAMING_BYTES_MAX = 32 };
 
-/* --- What is to be sent -------------------------------------------------- */
+/* --- Bytes to send ------------------------------------------------------- */
 
 enum relay_verdict transfer_write_head(struct transfer *transfer, int server)
 {
@@ -39,8 +39,8 @@ enum relay_verdict transfer_renew_head(struct transfer *transfer)
                                   : transfer_write_head(transfer, 0);
 }
 
-/* Takes a buffer for outgoing bytes, if there is none. False: no memory, and
- * the transfer has failed. */
+/* Takes a buffer for outgoing bytes, if there is none. Returns false when there
+ * is no memory; the transfer has failed then. */
 static bool has_buffer(struct transfer *transfer)
 {
     if (!transfer->out)
@@ -56,7 +56,8 @@ static void put(struct proxy_buffer *out, struct bytes text)
     out->end += text.len;
 }
 
-/* Whether enough has come: a slow client must not occupy an upstream. */
+/* Whether enough of the body has come: a slow client must not occupy an
+ * upstream. */
 static bool is_enough(const struct transfer *transfer)
 {
     return transfer->has_body_ended || transfer->sink.is_full ||
@@ -93,7 +94,7 @@ static void count_sent(const struct transfer *transfer, size_t n)
                 n);
 }
 
-/* Sends as much of data as possible without copying it; the rest stays in
+/* Sends as much of data as possible without copying it. The rest stays in
  * data. */
 static void send_straight(struct transfer *transfer, struct bytes *data)
 {
@@ -122,7 +123,7 @@ bool proxy_take_body(struct sink *sink, struct bytes data)
     size_t len;
 
     if (!transfer->exchange || transfer->is_send_over) {
-        transfer->is_kept = false; /* these bytes are lost */
+        transfer->is_kept = false; /* bytes of the body are lost here */
         return transfer->exchange && transfer->is_tunnel;
     }
     if (data.len == 0)
@@ -139,7 +140,7 @@ bool proxy_take_body(struct sink *sink, struct bytes data)
     if (!transfer_has_room(transfer, len,
                            transfer->proxy->options.buffer_bytes +
                                PROXY_TAKEN_BYTES)) {
-        transfer->is_kept = false; /* the client was not asked for them */
+        transfer->is_kept = false; /* the client was not asked for so many */
         return false;
     }
     if (is_chunked) {
@@ -165,7 +166,7 @@ void proxy_end_body(struct sink *sink)
         return;
     if (transfer->out_framing == BODY_CHUNKED && !has_buffer(transfer))
         return;
-    if (transfer->out_framing == BODY_CHUNKED) /* also for another try */
+    if (transfer->out_framing == BODY_CHUNKED) /* also kept for another try */
         put(transfer->out, BYTES("0\r\n\r\n"));
     go_on(transfer);
 }
@@ -238,7 +239,8 @@ static void note_sent(struct transfer *transfer, size_t n)
     transfer_keep_no_copy(transfer);
 }
 
-/* Ends one direction of a tunnel; if the other has ended, the whole tunnel. */
+/* Ends one direction of a tunnel. If the other direction has ended, too, the
+ * whole tunnel ends. */
 static void end_tunnel(struct transfer *transfer)
 {
     if (!transfer->has_peer_ended)
@@ -254,7 +256,7 @@ void transfer_stop_sending(struct transfer *transfer)
         end_tunnel(transfer);
         return;
     }
-    transfer->sink.is_full = false; /* later bytes are refused as they come */
+    transfer->sink.is_full = false; /* later bytes are refused when they come */
     if (transfer->exchange)
         exchange_wake(transfer->exchange);
 }
@@ -322,7 +324,7 @@ static void on_open(struct upstream_lease *lease)
         return;
     }
     transfer_flush(transfer);
-    if (has_rested) /* it may rest again, as the head is made */
+    if (has_rested) /* the exchange may rest again, since the head is made */
         transfer_wake(transfer);
 }
 
@@ -361,6 +363,6 @@ void transfer_ask(struct transfer *transfer)
     lease->on_writable = on_writable;
     transfer->is_asking = true;
     upstream_lease_start(transfer->proxy->pool, lease);
-    if (transfer->is_asking) /* it may have been given up meanwhile */
+    if (transfer->is_asking) /* false if the lease has failed at once */
         transfer_note_server(transfer);
 }

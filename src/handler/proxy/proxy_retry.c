@@ -1,7 +1,6 @@
 #include "handler/proxy/proxy_priv.h"
 
-/* Whether the fault is only that a kept connection had been closed by its
- * server. */
+/* Whether the fault is only that the server had closed a kept connection. */
 static bool is_stale(const struct transfer *transfer, enum proxy_fault fault)
 {
     return fault == PROXY_FAULT_CLOSED && transfer->lease.is_reused &&
@@ -24,8 +23,8 @@ static bool may_retry(const struct transfer *transfer, enum proxy_fault fault)
             method_is_idempotent(exchange->request.method));
 }
 
-/* Forgets what was sent. Body bytes that come before there is another
- * connection are then appended, as they should be. */
+/* Forgets that bytes were sent. Body bytes that come before there is another
+ * connection are then appended to the kept bytes. */
 static void begin_anew(struct transfer *transfer)
 {
     transfer->has_sent = transfer->is_send_over = false;
@@ -53,10 +52,10 @@ void transfer_fail(struct transfer *transfer, enum proxy_fault fault)
         begin_anew(transfer);
         if (transfer_renew_head(transfer) == RELAY_DONE) {
             transfer_ask(transfer);
-            transfer_wake(transfer); /* so that it can rest again */
+            transfer_wake(transfer); /* the exchange can rest again */
             return;
         }
-        fault = PROXY_FAULT_SHORT; /* it was made before: memory is short */
+        fault = PROXY_FAULT_SHORT; /* the same head was made before */
     }
     if (transfer->is_answered)
         transfer->is_broken = true;

@@ -56,7 +56,7 @@ void transfer_hold_none(struct transfer *transfer)
 
 /* --- Requests and replies ------------------------------------------------ */
 
-/* Returns a relay of which only a few fields change for each transfer. */
+/* Returns a relay of which only a few members change for each transfer. */
 const struct relay *transfer_relay(const struct transfer *transfer, int server)
 {
     struct proxy *proxy = transfer->proxy;
@@ -104,7 +104,7 @@ void transfer_count_in(const struct transfer *transfer, size_t n)
 
 /* --- Time ---------------------------------------------------------------- */
 
-/* Sets the deadline to that many ms from now; 0: none. */
+/* Sets the deadline to that many ms from now, or drops it if ms is 0. */
 static void limit(struct transfer *transfer, uint64_t ms)
 {
     struct proxy *proxy = transfer->proxy;
@@ -117,8 +117,8 @@ static void limit(struct transfer *transfer, uint64_t ms)
 }
 
 /* Returns the time limit of a tunnel. A side that has ended its direction may
- * be gone, which only sending to it would show: so the shorter limit applies
- * then. */
+ * be gone, which is noticed only when bytes are sent to it. So the shorter
+ * limit applies then. */
 static uint64_t tunnel_ms(const struct transfer *transfer)
 {
     const struct proxy_options *options = &transfer->proxy->options;
@@ -134,7 +134,7 @@ void transfer_watch(struct transfer *transfer)
     const struct proxy_options *options = &transfer->proxy->options;
 
     if (!transfer->is_open)
-        limit(transfer, 0); /* connecting has its own limit */
+        limit(transfer, 0); /* connecting has a limit of its own */
     else if (transfer->is_tunnel)
         limit(transfer, tunnel_ms(transfer));
     else if (!transfer_is_sent(transfer) && !transfer->is_send_over)
@@ -145,14 +145,14 @@ void transfer_watch(struct transfer *transfer)
         limit(transfer, options->idle_ms);
     else if (transfer->has_body_ended || transfer->is_send_over)
         limit(transfer, options->reply_ms);
-    else /* the client's limit applies to its body */
+    else /* a limit of the client's connection applies to its body */
         limit(transfer, 0);
 }
 
 /* --- Rest ---------------------------------------------------------------- */
 
-/* A head that nobody has seen is made again when there is a server; an empty
- * buffer is taken again. */
+/* An unsent head is made again when there is a server, and an empty buffer is
+ * taken again when the server sends something. */
 bool proxy_rest(struct pending *pending)
 {
     struct transfer *transfer = OWNER_OF(pending, struct transfer, pending);
@@ -205,13 +205,13 @@ void transfer_finish(struct transfer *transfer, bool is_clean)
                     is_clean && is_sent && transfer->persists &&
                         !transfer->is_send_over,
                     BALANCE_SUCCESS);
-    if (!transfer->has_body_ended) { /* the rest is not read */
+    if (!transfer->has_body_ended) { /* the rest of the body is not read */
         transfer->is_send_over = true;
         transfer->sink.is_full = false;
     }
 }
 
-/* Notes that a tunnel's upstream sends no more; it may still receive. */
+/* Notes that a tunnel's upstream sends no more. It may still receive. */
 static void half_close(struct transfer *transfer)
 {
     transfer->has_peer_ended = true;
@@ -220,8 +220,8 @@ static void half_close(struct transfer *transfer)
         transfer_finish(transfer, false);
 }
 
-/* Handles a connection that has ended too early. After a failure of TLS, its
- * reason is logged. */
+/* Handles a connection that has ended too early. If TLS has failed, its reason
+ * is logged. */
 static void meet_fault(struct transfer *transfer)
 {
     const struct transport *transport = transfer_transport(transfer);

@@ -1,6 +1,6 @@
 #include "handler/proxy/proxy_priv.h"
 
-/* Drops what was sent, so that it can never be sent again. */
+/* Drops sent bytes, so that they can never be sent again. */
 static void drop_sent(struct transfer *transfer)
 {
     struct proxy_buffer *out = transfer->out;
@@ -15,8 +15,8 @@ static void drop_sent(struct transfer *transfer)
     out->begin = 0;
 }
 
-/* Whether bytes may be sent from where the client's read has put them: nothing
- * must precede them, and no copy would be sent again (proxy_retry.c). */
+/* Bytes may be sent from where the client's read has put them if nothing must
+ * precede them, and if no copy is needed for another try (proxy_retry.c). */
 bool transfer_goes_straight(const struct transfer *transfer)
 {
     return transfer->is_open && transfer->has_sent &&
@@ -97,7 +97,7 @@ void transfer_make_way(struct transfer *transfer)
         !transfer->exchange)
         return;
     transfer->sink.is_full = is_full(transfer);
-    if (transfer_goes_straight(transfer)) /* `out` has room for the rest */
+    if (transfer_goes_straight(transfer)) /* `out` has room for unsent bytes */
         transfer->sink.takes_at_once = transfer->proxy->options.buffer_bytes;
     if (was_full && !transfer->sink.is_full)
         exchange_wake(transfer->exchange);
