@@ -157,8 +157,7 @@ def _slow_link(numbers):
 
 def _cache_bound(numbers):
     warm = numbers.rows("What a reply of 1 KiB costs", "warm CPU µs")
-    own = [warm[name] for name in ("lru", "gdsf", "sieve", "s3fifo")
-           if name in warm]
+    own = [warm[name] for name in ("lru", "gdsf", "sieve") if name in warm]
     memory = (f" and {warm['tmpfs']:.1f} from a disk in memory"
               if "tmpfs" in warm else "")
     return (f"a reply costs {warm['page cache']:.1f} µs of CPU out of the "

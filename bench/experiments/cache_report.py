@@ -49,7 +49,8 @@ def _cost_claims(numbers, has_tmpfs):
     if numbers.cold:
         claim = _cost_claim(
             f"first reply from disk: with an own cache CPU within "
-            f"{COLD_MARGIN - 1:.0%} of that without",
+            f"{COLD_MARGIN - 1:.0%} of that without (runs from a disk differ "
+            f"by as much)",
             {policy: numbers.cold_cost.get(policy)
              for policy in numbers.policies},
             numbers.cold_cost.get(PAGE_CACHE), "no cache", COLD_MARGIN)
@@ -208,7 +209,7 @@ def _read_tmpfs(page_cache, tmpfs):
         return f"{text}: the bytes are in memory either way."
     if low <= 1 <= high:
         return f"{text}; that is too noisy to tell the two apart."
-    return f"{text}: so much is the file system's part."
+    return f"{text}; of the two only the file system differs."
 
 
 def _read_costs(numbers):
@@ -235,7 +236,9 @@ def _read_costs(numbers):
                  / (page_cache.median - floor.median))
         text += (f" The upper bound is the floor, {floor.median:.1f} µs, "
                  f"which looks nothing up: ")
-        text += (f"of what could be saved at all, the dearest policy's cache "
+        text += ("the dearest policy's cache is as good as that."
+                 if saved >= 1 else
+                 f"of what could be saved at all, the dearest policy's cache "
                  f"saves {saved:.0%}." if saved > 0 else
                  "the dearest policy's cache saves nothing of that.")
     return text
@@ -252,9 +255,9 @@ def _read_hits(outcome, what, best):
             f"the sizes of the cache below that of all files, "
             + ", ".join(f"{policy} gets {reach[policy]:.0%}"
                         for policy in order)
-            + f". With room for {first.share:.0%} that is "
+            + f". With room for {first.share:.0%} the hit ratios are "
             + ", ".join(f"{first.policies[policy]:.1%}" for policy in order)
-            + f" against {first.best:.1%} at best; a cache without limits, "
+            + f", against {first.best:.1%} at best; a cache without limits, "
             f"which misses only what is new, has {first.infinite:.1%}.")
 
 
@@ -275,8 +278,10 @@ def result(numbers, outcomes, has_tmpfs, left_out):
                        f"{len(equal.trace.names):,} files, from an empty "
                        f"cache. Optimum: Belady's, who knows the future."),
             _hit_table(mixed, "The same, files of 256 bytes to 16 KB", "bound",
-                       "No cache hits more often than the bound; whether one "
-                       "can hit as often is not known.")],
+                       f"{len(mixed.trace.asked):,} requests to "
+                       f"{len(mixed.trace.names):,} files. No cache hits more "
+                       "often than the bound; whether one can hit as often is "
+                       "not known.")],
         figures=[_hit_figure(equal), _cost_figure(numbers)],
         claims=[*_cost_claims(numbers, has_tmpfs), *_hit_claims(outcomes),
                 failed],
