@@ -172,7 +172,7 @@ def _kv_threads(numbers):
     server = numbers.rows(title, "mean, server ms")
     few, most = min(means), max(means)
     best = min(means, key=means.get)
-    which = ("one a CPU, as threads here do not wait"
+    which = ("one a CPU, as a thread here waits for no session"
              if means[few] <= ALIKE * means[best] else f"{best} on one CPU")
     return (f"{which}: a durable request takes "
             f"{means[few]:.2f} ms with {few} and {means[most]:.2f} with "

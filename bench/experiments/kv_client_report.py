@@ -148,6 +148,6 @@ def measure(bench):
         "own, as 1.6 of the original's 2.4 ms are. The original's: ten "
         "connections of 239.4 ms on average in 2.394 s, so one at a time; its "
         "client says 0.8 ms a response, its server 25.2 ms of the same "
-        "requests, and in "
-        "all ten times as much as the test lasted. So its server's figures "
-        "cannot be times that clients waited, whatever they are of.")
+        "requests, and in all more than ten times as much as the test lasted. "
+        "So its server's figures cannot be times that clients waited, "
+        "whatever they are of.")

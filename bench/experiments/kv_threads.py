@@ -77,10 +77,10 @@ def _both(cells, threads):
         "Taken in the server, of both; theirs on another machine, once each. "
         "sprintd's are durable, one CPU, of ten connections at once, with PUT "
         "of 1 KiB to a known key where theirs have POST, and every key asked "
-        "for is there. The "
-        "original's client reports at most 2 at once beside the row of 4 "
-        "threads, and 803 replies of 4xx, as many as it had GETs: no key that "
-        "was asked for was there (197 of 2xx are its POSTs and DELETEs).")
+        "for is there. The original's client reports at most 2 at once beside "
+        "the row of 4 threads, and 803 replies of 4xx, as many as it had "
+        "GETs, and 197 of 2xx, as many as it had POSTs and DELETEs: so it "
+        "seems that no key that was asked for was there.")
 
 
 def _by_best(mode, cells, count, best):
@@ -251,7 +251,8 @@ def _reading(cells, threads):
         "requests. "
         "What the client sees and the server does not is the way, with the "
         "wait in the server's socket until a worker comes round, and the wait "
-        f"in the client's, one thread for all sessions. Means: {parts}.",
+        "in the client's, one thread for all sessions. Means, the median of "
+        f"the runs' of each part, so that they add up but roughly: {parts}.",
         _read_disk(cells, threads)]
     return list(filter(None, texts)) if best else []
 
@@ -275,7 +276,7 @@ def measure(bench):
         result.noise.append(f"key-value store, threads: time was up after "
                             f"{taken} runs of each, of "
                             f"{bench.rounds(kv_runs.ROUNDS)}")
-    names = {cell: f"{mode.title}, {count} threads"
+    names = {cell: f"{mode.title}, {count} thread{'s' * (count != 1)}"
              for (mode, count), cell in cells.items()}
     result.left_out += [f"{name}: {cell.trouble}"
                         for cell, name in names.items() if cell.trouble]
