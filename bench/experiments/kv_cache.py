@@ -140,17 +140,18 @@ def _span(cells, way, base):
 
 
 def _read_cache(cells):
-    told = ", ".join(
+    told = ", and ".join(
         f"{_span(cells, way, filled.NO_CACHE)} times with {title} in the cache"
         for title, way in (
             ("all values", DEFAULT),
             ("a tenth of them", filled.cached("a tenth", POLICY, 16)))
         if way in cells.ways)
-    return (f"The CPU time of a reply is {told}, by that of disk alone (the "
-            "intervals stand in the tables). The original's mean request time "
-            f"was {ORIGINAL_RATIO:.3f} times. Here \"disk\" is LMDB's pages, "
-            "which stay in memory: a cache saves a search in a tree, and no "
-            "read of the disk.")
+    return ("By that of disk alone the CPU time of a reply is "
+            f"{told} (the intervals stand in the tables). The original's mean "
+            f"request time with its cache was {ORIGINAL_RATIO:.3f} times that "
+            "without. In these tables \"disk\" is LMDB's pages, which stay in "
+            "memory: a cache saves a search in a tree, and no read of the "
+            "disk.")
 
 
 def _read_scarce(cells, faults):
