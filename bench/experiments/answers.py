@@ -118,8 +118,8 @@ def _concurrency(numbers):
              numbers.rows(title, "replies, × one worker's").items()
              if count > 1 and _low(told) > 1]
     best = max(ahead, key=rates.get) if ahead else 1
-    text = (("one worker a CPU" if best == 1 else f"{best:,} workers on a CPU")
-            + f": {rates[best]:,.0f} replies/s at {costs[best]:.1f} µs; "
+    text = (("one worker" if best == 1 else f"{best:,} workers")
+            + f" on one CPU: {rates[best]:,.0f} replies/s at {costs[best]:.1f} µs; "
             f"{most:,} workers answer {rates[most]:,.0f} at "
             f"{costs[most]:.1f} µs")
     try:
@@ -173,11 +173,11 @@ def _kv_threads(numbers):
     server = numbers.rows(title, "mean, server ms")
     few, most = min(means), max(means)
     best = min(means, key=means.get)
-    which = ("one a CPU, as a thread here waits for no session"
+    which = (f"{few} on one CPU, as a thread here waits for no session"
              if means[few] <= ALIKE * means[best] else f"{best} on one CPU")
     return (f"{which}: a durable request takes "
             f"{means[few]:.2f} ms with {few} and {means[most]:.2f} with "
-            f"{most} on one CPU; the client says "
+            f"{most}; the client says "
             f"{means[few] - server[few]:.2f} ms more than the server: the "
             "way, and the wait until the client comes round")
 

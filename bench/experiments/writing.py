@@ -13,8 +13,9 @@ HEAD = """\
 <!-- `make lab` makes this file of the results beside it. -->
 
 sprintd descends from five small servers, whose reports asked good questions and
-left most of the answers open. Here each is answered by one command, with the
-standard tools of the field, beside what people run today.
+left many of them open. Here each is asked again by one command: with the
+standard tools of the field where they can tell, with small programs of its own
+where they cannot, and beside what people run today where that is compared.
 
     make lab                    # all of it, in about {minutes} minutes; goes on
                                 # where it was broken off
@@ -43,13 +44,16 @@ METHOD = """\
   nobody is meant to win, 5 to 10 % and more where the client takes part in it
   or runs differ by as much.
 - CPU time per reply stands beside throughput: user and system time of all
-  processes and threads, from the scheduler's own clock.
+  processes and threads of the server, from the scheduler's own clock.
 - Where requests are meant to begin at a given time they begin then, whatever
   became of those before (an open loop), and times count from there: so with
-  httperf's connections (1, 12), the small requests beside downloads (2), the
-  narrow link (4, 15), and where a table says so. wrk, h2load, ab and the
-  sessions of 6 and 7 are closed loops, in which each connection asks when it
-  has been answered: such times are of a load that waits for the server.
+  the small requests beside downloads (2), the narrow link (4, 15), and where a
+  table says so. httperf's connections (1, 12) begin so, too, and their times
+  count from their opening. wrk, h2load, ab and the sessions of 6 and 7 are
+  closed loops, in which each connection asks when it has been answered: such
+  times are of a load that waits for the server. To its times wrk adds, for a
+  request that takes far longer than others, those of such as would have begun
+  meanwhile.
 - Seeds are fixed; so are all command lines, which stand with each experiment
   (`$LAB` is a temporary folder, PORT a free port).
 - A run in which a tool reports an error, a wrong length or a failed request is
