@@ -20,7 +20,8 @@
 enum { CTL_ANSWER_S = 60 };
 
 /* arguments has the count words behind "ctl". The server's answer goes to out,
- * faults go to errors. Returns EX_OK, EX_USAGE, EX_NOPERM, or one of these:
+ * faults go to errors. Returns EX_OK, EX_USAGE, EX_NOPERM, EX_IOERR, or one of
+ * these:
  * EXIT_FAILURE - the server refuses, and says why;
  * EX_UNAVAILABLE - no server is there;
  * EX_TEMPFAIL - there was no answer in time;

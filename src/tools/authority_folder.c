@@ -18,7 +18,7 @@ static int complain(struct local_authority_fault *fault, const char *folder,
     return err;
 }
 
-/* Refuses a folder of that owner; why is put behind the owner's name. */
+/* Refuses a folder of that owner. why is put behind the owner's name. */
 static int refuse(struct local_authority_fault *fault, const char *folder,
                   uid_t owner, const char *why)
 {
@@ -34,7 +34,7 @@ static const char by_others[] = ", and others than root and that user can "
                                 "write there or on the way, and so "
                                 "lead this elsewhere";
 
-/* Returns the user who called sudo, or else this process's. */
+/* Returns the user who called sudo, or else the user of this process. */
 static uid_t find_caller(void)
 {
     const char *text = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
@@ -61,7 +61,7 @@ static bool is_called(uid_t owner, const char *name)
            (user && strcmp(name, user->pw_name) == 0);
 }
 
-/* Checks the owner. Returns 0 or -errno. */
+/* Checks that the owner is allowed. Returns 0 or -errno. */
 static int expect_owner(const struct authority_folder *folder, uid_t owner,
                         struct local_authority_fault *fault)
 {
@@ -97,7 +97,7 @@ int authority_folder_open(const struct authority_folder *folder,
         return fd == -EPERM
                    ? refuse(fault, folder->path, named.st_uid, by_others)
                    : complain(fault, folder->path, fd);
-    /* The path was judged for the owner that stat() has found: the opened
+    /* The path was judged for the owner that stat() has found. So the opened
      * folder must have the same owner. */
     if (!about.is_loose && fstat(fd, &opened) == 0 &&
         opened.st_uid == named.st_uid)

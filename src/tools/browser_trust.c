@@ -15,16 +15,16 @@
 #include "confine/safe_path.h"
 #include "tools/subprocess.h"
 
-/* The name that browsers' settings show, and by which the authority is found
+/* The name that browsers' settings show. By this name the authority is found
  * again. */
 #define NICKNAME "sprintd local authority"
 
-/* Several certificates may have that name, as of hosts that share a home
+/* Several certificates may have the nickname, when hosts share a home
  * directory. */
 enum { NICKNAMES_MAX = 16 };
 
-/* Folders of browsers' databases, below the home directory; '*' is a
- * profile. */
+/* Folders of browsers' databases, below the home directory. '*' stands for the
+ * name of a profile. */
 static const char *const places[] = {
     ".pki/nssdb",
     ".local/share/pki/nssdb",
@@ -34,29 +34,29 @@ static const char *const places[] = {
     "snap/firefox/common/.mozilla/firefox/*",
     ".var/app/org.mozilla.firefox/.mozilla/firefox/*"};
 
-/* How names of a database's files begin; SQLite appends "-journal" and such.
- * certutil follows links to anywhere, and runs the libraries that pkcs11.txt
- * names. */
+/* How the names of a database's files begin; SQLite appends "-journal" and
+ * similar endings. certutil follows links to anywhere, and runs the libraries
+ * that pkcs11.txt names. */
 static const char *const files[] = {"pkcs11.txt", "cert9.db", "key4.db",
                                     "secmod.db",  "cert8.db", "key3.db"};
 
 /* Changes the database in a folder. Returns 0, certutil's exit status, or
- * -errno: -ENOENT: there is no certutil. */
+ * -errno; -ENOENT means that there is no certutil. */
 typedef int change_fn(int folder, struct bytes certificate,
                       bool *is_changed_out);
 
 struct round {
     change_fn *change;
     struct bytes certificate;
-    const char *done; /* said of a changed database */
+    const char *done; /* printed behind the name of a changed database */
     bool has_changed;
     int status;
 };
 
 /* --- Changing ------------------------------------------------------------ */
 
-/* Runs certutil in the open folder, not by its name, which others may have
- * replaced. */
+/* Runs certutil in the open folder. The folder is not opened again by its name,
+ * since others may have replaced it. */
 static int run_certutil(const char *what, int folder, const char *trust,
                         struct bytes input, bool is_quiet)
 {
@@ -85,7 +85,7 @@ static int remove_all(int folder, struct bytes certificate,
     return 0;
 }
 
-/* Adds the certificate, and removes an earlier one of that name. */
+/* Adds the certificate, after removing earlier ones of the same nickname. */
 static int add(int folder, struct bytes certificate, bool *is_changed_out)
 {
     int result = remove_all(folder, certificate, is_changed_out);
@@ -118,7 +118,7 @@ static void complain(struct round *round, const char *folder, int result)
     round->status = has_no_tool ? EX_UNAVAILABLE : EX_OSERR;
 }
 
-/* Whether name is that of a database's file. */
+/* Whether a file of that name belongs to a database. */
 static bool is_part(const char *name)
 {
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
@@ -127,8 +127,8 @@ static bool is_part(const char *name)
     return false;
 }
 
-/* Whether only root and this process's user can have written the file, and it
- * has no other name: a link may lead to any file. */
+/* Whether only root and this process's user can have written the file. The file
+ * must also have no second name, since a link may lead to any file. */
 static bool is_file_own(int folder, const char *name)
 {
     struct stat st;
@@ -160,8 +160,8 @@ static bool is_database_own(int folder)
 }
 
 /* Opens the folder of a browser's database, if others can change neither its
- * path nor its files: they could make certutil write and run anything. Returns
- * a descriptor, or -1. */
+ * path nor its files. Otherwise they could make certutil write and run
+ * anything. Returns a descriptor, or -1. */
 static int open_own(const char *folder)
 {
     struct safe_folder about;
@@ -210,8 +210,8 @@ static void visit(struct round *round, const char *folder)
     }
 }
 
-/* Puts home, in which special characters of glob() are escaped, and place.
- * False: too long. */
+/* Puts home, in which special characters of glob() are escaped, and place into
+ * pattern. Returns false if the pattern is too long. */
 static bool put_pattern(char pattern[PATH_MAX], const char *home,
                         const char *place)
 {

@@ -29,7 +29,7 @@ static void print_program_commands(FILE *to)
 
 /* --- bash ----------------------------------------------------------------- */
 
-/* Completes commands of `sprintd ctl` and such. */
+/* Completes the words behind `sprintd ctl` and the other commands. */
 static void print_bash_commands(FILE *to)
 {
     fputs("    case $COMP_CWORD-${COMP_WORDS[1]} in\n"
@@ -83,14 +83,14 @@ static void print_bash_commands(FILE *to)
           to);
 }
 
-/* Completes values of options that are not files. */
+/* Completes the values of options whose value is no file. */
 static void print_bash_values(FILE *to)
 {
     for (size_t i = 0; i < option_count(); i++) {
         const struct option_row *row = option_row(i);
 
         if (row->kind == OPTION_SWITCH || takes_file(row))
-            continue; /* any argument or file may follow */
+            continue; /* any word or file may follow */
         if (row->letter)
             fprintf(to, "    -%c|--%s)\n", row->letter, row->name);
         else
@@ -180,7 +180,7 @@ static void print_zsh_option(FILE *to, const struct option_row *row,
 {
     bool has_value = row->kind != OPTION_SWITCH;
 
-    /* Lists may be repeated; "=" is only for long options. */
+    /* Options with a list may be repeated. "=" is only for long options. */
     fprintf(to, " \\\n    '%s%s%s%s", config_is_list(row) ? "*" : "", dashes,
             name, has_value && dashes[1] ? "=" : "");
     print_zsh_help(to, row->help);

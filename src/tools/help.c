@@ -71,7 +71,7 @@ void help_print(FILE *to)
         to);
 }
 
-/* Only the first word may be "-h": behind another it may be a value. */
+/* Only the first word may be "-h": a later "-h" may be a value. */
 bool help_is_asked(int count, char *const *words)
 {
     for (int i = 0; i < count; i++)

@@ -17,8 +17,8 @@
 
 enum { PATIENCE_MAX_S = 86400 };
 
-/* Reads how many seconds to wait for a store, from the last argument. False: it
- * is no such number. */
+/* Reads how many seconds to wait for a store, from the last argument, which may
+ * be missing. Returns false if the argument is no such number. */
 static bool read_patience(unsigned *seconds_out, const char *text)
 {
     char *end;
@@ -67,7 +67,7 @@ static int import_all(char **argv)
     uint64_t lines = 0;
     int status, err;
 
-    /* The store's owner must not get what root's shell had open. */
+    /* The store's owner must not get files that root's shell had open. */
     close_range(STDERR_FILENO + 1, UINT_MAX, 0);
     status = kv_owner_become(argv[0], true, &options.path);
     if (status != EX_OK)
@@ -102,8 +102,8 @@ static int back_up(char **argv)
     return status;
 }
 
-/* Refuses a URL: data on another machine are copied by that engine's own
- * tools. */
+/* Refuses a URL: the data of an engine on another machine are copied by that
+ * engine's own tools. Returns whether text is a URL. */
 static bool refuse_url(const char *text)
 {
     if (!kv_redis_is_url(text))
@@ -119,14 +119,14 @@ int kv_command_run(int argc, char **argv)
     static const struct {
         const char *name;
         int arguments;
-        bool may_wait; /* an optional argument says how long to wait */
+        bool may_wait; /* one more argument may say how long to wait */
         int (*run)(char **argv);
     } commands[] = {{"export", 1, true, export_all},
                     {"import", 1, false, import_all},
                     {"backup", 2, true, back_up}};
 
     log_open(LOG_LEVEL_NOTICE);
-    /* The user that root becomes here must not get what root's shell had
+    /* The user that root becomes here must not get files that root's shell had
      * open. */
     close_range(STDERR_FILENO + 1, ~0U, 0);
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)

@@ -21,8 +21,8 @@ static int complain(const char *path, int err)
     return err == EACCES ? EX_NOPERM : EX_IOERR;
 }
 
-/* Refuses, and names the owner, without the advice to run this as that user:
- * others may have chosen where the path leads. */
+/* Refuses, and names the owner. The message does not advise to run this as that
+ * user, since others may have chosen where the path leads. */
 static int refuse(const char *path, uid_t owner)
 {
     char name[IDENTITY_NAME_SIZE];
@@ -36,8 +36,8 @@ static int refuse(const char *path, uid_t owner)
     return EX_NOPERM;
 }
 
-/* Refuses to make a store in a folder that another user has made, who could
- * read all that is written. */
+/* Refuses to make a store in a folder that another user has made: that user
+ * could read all that is written. */
 static int refuse_gift(const char *path, uid_t owner)
 {
     char name[IDENTITY_NAME_SIZE];
@@ -51,8 +51,8 @@ static int refuse_gift(const char *path, uid_t owner)
     return EX_NOPERM;
 }
 
-/* Copies path's folder to above, and returns its last name; NULL: path is too
- * long. */
+/* Copies the folder that contains path to above, and returns the last name of
+ * path. Returns NULL if path is too long. */
 static const char *split(const char *path, char above[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
@@ -66,8 +66,8 @@ static const char *split(const char *path, char above[PATH_MAX])
     return path + len;
 }
 
-/* Enters folder, if only root and its owner can redirect its path. path: for
- * messages. Returns EX_OK, or a status after one line. */
+/* Enters folder, if only root and its owner can redirect its path. path is for
+ * messages. Returns EX_OK, or a status after one line on stderr. */
 static int enter(const char *path, const char *folder, struct stat *st_out,
                  struct safe_folder *about_out)
 {
@@ -83,7 +83,7 @@ static int enter(const char *path, const char *folder, struct stat *st_out,
     return status;
 }
 
-/* Becomes the user uid before the store is read: its data might take this
+/* Becomes the user uid before the store is read, since its data might take this
  * process over. */
 static int become(uid_t uid, bool reads)
 {
@@ -92,8 +92,8 @@ static int become(uid_t uid, bool reads)
     return err == 0 ? folder_owner_become(uid) : complain("the terminal", -err);
 }
 
-/* Makes the folder as root, where nobody else can replace it, if only by the
- * sticky bit. */
+/* Makes the folder as root. Nobody else can replace the folder there, if only
+ * because of the sticky bit. */
 static int make_as_root(const char *path, const char *name)
 {
     int status = EX_OK;
@@ -134,8 +134,8 @@ static int become_maker(const char *path, const char **path_out)
 }
 
 /* Checks the store's files in folder, a descriptor or AT_FDCWD. LMDB would wait
- * for the other end of a FIFO; and root must not read a store that another user
- * has written in root's folder. */
+ * for the other end of a FIFO. Root must not read a store that another user has
+ * written in root's folder. */
 static int check_files(const char *path, int folder, bool is_roots)
 {
     struct folder_files_fault fault;
@@ -152,7 +152,7 @@ static int check_own(const char *path)
     int status;
 
     if (fd == -1)
-        return EX_OK; /* opening the store reports that */
+        return EX_OK; /* opening the store will report the error */
     status = check_files(path, fd, false);
     close(fd);
     return status;
@@ -173,7 +173,7 @@ int kv_owner_become(const char *path, bool makes, const char **path_out)
     status = enter(path, path, &st, &about);
     if (status != EX_OK)
         return status;
-    /* LMDB would follow links that others have put there. */
+    /* LMDB would follow links that others have put into the folder. */
     if (about.is_loose)
         return refuse(path, st.st_uid);
     if (makes && about.is_anybodys)
@@ -186,10 +186,10 @@ int kv_owner_become(const char *path, bool makes, const char **path_out)
 
 /* --- Where a copy goes --------------------------------------------------- */
 
-/* Opens the folder of a copy for root: only by a path that nobody else can
- * change, or that only the store's owner can change and that ends in a folder
- * of that user, who could have made or written any copy there anyway. Returns a
- * descriptor or -errno. */
+/* Opens the folder of a copy for root. Either nobody else can change its path,
+ * or only the store's owner can change the path and owns the folder. That user
+ * could have made or written any copy there anyway. Returns a descriptor or
+ * -errno. */
 static int open_by_root(const char *store, const char *folder,
                         struct safe_folder *about_out)
 {
@@ -216,7 +216,7 @@ static int open_target(const char *store, const char *folder,
         return fd == -1 ? -errno : fd;
     }
     fd = open_by_root(store, folder, &about);
-    /* Others cannot move what root makes in a sticky folder. */
+    /* In a sticky folder, others cannot move what root makes. */
     if (fd < 0 || !about.is_loose || *target->new)
         return fd;
     close(fd);

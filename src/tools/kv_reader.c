@@ -19,7 +19,8 @@ enum { CHUNK_BYTES = 65536 };
 
 /* --- The reader ---------------------------------------------------------- */
 
-/* Closes all that the asker has open except fd, above all folders. */
+/* Closes everything that the asker has open, except fd. This matters most for
+ * folders. */
 static void keep_only(int fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -40,8 +41,8 @@ static _Noreturn void serve(const struct kv_reader *reader, int fd, pid_t asker)
 
     keep_only(fd);
     status = kv_owner_become(reader->folder, false, &path);
-    /* Changing the user clears the signal at the parent's death: so it is asked
-     * for again. */
+    /* A change of the user clears the signal for the parent's death. So the
+     * signal is asked for again. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != asker)
         _exit(EX_OK);
@@ -69,7 +70,7 @@ static int give_up(const struct kv_reader *reader)
     return EX_TEMPFAIL;
 }
 
-/* Copies one piece. Returns 1; 0: the end; or -errno. */
+/* Copies one piece. Returns 1, or 0 at the end, or -errno. */
 static int pass_on(int from, int to)
 {
     char chunk[CHUNK_BYTES];
@@ -87,8 +88,9 @@ static int pass_on(int from, int to)
     return 1;
 }
 
-/* Copies what the reader writes until it has ended; other processes that may
- * have the pipe are not waited for. EX_OK: everything was copied. */
+/* Copies everything that the reader writes until the reader has ended. Other
+ * processes that may have the pipe are not waited for. Returns EX_OK if all was
+ * copied. */
 static int pass_all(const struct kv_reader *reader, int from, int to, int pidfd)
 {
     struct pollfd fds[] = {{.fd = from, .events = POLLIN},
@@ -114,8 +116,9 @@ static int pass_all(const struct kv_reader *reader, int from, int to, int pidfd)
     }
 }
 
-/* Ends the reader, and returns its exit status. told: a status that was
- * reported already; then the reader is killed, and told returned. */
+/* Ends the reader, and returns its exit status. If told is not EX_OK, it is a
+ * status that was reported already: the reader is killed, and told is
+ * returned. */
 static int end(const struct kv_reader *reader, pid_t pid, int told)
 {
     int status;

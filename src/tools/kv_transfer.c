@@ -16,13 +16,13 @@
 enum {
     BATCH_OPS = 1000,
     BATCH_BYTES = 4 << 20,
-    LINE_REST_BYTES = 16384 /* bytes of a line without the value */
+    LINE_REST_BYTES = 16384 /* bytes of a line besides its value */
 };
 
-/* In the worst case, six bytes stand for one. */
+/* In the worst case, six bytes of a line stand for one byte of the value. */
 #define LINE_BYTES_MAX (6 * KV_VALUE_BYTES_MAX + LINE_REST_BYTES)
 
-/* Up to here, a double has every whole number. */
+/* A double can be any whole number up to this one. */
 #define NUMBER_MAX 9007199254740992.0
 
 /* --- Out ------------------------------------------------------------------ */
@@ -132,7 +132,7 @@ static int write_batch(struct import *import)
 {
     bool is_full = false;
 
-    if (import->write.count == 0) { /* all that there was had expired */
+    if (import->write.count == 0) { /* every line of the batch had expired */
         import->bytes = 0;
         arena_fini(&import->arena);
         return 0;
@@ -154,8 +154,9 @@ static int write_batch(struct import *import)
     return 0;
 }
 
-/* Puts the text of member NAME, or of NAME64, decoded, into the arena. Returns
- * NULL, or what is wrong; text_out->data is NULL without either member. */
+/* Puts the text of the member name, or of name64 after decoding, into the
+ * arena. Returns NULL, or what is wrong. text_out->data is NULL if the line has
+ * neither member. */
 static const char *take_text(struct import *import,
                              const struct json_value *line, const char *name,
                              size_t bytes_max, struct bytes *text_out)
@@ -215,7 +216,7 @@ static const char *take_op(struct import *import, const struct json_value *line)
         return "expires is no time";
     import->bytes += op->key.len + op->value.len;
     if (expires != 0 && (int64_t)expires <= now_ms)
-        return NULL; /* expired: skipped */
+        return NULL; /* skip an expired line */
     if (expires != 0)
         op->ttl_ms = (uint64_t)((int64_t)expires - now_ms);
     import->write.count++;
@@ -245,8 +246,8 @@ static int take_line(struct import *import, struct bytes text)
     return err;
 }
 
-/* Reads a line without its end. False: there is none. A line that is too long
- * sets line->failed. */
+/* Reads a line without its end. Returns false if there is none. A line that is
+ * too long sets line->failed. */
 static bool read_line(FILE *in, struct buf *line)
 {
     int c = getc_unlocked(in);
@@ -262,7 +263,7 @@ static bool read_line(FILE *in, struct buf *line)
     return true;
 }
 
-/* Takes the lines. Those before a faulty line are still written. */
+/* Takes the lines. Lines before a faulty line are still written. */
 static int take_lines(struct import *import, FILE *in)
 {
     struct buf line;

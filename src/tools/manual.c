@@ -166,7 +166,7 @@ static const char examples[] =
     ".SH SEE ALSO\n"
     ".BR sprintd.conf (5),\n.BR logrotate (8),\n.BR systemd (1)\n";
 
-/* Prints literal words bold, placeholders in italics. */
+/* Prints literal words in bold, and placeholders in italics. */
 static void print_usage(FILE *to, const char *usage)
 {
     fputs("\\fB", to);

@@ -14,7 +14,7 @@ void screen_put(struct screen *screen, const char *text)
 
     for (; *at; at++) {
         if (((unsigned char)*at & 0xC0) == 0x80)
-            continue; /* belongs to the character before */
+            continue; /* this byte belongs to the previous character */
         if (left == 0)
             break;
         left--;
@@ -25,7 +25,7 @@ void screen_put(struct screen *screen, const char *text)
 
 void screen_put_foreign(struct screen *screen, struct bytes text)
 {
-    char storage[4 * SCREEN_WIDTH_MAX + 1]; /* room for "\xHH" each */
+    char storage[4 * SCREEN_WIDTH_MAX + 1]; /* each byte may become "\xHH" */
     unsigned left = screen_left(screen);
     struct buf visible;
 

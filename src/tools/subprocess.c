@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Returns a file in memory with the text, at its beginning, or -errno. A pipe
- * would have room for only a part, and nobody to fill it. */
+/* Returns a file in memory with the text, read from its beginning, or -errno. A
+ * pipe might have room for only a part, and nobody would write the rest. */
 static int open_input(struct bytes input)
 {
     int fd = memfd_create("input", MFD_CLOEXEC);

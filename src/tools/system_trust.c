@@ -17,19 +17,20 @@
 static const char update_program[] = "/usr/sbin/update-ca-certificates";
 static const char trusted_path[] = MACHINE_TRUST_ADDED_PATH;
 
-/* Where the certificate lies after it was distrusted, until the programs'
- * bundle lacks it: the next update ignores this name, and the next untrust
- * finds it. */
+/* Where the certificate lies from its distrust until the programs' bundle lacks
+ * it. The next update ignores a file of this name, and the next untrust finds
+ * it. */
 static const char ending_path[] = MACHINE_TRUST_ADDED_PATH ".untrusted";
 
-enum { TRUSTED_MODE = 0644 /* everybody may check it */ };
+enum { TRUSTED_MODE = 0644 /* everybody may check the certificate */ };
 
 static const char *trusted_name(void)
 {
     return strrchr(trusted_path, '/') + 1;
 }
 
-/* Returns a descriptor or -errno. */
+/* Opens the folder of the trusted certificate. Returns a descriptor or
+ * -errno. */
 static int open_trusted_folder(void)
 {
     char *folder = strndup(trusted_path,
@@ -51,9 +52,10 @@ static int complain(int err)
     return err == -EACCES || err == -EPERM ? EX_NOPERM : EX_IOERR;
 }
 
-/* Runs the program that updates the system's certificates. is_fresh: it makes
- * all links anew, needed after a file was removed or changed: otherwise it only
- * adds missing links, and keeps those of the old file. */
+/* Runs the program that updates the system's certificates. is_fresh makes the
+ * program make all links anew, which is needed after a file was removed or
+ * changed. Otherwise the program only adds missing links, and keeps links of
+ * the old file. */
 static int update(bool is_fresh)
 {
     const char *const arguments[] = {update_program,
@@ -78,7 +80,7 @@ static bool is_there(const char *path)
     return lstat(path, &st) == 0 || errno != ENOENT;
 }
 
-/* Hides the authority from the next update. Returns EX_OK or a status. */
+/* Hides the authority from the next update. Returns EX_OK or another status. */
 static int begin_end(void)
 {
     if (is_there(trusted_path) && rename(trusted_path, ending_path) == -1)

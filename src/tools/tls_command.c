@@ -17,7 +17,7 @@
 #include "tools/browser_trust.h"
 #include "tools/system_trust.h"
 
-/* An authority, with all that the commands need. */
+/* An authority, with all facts that the commands need. */
 struct shown {
     char folder[PATH_MAX];
     uid_t owner; /* owner of the folder */
@@ -25,7 +25,7 @@ struct shown {
     struct tls_pem certificate;
 };
 
-/* The arguments; NULL: not given. */
+/* The arguments. NULL means that an argument was not given. */
 struct asked {
     const char *folder;
     const char *owner;
@@ -48,7 +48,8 @@ static int complain(struct local_authority_fault *fault, int err)
                                              : EX_IOERR;
 }
 
-/* The folder's full path, since it is shown in commands for use elsewhere. */
+/* Finds the folder's full path, since commands with it are shown for use
+ * elsewhere. Returns 0 or -errno. */
 static int choose_folder(struct shown *shown, const char *folder,
                          struct local_authority_fault *fault)
 {
@@ -68,7 +69,8 @@ static int choose_folder(struct shown *shown, const char *folder,
 }
 
 /* Reads an authority that is to be trusted. The folder is opened by the name
- * given, not by its target: the link itself may be another user's. */
+ * given, not by the target of that name: the name may be another user's
+ * link. */
 static int read_to_trust(struct shown *shown, const struct asked *asked,
                          struct local_authority_fault *fault)
 {
@@ -92,7 +94,7 @@ static int read_to_show(struct shown *shown,
 {
     struct stat st = {.st_uid = geteuid()};
 
-    (void)!stat(shown->folder, &st); /* reading it reports that */
+    (void)!stat(shown->folder, &st); /* reading the folder reports errors */
     shown->owner = st.st_uid;
     return local_authority_read(shown->folder, &shown->facts,
                                 &shown->certificate, fault);
@@ -117,8 +119,8 @@ static int find(struct shown *shown, const struct asked *asked,
     return EX_OK;
 }
 
-/* Returns what follows the folder in the command that trusts it: its owner, if
- * that must be named. */
+/* Returns the text that follows the folder in the command that trusts it: the
+ * folder's owner, if the owner must be named. */
 static const char *name_owner(const struct shown *shown, char name[16])
 {
     name[0] = '\0';

@@ -26,28 +26,28 @@ enum {
 
 struct top {
     struct top_target target;
-    struct buf body;             /* the newest valid one */
+    struct buf body;             /* the newest valid document */
     struct json_reader document; /* borrows body */
     char why[WHY_BYTES_MAX];
     struct top_view view;
-    /* set while on a terminal */
+    /* The members from here on are set while top has a terminal. */
     struct termios modes;
     struct top_interrupt interrupt; /* its fds are indexed by enum top_fd */
     bool is_done;
     int err; /* errno of writing */
 };
 
-/* What top waits for; an fd of -1 is not watched. */
+/* What top waits for. An fd of -1 is not watched. */
 enum top_fd {
     END_FD,    /* signals that end top */
-    CHANGE_FD, /* signals that do not */
+    CHANGE_FD, /* signals that do not end top */
     KEY_FD
 };
 
 /* --- Asking -------------------------------------------------------------- */
 
-/* Replaces the document by a new one; without one, the old stays, and top->why
- * says why. Returns an exit status. */
+/* Replaces the document by a new one. If there is none, the old document stays,
+ * and top->why has the reason. Returns an exit status. */
 static int refresh(struct top *top)
 {
     struct buf body;
@@ -98,8 +98,8 @@ static bool write_text(const char *text)
     return write_all(bytes_of(text));
 }
 
-/* Measures the window. The last column stays free: clearing the rest of a full
- * line would erase its last character. */
+/* Measures the window. The last column stays free: the sequence that clears the
+ * rest of a line would erase the last character of a full line. */
 static void measure_window(struct top *top)
 {
     struct winsize size = {0};
@@ -111,7 +111,7 @@ static void measure_window(struct top *top)
     top->view.height = size.ws_row;
 }
 
-/* Overwrites the last screen, so that nothing flickers. */
+/* Overwrites the previous screen, so that nothing flickers. */
 static void paint(struct top *top)
 {
     struct buf lines, frame;
@@ -128,7 +128,7 @@ static void paint(struct top *top)
         struct bytes line;
 
         if (!end)
-            break; /* larger than the limit */
+            break; /* the lines were longer than the limit */
         line = bytes_between(left.data, end);
         left.data = end + 1;
         left.len -= line.len + 1;
@@ -160,7 +160,7 @@ static bool print_snapshot(struct top *top)
 
 /* --- The terminal -------------------------------------------------------- */
 
-/* Switches to another screen without a cursor; keys are read at once, without
+/* Switches to another screen without a cursor. Keys are read at once, without
  * echo. */
 static void enter_terminal(struct top *top)
 {
@@ -179,7 +179,8 @@ static void leave_terminal(struct top *top)
         tcsetattr(top->interrupt.fds[KEY_FD], TCSADRAIN, &top->modes);
 }
 
-/* From now on these signals are read from descriptors. Returns 0 or -errno. */
+/* Opens descriptors from which these signals are read from now on. Returns 0 or
+ * -errno. */
 static int open_signals(struct top *top)
 {
     sigset_t end, change;
@@ -211,7 +212,7 @@ static void on_change(struct top *top)
         return;
     if (info.ssi_signo == SIGTSTP) {
         leave_terminal(top);
-        raise(SIGSTOP); /* continues at SIGCONT */
+        raise(SIGSTOP); /* the process continues at SIGCONT */
         enter_terminal(top);
     }
 }
@@ -227,7 +228,7 @@ static void on_keys(struct top *top)
         top->is_done = true;
 }
 
-/* Handles keys and signals that have come, or come within ms. */
+/* Handles keys and signals that have come already, or come within ms. */
 static void mind(struct top *top, int ms)
 {
     const int *minded = top->interrupt.fds;
@@ -264,7 +265,7 @@ static void wait_until(struct top *top, uint64_t then_ns)
         mind(top, (int)((then_ns - now_ns) / NS_PER_MS) + 1);
 }
 
-/* Shows the statistics until told to end. */
+/* Shows the statistics until a key or a signal ends top. */
 static int watch(struct top *top)
 {
     int err = open_signals(top);

@@ -10,7 +10,7 @@
 enum {
     CELL_COLUMNS = 10,
     TIME_COLUMNS = 9, /* seven fit into 80 columns */
-    LOOSE_ROWS = 40   /* from here on, empty lines separate parts */
+    LOOSE_ROWS = 40   /* in windows this high, empty lines separate parts */
 };
 
 static double number_at(const struct json_value *object, const char *name)
@@ -46,7 +46,7 @@ static void put_fact(struct screen *screen, const char *name,
     screen_put_fact(screen, SCREEN_DIM, bytes_of(name), number.text);
 }
 
-/* Begin a line of dimmed column titles, and put one that ends with NULL. */
+/* Begins a line of dimmed column titles with the first title. */
 static void begin_heads(struct screen *screen, const char *first)
 {
     screen_set_style(screen, SCREEN_DIM);
@@ -54,6 +54,7 @@ static void begin_heads(struct screen *screen, const char *first)
     screen_put_gap(screen, SCREEN_LABEL_COLUMNS);
 }
 
+/* Puts a line of column titles. heads ends with NULL. */
 static void put_heads(struct screen *screen, const char *first,
                       const char *const *heads)
 {
@@ -63,7 +64,8 @@ static void put_heads(struct screen *screen, const char *first,
     screen_end_line(screen);
 }
 
-/* Finds the row at that position of a part's line; NULL: there is none. */
+/* Finds the row at that position of a part's line. Returns NULL if there is
+ * none. */
 static const struct stats_row *find_row(enum stats_part part, unsigned position)
 {
     const struct stats_row *row = NULL;
@@ -116,7 +118,7 @@ static void draw_head(struct screen *screen, const struct json_value *document,
 
 /* --- Tables -------------------------------------------------------------- */
 
-/* Returns the time with that name; unknown if nothing was counted. */
+/* Returns the time with that name. It is unknown if nothing was counted. */
 static struct human_number time_of(const struct json_value *times,
                                    const char *name)
 {
@@ -313,7 +315,8 @@ static void draw_profile(struct screen *screen,
     screen_end_line(screen);
 }
 
-/* Draws the hit ratios of other sizes under the present policy, if known. */
+/* Draws the hit ratios that caches of other sizes would have under the present
+ * policy, if they are known. */
 static void draw_cache_if(struct screen *screen,
                           const struct json_value *document)
 {
@@ -365,7 +368,7 @@ static void draw_totals(struct screen *screen,
         if (!object && (lines[i].part == STATS_PART_TLS ||
                         lines[i].part == STATS_PART_KEPT ||
                         lines[i].part == STATS_PART_WHAT_IF))
-            continue; /* no connection came so, or nothing was sampled */
+            continue; /* no connection of that kind, or nothing was sampled */
         screen_put_label(screen, lines[i].label);
         for (unsigned k = 1; (row = find_row(lines[i].part, k)); k++)
             put_row(screen, row, object);

@@ -71,8 +71,8 @@ static int connect_to(struct attempt *attempt, const struct sockaddr *address,
     return err;
 }
 
-/* Connects to the first address that answers. Returns 0 or -errno;
- * *resolved_out: getaddrinfo()'s result. */
+/* Connects to the first address that answers. Returns 0 or -errno.
+ * *resolved_out is the result of getaddrinfo(). */
 static int connect_any(struct attempt *attempt, int *resolved_out)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
@@ -130,14 +130,14 @@ static int send_request(const struct attempt *attempt)
 enum { PIECE_BYTES = 16384 };
 
 struct fetched_answer {
-    struct buf head; /* the head, with bytes behind it */
+    struct buf head; /* the head, and bytes received behind it */
     struct http1_progress progress;
-    unsigned status; /* 0: the head is not complete */
+    unsigned status; /* 0 until the head is complete */
     struct body_reader reader;
     struct buf *body;
 };
 
-/* Takes received bytes. BODY_AGAIN: more are needed. */
+/* Takes received bytes. Returns BODY_AGAIN if more bytes are needed. */
 static enum body_event take_piece(struct fetched_answer *answer,
                                   struct bytes piece)
 {
@@ -168,7 +168,8 @@ static enum body_event take_piece(struct fetched_answer *answer,
     return answer->body->failed ? BODY_BAD : event;
 }
 
-/* Reads the reply; *event_out: BODY_END or BODY_BAD. Returns 0 or -errno. */
+/* Reads the reply. Returns 0, with *event_out BODY_END or BODY_BAD, or
+ * -errno. */
 static int read_reply(const struct attempt *attempt,
                       struct fetched_answer *answer, enum body_event *event_out)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* Whether all characters may stand in a request line or Host field. */
+/* Whether all characters may stand in a request line and in a Host field. */
 static bool is_visible(const char *text)
 {
     for (; *text; text++)
@@ -59,7 +59,7 @@ static const char *read_unix(struct top_target *target, const char *text)
     return set_path(target, prefix);
 }
 
-/* Reads ":PORT" or nothing, up to a slash or the end. */
+/* Reads ":PORT" or nothing, up to a slash or the end of text. */
 static bool set_port(struct top_target *target, const char *text)
 {
     size_t len = strcspn(text, "/");

@@ -12,11 +12,12 @@ enum {
 };
 
 struct trend_line {
-    size_t count;                          /* seen; the last ones are kept */
-    double points[POINTS_MAX][FIELDS_MAX]; /* a ring; NAN: unknown */
+    size_t count; /* points read so far */
+    /* A ring of the last points; NAN is an unknown number. */
+    double points[POINTS_MAX][FIELDS_MAX];
 };
 
-/* Reads a point: an array in the order of the table's rows. */
+/* Reads a point, an array in the order of the table's rows. */
 static void read_point(double *fields, const struct json_value *point,
                        double interval_s)
 {
@@ -47,7 +48,7 @@ static void read_history(struct trend_line *history,
                    interval_s);
 }
 
-/* Returns the value `age` points before the newest; NAN: there is none. */
+/* Returns the value `age` points before the newest, or NAN if there is none. */
 static double value_before(const struct trend_line *history, size_t field,
                            size_t age)
 {
@@ -73,7 +74,7 @@ static void put_bars(struct screen *screen, const struct trend_line *history,
         double value = value_before(history, field, age);
         int level = 0;
 
-        if (value > 0) /* a foreign server may send shares above 1 */
+        if (value > 0) /* another server may send shares above 1 */
             level = value < most ? (int)(value / most * 7 + 0.5) : 7;
         screen_put(screen, value >= 0
                                ? (screen->is_utf8 ? blocks : ascii)[level]
