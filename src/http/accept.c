@@ -1,6 +1,7 @@
 #include "http/accept.h"
 
-/* Takes what stands before the separator, outside of quotes, trimmed. */
+/* Takes the text before the separator, which does not count in quotes, and
+ * trims it. */
 static struct bytes take_until(struct bytes *rest, char separator)
 {
     bool is_quoted = false;
@@ -23,7 +24,7 @@ static struct bytes take_until(struct bytes *rest, char separator)
     return bytes_trim(piece);
 }
 
-/* Reads a weight, in thousandths; what is no weight counts as 0. */
+/* Reads a weight, in thousandths. A text that is no weight counts as 0. */
 static unsigned parse_weight(struct bytes text)
 {
     unsigned weight = 0;
@@ -43,7 +44,7 @@ static unsigned parse_weight(struct bytes text)
     return weight <= 1000 ? weight : 0;
 }
 
-/* The weight among the parameters behind a media range. */
+/* Returns the weight among the parameters behind a media range. */
 static unsigned weight_of(struct bytes parameters)
 {
     unsigned weight = 1000;
@@ -73,7 +74,7 @@ static enum accept_precision precision_of(struct bytes range, struct bytes type)
     return bytes_eq(range, BYTES("*/*")) ? ACCEPT_ANY : ACCEPT_UNNAMED;
 }
 
-/* Goes through one more list; best is the best match so far. */
+/* Goes through one more list. *best is the best match so far. */
 static void weigh(struct bytes list, struct bytes type, struct accepted *best)
 {
     while (list.len > 0) {

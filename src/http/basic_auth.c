@@ -13,7 +13,8 @@ static bool is_control(char c)
     return (unsigned char)c < 0x20 || c == 0x7F;
 }
 
-/* Decodes base64 to auth->text; returns its length, 0: it is no base64. */
+/* Decodes base64 to auth->text. Returns the length, or 0 when the text is not
+ * base64. */
 static size_t decode(struct basic_auth *auth, struct bytes base64)
 {
     size_t len;
@@ -51,7 +52,7 @@ enum basic_auth_verdict basic_auth_read(struct basic_auth *auth,
     if (!field)
         return BASIC_AUTH_NONE;
     if (request_next(request, field))
-        return BASIC_AUTH_BAD; /* it is unclear which one counts */
+        return BASIC_AUTH_BAD; /* nobody knows which one counts */
     rest = field->value;
     if (rest.len < scheme.len ||
         !bytes_ieq((struct bytes){rest.data, scheme.len}, scheme) ||

@@ -72,7 +72,7 @@ uint64_t body_reader_plain(const struct body_reader *reader)
     return 0;
 }
 
-/* The digits of a size so far give no more than the whole size. */
+/* While a size is read, its digits so far give no more than the whole size. */
 uint64_t body_reader_due(const struct body_reader *reader)
 {
     return reader->framing == BODY_CHUNKED ? reader->chunked.chunk_left : 0;

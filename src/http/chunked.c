@@ -1,8 +1,8 @@
 #include "http/chunked.h"
 
 /*
- * One row of `moves` per state, one column per class of byte: what is not in
- * the table is refused. Only DATA takes more than a byte at a time.
+ * `moves` has one row for each state and one column for each class of byte. A
+ * byte without an entry is refused. Only DATA takes more than a byte at a time.
  *
  *   5     ;name  =value  CR LF    hello  CR LF               a chunk
  *   SIZE  NAME   TOKEN   SIZE_LF  DATA   DATA_CR, DATA_LF
@@ -60,7 +60,8 @@ enum byte_class {
     CLASS_COUNT
 };
 
-/* Classes of token; and of quoted-pair and field-value without '"' and '\\'. */
+/* Columns for the bytes of a token, and for those that a quoted-pair or a
+ * field-value may have, without '"' and '\\'. */
 #define TOKEN_BYTES(next) [HEX] = (next), [TCHAR] = (next)
 #define TEXT_BYTES(next)                                       \
     TOKEN_BYTES(next), [BLANK] = (next), [SEMICOLON] = (next), \
@@ -101,7 +102,7 @@ static const uint8_t moves[STATE_COUNT][CLASS_COUNT] = {
 };
 /* clang-format on */
 
-/* The value of a hexadecimal digit; 16 for what is none. */
+/* Returns the value of a hexadecimal digit; 16 for any other byte. */
 static unsigned hex_value(char c)
 {
     if (byte_is_digit(c))
@@ -144,7 +145,8 @@ static enum byte_class class_of(char c)
     }
 }
 
-/* 16 digits are 64 bits, of which the highest must be 0. */
+/* Adds a digit to the size. 16 digits are 64 bits, and the highest bit must be
+ * 0. */
 static bool add_digit(struct chunked *chunked, char digit)
 {
     chunked->chunk_left = chunked->chunk_left << 4 | hex_value(digit);

@@ -1,6 +1,7 @@
 #include "http/coding.h"
 
-/* Weights are thousandths, 0 to 1000. */
+/* The weight of a coding that the client has not named; the weights of all
+ * others are 0 to 1000. */
 enum { UNLISTED = -1 };
 
 static const struct {
@@ -24,7 +25,8 @@ struct bytes coding_suffix(enum coding coding)
     return codings[coding].suffix;
 }
 
-/* "q=" ( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3"0" ] ); else 0. */
+/* Reads "q=" ( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3"0" ] ). Returns 0 for
+ * any other text. */
 static int read_weight(struct bytes text)
 {
     int weight, worth = 100;
@@ -42,7 +44,8 @@ static int read_weight(struct bytes text)
     return weight <= 1000 ? weight : 0;
 }
 
-/* Where the weight of a coding of that name goes; NULL: it is unknown here. */
+/* Returns where the weight of a coding with that name goes; NULL for a name
+ * that is unknown here. */
 static int *find_slot(struct bytes name, int weights[CODING_DCZ + 1], int *any)
 {
     if (bytes_eq(name, BYTES("*")))
@@ -57,7 +60,7 @@ static int *find_slot(struct bytes name, int weights[CODING_DCZ + 1], int *any)
     return NULL;
 }
 
-/* name [ OWS ";" OWS weight ] */
+/* Reads name [ OWS ";" OWS weight ]. */
 static void read_member(struct bytes member, int weights[CODING_DCZ + 1],
                         int *any)
 {
@@ -127,8 +130,8 @@ bool coding_taste_recall(struct coding_memo *memo,
     return true;
 }
 
-/* Unlisted identity has less than any weight, and is the answer when no weight
- * is above 0. */
+/* Identity without a weight loses to any weight, and is the answer when no
+ * weight is above 0. */
 enum coding coding_pick(const struct coding_taste *taste, unsigned available,
                         const struct coding_order *order)
 {

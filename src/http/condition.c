@@ -49,7 +49,7 @@ static bool same_tag(const struct tag *a, const struct tag *b, bool strongly)
            !(strongly && (a->is_weak || b->is_weak));
 }
 
-/* Whether the list that begins in field, and goes on in further lines of its
+/* Whether a list, which begins in field and goes on in further fields of that
  * kind, names current: "*" / #entity-tag. */
 static bool list_matches(const struct request *request,
                          const struct field *field,

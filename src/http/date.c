@@ -1,7 +1,7 @@
 #include "http/date.h"
 
-/* Day 0 of the epoch, counted from 1 March of the year -400: one whole cycle
- * of the calendar before year 0, so that all counts below are positive. */
+/* Days are counted from 1 March of the year -400: one whole cycle of the
+ * calendar before year 0, so that all counts below are positive. */
 enum {
     CYCLE_YEARS = 400,
     CYCLE_DAYS = 146097, /* 400 * 365 + 100 - 4 + 1 */
@@ -34,8 +34,8 @@ struct moment {
 
 /* --- The calendar ------------------------------------------------------- */
 
-/* Years begin in March here: a leap day is then the last of its year, and
- * before the month m (March is 0) lie (153 * m + 2) / 5 days. */
+/* Years begin in March here. A leap day is then the last of its year, and
+ * (153 * m + 2) / 5 days lie before the month m (March is 0). */
 static int64_t seconds_of(const struct moment *moment)
 {
     int64_t year = moment->year + CYCLE_YEARS - (moment->month < 2);
@@ -47,8 +47,8 @@ static int64_t seconds_of(const struct moment *moment)
            moment->second;
 }
 
-/* Counts seconds from the calendar's first day, for years of four digits: so
- * they are positive, and beyond the first day. */
+/* Counts seconds from the calendar's first day. Years of four digits make the
+ * count positive, and larger than a day. */
 static int64_t count_seconds(int64_t seconds)
 {
     if (seconds < SECONDS_MIN)
@@ -67,7 +67,7 @@ static struct moment moment_of(int64_t seconds)
     seconds = count_seconds(seconds);
     count = seconds / DAY_SECONDS;
     of_day = (int)(seconds % DAY_SECONDS);
-    /* Every 1461st of 146097 days is a leap day, but no 36525th. */
+    /* Every 1461st of 146097 days is a leap day, but not every 36525th. */
     day = (int)(count % CYCLE_DAYS);
     year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
     day -= 365 * year + year / 4 - year / 100;
@@ -121,7 +121,7 @@ static bool take_number(struct bytes *text, int digits, int *number_out)
     return true;
 }
 
-/* Takes one of count names off text, by its first 3 letters or as a whole. */
+/* Takes one of count names off text: its first 3 letters, or all of it. */
 static bool take_name(struct bytes *text, const char *const *names, int count,
                       bool whole, int *index_out)
 {
@@ -176,8 +176,8 @@ static bool take_date(struct bytes text, const char *format,
     return text.len == 0;
 }
 
-/* The latest year with these two digits that leaves the date at most 50 years
- * after now. */
+/* Finds the latest year with these two digits that leaves the date at most 50
+ * years after now. */
 static void complete_year(struct moment *moment, int64_t now)
 {
     struct moment limit = moment_of(now);
@@ -209,7 +209,8 @@ static void put_day(char out[DATE_LEN], int64_t seconds)
     put_pair(out + 14, moment.year % 100);
 }
 
-/* Dates in a row are often of one day, whose text is kept. */
+/* Keeps the text of the last day, since successive dates are often of one
+ * day. */
 void date_format(int64_t seconds, char out[DATE_LEN])
 {
     static _Thread_local struct {
@@ -264,13 +265,13 @@ bool date_parse(struct bytes text, int64_t now, int64_t *seconds_out)
     return true;
 }
 
-/* The calendar is that of days_from_civil and back by Howard Hinnant: years
- * begin in March, so that the leap day is the last one. */
+/* The calendar is that of Howard Hinnant's days_from_civil and its inverse:
+ * years begin in March, so that the leap day is the last one. */
 void date_put_rfc3339(struct buf *out, int64_t seconds, char separator)
 {
     const int64_t first = -62167219200; /* 0000-01-01T00:00:00Z */
     const int64_t last = 253402300799;  /* 9999-12-31T23:59:59Z */
-    uint64_t since; /* 0000-03-01, less 400 years to stay above zero */
+    uint64_t since; /* from 0000-03-01, with 400 years more to stay positive */
     unsigned day, era, year, month, second;
 
     if (seconds < first)

@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "http/status.h"
 
-/* Colours are those of listings (handler/listing_page.c). A meta element has
- * the colour scheme, too, for where the style may not be applied. */
+/* The colours are those of listings (handler/listing_page.c). The colour scheme
+ * also stands in a meta element, which counts where no style may be applied. */
 static const char before_title[] =
     "<!DOCTYPE html>\n"
     "<html lang=\"en\">\n"
@@ -54,7 +54,7 @@ struct bytes error_page_write(char page[ERROR_PAGE_BYTES_MAX], unsigned status)
     return buf_bytes(&out);
 }
 
-/* --- Those that are known ------------------------------------------------ */
+/* --- The pages of all known statuses ------------------------------------- */
 
 enum { CLASSES = 3, OF_CLASS = 52 }; /* 300 to 351, 400 to 451, 500 to 551 */
 

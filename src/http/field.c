@@ -1,7 +1,7 @@
 #include "http/field.h"
 
-/* No client needs a field "Proxy", but CGI makes HTTP_PROXY of it, which
- * programs believe (CVE-2016-5385). */
+/* No client needs a field "Proxy". But CGI makes HTTP_PROXY of it, which
+ * programs believe (CVE-2016-5385), so that "Proxy" is among these. */
 static const struct known_field {
     struct bytes name;
     enum field_id id;
@@ -49,13 +49,14 @@ enum {
     CASE = 0x20 /* the bit that tells the case of a letter */
 };
 
-/* Where the names of each length begin, and the end of the longest: most fields
- * are told apart by their length alone. */
+/* Where the names of each length begin, and the end of the last: most fields
+ * differ in length alone. */
 static const uint8_t first_of_length[NAME_BYTES_MAX + 2] = {
     0,  0,  0,  1,  2,  4,  6,  9,  12, 14, 16, 19, 19,          20,
     22, 24, 26, 28, 31, 32, 34, 34, 34, 34, 34, 34, KNOWN_FIELDS};
 
-/* CASE on the first byte suffices, as all known names begin with a letter. */
+/* Setting CASE in the first byte suffices, because all known names begin with a
+ * letter. */
 enum field_id field_identify(struct bytes name)
 {
     if (name.len > NAME_BYTES_MAX)

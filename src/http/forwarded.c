@@ -15,8 +15,9 @@ bool forwarded_is_trusted(const struct forwarded_trust *trust,
 
 /* --- Lists from their right end ------------------------------------------- */
 
-/* Finds the quotation mark that opens what the one before end closes; NULL:
- * there is none. All such marks in between have a backslash before them. */
+/* Finds the quotation mark that opens the quotation closed just before end.
+ * Marks in between have a backslash before them. Returns NULL when there is no
+ * such mark. */
 static const char *find_opening(const char *begin, const char *end)
 {
     for (const char *at = end - 1; at > begin;) {
@@ -34,8 +35,9 @@ static const char *find_opening(const char *begin, const char *end)
     return NULL;
 }
 
-/* Takes the last member off the list, whose data is NULL behind the first.
- * False: a quotation is open, so that the member's beginning is unknown. */
+/* Takes the last member off the list, whose data is NULL once the first member
+ * was taken. Returns false when a quotation is open, because the beginning of
+ * the member is unknown then. */
 static bool take_last(struct bytes *list, bool has_quotes,
                       struct bytes *member_out)
 {
@@ -58,15 +60,16 @@ static bool take_last(struct bytes *list, bool has_quotes,
 
 /* --- One member ----------------------------------------------------------- */
 
-/* tchar of RFC 9110 5.6.2; _ included, which obfuscated ports begin with. */
+/* tchar of RFC 9110 5.6.2. That includes _, which obfuscated ports begin
+ * with. */
 static bool is_token_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            byte_is_digit(c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
 }
 
-/* Reads a port: digits, or a word that begins with _ and hides them (RFC 7239
- * 6.2), which counts as 0. */
+/* Reads a port, which is a number or an obfuscated word. The word begins with _
+ * (RFC 7239 6.2), and counts as 0. */
 static bool read_port(struct bytes text, uint16_t *port_out)
 {
     unsigned port = 0;
@@ -89,8 +92,9 @@ static bool read_port(struct bytes text, uint16_t *port_out)
     return port <= 65535;
 }
 
-/* "192.0.2.1", "192.0.2.1:80", "2001:db8::1", "[2001:db8::1]",
- * "[2001:db8::1]:80"; address is kept when it is none of these. */
+/* Reads "192.0.2.1", "192.0.2.1:80", "2001:db8::1", "[2001:db8::1]" or
+ * "[2001:db8::1]:80". Returns false, and leaves address alone, for any other
+ * text. */
 static bool read_node(struct bytes text, struct address *address)
 {
     struct bytes host = text;
@@ -135,7 +139,8 @@ static bool take_token(struct bytes *text, struct bytes *token_out)
     return token_out->len > 0;
 }
 
-/* The inside of a quoted-string, backslashes and all: no address has any. */
+/* Takes the inside of a quoted-string with its backslashes, which no address
+ * has. */
 static bool take_quoted(struct bytes *text, struct bytes *inside_out)
 {
     const char *begin = text->data;
@@ -151,7 +156,8 @@ static bool take_quoted(struct bytes *text, struct bytes *inside_out)
     return bytes_take(text, BYTES("\""));
 }
 
-/* forwarded-element = [ pair ] *( ";" [ pair ] ), with one pair "for=node". */
+/* Reads forwarded-element = [ pair ] *( ";" [ pair ] ), in which exactly one
+ * pair is "for=node". */
 static bool read_element(struct bytes text, struct address *address)
 {
     struct bytes node = NO_BYTES;
@@ -187,14 +193,14 @@ static bool read_member(struct bytes member,
                                              : read_node(member, address);
 }
 
-/* How far the search for the client has come: to the peer, or to the address
- * that a proxy has named. */
+/* How far the search for the client has come: client is the peer at first, and
+ * then the last address that a proxy has named. */
 struct search {
     struct address client;
     bool is_told;
 };
 
-/* Goes on through one line. False: the search is over. */
+/* Goes on through one line. Returns false when the search is over. */
 static bool walk_line(struct bytes list, const struct forwarded_trust *trust,
                       struct search *search)
 {

@@ -114,8 +114,9 @@ struct mime_entry {
     struct bytes type;
 };
 
-/* While the table is filled, text has room for all that is still to come, and
- * the entries stand in the order they came in; afterwards they are sorted. */
+/* While the table is filled, text has room for all types that are still to
+ * come, and the entries stand in the order they came in. Afterwards the entries
+ * are sorted. */
 struct mime {
     struct mime_entry *entries;
     size_t count;
@@ -225,7 +226,7 @@ static bool add_entry(struct mime *mime, struct bytes extension,
     return true;
 }
 
-/* Adds a line's types. False: no memory. */
+/* Adds the types of a line. Returns false when memory is short. */
 static bool add_line(struct mime *mime, struct bytes line)
 {
     struct bytes type = take_word(&line);
@@ -281,7 +282,7 @@ static int compare(struct bytes a, struct bytes b)
     return (a.len > b.len) - (a.len < b.len);
 }
 
-/* Equal entries are ordered by age, as later text lies behind earlier text. */
+/* Equal entries are ordered by age: later text lies behind earlier text. */
 static int compare_entries(const void *a, const void *b)
 {
     const struct mime_entry *left = a, *right = b;
@@ -298,7 +299,7 @@ static int compare_key(const void *key, const void *entry)
                    ((const struct mime_entry *)entry)->extension);
 }
 
-/* Sorts the entries; of those with the same extension the last one stays. */
+/* Sorts the entries. Of entries with the same extension the last one stays. */
 static void sort(struct mime *mime)
 {
     struct mime_entry *entries = mime->entries;
@@ -313,8 +314,8 @@ static void sort(struct mime *mime)
     mime->count = kept;
 }
 
-/* Reads a file; empty when it is not there, or too large to be what it should.
- */
+/* Reads a file. Returns an empty text when the file is missing, or too large to
+ * be a list of types. */
 static struct bytes read_file(const char *path, char text[FILE_BYTES_MAX])
 {
     FILE *file = path ? fopen(path, "re") : NULL;

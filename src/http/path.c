@@ -5,7 +5,7 @@
 #include "base/byte_word.h"
 #include "http/percent.h"
 
-/* What a byte of a raw path means while the path seems to be usual. */
+/* What a byte of a raw path means, as long as the path seems to be usual. */
 enum { PLAIN, SLASH, DOT, ODD };
 
 static const uint8_t kinds[256] = {
@@ -26,8 +26,8 @@ static bool is_usual_short(struct bytes raw)
     return true;
 }
 
-/* Whether eight bytes are usual; next has the byte behind each of them. A dot
- * differs from a slash in its lowest bit only. */
+/* Whether eight bytes are usual. next has the byte behind each of the eight. A
+ * dot differs from a slash in its lowest bit only. */
 static bool are_usual(uint64_t bytes, uint64_t next)
 {
     uint64_t dotted = byte_word_find(next | BYTE_EIGHTFOLD(1), '/');
@@ -36,9 +36,8 @@ static bool are_usual(uint64_t bytes, uint64_t next)
             byte_word_find(next, '%')) == 0;
 }
 
-/* Whether a path is a usual one, as nearly all are: nothing to decode, and no
- * segment that is empty or begins with a dot. Some bytes may be looked at
- * twice. */
+/* Whether a path is usual, as nearly all are: nothing to decode, and no segment
+ * that is empty or begins with a dot. Some bytes may be looked at twice. */
 static bool is_usual(struct bytes raw)
 {
     const size_t width = BYTE_WORD;
@@ -56,8 +55,9 @@ static bool is_usual(struct bytes raw)
     return are_usual(byte_word(end - width - 1), byte_word(end - width));
 }
 
-/* Writes the first segment of text to out, decoded, and moves text past it,
- * to its slash or to the end. A broken escape, a NUL or a slash is refused. */
+/* Writes the first segment of text to out, decoded, and moves text past it, to
+ * its slash or to the end. Returns the reason for refusing a broken escape, a
+ * NUL or an encoded slash. */
 static enum reason decode_segment(struct bytes *text, char *out,
                                   size_t *len_out)
 {
@@ -107,9 +107,9 @@ static bool has_hidden(struct bytes clean)
 }
 
 /*
- * Each turn takes a slash and the segment behind it. out always holds a clean
- * directory, "/" or "/.../", and the segment is decoded right behind that: it
- * stays and gets its slash later, or the end moves back.
+ * Each round takes a slash and the segment behind it. out always holds a clean
+ * directory, "/" or "/.../". The segment is decoded right behind it, and then
+ * either gets its slash in the next round or is dropped by moving the end back.
  */
 static bool clean_unusual(struct bytes raw, char *out, struct path *path_out)
 {
@@ -155,8 +155,8 @@ bool path_clean(struct bytes raw, char *out, struct path *path_out)
     return true;
 }
 
-/* Takes a byte of a path; ';' and '\' may be encoded, unless the reading is
- * literal. */
+/* Takes a byte of a path. ';' and '\' may stand there encoded, unless the
+ * reading is literal. */
 static char take_byte(const char **at, const char *end, bool literally)
 {
     char c = *(*at)++;
@@ -227,10 +227,10 @@ unsigned path_find_readings(struct bytes raw)
 }
 
 /*
- * Takes the first authority out of a path, and returns where the path ends
- * then. To some readers a path that begins with two slashes or more refers to
- * another host (RFC 3986 4.2; URL standard 4.4, by which the number of slashes
- * does not matter). "/" is left if nothing else is.
+ * Takes the first authority out of a path, and returns the new end of the path.
+ * To some readers a path that begins with two slashes or more refers to another
+ * host (RFC 3986 4.2; URL standard 4.4, by which the number of slashes does not
+ * matter). If nothing is left, "/" takes the place of the path.
  */
 static char *take_authority(char *out, char *end)
 {
@@ -251,8 +251,8 @@ static char *take_authority(char *out, char *end)
     return at + (end - rest);
 }
 
-/* Writes raw in that reading, authorities included, to out, which may be where
- * raw is. Returns the end. */
+/* Writes raw in that reading, with its authorities, to out, which may be the
+ * memory of raw. Returns the end. */
 static char *write_as(struct bytes raw, unsigned reading, char *out)
 {
     const char *end = raw.data + raw.len;
@@ -322,7 +322,7 @@ static bool is_unreserved(char c)
            (c != '\0' && strchr("-._~", c));
 }
 
-/* Writes the three characters that stand for a byte. */
+/* Writes the three characters "%XX" that stand for a byte. */
 static char *encode_byte(char *to, char c)
 {
     static const char hex[] = "0123456789ABCDEF";
@@ -334,7 +334,7 @@ static char *encode_byte(char *to, char c)
     return to;
 }
 
-/* Encodes all but unreserved characters and those in also. */
+/* Encodes all bytes but unreserved characters and those in also. */
 static size_t encode(struct bytes text, const char *also, char *out)
 {
     char *to = out;

@@ -7,7 +7,7 @@ enum {
     V1_PREFIX_BYTES = sizeof(v1_prefix) - 1,
     SIGNATURE_BYTES = sizeof(v2_signature) - 1,
     V2_HEAD_BYTES = SIGNATURE_BYTES + 4,
-    /* What follows the head of version 2: source, destination, ports. */
+    /* Addresses behind the head of version 2: source, destination, ports. */
     IPV4_BYTES = 2 * 4 + 2 * 2,
     IPV6_BYTES = 2 * 16 + 2 * 2,
     UNIX_BYTES = 2 * 108
@@ -19,7 +19,7 @@ enum transport { TRANSPORT_NONE, TRANSPORT_STREAM, TRANSPORT_DGRAM };
 
 /* --- Version 1 ------------------------------------------------------------ */
 
-/* Takes what stands before the next space, or the end, off rest. */
+/* Takes the text before the next space, or all of it, off rest. */
 static struct bytes take_word(struct bytes *rest)
 {
     const char *space = memchr(rest->data, ' ', rest->len);
@@ -45,7 +45,7 @@ static bool read_port(struct bytes word, uint16_t *port_out)
     return port <= 65535;
 }
 
-/* Reads an address: of IPv6, mapped ones included, or of IPv4. */
+/* Reads an address, either of IPv6 (mapped ones included) or of IPv4. */
 static bool read_address(struct bytes word, bool is_ipv6,
                          struct address *address)
 {
@@ -53,7 +53,7 @@ static bool read_address(struct bytes word, bool is_ipv6,
            address_parse(address, word);
 }
 
-/* Reads what stands between "PROXY " and CRLF. */
+/* Reads the line between "PROXY " and CRLF. */
 static bool read_line(struct proxy_protocol *proxy, struct bytes line)
 {
     struct bytes words[5];
@@ -126,7 +126,7 @@ static enum proxy_protocol_verdict parse_v2(struct proxy_protocol *proxy,
     len = read_u16(at + 2);
     if (len > PROXY_PROTOCOL_BYTES_MAX - V2_HEAD_BYTES)
         return PROXY_PROTOCOL_BAD;
-    /* What a proxy says of itself (LOCAL) may be anything, and is skipped. */
+    /* A LOCAL header is about the proxy itself: its addresses are skipped. */
     if (command == COMMAND_PROXY &&
         (family > FAMILY_UNIX || transport > TRANSPORT_DGRAM ||
          len < address_bytes[family]))
@@ -146,7 +146,7 @@ static enum proxy_protocol_verdict parse_v2(struct proxy_protocol *proxy,
 
 /* --- Either --------------------------------------------------------------- */
 
-/* Whether text begins as prefix does, as far as both go. */
+/* Whether one of text and prefix begins with the other. */
 static bool begins_alike(struct bytes text, const char *prefix, size_t len)
 {
     return memcmp(text.data, prefix, text.len < len ? text.len : len) == 0;

@@ -11,7 +11,7 @@ static struct query_parameter *find(struct query_parameter *parameters,
     return NULL;
 }
 
-/* Reads one "name=value", decoded to out; *len_out: how many bytes of out. */
+/* Reads one "name=value", decoded to out, of which *len_out bytes are used. */
 static enum query_verdict read_pair(struct bytes pair, char *out,
                                     struct query_parameter *parameters,
                                     size_t count, struct bytes *name_out,
@@ -37,7 +37,7 @@ static enum query_verdict read_pair(struct bytes pair, char *out,
     *name_out = parameter->name;
     if (parameter->value.data)
         return QUERY_TWICE;
-    /* The name of the pair is found already: the value is written over it. */
+    /* The name has found its parameter, so that the value may overwrite it. */
     if (!percent_decode(value, true, out, &value.len))
         return QUERY_MALFORMED;
     parameter->value = (struct bytes){out, value.len};

@@ -1,14 +1,14 @@
 #include "http/range.h"
 
-/* What one range-spec says, whatever the length of the representation. */
+/* What one range-spec says; the length of the representation does not count. */
 struct spec {
     bool is_suffix; /* the last `last` bytes */
     uint64_t first;
     uint64_t last; /* UINT64_MAX: to the end */
 };
 
-/* Takes 1*DIGIT. False: there is none. A number that is too large becomes
- * UINT64_MAX, and sets *too_large. */
+/* Takes 1*DIGIT. Returns false when no digit comes. A number that is too large
+ * becomes UINT64_MAX, and sets *too_large. */
 static bool take_number(struct bytes *text, uint64_t *number_out,
                         bool *too_large)
 {
@@ -45,8 +45,8 @@ static bool take_spec(struct bytes *text, struct spec *spec)
     return spec->first <= spec->last;
 }
 
-/* Resolves a range against the length. False: not one byte of it is there. (The
- * last 0 bytes begin at length.) */
+/* Resolves a range against the length. Returns false when the representation
+ * has not one byte of the range. (The last 0 bytes begin at length.) */
 static bool resolve(const struct spec *spec, uint64_t length,
                     struct range *range)
 {
@@ -64,8 +64,8 @@ static bool touches(const struct range *a, const struct range *b)
     return a->first <= b->last + 1 && b->first <= a->last + 1;
 }
 
-/* Joins every range that touches the new one into the first of them. Those
- * in out never touch one another, so one pass is enough. */
+/* Joins every range that touches the new one into the first of them. The ranges
+ * in out never touch one another, so that one pass is enough. */
 static size_t add_range(struct range *out, size_t count, struct range range)
 {
     struct range *home = NULL;

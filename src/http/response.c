@@ -20,7 +20,7 @@ const char *response_cache_name(enum response_cache use)
 
 enum { PARTS_MAX = 255 }; /* the most that part_count can hold */
 
-/* Finds the room by where the head was first written. */
+/* Finds the room, which contains the memory that the head began in. */
 static struct response_room *room_of(const struct response *response)
 {
     return OWNER_OF(response->head.storage, struct response_room, head);
@@ -157,7 +157,7 @@ void response_begin_edited(struct response *response, unsigned status,
     response->is_edited = true;
 }
 
-/* Reserves room only once, as most of a relayed head is written here. */
+/* Reserves memory once for each field: a relayed head is mostly such fields. */
 void head_field(struct buf *head, struct bytes name, struct bytes value)
 {
     char *to = buf_reserve(head, name.len + value.len + 4);
@@ -217,8 +217,8 @@ static bool end_fields(struct response *response)
     return !head->failed;
 }
 
-/* Blanks behind a value are no part of it (RFC 9112 5), so they keep room for a
- * value that is known only when the head leaves. */
+/* Blanks behind a value do not belong to the value (RFC 9112 5). So they keep
+ * room for a value that is known only when the head leaves. */
 bool response_end_head(struct response *response)
 {
     struct buf *head = &response->head;
@@ -271,7 +271,7 @@ bool response_reserve_parts(struct response *response, size_t count)
 void response_add_part(struct response *response, struct part part)
 {
     if (part.len == 0 || response->head.failed)
-        return; /* without a head nothing is sent */
+        return; /* without a head nothing may be sent */
     response->parts[response->part_count++] = part;
     response->bytes_left += part.len;
 }

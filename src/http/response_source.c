@@ -2,8 +2,8 @@
 
 #include "http/response.h"
 
-/* Adds the head and the source. A source of which nothing is sent is destroyed
- * at once. */
+/* Adds the head and the source. A source from which nothing will be sent is
+ * destroyed at once. */
 static void add_head_and_source(struct response *response,
                                 struct source *source)
 {
@@ -29,8 +29,8 @@ void response_add_source_of(struct response *response, struct source *source,
     add_head_and_source(response, source);
 }
 
-/* Whether a piece is no longer than what was announced, and the last piece all
- * that was missing. */
+/* Whether a piece is within the announced length, and the last piece completes
+ * it. */
 static bool fits_length(struct response *response, const struct piece *piece)
 {
     if (!response->has_length)

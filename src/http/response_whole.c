@@ -6,7 +6,8 @@
 #include "http/error_page.h"
 #include "http/status.h"
 
-/* Takes back all that was made so far, but not what is known of the request. */
+/* Takes back all that was made so far, and keeps what is known of the
+ * request. */
 static void restart(struct response *response)
 {
     bool persists = response->persists;
@@ -41,8 +42,8 @@ struct short_body {
     bool is_error;
 };
 
-/* Makes the head, and copies the text behind it if it has to be. False: there
- * is no memory. */
+/* Makes the head, and copies the text behind the head unless it is static.
+ * Returns false when memory is short. */
 static bool write_short(struct response *response, struct bytes extra_fields,
                         const struct short_body *body, struct bytes *text_out)
 {
@@ -122,7 +123,7 @@ void response_make_error_text(struct response *response, unsigned status,
     make_short(response, status, extra_fields, &body, defaults);
 }
 
-/* Ends the head once more; it has what it got when it first ended. */
+/* Ends the head a second time. The lines that it got at its first end stay. */
 bool response_replace_body(struct response *response, struct bytes type,
                            uint64_t length)
 {
@@ -136,7 +137,7 @@ bool response_replace_body(struct response *response, struct bytes type,
         head_drop(head, RESPONSE_HEADROOM, gone[i]);
     head_field(head, BYTES("Content-Type"), type);
     head_number(head, BYTES("Content-Length"), length);
-    /* A cached body comes from a source, whose rest would follow. */
+    /* A cached body comes from a source, which would go on behind the new. */
     response_drop_body(response);
     response->has_length = response->is_unsized = false;
     response->part_count = response->part_at = 0;

@@ -11,8 +11,8 @@ static uint64_t draw(struct trace *trace)
     return siphash_of_word(&trace->key, trace->count++);
 }
 
-/* Puts eight hexadecimal digits at once, as the bytes of one word: each relayed
- * request has thirty-two of them. */
+/* Puts eight hexadecimal digits at once, as the bytes of one word, because each
+ * relayed request has thirty-two of them. */
 static void put_digits(char *out, uint64_t half)
 {
     uint64_t letters;
@@ -49,8 +49,8 @@ static void make_id(struct trace *trace, char out[TRACE_ID_LEN])
 
 /* --- X-Request-Id -------------------------------------------------------- */
 
-/* Whether text may be an id that others made: neither a log nor a shell has to
- * quote any of its bytes. */
+/* Whether text may be an id that others made. Neither a log nor a shell has to
+ * quote any byte of such an id. */
 static bool is_id(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -63,8 +63,8 @@ static bool is_id(struct bytes text)
     return text.len > 0 && text.len <= EXCHANGE_ID_MAX;
 }
 
-/* The id that a trusted neighbour has given the request; empty: there is none,
- * or it is malformed. */
+/* Returns the id that a trusted neighbour has given the request; empty when
+ * there is no id, or a malformed one. */
 static struct bytes find_id(const struct forwarded_trust *trust,
                             const struct exchange *exchange)
 {
@@ -126,8 +126,8 @@ static bool is_zero(struct bytes text)
     return true;
 }
 
-/* Whether text is VERSION-TRACE-PARENT-FLAGS; in later versions more may
- * follow. */
+/* Whether text is VERSION-TRACE-PARENT-FLAGS. Later versions may have more
+ * behind these. */
 static bool is_parent(struct bytes text)
 {
     struct bytes version = {text.data, 2};

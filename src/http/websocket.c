@@ -9,7 +9,8 @@
 enum { DIGEST_BYTES = 20, ACCEPT_LEN = (DIGEST_BYTES + 2) / 3 * 4 };
 
 /* Computes the answer to the key (RFC 6455 4.2.2). SHA-1 only shows that the
- * key was read, and keeps nothing secret. False: SHA-1 cannot be had. */
+ * key was read, and keeps nothing secret. Returns false when the key has
+ * another length, or SHA-1 is not available. */
 static bool answer_key(struct bytes key, char accept[ACCEPT_LEN])
 {
     unsigned char digest[EVP_MAX_MD_SIZE];

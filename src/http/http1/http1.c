@@ -12,7 +12,8 @@ static int on_url(http_parser *parser, const char *at, size_t len)
     return 0;
 }
 
-/* Changes to request->many, the room for many fields. False: there is none. */
+/* Changes to request->many, the room for many fields. Returns false when the
+ * caller has set no such room. */
 static bool use_many(struct request *request)
 {
     if (request->many && request->fields != request->many) {
@@ -120,8 +121,9 @@ static enum method method_from(unsigned number)
     }
 }
 
-/* Whether a method is registered (RFC 9110 18.2), though http-parser does not
- * know it. None is shorter than "POST", as which http-parser reads them. */
+/* Whether a method that http-parser does not know is registered (RFC 9110
+ * 18.2). No such name is shorter than "POST", which takes its place for
+ * http-parser. */
 static bool is_further_method(struct bytes name)
 {
     static const char *const names[] = {
@@ -150,8 +152,8 @@ bool http1_find_method(struct bytes name, enum method *method_out)
     return is_further_method(name);
 }
 
-/* The reason for an error of http-parser, for which only these few faults are
- * left to find. */
+/* Returns the reason for an error of http-parser, which has only these few
+ * faults left to find. */
 static enum reason reason_of(enum http_errno error,
                              const struct request *request)
 {
@@ -187,10 +189,11 @@ static enum reason take_apart(struct request *request, struct bytes head)
     return REASON_NONE;
 }
 
-/* http-parser does not know HTAB behind a Content-Length, though it is allowed
- * as white space (RFC 9110 5.6.3), nor every method, and some builds take no
- * byte above 0x7F in a query. Then it gets a copy with spaces, a method that it
- * knows, and a harmless query, and the views are moved back to the original. */
+/* http-parser takes no HTAB behind a Content-Length, though HTAB is allowed as
+ * white space (RFC 9110 5.6.3), does not know every method, and in some builds
+ * takes no byte above 0x7F in a query. For such a head http-parser gets a copy
+ * with spaces, a method that it knows and a harmless query; the views are moved
+ * back to the original. */
 static void copy_without_tabs(char *copy, struct bytes head)
 {
     memcpy(copy, head.data, head.len);
@@ -209,7 +212,7 @@ static void move_fields(struct field *fields, unsigned count, const char *from,
 }
 
 /* Overwrites the query in a copy of the head. The request line has been
- * checked: its target stands between two spaces. */
+ * checked, so that its target stands between two spaces. */
 static void blank_query(char *copy, size_t len)
 {
     char *target = memchr(copy, ' ', len);
@@ -280,7 +283,7 @@ static const struct http1_rules request_rules = {
     .leading_crlf_max = HTTP1_LEADING_CRLF_MAX,
 };
 
-/* The request line of a head, which may be malformed. */
+/* Returns the request line of a head, which may be malformed. */
 static struct bytes line_of(struct bytes head)
 {
     const char *end = memchr(head.data, '\r', head.len);

@@ -47,7 +47,7 @@ void http1_put_interim(struct buf *out, unsigned status, struct bytes phrase,
 
 /* --- Behind the fields --------------------------------------------------- */
 
-/* The lines about connection and framing that end the head, as static text. */
+/* Returns the lines about connection and framing that end the head. */
 static struct bytes end_of(const struct response *response, bool is_http10)
 {
     bool is_chunked = response->is_unsized && !is_http10;
@@ -66,8 +66,8 @@ static struct bytes end_of(const struct response *response, bool is_http10)
 
 /* --- A cached head ------------------------------------------------------- */
 
-/* Replaces the empty line, which ends the cached head and is right for most
- * replies, by another end. */
+/* Puts another end in the place of the empty line, with which the cached head
+ * ends and which is right for most replies. */
 static void end_cached_head(struct response *response, struct bytes end)
 {
     struct part *head = &response->parts[0];
@@ -93,7 +93,7 @@ static void end_cached_head(struct response *response, struct bytes end)
 
 /* --- A head of the response's own ---------------------------------------- */
 
-/* The phrase that came with the status, or the usual one. */
+/* Returns the phrase that came with the status, or the usual one. */
 static struct bytes phrase_of(const struct response *response)
 {
     return response->has_phrase
@@ -130,7 +130,7 @@ static void surround_head(struct response *response, struct bytes end,
 
 /* --- Both ---------------------------------------------------------------- */
 
-/* Frames the body. False: no memory. */
+/* Frames the body. Returns false when memory is short. */
 static bool frame_body(struct response *response, bool is_http10)
 {
     if (!response->is_unsized)

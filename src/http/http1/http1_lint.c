@@ -22,9 +22,9 @@ const uint8_t http1_byte_sets[256] = {
 };
 /* clang-format on */
 
-/* Sets the high bit of each byte that is a control byte or HTAB. A byte above
- * such a one may have it wrongly (a borrow), but no bit is set exactly when
- * there is no such byte. */
+/* Sets the high bit of each control byte, HTAB included. The bit of the byte
+ * above may be set wrongly, by a borrow, but some bit is set exactly when there
+ * is such a byte. */
 static uint64_t find_controls(uint64_t word)
 {
     uint64_t without_del = word ^ BYTE_EIGHTFOLD(0x7F);
@@ -34,7 +34,7 @@ static uint64_t find_controls(uint64_t word)
            BYTE_EIGHTFOLD(0x80);
 }
 
-/* Whether a word has a tab, which few values have. */
+/* Whether the word has a tab and no control byte; few values have a tab. */
 __attribute__((noinline)) static bool is_tabbed_word(const char *at)
 {
     return http1_all_in((struct bytes){at, sizeof(uint64_t)}, IN_VALUE);
@@ -45,7 +45,8 @@ static bool is_value_word(const char *at)
     return find_controls(byte_word(at)) == 0 || is_tabbed_word(at);
 }
 
-/* The last eight bytes may be looked at twice: that is less than one by one. */
+/* Some of the last eight bytes may be looked at twice, which costs less than
+ * one byte at a time. */
 bool http1_is_value(struct bytes text)
 {
     const char *end = text.data + text.len;
@@ -77,8 +78,8 @@ bool http1_escapes_are_valid(struct bytes text)
     return true;
 }
 
-/* Checks the version. A minor version higher than we know counts as the highest
- * that we know (RFC 9110 2.5). */
+/* A minor version higher than we know counts as the highest that we know (RFC
+ * 9110 2.5). */
 enum reason http1_check_version(struct bytes version)
 {
     if (version.len != 8 || memcmp(version.data, "HTTP/", 5) != 0 ||
@@ -88,8 +89,8 @@ enum reason http1_check_version(struct bytes version)
     return version.data[5] == '1' ? REASON_NONE : REASON_VERSION;
 }
 
-/* Sets the high bit of each byte that may not be IN_TARGET, or begins an
- * escape; no bit is set exactly when there is none. */
+/* Sets the high bit of each byte that may not be IN_TARGET, or that begins an
+ * escape. Some bit is set exactly when there is such a byte. */
 static uint64_t find_odd(uint64_t word)
 {
     uint64_t below = (word - BYTE_EIGHTFOLD('!')) & ~word;
@@ -106,11 +107,11 @@ static bool is_one_word(struct bytes text)
            !memchr(text.data, '\t', text.len);
 }
 
-/* The path is checked strictly: all its readers must come to the same. What is
- * behind '?' is the application's own, and browsers send what people type: a
- * '%' that begins no escape, '#', UTF-8 as it is. So every byte passes there
- * that cannot end the target. A target of HTTP/2 does not end at a space, and
- * may have some. */
+/* The path is checked strictly, because all its readers must read the same. The
+ * query belongs to the application, and browsers send what people type: a '%'
+ * that begins no escape, '#', plain UTF-8. So a query may have every byte that
+ * cannot end the target. In HTTP/2 a space does not end the target, and a query
+ * may have spaces. */
 bool http1_is_target(struct bytes target)
 {
     const char *end = target.data + target.len;
@@ -148,8 +149,9 @@ enum reason http1_check_request_line(struct bytes line)
     return http1_check_version(bytes_between(at + 1, end));
 }
 
-/* name ":" value; no white space before the colon, none at the beginning. The
- * line's CR stands behind it, and no name reads beyond that. */
+/* Checks name ":" value, without white space at the beginning or before the
+ * colon. The line's CR stands behind the line, so that reading the name stops
+ * there. */
 static enum reason check_field_line(struct bytes line)
 {
     const char *end = line.data + line.len;
@@ -163,8 +165,9 @@ static enum reason check_field_line(struct bytes line)
     return REASON_NONE;
 }
 
-/* Checks the line under way: it has no control byte, and CR only where LF may
- * follow. So nobody waits for the end of a line that is wrong already. */
+/* Checks the part of a line that has come: it has no control byte, and CR only
+ * where LF may follow. So nobody waits for the end of a line that is wrong
+ * already. */
 static enum reason check_partial(const struct http1_rules *rules,
                                  const struct http1_progress *progress,
                                  const char *data, size_t len)
@@ -195,8 +198,8 @@ static enum reason check_line(const struct http1_rules *rules,
                                              : rules->check_first(line);
 }
 
-/* Why a complete line is refused. A control byte comes first as the reason, as
- * it would have before the line was complete. */
+/* Returns why a complete line is refused. A control byte goes first, as it
+ * would have been found before the line was complete. */
 static enum reason fault_in(struct bytes line, enum reason reason)
 {
     return http1_is_value(line) ? reason : REASON_CONTROL_BYTE;

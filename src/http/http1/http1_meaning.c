@@ -2,7 +2,7 @@
 
 #include "http/http1/http1_priv.h"
 
-/* Whether text is uri-host [":" port], RFC 3986 3.2.2, without userinfo. */
+/* Whether text is uri-host [":" port] (RFC 3986 3.2.2), without userinfo. */
 static bool is_authority(struct bytes text)
 {
     size_t at = 0;
@@ -45,8 +45,8 @@ static bool is_authority(struct bytes text)
     return true;
 }
 
-/* Whether text is an authority, quickly for the name that was one last time: a
- * worker is asked by the same name again and again. */
+/* Whether text is an authority. The last name that was one is recognised
+ * quickly, since a worker gets the same name again and again. */
 static bool is_authority_again(struct bytes text)
 {
     static _Thread_local struct {
@@ -114,7 +114,7 @@ static enum target_scheme take_scheme(struct bytes *text)
     return TARGET_SCHEME_NONE;
 }
 
-/* Reads SCHEME://authority[/path][?query]; the authority replaces Host (9112
+/* Reads SCHEME://authority[/path][?query], whose authority replaces Host (9112
  * 3.2.2). Only http and https are served. */
 static enum reason read_absolute_target(struct request *request)
 {
@@ -213,8 +213,9 @@ static enum reason read_content_length(struct request *request)
                : REASON_CONTENT_LENGTH;
 }
 
-/* RFC 9112 6.1 and 6.3. Only the one coding "chunked" is understood; a list
- * that ends in it but names others first is 501, all else 400. */
+/* Reads Transfer-Encoding (RFC 9112 6.1 and 6.3). Only the one coding "chunked"
+ * is understood. A list of several codings that ends with "chunked" is answered
+ * with 501, any other with 400. */
 static enum reason read_transfer_encoding(struct request *request)
 {
     const struct field *field = request_find(request, FIELD_TRANSFER_ENCODING);
@@ -241,7 +242,7 @@ static enum reason read_transfer_encoding(struct request *request)
     return members == 1 ? REASON_NONE : REASON_CODING_UNKNOWN;
 }
 
-/* Reads Expect, a list (RFC 9110 10.1.1); from HTTP/1.0 it means nothing. */
+/* Reads Expect, a list (RFC 9110 10.1.1). HTTP/1.0 gives Expect no meaning. */
 static void read_expect(struct request *request)
 {
     const struct field *field = request_find(request, FIELD_EXPECT);

@@ -1,5 +1,5 @@
 /*
- * http1_priv - the three steps of reading a head:
+ * http1_priv - the steps of reading and writing a head, a file each:
  *
  *   http1_lint.c     finds the head's end, and checks every byte
  *   http1.c          has http-parser take the head apart
@@ -16,9 +16,9 @@
 /*
  * What a byte may be part of, as RFC 9110 5.6.2 (token), 5.5 (field value:
  * HTAB, SP, VCHAR, obs-text), RFC 9112 3.2 (target) and RFC 3986 3.2.2
- * (reg-name) have it. The target takes all visible ASCII but '#', since
- * clients do send '|' and '"' and there is no other way to read them; what its
- * query takes besides is in http1_lint.c.
+ * (reg-name) have it. A target may have all visible ASCII but '#', since
+ * clients do send '|' and '"' and there is no other way to read them. Further
+ * bytes that a query may have are in http1_lint.c.
  */
 enum {
     IN_TOKEN = 1,
@@ -49,11 +49,11 @@ static inline bool http1_all_in(struct bytes text, unsigned set)
     return every == set;
 }
 
-/* Whether all bytes are IN_VALUE. Eight bytes are looked at at a time, since
- * each line of a head comes by here. */
+/* Whether all bytes are IN_VALUE. Eight bytes are looked at together, because
+ * each line of a head is checked here. */
 bool http1_is_value(struct bytes text);
 
-/* The reason for a reply whose status is none; requests cannot have it. */
+/* The reason for a reply without a valid status; no request can have it. */
 #define REASON_REPLY_STATUS REASON_COUNT
 
 /* What differs between heads of requests and of replies. */
@@ -64,9 +64,9 @@ struct http1_rules {
     uint8_t leading_crlf_max; /* empty lines allowed before it */
 };
 
-/* Looks for the end of the head, checking each line as it is complete and
- * what there is of the last one. HTTP1_DONE: *used_out is the head's length;
- * HTTP1_BAD: *reason_out is set, to what check_first said, or by itself. */
+/* Looks for the end of the head. Each complete line is checked, and so is what
+ * has come of the last line. On HTTP1_DONE *used_out is the head's length. On
+ * HTTP1_BAD *reason_out is what check_first said, or a reason found here. */
 enum http1_verdict http1_find_end(const struct http1_rules *rules,
                                   struct http1_progress *progress,
                                   const char *data, size_t len,
@@ -75,21 +75,23 @@ enum http1_verdict http1_find_end(const struct http1_rules *rules,
 /* Checks a request line: method SP target SP version. */
 enum reason http1_check_request_line(struct bytes line);
 
-/* The target of a request: strict in the path, lenient in the query. */
+/* Checks the target of a request: strictly in the path, less in the query. */
 bool http1_is_target(struct bytes target);
 
-/* Finds the method of that name. False: nobody has registered it. */
+/* Finds the method with that name. Returns false when nobody has registered the
+ * name. */
 MUST_USE bool http1_find_method(struct bytes name, enum method *method_out);
 
-/* Whether a version's eight bytes are one: "HTTP/" DIGIT "." DIGIT, and then
- * whether it is 1.0 or 1.1: REASON_NONE, _REQUEST_LINE or _VERSION. */
+/* Checks the eight bytes of a version. Returns _REQUEST_LINE when they are not
+ * "HTTP/" DIGIT "." DIGIT, _VERSION when the major version is not 1, and
+ * REASON_NONE otherwise. */
 enum reason http1_check_version(struct bytes version);
 
-/* Fills in the fields of a reply, of which all of the head has been checked,
- * and its version. False: http-parser has found a fault even so. */
+/* Fills in the version and the fields of a reply, all of whose head has been
+ * checked. Returns false when http-parser has found a fault even so. */
 MUST_USE bool http1_take_reply(struct reply *reply, struct bytes head);
 
-/* Reads a Content-Length: digits, below 2^63 by an ample margin. */
+/* Reads a Content-Length: digits only, well below 2^63. */
 MUST_USE bool http1_read_length(struct bytes value, uint64_t *length_out);
 
 /* Whether every '%' begins an escape of two hexadecimal digits. */

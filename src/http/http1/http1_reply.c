@@ -10,9 +10,9 @@ enum {
 
 static const char length_is_unclear[] = "has a Content-Length that is unclear";
 
-/* version SP status [ SP [ reason ] ], RFC 9112 4. The second SP must be sent,
- * but some leave it out with the reason, and nobody can mistake that. A status
- * that is none has a reason of its own (RFC 9110 15). */
+/* Checks version SP status [ SP [ reason ] ], RFC 9112 4. The second SP is
+ * required, but some servers leave it out with the reason, which nobody can
+ * mistake. A status outside of RFC 9110 15 has a reason of its own. */
 static enum reason check_status_line(struct bytes line)
 {
     const char *end = line.data + line.len;
@@ -69,8 +69,8 @@ const struct field *reply_find(const struct reply *reply, enum field_id id)
     return NULL;
 }
 
-/* The value of a field that may come only once; its data is NULL when there is
- * none. False: it comes twice. */
+/* Finds the value of a field that may come only once; its data is NULL when the
+ * field did not come. Returns false when the field came twice. */
 static bool find_single(const struct reply *reply, enum field_id id,
                         struct bytes *value_out)
 {
@@ -87,8 +87,8 @@ static bool find_single(const struct reply *reply, enum field_id id,
     return true;
 }
 
-/* Reads Connection (RFC 9112 9.3). What it says of Upgrade matters for 101 only
- * (RFC 9110 7.8). */
+/* Reads Connection (RFC 9112 9.3). Whether it names Upgrade matters for a 101
+ * only (RFC 9110 7.8). */
 static const char *read_connection(struct reply *reply)
 {
     bool closes = false;
@@ -117,9 +117,9 @@ static const char *read_connection(struct reply *reply)
 }
 
 /* Whether a Transfer-Encoding is a made-up name, which nobody can take for
- * chunked. No coding was asked for (RFC 9110 10.1.4), so the body is in none;
- * it ends with the connection, as all that chunked does not end (RFC 9112
- * 6.3). */
+ * chunked. No coding was asked for (RFC 9110 10.1.4), so the body has none. The
+ * body ends with the connection, as every body does that chunked does not end
+ * (RFC 9112 6.3). */
 static bool is_made_up(struct bytes coding)
 {
     static const struct bytes names[] = {{"identity", 8}, {"gzip", 4},
@@ -136,9 +136,9 @@ static bool is_made_up(struct bytes coding)
     return head_is_token(coding);
 }
 
-/* RFC 9112 6.1 to 6.3: anything in doubt is an error. RFC 9110 8.6 and RFC
- * 9112 6.1 forbid to frame what has no body in any case; "Content-Length: 0"
- * there harms nobody. */
+/* Reads how the body is framed (RFC 9112 6.1 to 6.3): any doubt is an error. A
+ * reply without a body may have no framing (RFC 9110 8.6, RFC 9112 6.1), but
+ * "Content-Length: 0" harms nobody there. */
 static const char *read_framing(struct reply *reply)
 {
     bool is_bare = reply->status < 200 || reply->status == 204;

@@ -24,8 +24,8 @@ struct hpack_encoder *hpack_encoder_create(void)
 
     if (nghttp2_hd_deflate_new(&deflater, 0) != 0)
         return NULL;
-    /* An encoder's first block begins with the table's size. It is thrown away
-     * here, as each connection is told by itself. */
+    /* An encoder's first block begins with the table's size. This block is
+     * thrown away, because each connection sends HPACK_NO_TABLE itself. */
     if (nghttp2_hd_deflate_hd(deflater, size_update, sizeof(size_update), NULL,
                               0) >= 0)
         return (struct hpack_encoder *)(void *)deflater;
@@ -39,8 +39,8 @@ void hpack_encoder_destroy(struct hpack_encoder *encoder)
         nghttp2_hd_deflate_del(deflater_of(encoder));
 }
 
-/* How much an encoded field can have beside its text: its kind and index, and
- * two lengths. */
+/* The most bytes that an encoded field has besides its text: its kind and
+ * index, and two lengths. */
 enum { FIELD_EXTRA = 16 };
 
 void hpack_encode(struct hpack_encoder *encoder,
@@ -80,7 +80,7 @@ void hpack_encode(struct hpack_encoder *encoder,
 
 void hpack_encode_status(unsigned status, struct buf *out)
 {
-    /* RFC 7541 appendix A: 8 to 14, as indexed fields. */
+    /* Entries 8 to 14 of RFC 7541 appendix A, as indexed fields. */
     static const uint16_t indexed[] = {200, 204, 206, 304, 400, 404, 500};
     char field[5] = {0x08, 0x03, (char)('0' + status / 100 % 10),
                      (char)('0' + status / 10 % 10), (char)('0' + status % 10)};

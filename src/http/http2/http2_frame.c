@@ -6,7 +6,7 @@
 #include "http/field.h"
 #include "http/http1/http1_frame.h"
 
-enum { NAMES_BYTES = 4096 }; /* of the names encoded in one call */
+enum { NAMES_BYTES = 4096 }; /* for the names encoded in one call */
 
 /* Fields on their way into a block. */
 struct field_batch {
@@ -93,7 +93,7 @@ void http2_put_lines(struct hpack_encoder *encoder, struct bytes lines,
 size_t http2_lines_bytes(const struct response *response)
 {
     if (!response->has_head || response->part_at == response->part_count)
-        return 0; /* there are no parts without memory */
+        return 0; /* memory was short: there are no parts */
     return response->is_borrowed
                ? response->head_bytes
                : (size_t)response->parts[response->part_at].len;
@@ -119,8 +119,8 @@ static struct bytes take_lines(struct response *response)
     return lines;
 }
 
-/* Keeps an encoded block for the next time. It is made again if there is no
- * memory, or if it says a priority, which must be heard each time. */
+/* Keeps an encoded block for the next time. Without memory the block is encoded
+ * again each time. */
 static void keep(struct coded_head *coded, struct bytes block)
 {
     coded->data = malloc(block.len);

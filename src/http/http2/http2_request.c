@@ -43,7 +43,8 @@ static struct bytes put_text(struct http2_head *head, struct bytes text)
     return (struct bytes){to, text.len};
 }
 
-/* Appends a record to the text; returns the value as it stands there. */
+/* Appends a record to the text, and returns the value as it stands in the
+ * text. */
 static struct bytes put_record(struct http2_head *head, struct bytes name,
                                struct bytes value)
 {
@@ -67,8 +68,8 @@ static void put_cookie(struct http2_head *head, struct bytes value)
 
 /* --- What a line may be -------------------------------------------------- */
 
-/* Whether name is a field's name by RFC 9113 8.2.1, and a token as in HTTP/1.1.
- */
+/* Whether name is a field's name by RFC 9113 8.2.1, and also a token as in
+ * HTTP/1.1. */
 static bool is_name(struct bytes name)
 {
     for (size_t i = 0; i < name.len; i++)
@@ -90,7 +91,8 @@ static bool is_value(struct bytes value)
             !is_blank(value.data[value.len - 1]));
 }
 
-/* Takes a pseudo-field, which may come once, and before all fields (8.3). */
+/* Takes a pseudo-field, which may come once, and before all other fields
+ * (8.3). */
 static bool add_pseudo(struct http2_head *head, struct bytes name,
                        struct bytes value)
 {
@@ -137,8 +139,8 @@ static bool add_host(struct http2_head *head, struct bytes value)
     return true;
 }
 
-/* Adds a field. False: it is malformed; fields about a connection have no place
- * here (8.2.2). */
+/* Adds a field. Returns false when the field is malformed, or is one about a
+ * connection, which HTTP/2 does not allow (8.2.2). */
 static bool add_field(struct http2_head *head, struct bytes name,
                       struct bytes value)
 {
@@ -209,7 +211,7 @@ bool http2_head_add(struct http2_head *head, struct bytes name,
     return true;
 }
 
-/* --- The whole of it ----------------------------------------------------- */
+/* --- The whole head ------------------------------------------------------ */
 
 static bool is_scheme(struct bytes scheme)
 {
@@ -217,7 +219,8 @@ static bool is_scheme(struct bytes scheme)
            bytes_ieq(scheme, BYTES("http"));
 }
 
-/* Whether head has what RFC 9113 8.3.1 and 8.5, and RFC 8441 4 demand. */
+/* Whether head has the pseudo-fields that RFC 9113 8.3.1 and 8.5 and RFC 8441 4
+ * demand. */
 static bool has_its_pseudo_fields(const struct http2_head *head)
 {
     bool is_connect = head->method.data &&
@@ -234,7 +237,8 @@ static bool has_its_pseudo_fields(const struct http2_head *head)
              bytes_eq(head->method, BYTES("OPTIONS"))));
 }
 
-/* Whether Host, if both are there, says the same as ":authority". */
+/* Whether Host and ":authority" agree. If only Host came, it becomes the
+ * authority. */
 static bool settle_host(struct http2_head *head)
 {
     if (head->authority.data && head->host.data &&
@@ -269,9 +273,9 @@ static void add_socket(struct http2_head *head, const char *key)
     head->method = BYTES("GET");
 }
 
-/* Whether a head says of a body what cannot be. A tunnel is none (RFC 9110
- * 9.3.6): a length of it would be passed on with the request that becomes of it,
- * and the upstream would take the next request for the body. */
+/* Whether a head announces a body that cannot be. A tunnel has no body (RFC
+ * 9110 9.3.6): the length of one would be passed on with the request made from
+ * the head, and the upstream would take the next request for the body. */
 static bool is_body_false(const struct http2_head *head, bool ends)
 {
     bool is_tunnel = head->protocol.data;
@@ -311,13 +315,13 @@ enum http2_verdict http2_head_end(struct http2_head *head, bool ends,
 
 /* --- Storing ------------------------------------------------------------- */
 
-/* The request's target; CONNECT has no path. */
+/* Returns the request's target, which for a CONNECT is the authority. */
 static struct bytes target_of(const struct http2_head *head)
 {
     return head->path.data ? head->path : head->authority;
 }
 
-/* Cuts a text that was refused, which may be too long to keep, for the log. */
+/* Cuts a text that was refused to what the log keeps. */
 static struct bytes cut(struct bytes text)
 {
     if (text.len > HTTP1_LINE_BYTES_MAX)

@@ -35,8 +35,8 @@ bool relay_tells_asker(struct bytes name)
 {
     if (!relay_has_prefix(name, BYTES("X-")))
         return false;
-    /* Some (Yii) take X-Rewrite-URL and the like for the target, from a proxy
-     * that they trust. */
+    /* Some applications (Yii) take X-Rewrite-URL and the like for the target
+     * when a proxy that they trust sends such a field. */
     return relay_has_prefix(name, BYTES("X-Forwarded")) ||
            bytes_ieq(name, BYTES("X-Rewrite-URL")) ||
            bytes_ieq(name, BYTES("X-Original-URL")) ||
@@ -52,7 +52,8 @@ bool relay_is_for_all(struct bytes name)
            bytes_ieq(name, BYTES("Cache-Control"));
 }
 
-/* Notes a name that Connection has. False: it must not be named there. */
+/* Notes a name from Connection. Returns false when Connection must not name
+ * that field. */
 static bool nominate(struct nominated *nominated, struct bytes name)
 {
     switch (field_identify(name)) {
@@ -61,7 +62,7 @@ static bool nominate(struct nominated *nominated, struct bytes name)
     case FIELD_TE:
     case FIELD_TRAILER:
     case FIELD_UPGRADE:
-        return true; /* it never goes on as it came */
+        return true; /* such a field never goes on as it came */
     case FIELD_OTHER:
         break;
     default:
@@ -103,7 +104,7 @@ bool relay_is_among(const struct nominated *nominated, struct bytes name)
 
 /* --- Runs of fields ------------------------------------------------------ */
 
-/* Whether the field lies as "name: value"; an empty value always does. */
+/* Whether the field lies as "name: value"; a field without a value does not. */
 static bool is_usual(const struct field *field)
 {
     const char *colon = field->name.data + field->name.len;
@@ -112,7 +113,7 @@ static bool is_usual(const struct field *field)
            colon[0] == ':' && colon[1] == ' ';
 }
 
-/* Whether field lies in the line behind the run. */
+/* Whether field lies on the line behind the run. */
 static bool follows(const struct relay_run *run, const struct field *field)
 {
     const char *end = run->text.data + run->text.len;

@@ -11,7 +11,7 @@ bool relay_believes(const struct relay *relay, const struct relay_from *from,
            forwarded_is_trusted(relay->trust, from->peer);
 }
 
-/* What is said of an address; for a unix socket nothing is. */
+/* Returns the text for an address; "unknown" for a unix socket. */
 static struct bytes peer_text(const struct address *peer,
                               char storage[ADDRESS_TEXT_MAX])
 {
@@ -20,7 +20,7 @@ static struct bytes peer_text(const struct address *peer,
     return (struct bytes){storage, address_format(peer, storage)};
 }
 
-/* Puts the values of all fields with that id, as the beginning of one list. */
+/* Puts the values of all fields with that id, to begin one list. */
 static void put_list(const struct request *request, enum field_id id,
                      struct buf *out)
 {
@@ -50,9 +50,9 @@ static void put_x_forwarded(const struct request *request,
         head_field(out, BYTES("X-Forwarded-Host"), request->host);
 }
 
-/* Puts Forwarded (RFC 7239 4 and 6): what is no token stands in quotes, IPv6 in
- * brackets too. No host has a quotation mark or a backslash (http1_meaning.c).
- */
+/* Puts Forwarded (RFC 7239 4 and 6): a text that is no token stands in quotes,
+ * an IPv6 address also in brackets. No host has a quotation mark or a backslash
+ * (http1_meaning.c). */
 static void put_forwarded(const struct request *request,
                           const struct relay_from *from, struct bytes peer,
                           bool goes_on, struct buf *out)
@@ -84,8 +84,8 @@ static bool replaces_prefix(const struct relay *relay)
     return relay->strip.len > 0 && relay->replace.len > 0;
 }
 
-/* Puts the prefix that the upstream's paths lack, behind the one that another
- * proxy has taken away already, if that proxy is trusted. */
+/* Puts the prefix that was taken off the upstream's paths. A trusted proxy may
+ * have taken off another one before, which is put first. */
 static void put_prefix(const struct relay *relay, const struct request *request,
                        bool believes_x, struct buf *out)
 {
@@ -106,9 +106,9 @@ static void put_prefix(const struct relay *relay, const struct request *request,
     buf_put_literal(out, "\r\n");
 }
 
-/* Puts what the client's certificate says. A proxy in front cannot send these
- * fields, not even a trusted one: it might not know that it has to take them
- * away from its own clients. */
+/* Puts the client's certificate. Not even a trusted proxy in front can send
+ * these fields: it might not know that it has to take them away from its own
+ * clients. */
 static void put_client(const struct relay *relay, const struct relay_from *from,
                        struct buf *out)
 {

@@ -1,13 +1,13 @@
 #include "http/relay/relay_priv.h"
 
 /*
- * A prefix that gives way to a path of the upstream's is put back where the
- * upstream names a place of its own, as strip is /app and replace is /v1:
+ * With renames, a prefix that the upstream does not know is put back where the
+ * upstream names a path of its own. With strip /app and replace /v1:
  *
- *   http://upstream:9000/v1/x  ->  /app/x                  it names itself
- *   http://client.host/v1/x    ->  http://client.host/app/x   or who asked
+ *   http://upstream:9000/v1/x  ->  /app/x                  the upstream's name
+ *   http://client.host/v1/x    ->  http://client.host/app/x   the client's Host
  *   /v1/x                      ->  /app/x
- *   /app/x, x, //other/v1      as they are
+ *   /app/x, x, //other/v1      ->  unchanged
  */
 
 /* --- Texts --------------------------------------------------------------- */
@@ -17,7 +17,7 @@ static bool begins_with_slash(struct bytes text)
     return text.len > 0 && *text.data == '/';
 }
 
-/* Takes what stands before the first byte of ends, or all. */
+/* Takes the text before the first byte that is in ends, or all of it. */
 static struct bytes take_until(struct bytes *text, const char *ends)
 {
     const char *begin = text->data;
@@ -36,8 +36,8 @@ static bool ends_segment(char c)
     return c == '/' || c == '?' || c == '#';
 }
 
-/* Whether path is base or lies below it, in whole segments; a query or a
- * fragment may stand behind. */
+/* Whether path is base, or lies below base in whole segments. A query or a
+ * fragment may follow. */
 static bool is_below(struct bytes path, struct bytes base)
 {
     return path.len >= base.len &&
@@ -45,9 +45,10 @@ static bool is_below(struct bytes path, struct bytes base)
            (path.len == base.len || ends_segment(path.data[base.len]));
 }
 
-/* Takes the upstream's own part off *path, and returns what the client has
- * instead of it. An upstream that knows the prefix (X-Forwarded-Prefix) may
- * name it itself: of two readings the one with the longer prefix counts. */
+/* Takes the upstream's own prefix off *path, and returns the client's prefix
+ * that replaces it. An upstream that knows the client's prefix
+ * (X-Forwarded-Prefix) may name it itself: of two readings the one with the
+ * longer prefix counts. */
 static struct bytes restore_prefix(const struct relay *relay,
                                    struct bytes *path)
 {
@@ -68,12 +69,12 @@ struct uri {
     struct bytes front; /* scheme and authority, as they came */
     struct bytes authority;
     struct bytes path; /* the path and all that follows */
-    bool has_scheme;   /* false: the request's scheme */
+    bool has_scheme;   /* false: the URI has the request's scheme */
     bool is_https;
 };
 
-/* Reads a URI. False: it has neither an authority nor an absolute path of HTTP.
- */
+/* Reads a URI. Returns false when it has neither an authority nor an absolute
+ * path of HTTP. */
 static bool read_uri(struct uri *uri, struct bytes text)
 {
     struct bytes rest = text;
@@ -107,7 +108,7 @@ static bool is_authority(const struct uri *uri, struct bytes authority)
 }
 
 /* Whether a browser reads a path as the name of another host: "//evil.example",
- * "/\evil.example". It skips tabs and line ends (URL standard 4.4). */
+ * "/\evil.example". Browsers skip tabs and line ends (URL standard 4.4). */
 static bool is_host(struct bytes path)
 {
     size_t at = 1;
@@ -120,7 +121,7 @@ static bool is_host(struct bytes path)
     return at < path.len && (path.data[at] == '/' || path.data[at] == '\\');
 }
 
-/* Puts path, with the prefix back that was cut off. */
+/* Puts path, and before it the prefix that had been cut off. */
 static void put_path(const struct relay *relay, struct bytes path,
                      struct buf *out)
 {
@@ -132,8 +133,8 @@ static void put_path(const struct relay *relay, struct bytes path,
     buf_put(out, path);
 }
 
-/* Writes the client's name for uri. False: it has none, and what was written
- * does not count. */
+/* Writes the client's name for uri. Returns false when there is none; what was
+ * written does not count then. */
 static bool rename_uri(const struct relay *relay, const struct request *request,
                        struct uri *uri, struct buf *out)
 {
@@ -141,7 +142,7 @@ static bool rename_uri(const struct relay *relay, const struct request *request,
     struct bytes before;
 
     if (uri->front.len > 0 && uri->path.len > 0 && *uri->path.data == '\\')
-        return false; /* readers differ in whether that ends the host */
+        return false; /* readers differ in whether '\\' ends the host */
     if (is_authority(uri, request->host)) {
         before = restore_prefix(relay, &uri->path);
         buf_put(out, uri->front);
@@ -211,7 +212,7 @@ static struct bytes without_port(struct bytes authority)
 }
 
 /* Whether a domain is the upstream's own name. The client knows the upstream by
- * another, and would throw the cookie away. */
+ * another name, and would throw the cookie away. */
 static bool is_own_domain(const struct relay *relay,
                           const struct request *request, struct bytes domain)
 {
@@ -248,7 +249,8 @@ static void put_attribute(const struct relay *relay,
     buf_put(out, value);
 }
 
-/* A cookie "__Host-" must have the path "/" (RFC 6265bis 4.1.3.2). */
+/* A cookie whose name begins with "__Host-" must have the path "/" (RFC 6265bis
+ * 4.1.3.2). */
 static void put_cookie(const struct relay *relay, const struct request *request,
                        struct bytes text, struct buf *out)
 {
@@ -264,8 +266,8 @@ static void put_cookie(const struct relay *relay, const struct request *request,
 typedef void put_fn(const struct relay *relay, const struct request *request,
                     struct bytes value, struct buf *out);
 
-/* The function that writes a field of that name, if such a field can name a
- * path; NULL: it cannot. The length alone tells this of most fields. */
+/* Returns the function that writes a field of that name; NULL when such a field
+ * never names a path. For most names the length alone tells. */
 static put_fn *find_put(struct bytes name)
 {
     static const struct bytes location = {"Location", 8};

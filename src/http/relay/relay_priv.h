@@ -1,5 +1,5 @@
 /*
- * relay_priv - what requests and replies have in common on their way on.
+ * relay_priv - what requests and replies have in common when they are relayed.
  */
 #ifndef HTTP_RELAY_RELAY_PRIV_H
 #define HTTP_RELAY_RELAY_PRIV_H
@@ -8,20 +8,22 @@
 
 #define RELAY_ID_FIELD "X-Request-Id"
 
-/* The fields that Connection names, without those that never go on anyway. */
+/* The fields that Connection names, except those that never go on anyway. */
 struct nominated {
     unsigned count;
     struct bytes names[RELAY_NOMINATED_MAX];
 };
 
-/* Reads Connection. False: it names a field that is not for one connection (RFC
- * 9110 7.6.1), or too many, or something that is no name. */
+/* Reads Connection. Returns false when it names too many fields, a field that
+ * is not about one connection (RFC 9110 7.6.1), or something that is no
+ * name. */
 MUST_USE bool relay_read_nominated(struct nominated *nominated,
                                    const struct field *fields, unsigned count);
 
 bool relay_is_among(const struct nominated *nominated, struct bytes name);
 
-/* Asks relay_is_among() only if there are names, which is rare. */
+/* Does as relay_is_among(), but calls it only if there are names, which is
+ * rare. */
 static inline bool relay_is_nominated(const struct nominated *nominated,
                                       struct bytes name)
 {
@@ -32,24 +34,25 @@ static inline bool relay_is_nominated(const struct nominated *nominated,
 bool relay_tells_asker(struct bytes name);
 
 /* Whether a field whose id is FIELD_OTHER is about the content, or about who
- * may have it: such a field goes to everybody, and into no trailer. */
+ * may have the content. Such a field is for all recipients, and has no place in
+ * a trailer. */
 bool relay_is_for_all(struct bytes name);
 
 bool relay_has_prefix(struct bytes name, struct bytes prefix);
 
 /*
- * Fields that stand next to each other in their head, and are written there as
+ * Fields that stand side by side in their head, and are written there just as
  * they would be here, are copied as one text: most heads are a few such runs.
  */
 struct relay_run {
     struct bytes text; /* without its last CRLF; empty: no run */
 };
 
-/* Appends a field as it came: at once, or later with those behind it. */
+/* Appends a field as it came, either at once or later with those behind it. */
 void relay_run_put(struct relay_run *run, const struct field *field,
                    struct buf *out);
 
-/* Appends the rest of a run: to be called before anything else is appended, and
+/* Appends the rest of a run. To be called before anything else is appended, and
  * at the end. */
 void relay_run_end(struct relay_run *run, struct buf *out);
 
@@ -57,23 +60,23 @@ void relay_put_via(const struct relay *relay, unsigned minor, struct buf *out);
 
 /* --- relay_names.c ------------------------------------------------------- */
 
-/* Whether a reply's field names a place, for which the client has another name
- * by relay->renames. */
+/* Whether a reply's field names a path that is to be renamed for the client
+ * (relay->renames). */
 bool relay_names_place(const struct relay *relay, const struct field *field);
 
-/* Appends such a field, with the client's name for a place of the
- * upstream's. */
+/* Appends a field for which relay_names_place() is true, with the client's name
+ * for the upstream's path. */
 void relay_put_place(const struct relay *relay, const struct request *request,
                      const struct field *field, struct buf *out);
 
 /* --- relay_asker.c: what requests are told of who has asked -------------- */
 
-/* Whether the peer is believed in that field. */
+/* Whether the peer is believed in the field that way stands for. */
 bool relay_believes(const struct relay *relay, const struct relay_from *from,
                     enum forwarded_field way);
 
-/* Whether a field whose id is FIELD_OTHER is one of those that
- * relay_put_asker() writes, so that the client's own does not go on. */
+/* Whether a field whose id is FIELD_OTHER is one that relay_put_asker() writes,
+ * so that the client's own field must not go on. */
 bool relay_says(const struct relay *relay, struct bytes name);
 
 void relay_put_asker(const struct relay *relay, const struct request *request,

@@ -2,7 +2,8 @@
 
 #include "http/relay/relay_priv.h"
 
-/* Whether a field is the request's id, as this server's own is in the logs. */
+/* Whether a field is X-Request-Id, while this server gives the request an id of
+ * its own. */
 static bool is_own_id(const struct relay *relay, struct bytes name)
 {
     return relay->request_id.len > 0 && bytes_ieq(name, BYTES(RELAY_ID_FIELD));
@@ -26,7 +27,7 @@ static inline bool goes_on(const struct relay *relay, const struct field *field,
     return !(stay & (1u << field->id));
 }
 
-/* Appends a field, with the client's name for a place in it. */
+/* Appends a field, with the client's name for a path that it names. */
 static inline void put_field(const struct relay *relay,
                              const struct request *request,
                              const struct field *field, struct relay_run *run,
@@ -40,7 +41,7 @@ static inline void put_field(const struct relay *relay,
     relay_put_place(relay, request, field, out);
 }
 
-/* Reads Connection, of which most replies say nothing. */
+/* Reads Connection, if the reply has it; most replies do not. */
 static bool read_nominated(struct nominated *nominated,
                            const struct reply *reply)
 {
@@ -139,8 +140,8 @@ enum relay_verdict relay_error(const struct relay *relay,
 
 /* --- Trailers ------------------------------------------------------------ */
 
-/* Whether a field may be in a trailer (RFC 9110 6.5.1). A field with an id of
- * its own means something to a server, and may not. */
+/* Whether a field may stand in a trailer (RFC 9110 6.5.1). A field with an id
+ * other than FIELD_OTHER means something to a server, and may not. */
 static bool may_trail(struct bytes name)
 {
     static const struct bytes never[] = {

@@ -40,7 +40,7 @@ bool relay_leaves_out(const struct request *request)
             nominated.count > 0);
 }
 
-/* "Nego2" and what else begins so is the same kind. */
+/* A scheme that begins like "Nego2" binds the connection, too. */
 bool relay_binds_connection(const struct request *request)
 {
     const struct field *field = request_find(request, FIELD_AUTHORIZATION);
@@ -67,8 +67,8 @@ enum body_framing relay_framing(const struct request *request,
                                                        : BODY_NONE;
 }
 
-/* How often our own name stands in Via: "1.1 name" or "HTTP/1.1 name (...)",
- * RFC 9110 7.6.3. */
+/* Counts how often our own name stands in Via: "1.1 name" or "HTTP/1.1 name
+ * (...)", RFC 9110 7.6.3. */
 static unsigned count_rounds(const struct relay *relay,
                              const struct request *request)
 {
@@ -89,8 +89,8 @@ static unsigned count_rounds(const struct relay *relay,
 
 /* --- The request line ---------------------------------------------------- */
 
-/* Whether a segment is "." or "..", as servers read it: the dots may be
- * encoded, and some leave out what follows a ';'. */
+/* Whether servers read a segment as "." or "..". The dots may be encoded, and
+ * some servers leave out all that follows a ';'. */
 static bool is_dot_segment(struct bytes segment)
 {
     unsigned dots = 0;
@@ -108,7 +108,8 @@ static bool is_dot_segment(struct bytes segment)
     return dots == 1 || dots == 2;
 }
 
-/* The length of what some servers take for a slash, at at; 0: there is none. */
+/* Returns the length of a text at `at` that some servers take for a slash; 0
+ * for any other text. */
 static size_t slash_len(const char *at, const char *end)
 {
     int value;
@@ -121,8 +122,9 @@ static size_t slash_len(const char *at, const char *end)
     return value == '/' || value == '\\' ? 3 : 0;
 }
 
-/* Whether the path has a dot segment: if only one of both servers resolves it,
- * the path leads to another place for the upstream than for this server. */
+/* Whether the path has a dot segment. If only one of both servers resolved it,
+ * the path would lead to another place for the upstream than for this
+ * server. */
 static bool has_dot_segment(struct bytes path)
 {
     const char *end = path.data + path.len;
@@ -141,7 +143,8 @@ static bool has_dot_segment(struct bytes path)
     return is_dot_segment(bytes_between(begin, end));
 }
 
-/* Takes strip off path. False: path does not begin with its segments. */
+/* Takes strip off path. Returns false when path does not begin with strip's
+ * segments. */
 static bool strip_path(struct bytes strip, struct bytes *path)
 {
     if (strip.len == 0)
@@ -189,9 +192,10 @@ static enum relay_verdict put_line(const struct relay *relay,
 
 /* --- The fields ---------------------------------------------------------- */
 
-/* What CGI calls the request itself (RFC 3875 4.1). Gunicorn takes SCRIPT_NAME,
- * of a client that it trusts, for where the application begins: /public/admin
- * would be its /admin, whatever the rules here say of that. */
+/* Whether CGI has a variable of that name (RFC 3875 4.1). Gunicorn takes
+ * SCRIPT_NAME from a client that it trusts as the place where the application
+ * begins. /public/admin would then be its /admin, whatever rules this server
+ * has for /admin. */
 static bool is_variable(struct bytes name)
 {
     static const struct bytes names[] = {
@@ -212,7 +216,7 @@ static bool is_variable(struct bytes name)
     return false;
 }
 
-/* Whether all servers keep that byte of a name. */
+/* Whether all servers keep that byte when they read a name. */
 static bool is_kept(char byte)
 {
     return byte == '-' || field_byte_of_cgi(byte) != '_';
@@ -226,8 +230,8 @@ static bool is_plain(struct bytes name)
     return true;
 }
 
-/* Whether some servers read a name as another that means something, since CGI
- * makes '_' of '-', PHP of '.', too, and lighttpd of all but letters and
+/* Whether some servers read a name as another name that has a meaning. CGI
+ * makes '_' of '-', PHP also of '.', and lighttpd of all bytes but letters and
  * digits. */
 static bool is_disguised(const struct relay *relay, struct bytes name)
 {
@@ -274,8 +278,8 @@ static bool goes_on(const struct relay *relay, const struct field *field,
     }
 }
 
-/* Puts Max-Forwards (RFC 9110 7.6.2), one less. With other methods it means
- * nothing, and goes on as it is. */
+/* Puts Max-Forwards (RFC 9110 7.6.2), lowered by one. With other methods than
+ * TRACE and OPTIONS it means nothing, and goes on unchanged. */
 static enum relay_verdict put_max_forwards(const struct request *request,
                                            struct buf *out)
 {
@@ -304,7 +308,7 @@ static enum relay_verdict put_max_forwards(const struct request *request,
     return RELAY_DONE;
 }
 
-/* Puts what is about our connection to the upstream, and the empty line. */
+/* Puts the fields about our connection to the upstream, and the empty line. */
 static void put_connection(const struct relay *relay,
                            const struct request *request,
                            const struct relay_from *from, struct buf *out)

@@ -4,11 +4,11 @@
 
 enum { BY_NAME, BY_TYPE, BY_FAMILY, ALWAYS };
 
-enum { SECONDS_DIGITS_MAX = 10 }; /* as many as 2^31 has (RFC 9111 1.2.2) */
+enum { SECONDS_DIGITS_MAX = 10 }; /* digits of 2^31 (RFC 9111 1.2.2) */
 
 /* --- Values -------------------------------------------------------------- */
 
-/* Takes a run of bytes that a directive's name or plain argument may have. */
+/* Takes the bytes that the name or plain argument of a directive may have. */
 static struct bytes take_token(struct bytes *rest)
 {
     struct bytes token = {rest->data, 0};
@@ -21,7 +21,8 @@ static struct bytes take_token(struct bytes *rest)
     return token;
 }
 
-/* Takes quoted text, whose first quote is next. False: it does not end. */
+/* Takes quoted text, whose first quote is next. Returns false when no quote
+ * ends the text. */
 static bool take_quoted(struct bytes *rest)
 {
     for (size_t at = 1; at < rest->len; at++) {
@@ -57,8 +58,8 @@ static bool takes_seconds(struct bytes name)
     return false;
 }
 
-/* Reads name [ "=" ( token / quoted ) ] off rest. Returns what is wrong, or
- * NULL. */
+/* Reads name [ "=" ( token / quoted ) ] off rest. Returns NULL, or what is
+ * wrong. */
 static const char *read_directive(struct bytes *rest)
 {
     struct bytes name = take_token(rest);

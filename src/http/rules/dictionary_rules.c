@@ -5,14 +5,14 @@
 
 /* --- What browsers are told ---------------------------------------------- */
 
-/* Whether c means something in a URL pattern, though not in a path. */
+/* Whether c means something in a URL pattern but nothing in a path. */
 static bool is_pattern_sign(char c)
 {
     return c == ':' || c == '+' || c == '(' || c == ')' || c == '*';
 }
 
-/* Writes one byte of a path, as a URL pattern has it, within a string of a
- * structured field (RFC 9651 3.3.3), where a backslash is two. */
+/* Writes one byte of a path as a URL pattern has it. The pattern stands in a
+ * string of a structured field (RFC 9651 3.3.3), where a backslash is two. */
 static void put_literal(struct buf *line, char c)
 {
     static const char stays[] = "-._~/!$&',;=@";
@@ -85,7 +85,7 @@ static void write_lines(struct dictionary_rule *rule, struct bytes pattern,
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* Takes off what stands before the first '=' without a backslash before it; the
+/* Takes the text before the first '=' that has no backslash before it. The
  * rest stays in text, with the '='. */
 static struct bytes take_pattern(struct bytes *text)
 {
@@ -137,7 +137,7 @@ static const char *check_id(struct bytes id)
     return NULL;
 }
 
-/* Takes what stands before the first ':', unless a path begins before that. */
+/* Takes the text before the first ':', unless text begins with a path. */
 static bool take_id(struct bytes *text, struct bytes *id_out)
 {
     const char *colon = memchr(text->data, ':', text->len);
