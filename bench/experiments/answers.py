@@ -220,9 +220,10 @@ def _file_size(numbers):
     faster = [what for what, low in told if low > 1]
     which = (f"of {len(told)} comparisons {len(faster)} "
              f"{'is' if len(faster) == 1 else 'are'} above one worker's rate "
-             f"by the whole 95 % interval ({'; '.join(faster)})"
+             f"by the whole 95 % interval ({'; '.join(faster)}), where chance "
+             f"alone makes it about {len(told) / 40:.0f}"
              if faster else
-             "here from none, as the client has its part of the two CPUs")
+             "here from none (the client has its part of the two CPUs)")
     return (f"{which}; of CPU time a reply of {small} costs "
             f"{costs['1 worker'][small]:.0f} µs with one, "
             f"{costs['8 workers'][small]:.0f} with 8 "
