@@ -236,9 +236,9 @@ def _session_length(numbers):
     costs = numbers.rows("CPU µs per reply", "1 worker")
     logged = numbers.rows("CPU µs per reply", "1 worker, log")
     most = max(costs)
-    return (f"a reply costs {costs[1]:.0f} µs alone on its connection, "
-            f"{costs[most]:.1f} among {most:,}; with a log "
-            f"{logged[most]:.1f}")
+    return (f"a reply takes {costs[1]:.1f} µs of CPU time alone on its "
+            f"connection, {costs[most]:.1f} among {most:,}; with a log "
+            f"{logged[1]:.1f} and {logged[most]:.1f}")
 
 
 def _parallel(numbers):
