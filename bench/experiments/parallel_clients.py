@@ -150,7 +150,8 @@ def _table(cells, told, way, counts):
          "held back, times"], rows,
         "Original: no numbers have come down. Response by number: 1 when "
         "twice the clients wait twice as long. Where the server used less "
-        "than its CPU, the client was the limit.")
+        "than its CPU it waited: for the client, or for the link where bytes "
+        "were held back.")
 
 
 def _over_link(bench, counts):
@@ -181,8 +182,9 @@ def _over_link(bench, counts):
          "CPUs the server used", "trouble"], rows,
         "As many requests of each as the original's, which has left no "
         f"numbers; one run of each. The link carries {LINK_MBIT / 8:.0f} MB/s "
-        "with all heads. A rate that stays there while the server's CPU has "
-        "time left says that the link is the limit, and not the engine."), ""
+        "with all heads. A rate that stays near that while the server's CPU "
+        "has time left says that the link is the limit, and not the engine."
+        ), ""
 
 
 def _looking_less(bench, counts):
@@ -212,8 +214,8 @@ def _looking_less(bench, counts):
                    for number in _middles(found[count, how]))]
          for count in counts],
         "bench/receiver.c reads what comes, and does nothing with it; "
-        "dropped: the kernel does not even copy it (MSG_TRUNC). Where the "
-        "client still uses a whole CPU the client is the limit. "
+        "dropped: the kernel does not even copy it (MSG_TRUNC). Whose CPU is "
+        "used whole, or nearly, is the limit. "
         f"{LESS_ROUNDS} rounds of {LESS_S:g} s, medians.")
 
 
@@ -320,19 +322,20 @@ def is_full(least_mb, cpus):
 def _read_limit(over_link, less):
     """What the limit is: link, client, or engine."""
     texts = []
-    if over_link:
-        rows = [row for row in over_link.rows if row[1]]
+    rows = [row for row in over_link.rows if row[1]] if over_link else []
+    if rows:
         least, most = (choose(row[1] for row in rows) for choose in (min, max))
         cpus = max(row[4] for row in rows)
         texts.append(
             "Is it the link or the engine? Over a link as wide as the "
-            f"original's {rows[0][0]} to {rows[-1][0]} clients of "
+            f"original's, {rows[0][0]} to {rows[-1][0]} clients of "
             f"{LINK_EACH} requests each get "
             + " to ".join(dict.fromkeys((f"{least:.0f}", f"{most:.0f}")))
             + f" MB/s of the {LINK_MBIT / 8:.0f} that it carries, and the "
             f"server uses "
             f"{cpus:.2f} of a CPU at most"
-            + (": it is the link." if is_full(least, cpus) else
+            + (": here it is the link. Whether it was theirs, their program "
+               "alone could tell." if is_full(least, cpus) else
                ": that is not the link alone."))
     first, last = less.rows[0], less.rows[-1]
     texts.append(
