@@ -177,8 +177,8 @@ def _claims(told, rows):
               if not 1 <= one.connect_s / expected_s(one.first_again)
               <= 1 + LATE]
     claims = [Claim(
-        "a naive proxy waits for the kernel: every connection that took a "
-        "second or more was made by a SYN sent again, 1, 3, 7 or 15 s after "
+        "a naive proxy waits for the kernel: each connection whose SYN was "
+        "sent again was made when that was due, 1, 3, 7 s and so on after "
         f"the first, to {LATE:.0%} (as coarse are the kernel's timers)",
         not astray if late else None,
         f"{len(late)} of {len(told):,} connections by a SYN sent again, "
@@ -205,9 +205,9 @@ def _reading(told, rows):
     text = (f"Whose the waiting is: of {len(told):,} requests of a naive "
             f"proxy {len(late):,} had a packet sent again. The slowest that "
             f"was answered took {slowest.reply_s:.2f} s: "
-            f"{slowest.connect_s:.2f} s until it was connected (SYN sent "
-            f"again {slowest.first_again} times), the rest for its request, "
-            f"which was sent again {slowest.more_again} times. The originals' "
+            f"{slowest.connect_s:.2f} s until it was connected (its SYN was "
+            f"sent again so often: {slowest.first_again}), the rest for its "
+            f"request (so often: {slowest.more_again}). The originals' "
             "longest, 7.447 and 15.044 s, fit a SYN that is sent again three "
             f"and four times.{AVOIDED}")
     if not failed:
