@@ -284,17 +284,25 @@ def _connections(numbers):
     best = max(rates, key=rates.get)
     costs = numbers.rows("CPU µs per reply", "1 worker, 1 CPU")
     few, many = "1000 x 1", "1000 x 50"
+    alone = [rates[f"100 x {calls}, one by one"] for calls in (1, 50)]
     text = (f"few calls a connection cost CPU time ({costs[few]:.1f} µs a "
-            f"reply of one call each, {costs[many]:.1f} of 50)")
-    if rates[few] >= FULL * connections_calls.AT_ONCE:
-        text += ("; how much throughput is not seen here, where "
-                 f"{connections_calls.AT_ONCE:,} connections a second are "
-                 "begun, which is what one call each gets")
-    else:
-        text += (f", and throughput ({rates[few]:,.0f} replies/s after "
-                 f"{rates[many]:,.0f})")
-    return (f"{text}; many calls cost nothing: most replies come with {best}, "
-            f"{rates[best]:,.0f}/s")
+            f"reply of one call each, {costs[many]:.1f} of 50) and, where "
+            f"connections follow one another, throughput ({alone[0]:,.0f} "
+            f"replies/s, {alone[1]:,.0f} of 50)")
+    if rates[few] < FULL * connections_calls.AT_ONCE:
+        text += (f"; all at once {rates[few]:,.0f} replies/s, "
+                 f"{rates[many]:,.0f} of 50")
+    text += f"; most come with {best}, {rates[best]:,.0f}/s"
+    try:
+        linked = numbers.rows("1,000 connections, begun",
+                              "replies/s over 80 Mbit/s").values()
+    except (StopIteration, LookupError, ValueError):
+        return text
+    told = " to ".join(dict.fromkeys(
+        f"{choose(linked):,.0f}" for choose in (min, max))) if linked else ""
+    return text + (f"; over 80 Mbit/s 5 to 25 workers get {told}, theirs the "
+                   "fewer the more they were, which a link does not explain"
+                   if told else "")
 
 
 def _phases(numbers):

@@ -19,6 +19,8 @@ LINK_MBIT = 80
 LINK_CALLS = 40  # a connection: enough to ask for more than the link gives
 CALL_S = 1 / 42.5  # of theirs: one connection, one call after the other
 ROOM_S = 30  # that a run may take beyond what it has to
+LINK_ALIKE = 1.02  # times as much: what passes for the same
+LIMITED = 0.5      # of what comes without a link: then it is the limit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,8 +138,32 @@ def _slow_table(found):
         "call as theirs did in the first row, whatever the number of "
         "connections. It says all of their rows within 8 %: from 50 "
         "connections on they got what was offered, to 2 %, and none of them "
-        "shows that connections cost anything. Few are slow as each has one "
-        "request under way, and waits 23.5 ms for its reply.")
+        "shows that connections cost anything. By that few connections are "
+        "slow as each has one request under way, and waits 23.5 ms for its "
+        "reply.")
+
+
+def read_link(table):
+    """What the first table says of the link; nothing where there was none."""
+    linked, free = ([row[at] for row in table.rows if row[at] is not None]
+                    for at in (3, 5))
+    if not linked or not free:
+        return []
+    told, without = (" to ".join(dict.fromkeys(
+        f"{choose(rates):,.0f}" for choose in (min, max)))
+                     for rates in (linked, free))
+    text = (f"Is Net I/O the limit? Over {LINK_MBIT} Mbit/s {FAST[0].workers} "
+            f"to {FAST[-1].workers} workers get {told} replies/s, without a "
+            f"link {without}")
+    text += (": here the link is the limit"
+             + (", and the workers' number changes nothing"
+                if max(linked) <= LINK_ALIKE * min(linked) else "")
+             if max(linked) < LIMITED * min(free) else "")
+    return [f"{text}. The original's rows have {FAST[0].per_second} replies/s "
+            f"down to {FAST[-1].per_second}, and {FAST[1].kib_per_second} "
+            f"KB/s down to {FAST[-1].kib_per_second}: a link may have been "
+            "the limit of the best of them, and does not explain that the "
+            "others have less."]
 
 
 def read(found):
@@ -167,5 +193,6 @@ def take(bench, file_name):
                 if row.workers == workers:
                     found[row] = _ask(bench, server, file_name, row)
     by_link, trouble = _by_link(bench, file_name)
-    return ([_fast_table(found, by_link), _slow_table(found)], read(found),
+    fast = _fast_table(found, by_link)
+    return ([fast, _slow_table(found)], [*read_link(fast), *read(found)],
             [trouble] if trouble else [])
