@@ -312,7 +312,8 @@ def _phases(numbers):
     return (f"of {cost:.1f} µs a small reply {shares['send']:.0f} % go to "
             f"sending, {shares['read']:.0f} % to reading, "
             f"{shares['parse']:.0f} % to parsing, {shares['log']:.0f} % to "
-            f"counting and logging it; {kernel:.0f} % are the kernel's")
+            f"counting it, as no log is written; {kernel:.0f} % are the "
+            "kernel's")
 
 
 def _peers(numbers):

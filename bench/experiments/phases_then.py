@@ -43,7 +43,9 @@ def table(loads):
          "ours, % of all", "ours, µs a reply"], rows,
         "By perf's samples. Buffers: what is done in user space while bytes "
         "are read and sent; the copies are the kernel's, of which the "
-        "original says nothing.") if rows else None
+        "original says nothing. Parsing: of requests; what the original "
+        "names is a method parseResponse. No log is written here."
+        ) if rows else None
 
 
 def read(found):
@@ -57,6 +59,7 @@ def read(found):
     told = ", ".join(f"{part} {share:.0f} %" for part, share in shares.items())
     return ["The original names its buffers first, then parsing and finishing "
             f"a request, and gives no shares. Here, {first}, of what is done "
-            f"in user space: {told}. A body leaves from where it lies, and is "
-            "written to no buffer first; and all of user space together is "
-            f"{100 - kernel:.0f} % of the CPU time."]
+            f"in user space: {told}. All of user space together is "
+            f"{100 - kernel:.0f} % of the CPU time. A body leaves from where "
+            "it lies in the cache of files, and is written to no buffer "
+            "first."]

@@ -310,16 +310,18 @@ def _agreement_reading(study):
     mean = sum(abs(points) for _n, _p, points, _e in apart) / len(apart)
     own = sum(sum(seen.own.values()) for seen in study.seen.values())
     own_rate = own / (sum(seen.own_cpu_s for seen in study.seen.values()) or 1)
-    text = (f"The two differ by {mean:.1f} points on average over "
-            f"{len(apart)} shares, by {abs(apart[0][2]):.1f} at most. ")
+    text = (f"The server's {len(apart)} shares are outside of perf's two, "
+            f"with switches and without, by {mean:.1f} points on average, by "
+            f"{abs(apart[0][2]):.1f} at most. ")
     text += (f"In {len(beyond)} of them the difference is more than "
              f"{SIGMAS} standard errors, where chance alone would make it "
              f"about {0.05 * len(apart):.0f}: " + ", ".join(
                  f"{phase} of {name} {points:+.1f}"
                  for name, phase, points, _error in beyond[:6]) + ". "
-             if beyond else "None is more than chance makes it. ")
+             if beyond else
+             f"None of these is more than {SIGMAS} standard errors. ")
     return text + (
-        "Why they may differ: both count at steps of CPU time, but the server "
+        "Why the two may differ: both count at steps of CPU time, but the server "
         "when the kernel's tick finds its timer due "
         f"({own_rate:.0f} samples a CPU second here), perf by a timer of its "
         f"own (up to {stacks.HZ}), which is started anew each time the thread "
