@@ -191,8 +191,9 @@ def _memory(bench, chosen, crowd):
                    f"KiB, {crowd.connections:,} connections" if crowd
                    else "KiB, 10,000 connections"], rows,
                   f"Idle connections: {idle.connections(bench.lab):,}. Under "
-                  "load: in the middle of it. The sum of all a server's "
-                  "processes, with pages that they share.")
+                  "load: in the middle of it. What is resident, libraries "
+                  "too, of all a server's processes: a page that two of them "
+                  "share (nginx has two) counts twice.")
     return table, left_out
 
 
@@ -226,7 +227,8 @@ def _tail_claims(tails):
         elif ours and (best := versus.best(peers)):
             claims.append(versus.claim(
                 f"{tail.title}: the 99th percentile at most {TAIL_GOAL} times "
-                f"the best peer's ({best.name})", ours, best, TAIL_GOAL, "ms"))
+                f"the best peer's ({best.name}; rounds of one server differ by "
+                "as much)", ours, best, TAIL_GOAL, "ms"))
     return claims
 
 
@@ -286,17 +288,17 @@ def _reading(cells, claims):
             + ", ".join(f"{server} {median(ratios):.2f} and "
                         f"{max(ratios):.2f}"
                         for server, ratios in above.items())
-            + ". Below 1 a row is noisy, or a server does what floor.c does "
-            "not, such as to answer several pipelined requests by one write.")
+            + ". Below 1 a row is noisy, or a server does it in another way "
+            "than floor.c, as one that answers several pipelined requests by "
+            "one write.")
     limited = sorted({load for (load, server), cell in cells.items()
                       if server == OURS and not cell.trouble
                       and cell.median("busy") < FULL_BUSY})
     if limited:
         text.append(
-            "The client is what limits sprintd's pace in the rows "
-            + ", ".join(limited) + f" (its CPU is busy less than "
-            f"{FULL_BUSY:.0%} of the time): there, only CPU per reply "
-            "compares.")
+            f"sprintd's CPU is busy less than {FULL_BUSY:.0%} of the time in "
+            "the rows " + ", ".join(limited) + ": what limits its pace there "
+            "is the client, or the way, and only CPU per reply compares.")
     return text
 
 
@@ -351,9 +353,10 @@ def measure(bench):
         tables=[
             _table("Files, keep-alive", cells, SIZES,
                    "CPU µs per reply, least and most of all samples. CPU %: "
-                   "of the server's; where it is not full the client limits. "
-                   "99 % is of a closed loop, which asks less when it has to "
-                   "wait; the next tables have an open one."),
+                   "of the server's; where it is not full something else "
+                   "limits, the client most of the time. 99 % is of a closed "
+                   "loop, which asks less when it has to wait; the tables of "
+                   "an open loop stand below."),
             _table("Connections, pipelining, many files", cells,
                    (*WAYS, THOUSAND, crowd or CROWD)),
             *(tail.table() for tail in tails), memory,
