@@ -47,7 +47,7 @@ def run(bench):
                 if coding != "dcz")
     return Result(
         tables=[Table(f"A bundle of {whole:,} bytes, {options.changes} places "
-                      "of which have changed",
+                      "of which have changed, and one name wherever it stands",
                       ["coding", "bytes at first", "bytes later",
                        "% of the file, later"],
                       [[coding, first, later, 100 * later / whole]
@@ -56,7 +56,8 @@ def run(bench):
                         [Series("later", [[coding, later] for coding,
                                           (_first, later) in found.items()])],
                         BARS)],
-        claims=[Claim("a delta is a tenth at most of the smallest without",
+        claims=[Claim("a delta is a tenth at most of the smallest without "
+                      "(most of the bundle is as it was)",
                       delta <= least / 10, f"{delta:,} of {least:,} bytes")],
         reading=[f"Who has the version before gets {delta:,} bytes, "
                  f"{100 * delta / whole:.1f} % of the file; others "
@@ -65,7 +66,7 @@ def run(bench):
 
 EXPERIMENT = Experiment(
     16, "release", "What does a release cost who has the one before?",
-    "The originals had files that never changed.",
+    "None of the originals speaks of files that change.",
     "A bundle of this project's own text, and the same with changes all over "
     "it, from a server with a rule for dictionaries (RFC 9842): the bytes of "
     "the new version by each coding at first, after the server had time to "
