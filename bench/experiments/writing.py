@@ -37,9 +37,11 @@ METHOD = """\
   EXP=name ROUNDS=40` buys them with time. Of what wrk asks for in memory (3, 5,
   7, 9, 11, 14) rounds in which others used the server's CPU do not count, where
   twelve without are left. "0.93 (0.90 to 0.97)" is the median of such ratios
-  and its own 95 % interval. What is the same whenever it is looked at is judged
-  as it is: whether anything failed, how much memory is taken, which of two
-  caches hits more of one list.
+  and its own 95 % interval. What is compared with no other's rounds, or is the
+  same whenever it is looked at, is judged as it is: whether anything failed,
+  how much memory is taken, which of two caches hits more of one list, the
+  longest of many requests (11), and medians beside a number that stands in the
+  claim (10, 12).
 - A threshold stands in its claim: "not above" another's, or 3 % more where
   nobody is meant to win, 5 to 10 % and more where the client takes part in it
   or runs differ by as much.
@@ -47,8 +49,8 @@ METHOD = """\
   processes and threads of the server, from the scheduler's own clock.
 - Where requests are meant to begin at a given time they begin then, whatever
   became of those before (an open loop), and times count from there: so with
-  the small requests beside downloads (2), the narrow link (4, 15), and where a
-  table says so. httperf's connections (1, 12) begin so, too, and their times
+  the small requests beside downloads (2, 15), the narrow link (4, 15), and where
+  a table says so. httperf's connections (1, 12) begin so, too, and their times
   count from their opening. wrk, h2load, ab and the sessions of 6 and 7 are
   closed loops, in which each connection asks when it has been answered: such
   times are of a load that waits for the server. To its times wrk adds, for a
