@@ -373,7 +373,8 @@ SINCE = (
 
 
 def question(experiment):
-    """Its own where none is asked here: the originals had fourteen."""
+    """Its own where none is asked here: the originals' thirteen, and what a
+    reply costs at others, are."""
     known = ANSWERS.get(experiment.name)
     return known[0] if known else experiment.title
 

@@ -244,8 +244,9 @@ def _read_link(cells, sizes):
     if not slow:
         return []
     return ["All but one leave the link alone (--link-rate=off). The one "
-            f"that finds out its rate is slower: {', '.join(slow)}. It holds "
-            "bytes back for a link that is not narrow."]
+            f"that finds out its rate is slower: {', '.join(slow)}. What it "
+            "does besides is to look for a narrow link, and to hold bytes "
+            "back where it takes one to be there."]
 
 
 def _reading(cells, sizes):
