@@ -10,9 +10,9 @@
  *       }
  *   }
  *
- * A location inherits from its site, and a site from the top; a list replaces
- * an inherited list. ${NAME} is a variable of the environment. At the top, the
- * command line overrides the file.
+ * A location inherits values from its site, and a site from the top level; a
+ * list replaces an inherited list. ${NAME} is an environment variable. At the
+ * top level, values of the command line override those of the file.
  *
  * Thread: the main thread's.
  * Owns:   nothing: what is read lies in the options' arena.
@@ -23,12 +23,13 @@
 #include "config/faults.h"
 #include "config/options.h"
 
-/* Reads the file that options->config names into options, which the command
- * line has filled. Adds whatever is wrong to faults; everything right still
- * gets into options. */
+/* Reads the file options->config into options, which already have the values of
+ * the command line. All errors are added to faults; all valid values still get
+ * into options. */
 void config_load(struct options *options, struct faults *faults);
 
-/* Reads text likewise. Relative paths are below folder. */
+/* Reads the configuration in text into options, likewise. Relative paths are
+ * below folder. */
 void config_read(struct options *options, struct bytes text, const char *folder,
                  struct faults *faults);
 

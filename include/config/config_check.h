@@ -1,6 +1,7 @@
 /*
  * config_check - the checks of --test: whether the files and folders that
- * options name exist and can be used; without root, DNS or binding a port.
+ * options name exist and can be used. They need no root's rights and no DNS,
+ * and bind no port.
  *
  * Thread: the main thread's.
  * Owns:   nothing.
@@ -11,14 +12,14 @@
 #include "config/faults.h"
 #include "config/options.h"
 
-/* Adds what it finds to faults, each with its line. A new check is entered in
- * the list in config_check.c. */
+/* A check adds the errors that it finds to faults, each with its line.
+ * config_check.c has the list of checks. */
 typedef void (*config_check_fn)(const struct options *options,
                                 struct faults *faults);
 
 void config_check(const struct options *options, struct faults *faults);
 
-/* The origin (options.h) of a global option's value. */
+/* Returns the origin (options.h) of a global option's value. */
 int config_origin(const struct options *options, const char *name);
 
 #endif

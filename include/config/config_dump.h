@@ -12,8 +12,9 @@
 
 #include "config/options.h"
 
-/* Reading the output back gives the same options. For sites and locations, it
- * has only what they set themselves. */
+/* Prints options to a stream. The output, read as a configuration, gives the
+ * same options. For sites and locations, it has only the values that they set
+ * themselves. */
 void config_dump(FILE *to, const struct options *options);
 
 #endif

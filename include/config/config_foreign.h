@@ -1,6 +1,7 @@
 /*
  * config_foreign - words from configurations of nginx, Caddy, Apache and
- * lighttpd, with their counterparts here: docs/migrate.md in short.
+ * lighttpd, with their counterparts in sprintd: a short form of
+ * docs/migrate.md.
  *
  * Thread: any; constant.
  */
@@ -10,15 +11,15 @@
 #include "base/bytes.h"
 
 struct config_foreign {
-    const char *word;    /* compared without case */
+    const char *word;    /* compared ignoring case */
     const char *meaning; /* to put behind "'WORD' is " */
 };
 
 extern const struct config_foreign config_foreign_words[];
 extern const size_t config_foreign_count;
 
-/* What word corresponds to here; an element of Apache may have its '<' or "</",
- * and '>'. NULL: the word is unknown. */
+/* Returns the meaning of a foreign word; NULL if it is unknown. A word that is
+ * an element of Apache's may have its '<' or "</", and '>'. */
 const char *config_foreign_find(struct bytes word);
 
 #endif

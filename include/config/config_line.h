@@ -1,7 +1,7 @@
 /*
- * config_line - a line of a configuration's files, as one number that grows
- * from line to line and file to file. In the first file it is the line's own
- * number.
+ * config_line - represents a line of a configuration's files as one number,
+ * which grows from line to line and from file to file. For the first file, it
+ * is the usual line number.
  *
  * Thread: any; values only.
  */

@@ -1,9 +1,9 @@
 /*
- * config_parser - makes the tree of sections from the files of a configuration:
- * keys with their values and lines.
+ * config_parser - parses the files of a configuration into a tree of sections,
+ * which hold keys with their values and lines.
  *
- * Unknown, misplaced and doubled keys, and errors of form, become faults; they
- * are left out of the tree, all else is in it.
+ * Syntax errors and unknown, misplaced and duplicate keys become faults and are
+ * left out of the tree; everything else is in it.
  *
  * Thread: the main thread's.
  * Owns:   nothing: the tree lies in the caller's arena.
@@ -14,9 +14,9 @@
 #include "config/config_section.h"
 #include "config/config_source.h"
 
-/* Parses text of the first file, which lies in folder, with all that it
- * includes, and returns the top section; options get the names of the files.
- * NULL: no memory. */
+/* Parses text, the content of the first file, which lies in folder, and all
+ * files that it includes. Returns the top section, or NULL if there is no
+ * memory. options get the names of the files. */
 MUST_USE struct config_section *config_parse(struct bytes text,
                                              const char *folder,
                                              struct options *options,

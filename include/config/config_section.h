@@ -1,6 +1,6 @@
 /*
- * config_section - a section of a configuration file: the top, a site or a
- * location; and its name in messages.
+ * config_section - a section of a configuration file: the top level, a site or
+ * a location; also builds its name for messages.
  *
  * Thread: the main thread's.
  * Owns:   nothing: sections lie in their maker's arena.
@@ -19,23 +19,23 @@ enum {
 
 enum config_section_kind { CONFIG_TOP, CONFIG_SITE, CONFIG_LOCATION };
 
-/* The only key without a row, which sites have; and the word for including
- * files, which is no key. */
+/* "hosts" is the only key without a row in the option table; only sites have
+ * it. "include" is no key, but the word that includes files. */
 #define CONFIG_HOSTS "hosts"
 #define CONFIG_INCLUDE "include"
 
 struct config_key {
     const char *name;
-    const struct option_row *row; /* NULL: the key is CONFIG_HOSTS */
+    const struct option_row *row; /* NULL for CONFIG_HOSTS */
     int line;
-    struct texts values; /* without invalid ones */
+    struct texts values; /* only the valid values */
 };
 
 struct config_section {
     enum config_section_kind kind;
     struct bytes title;
     int line;
-    struct config_section *above; /* NULL: this is the top */
+    struct config_section *above; /* NULL for the top */
     struct config_key *keys;
     size_t key_count;
     struct config_section *first; /* the sections inside, in order */
@@ -55,7 +55,8 @@ __attribute__((format(printf, 4, 5))) void config_fault(
     struct faults *faults, const struct config_section *section, int line,
     const char *format, ...);
 
-/* How much of a name or title a message shows, for "%.*s". */
+/* How many bytes of a name or title a message shows. CONFIG_SHOWN() gives the
+ * arguments for "%.*s". */
 enum { CONFIG_SHOWN_MAX = 64 };
 
 #define CONFIG_SHOWN(text)                                                \

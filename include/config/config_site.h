@@ -1,6 +1,6 @@
 /*
  * config_site - checks sites: the names of their hosts, the paths of their
- * locations, doubled ones, and sites or locations with nothing to do.
+ * locations, duplicates, and sites or locations with nothing to do.
  *
  * Thread: the main thread's.
  * Owns:   nothing: names and paths lie in the arena.
@@ -13,18 +13,20 @@
 enum { CONFIG_HOSTS_MAX = 100 /* hosts of a site */ };
 
 /* Sets path and is_exact of a location from its section's title: a clean path,
- * which is exact behind '='. An invalid title is a fault. False: no memory. */
+ * which is exact if '=' precedes it. An invalid title is a fault. Returns false
+ * if there is no memory. */
 MUST_USE bool config_site_path(const struct config_section *section,
                                struct site_location *location,
                                struct arena *arena, struct faults *faults);
 
-/* Adds a host, in lower case, to site, or a fault. False: no memory. */
+/* Adds text to site as a host, in lower case; an invalid host is a fault.
+ * Returns false if there is no memory. */
 MUST_USE bool config_site_host(const struct config_section *section, int line,
                                const char *text, struct site_options *site,
                                struct arena *arena, struct faults *faults);
 
-/* Whether site only holds the locations at the top of a file that has no
- * sites. */
+/* Whether site is the unnamed one that holds the top-level locations of a file
+ * without sites. */
 static inline bool config_is_top(const struct site_options *site)
 {
     return site->name[0] == '\0';
@@ -32,22 +34,22 @@ static inline bool config_is_top(const struct site_options *site)
 
 enum { CONFIG_WORDS_MAX = 200 };
 
-/* Writes how a message about a site and its location, or NULL, begins: 'site
- * "x": location "/y": '. Without a site it is empty; locations at the top have
- * none. */
+/* Writes the beginning of a message about a site and its location (or NULL):
+ * 'site "x": location "/y": '. The part for the site is missing for top-level
+ * locations. */
 void config_words(char words_out[CONFIG_WORDS_MAX + 1],
                   const struct site_options *site,
                   const struct site_location *location);
 
-/* Whether the top, or a mount, serves anything other than files. */
+/* Whether the top level, or a mount, serves anything other than files. */
 bool config_has_other_task(const struct options *options);
 
-/* Whether TLS may ever be spoken, to clients or to other servers; true also if
- * a file was read, since a reload may find TLS in it. */
+/* Whether the server may ever speak TLS, to clients or to other servers. True
+ * also if there is a configuration file, since a reload may find TLS in it. */
 bool config_may_speak_tls(const struct options *options);
 
-/* Reports doubled hosts and locations, and sites and locations with nothing to
- * do. */
+/* Reports duplicate hosts and locations, and sites and locations with nothing
+ * to do. */
 void config_site_check(const struct options *options, struct faults *faults);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * config_source - reads the files of a configuration: the first, and others
- * that replace lines such as
+ * config_source - reads the files of a configuration: the first file, and the
+ * files that it includes by lines such as
  *
  *   include "sites/" followed by a pattern such as *.conf
  *
- * in the order of their names. Patterns, and all paths in included files, are
- * relative to the folder of the first.
+ * Included files are read in the order of their names, in place of the include
+ * line. Patterns, and all paths in included files, are relative to the first
+ * file's folder.
  *
  * Thread: the main thread's.
  * Owns:   nothing: the names of files lie in the arena of the options.
@@ -19,14 +20,14 @@
 
 enum {
     CONFIG_BYTES_MAX = 4 << 20, /* bytes of all files together */
-    CONFIG_DEPTH_MAX = 8        /* depth of files that include one another */
+    CONFIG_DEPTH_MAX = 8        /* depth of nested includes */
 };
 
-/* Is given the text of a file, valid during the call, and the number of its
- * first line. It may include other files meanwhile. */
+/* Called for each file with its text, which is valid during the call, and the
+ * number of its first line. The function may include other files. */
 typedef void (*config_file_fn)(void *context, struct bytes text, int line);
 
-/* Reads the files. Its owner sets the fields above "private". */
+/* The state of reading the files. Its owner sets the fields above "private". */
 struct config_source {
     struct options *options; /* gets the names of the files */
     const char *folder;
@@ -37,14 +38,14 @@ struct config_source {
     const char *open[1 + CONFIG_DEPTH_MAX]; /* the files being read now */
     size_t depth;
     size_t bytes;
-    bool is_full; /* CONFIG_BYTES_MAX is used up and reported */
+    bool is_full; /* a limit is reached, and reported */
 };
 
-/* Hands over the first file: options->config, with that text. */
+/* Passes the first file, options->config with the content text, to on_file. */
 void config_source_read(struct config_source *source, struct bytes text);
 
-/* Hands over the files that match pattern, for the include on line. A file that
- * cannot be included is a fault. */
+/* Passes the files that match pattern to on_file; line is that of the include.
+ * A file that cannot be included is a fault. */
 void config_source_include(struct config_source *source, struct bytes pattern,
                            int line);
 

@@ -1,16 +1,16 @@
 /*
- * config_text - the text of a configuration file, token by token.
+ * config_text - splits the text of a configuration file into tokens:
  *
  *   word         anything up to a space or one of # " ' = { } ,
  *   "string"     with \" \\ \$, \n and the like, and ${VARIABLE}
  *   'string'     with \' and \\
  *   ${VARIABLE}  from the environment; ${VARIABLE:-default if it is missing}
  *
- * each on one line; comments begin with # or //, or lie between slash-star and
- * star-slash. An invalid token is a fault, but is returned, marked as bad, so
- * that the rest is read, too.
+ * Each token lies on one line. Comments begin with # or //, or lie between
+ * slash-star and star-slash. An invalid token is a fault; it is still returned,
+ * marked as bad, so that the rest is read, too.
  *
- * Thread: the main thread's, which has the environment.
+ * Thread: the main thread's, since it reads the environment.
  * Owns:   nothing: values lie in the arena or in the text.
  */
 #ifndef CONFIG_CONFIG_TEXT_H
@@ -31,29 +31,31 @@ enum config_token_kind {
 
 struct config_token {
     enum config_token_kind kind;
-    bool is_bad; /* invalid, and already reported; has no value */
+    bool is_bad; /* invalid and reported; has no value */
     int line;
     struct bytes written; /* as in the file, without quotes */
-    struct bytes value;   /* a string's, with escapes and variables replaced */
+    struct bytes value;   /* a string with escapes and variables replaced */
 };
 
 struct config_text {
     struct config_token next[2]; /* the next two tokens */
     const char *at;              /* this and the rest are private */
     const char *end;
-    const char *line_end; /* NULL: not looked for yet */
+    const char *line_end; /* NULL: not searched yet */
     int line;
     struct arena *arena;
     size_t *room;
     struct faults *faults;
 };
 
-/* Begins to read text, whose first line has that number. room: how many bytes
- * strings with escapes and variables may still take; it is reduced. */
+/* Begins to read text, whose first line has the number line. *room is how many
+ * bytes strings with escapes and variables may still take; it is reduced as
+ * they are read. */
 void config_text_open(struct config_text *reading, struct bytes text, int line,
                       struct arena *arena, size_t *room, struct faults *faults);
 
-/* Takes the next token; at the end, CONFIG_END each time. */
+/* Returns the next token, and moves past it. At the end, each call returns
+ * CONFIG_END. */
 struct config_token config_text_take(struct config_text *reading);
 
 #endif

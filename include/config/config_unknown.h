@@ -1,5 +1,6 @@
 /*
- * config_unknown - reports a word that is not a key where it stands.
+ * config_unknown - reports a word that is not a key in the section where it
+ * stands.
  *
  * The message names the section where the word belongs, or the counterpart of a
  * word from another server (config_foreign.h), or says "did you mean" with the
@@ -14,16 +15,16 @@
 #include "config/config_section.h"
 #include "config/config_text.h"
 
-/* Reports key, which begins a statement in section; behind is the next token.
- * True: the statement has the form of another server's, so the reader must skip
- * the rest of its line, or the block that begins there. */
+/* Reports key, which begins a statement in section; behind is the token after
+ * it. Returns true if the statement has the form of another server's: then the
+ * reader must skip the rest of its line, or the block that begins there. */
 bool config_tell_unknown(struct faults *faults,
                          const struct config_section *section,
                          const struct config_token *key,
                          const struct config_token *behind);
 
-/* Reports a word in a block of another server's configuration, if any server
- * knows it. */
+/* Reports a word in a block of another server's configuration, if it is known
+ * to be a word of such servers. */
 void config_tell_foreign(struct faults *faults,
                          const struct config_section *section,
                          const struct config_token *key);

@@ -1,6 +1,6 @@
 /*
- * configuration - reads the command line, and then the file that it names: when
- * the server starts, and again at a reload.
+ * configuration - reads the command line, and the file that it names, when the
+ * server starts and again at a reload.
  *
  * Thread: the main thread's.
  */
@@ -11,9 +11,9 @@
 
 #include "config/options.h"
 
-/* Returns EX_OK, or EX_USAGE or EX_CONFIG after writing all faults to errors.
- * With --test, it also checks the files and folders that options name.
- * options_fini() is needed either way. */
+/* Reads and checks options. With --test, it also checks the files and folders
+ * that they name. Returns EX_OK; or EX_USAGE or EX_CONFIG after writing all
+ * faults to errors. options_fini() is needed in both cases. */
 MUST_USE int configuration_read(struct options *options, int argc, char **argv,
                                 FILE *errors);
 

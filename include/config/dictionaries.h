@@ -1,6 +1,7 @@
 /*
- * dictionaries - the folder for old versions of files that clients may have:
- * STATE/dictionaries, if any location with files has a rule for them.
+ * dictionaries - the folder for old versions of files that clients may still
+ * have (STATE/dictionaries). It is needed if a location with files has a rule
+ * for dictionaries.
  *
  * Thread: the main thread's.
  * Owns:   nothing: all lies in the arena of the options.
@@ -11,8 +12,8 @@
 #include "config/faults.h"
 #include "config/options.h"
 
-/* Finds the folder, after locations were compiled. If there is none, that is a
- * fault. */
+/* Finds the folder and sets it in options, whose locations were compiled
+ * before. If it is needed and there is none, this is a fault. */
 void dictionaries_find(struct options *options, struct faults *faults);
 
 #endif

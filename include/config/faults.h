@@ -1,11 +1,11 @@
 /*
- * faults - collects all that is wrong with a configuration, for one report.
+ * faults - collects all errors in a configuration, for one report.
  *
- * The first FAULTS_MAX are kept, in the order of their lines; the others are
- * only counted.
+ * The first FAULTS_MAX faults are kept, in the order of their lines; further
+ * ones are only counted.
  *
  * Thread: the main thread's.
- * Owns:   the texts; names of files are borrowed.
+ * Owns:   the texts. The names of files are borrowed.
  */
 #ifndef CONFIG_FAULTS_H
 #define CONFIG_FAULTS_H
@@ -21,20 +21,20 @@ struct fault {
     const char *text;
 };
 
-/* An empty list is zeroed, except for file. */
+/* A list of faults. An empty one is zeroed, except for file and files. */
 struct faults {
-    const char *file; /* NULL: only the command line */
-    /* The names of all files, as config_line.h numbers them; NULL: only
+    const char *file; /* NULL: there is only the command line */
+    /* The names of all files, numbered as in config_line.h; NULL: there is only
      * file. */
     const struct texts *files;
     const char *kind; /* put before each text, as "warning: "; or NULL */
     struct fault items[FAULTS_MAX];
-    size_t count; /* all faults; items has at most FAULTS_MAX of them */
+    size_t count; /* all faults; items has FAULTS_MAX at most */
     struct arena arena;
 };
 
-/* Adds a fault. line: in the files (config_line.h); 0: the first file as a
- * whole; below 0: the command line, as in enum options_origin. Long texts are
+/* Adds a fault. line is its line (config_line.h); 0 means the first file as a
+ * whole; below 0, the command line, as in enum options_origin. Long texts are
  * cut; bytes that could move a terminal's cursor become '?'. */
 __attribute__((format(printf, 3, 4))) void faults_add(struct faults *faults,
                                                       int line,
@@ -42,8 +42,8 @@ __attribute__((format(printf, 3, 4))) void faults_add(struct faults *faults,
 
 enum { FAULT_POSITION_MAX = 200 };
 
-/* Writes the name of a line for a message about line from: "line 5" or
- * "FILE:5". */
+/* Writes the name of a line: "line 5" if it is in the same file as the line
+ * from, which the message is about; else "FILE:5". */
 void faults_name_line(const struct faults *faults, int line, int from,
                       char name_out[FAULT_POSITION_MAX + 1]);
 

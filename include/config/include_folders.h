@@ -1,5 +1,6 @@
 /*
- * include_folders - the folders in which included files are, or may appear.
+ * include_folders - records the folders where included files are, or may appear
+ * later.
  *
  * Thread: the main thread's.
  * Owns:   nothing: the names lie in the options' arena.
@@ -9,11 +10,11 @@
 
 #include "config/options.h"
 
-/* Whether text is a pattern, which may match several files. */
+/* Whether text has wildcards, and so may match several files. */
 bool include_is_pattern(struct bytes text);
 
-/* Notes the folders of a pattern that is relative to folder; path is both
- * joined, as for glob(). False: no memory. */
+/* Records the folders of a pattern that is relative to folder. path is folder
+ * and pattern joined, as for glob(). Returns false if there is no memory. */
 MUST_USE bool include_folders_note(struct options *options, const char *folder,
                                    struct bytes pattern, const char *path);
 

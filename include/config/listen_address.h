@@ -16,18 +16,18 @@ enum { LISTEN_ADDRESS_MAX = 64 };
 
 struct listen_address {
     bool is_tls;
-    const char *path;   /* path of a unix socket, within the text; NULL: TCP */
+    const char *path;   /* a unix socket's path, in text; NULL: TCP */
     bool is_everywhere; /* all addresses */
     char address[LISTEN_ADDRESS_MAX];
     unsigned port; /* 0: any free port */
 };
 
-/* Reads where to listen. False: text has no such form. Whether the address is
- * valid is not checked. */
+/* Reads where to listen. Returns false if text does not have this form. Whether
+ * the address is valid is not checked. */
 MUST_USE bool listen_address_read(struct listen_address *where,
                                   const char *text);
 
-/* Returns the path of a unix socket; NULL: text names no unix socket. */
+/* Returns the path of a unix socket; NULL if text names no unix socket. */
 const char *listen_address_path(const char *text);
 
 #endif

@@ -17,8 +17,8 @@ struct mount_told {
     struct bytes prefix; /* borrowed from options */
 };
 
-/* Finds the mount whose prefix is path, or a parent of it; path is clean.
- * False: there is none. */
+/* Finds the mount that serves path, which is clean: its prefix is path, or a
+ * parent of path. Returns false if there is none. */
 MUST_USE bool mounts_find(const struct options *options, struct bytes path,
                           struct mount_told *mount_out);
 

@@ -1,5 +1,5 @@
 /*
- * option_compare - whether two configurations say the same of an option.
+ * option_compare - compares the values of an option in two configurations.
  *
  * Thread: any; looks only.
  */
@@ -8,8 +8,8 @@
 
 #include "config/option_table.h"
 
-/* base and other are structs of row's scope. Texts are equal if their bytes
- * are. */
+/* Whether row's value is equal in base and other, two structs of row's scope.
+ * Texts are compared byte by byte. */
 bool option_is_equal(const void *base, const void *other,
                      const struct option_row *row);
 

@@ -12,8 +12,9 @@
 
 #include "config/option_table.h"
 
-/* Writes the value in the form of a configuration file: "64M", yes, "a text",
- * or {"a", "list"}. False: there is no value, and nothing is written. */
+/* Writes row's value in base, in the form of a configuration file: "64M", yes,
+ * "a text", or {"a", "list"}. Returns false, and writes nothing, if there is no
+ * value. */
 MUST_USE bool option_print(FILE *to, const void *base,
                            const struct option_row *row);
 

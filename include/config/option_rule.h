@@ -1,6 +1,6 @@
 /*
- * option_rule - checks the form of text values that must be a rule, a field, a
- * pattern or the like.
+ * option_rule - checks the syntax of text values that must be, for example, a
+ * rule, a field or a pattern.
  *
  * Thread: any; no state.
  */
@@ -9,8 +9,8 @@
 
 #include "config/option_table.h"
 
-/* Returns NULL, or what is wrong with text, to be put behind it. For options
- * that take any text it returns NULL. */
+/* Returns NULL if text is a valid value of the option, else an error message to
+ * append to text. Options without a rule accept any text. */
 const char *option_rule_check(const struct option_row *row, struct bytes text);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * option_table - all options in one table: name, kind of value, limits, default
- * and help. The command line, --help, the configuration file, its check, the
- * manual and the completions are all made from it.
+ * option_table - all options in one table, with their names, kinds of value,
+ * limits, defaults and help. The command line, --help, the configuration file,
+ * its check, the manual and the completions are all made from it.
  *
- * A row's value lies in struct options, or, if sites or locations can set it,
- * in struct location_options.
+ * A row's value lies in struct options; or in struct location_options, if sites
+ * or locations can set it.
  *
  * Thread: any; constant.
  */
@@ -26,27 +26,28 @@ enum option_kind {
     OPTION_CHOICE,
     OPTION_FORMAT, /* a format of the access log */
     OPTION_PREFIX, /* a prefix of paths */
-    OPTION_TEXTS,  /* texts; the option may come again, max times */
-    OPTION_PATHS,  /* paths; the option may come again, max times */
-    OPTION_CIDRS   /* networks; the option may come again, max times */
+    OPTION_TEXTS,  /* texts; may be given up to max times */
+    OPTION_PATHS,  /* paths; may be given up to max times */
+    OPTION_CIDRS   /* networks; may be given up to max times */
 };
 
 enum option_scope {
     OPTION_GLOBAL,   /* in struct options */
-    OPTION_START,    /* in struct options; not changed by a reload */
-    OPTION_COMMAND,  /* on the command line only, as --help */
+    OPTION_START,    /* in struct options; a reload ignores it */
+    OPTION_COMMAND,  /* only on the command line, as --help */
     OPTION_LOCATION, /* in struct location_options */
     /* In struct location_options; locations cannot set it. */
     OPTION_SITE
 };
 
-/* Whether the option is a member of struct location_options. */
+/* Whether options of this scope lie in struct location_options. */
 static inline bool option_is_below_top(enum option_scope scope)
 {
     return scope == OPTION_LOCATION || scope == OPTION_SITE;
 }
 
-/* Whether a configuration file sets it at its top, for all sites. */
+/* Whether a configuration file can set options of this scope only at its top
+ * level. */
 static inline bool option_is_at_top(enum option_scope scope)
 {
     return scope == OPTION_GLOBAL || scope == OPTION_START;
@@ -68,30 +69,32 @@ struct option_row {
     const char *preset; /* default, in the form a user writes; NULL: none */
     uint64_t min;
     uint64_t max;
-    /* A text or path: words that cancel an inherited value. Networks: words
-     * that stand for all of them. */
+    /* For a text or path: words that cancel an inherited value. For networks:
+     * words that stand for all networks. */
     const struct option_choice *choices;
-    /* --help indents all lines but the first. */
+    /* The lines behind the first are indented by --help. */
     const char *help;
 };
 
-/* How many rows there are. */
+/* Returns how many rows the table has. */
 size_t option_count(void);
 
 /* Returns row number of the table, from 0 to option_count() - 1. */
 const struct option_row *option_row(size_t number);
 
-/* Returns the row's number in the table, the index in struct option_origins. */
+/* Returns the row's number in the table, which is its index in struct
+ * option_origins. */
 size_t option_number(const struct option_row *row);
 
-/* Returns the row of an option by its long name, or NULL. */
+/* Returns the row of the option with that long name; NULL if there is none. */
 const struct option_row *option_find(struct bytes name);
 
 /* Returns the name of the choice with that value. */
 const char *option_choice_name(const struct option_choice *choices,
                                uint64_t value);
 
-/* These return the name of the value of that option, such as "srpt". */
+/* The next two functions return the name of an option's value, such as
+ * "srpt". */
 const char *option_schedule_name(const struct options *options);
 const char *option_cache_policy_name(const struct options *options);
 

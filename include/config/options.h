@@ -3,7 +3,7 @@
  * option_table.h lists the options; configuration.h reads them.
  *
  * Thread: the main thread's; constant once they were read.
- * Owns:   its arena; texts point into it, into argv or are static.
+ * Owns:   its arena. Texts lie in the arena or in argv, or are static.
  */
 #ifndef CONFIG_OPTIONS_H
 #define CONFIG_OPTIONS_H
@@ -34,33 +34,34 @@ enum {
 
 struct managed_certificate;
 
-/* Whether TLS may be done by the kernel; where HTTP/2 is spoken. */
+/* Whether the kernel may encrypt TLS, and for which connections HTTP/2 is
+ * spoken. */
 enum options_tls_kernel { OPTIONS_TLS_KERNEL_AUTO, OPTIONS_TLS_KERNEL_OFF };
 enum options_http2 { OPTIONS_HTTP2_TLS, OPTIONS_HTTP2_ALL, OPTIONS_HTTP2_OFF };
 
-/* When the Server Statistic Report is printed at exit. */
+/* Whether the Server Statistic Report is printed at exit. */
 enum options_report {
     OPTIONS_REPORT_OFF,
-    OPTIONS_REPORT_AUTO, /* yes, if standard error is a terminal */
+    OPTIONS_REPORT_AUTO, /* if standard error is a terminal */
     OPTIONS_REPORT_ALWAYS
 };
 
-/* How trusted proxies tell the client's address. */
+/* How trusted proxies name the client's address. */
 enum options_client {
-    OPTIONS_CLIENT_PEER, /* they do not: the peer is the client */
+    OPTIONS_CLIENT_PEER, /* not at all: the peer is the client */
     OPTIONS_CLIENT_X_FORWARDED_FOR,
     OPTIONS_CLIENT_FORWARDED,
     OPTIONS_CLIENT_PROXY_PROTOCOL
 };
 
-/* The origin of a value: a line of the files (config_line.h), above 0, or one
- * of these. */
+/* The origin of a value: a line of the files (config_line.h) if above 0, or one
+ * of these constants. */
 enum options_origin { ORIGIN_COMMAND_LINE = -1, ORIGIN_DEFAULT = 0 };
 
 /* The origins of a site's or location's values. */
 struct option_origins {
     int line;  /* where the section begins */
-    int *rows; /* for each row of the table; ORIGIN_DEFAULT: not set here */
+    int *rows; /* one per row; ORIGIN_DEFAULT: not set here */
     int hosts; /* origin of a site's hosts */
     struct option_origins *locations; /* origins of its locations, in order */
 };
@@ -69,10 +70,10 @@ struct options {
     uint64_t port;
     const char *bind;            /* NULL: all addresses */
     struct texts listen;         /* empty: port and bind say where */
-    const char *https_told;      /* port, or names with commas; NULL: off */
+    const char *https_told;      /* a port, or names; NULL: off */
     uint64_t https;              /* port besides listen, or OPTIONS_HTTPS_OFF */
-    struct texts https_names;    /* names of this machine, without sites */
-    const char *https_folder;    /* folder of its certificate, or NULL */
+    struct texts https_names;    /* names of this machine, if no sites */
+    const char *https_folder;    /* folder of the certificate, or NULL */
     uint64_t tls_profile;        /* enum tls_profile */
     uint64_t tls_kernel;         /* enum options_tls_kernel */
     uint64_t http2;              /* enum options_http2 */
@@ -110,7 +111,7 @@ struct options {
     uint64_t cache_entries;
     uint64_t cache_policy;            /* enum evict_policy */
     uint64_t connections_max;         /* 0: as many as descriptors allow */
-    uint64_t address_connections_max; /* 0: a quarter of the former */
+    uint64_t address_connections_max; /* 0: connections_max / 4 */
     uint64_t requests_max;
     uint64_t keepalive_ms;
     uint64_t header_ms;
@@ -146,7 +147,7 @@ struct options {
     uint64_t kv_value_bytes_max;
     uint64_t kv_bytes_max;
     uint64_t kv_memory_bytes; /* 0: a part of the memory */
-    uint64_t kv_watchers_max; /* at most, for each store and worker */
+    uint64_t kv_watchers_max; /* per store and worker */
     uint64_t kv_cache_bytes;
     uint64_t kv_cache_policy; /* enum evict_policy */
     uint64_t kv_lock_groups;
@@ -178,7 +179,7 @@ struct options {
     uint64_t proxy_reply_ms;
     uint64_t proxy_idle_ms;
     uint64_t proxy_tunnel_ms;
-    uint64_t proxy_idle_max; /* idle ones of a worker to a server */
+    uint64_t proxy_idle_max; /* idle connections per worker and server */
     uint64_t proxy_keepalive_ms;
     uint64_t proxy_requests_max; /* per connection; 0: any number */
     uint64_t proxy_retries;
@@ -202,11 +203,11 @@ struct options {
     struct cidrs trusted_proxies;
     uint64_t client_address;          /* enum options_client */
     const char *config;               /* the file read first; NULL: none */
-    struct texts files;               /* that file and all it includes */
+    struct texts files;               /* config and all files it includes */
     struct texts include_folders;     /* where included files may appear */
     struct texts include_ways;        /* paths of possible new files */
     struct location_options location; /* values at the top, for all sites */
-    struct site_options *sites;       /* from the file; none: only location */
+    struct site_options *sites;       /* from the file; none: see location */
     size_t site_count;
     struct option_origins origins;       /* origins of the top's values */
     struct option_origins *site_origins; /* in the order of sites */

@@ -5,13 +5,13 @@
  *
  *   SERVER   http://HOST[:PORT][/PATH]  or  unix:/SOCKET[:/PATH]
  *            https://HOST[:PORT][/PATH]  or  https://unix:/SOCKET[:/PATH]
- *            and behind it any of  ;weight=N  ;backup  ;max-conns=N
+ *            followed by any of  ;weight=N  ;backup  ;max-conns=N
  *
- * As in nginx, PATH replaces PREFIX in a request's path; without PATH, paths do
- * not change. All servers of a rule have the same PATH.
+ * As in nginx, PATH replaces PREFIX in a request's path; without PATH, the
+ * request's path does not change. All servers of a rule have the same PATH.
  *
  * Thread: any; values only.
- * Owns:   nothing: what is read points into the text.
+ * Owns:   nothing. The results point into the text.
  */
 #ifndef CONFIG_PROXY_RULE_H
 #define CONFIG_PROXY_RULE_H
@@ -46,14 +46,17 @@ struct proxy_rule {
     struct proxy_rule_server servers[PROXY_RULE_SERVERS_MAX];
 };
 
-/* These functions return NULL, or what is wrong, to be put behind text. */
+/* The functions below return NULL if text is valid, else an error message to
+ * append to text. */
 const char *proxy_rule_read(struct proxy_rule *rule, struct bytes text);
 
-/* Reads "least-conn", "hash:X-User" into balance, hash and field of to. */
+/* Reads a text such as "least-conn" or "hash:X-User" into balance, hash and
+ * hash_field of *to. */
 const char *proxy_rule_read_balance(struct proxy_options *to,
                                     struct bytes text);
 
-/* Reads "200-399" or "204". */
+/* Reads a range of statuses, such as "200-399", or a single one, such as
+ * "204". */
 const char *proxy_rule_read_statuses(struct bytes text, unsigned *min_out,
                                      unsigned *max_out);
 

@@ -1,6 +1,7 @@
 /*
- * proxy_told - goes through all proxies of a configuration: at the top, in
- * sites, in locations; each once, however many places inherit it.
+ * proxy_told - iterates over all proxies of a configuration: at the top level,
+ * in sites, in locations. It visits each once, even if several places inherit
+ * it.
  *
  *   struct proxy_told told = {.options = options};
  *
@@ -34,15 +35,16 @@ struct proxy_told {
     size_t item_number;     /* private: number of the next item */
 };
 
-/* Goes on to the next proxy. False: that was the last. */
+/* Moves to the next proxy. Returns false if there are no more. */
 MUST_USE bool proxy_told_next(struct proxy_told *told);
 
-/* Reads the proxy's text; in a location, the prefix is the location's path.
- * Returns NULL, or what is wrong, to be put behind the text. */
+/* Parses the proxy's text. In a location, the location's path is the prefix.
+ * Returns NULL if the text is valid, else an error message to append to it. */
 const char *proxy_told_read(const struct proxy_told *told,
                             struct proxy_rule *rule);
 
-/* The proxy's name in reports: "/app", "SITE:/app", "SITE:= /app". */
+/* Writes the proxy's name in reports, such as "/app", "SITE:/app" or "SITE:=
+ * /app". */
 void proxy_told_name(const struct proxy_told *told,
                      const struct proxy_rule *rule,
                      char name_out[PROXY_TOLD_LABEL_MAX + 1]);

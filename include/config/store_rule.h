@@ -2,7 +2,7 @@
  * store_rule - reads the values of --kv and related options.
  *
  * Thread: the main thread's.
- * Owns:   nothing; results point into the text.
+ * Owns:   nothing. The results point into the text.
  */
 #ifndef CONFIG_STORE_RULE_H
 #define CONFIG_STORE_RULE_H
@@ -10,20 +10,22 @@
 #include "config/options.h"
 #include "kv/lmdb/kv_lmdb.h"
 
-/* Reads "PREFIX=FOLDER" or "PREFIX=URL". Returns NULL, or what is wrong, to be
- * put behind the text. */
+/* Reads "PREFIX=FOLDER" or "PREFIX=URL". Returns NULL if text is valid, else an
+ * error message to append to it. */
 const char *store_rule_read(const char *text, struct bytes *prefix_out,
                             const char **where_out);
 
-/* Checks that no store overlaps another or the statistics, after each rule was
- * read. Returns NULL, or what is wrong with the rule *number_out, to be put
- * behind it. */
+/* Checks that no store overlaps another or the statistics. Each rule was read
+ * before. Returns NULL if none does; else an error message to append to the
+ * rule with the number *number_out. */
 const char *store_rule_check(const struct options *options, size_t *number_out);
 
-/* Returns the number of the store with that prefix in options, or -1. */
+/* Returns the number of the store in options with that prefix; -1 if there is
+ * none. */
 int store_rule_find(const struct options *options, struct bytes prefix);
 
-/* Returns the folder of a checked store; NULL: it is on another machine. */
+/* Returns the folder of a store whose text was checked; NULL if the store is on
+ * another machine. */
 const char *store_rule_folder(const char *text);
 
 /* Whether any store is on another machine. */

@@ -13,14 +13,15 @@
 
 struct suggest {
     struct bytes name;
-    size_t least;      /* private: distance that is too far */
+    size_t least;      /* private: smallest excluded distance */
     const char *found; /* NULL: no name is near */
 };
 
 void suggest_init(struct suggest *suggest, struct bytes name);
 
-/* Notes other if it is nearer than all before: at most two changes, or a third
- * of the name, and never more than half of it. */
+/* Keeps other if it is nearer than all names before. A name is near if it
+ * differs by at most two changes, or a third of a longer name, and never by
+ * more than half of the name. */
 void suggest_consider(struct suggest *suggest, const char *other);
 
 #endif

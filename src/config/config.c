@@ -14,12 +14,12 @@
 
 struct reading {
     struct options *options;
-    struct options scratch; /* takes values that the command line overrides */
+    struct options scratch; /* gets values that the command line overrides */
     struct faults *faults;
     const char *folder;
 };
 
-/* NULL: no memory. */
+/* Joins folder and below to a path. Returns NULL if there is no memory. */
 static const char *join(const char *folder, struct bytes below,
                         struct arena *arena)
 {
@@ -32,7 +32,8 @@ static const char *join(const char *folder, struct bytes below,
     return path;
 }
 
-/* Copies text, with the folder before a relative path. NULL: no memory. */
+/* Copies text; if it is a relative path, the copy has the folder in front.
+ * Returns NULL if there is no memory. */
 static const char *keep(const struct reading *reading,
                         const struct option_row *row, const char *text)
 {
@@ -59,7 +60,8 @@ static void tell_bad_value(const struct reading *reading,
                  key->row->name, text, why);
 }
 
-/* Sets the values of a section's key in base. */
+/* Sets the values of a section's key in base, the struct that its option lies
+ * in. */
 static void set_values(const struct reading *reading,
                        const struct config_section *section,
                        const struct config_key *key, void *base)
@@ -79,8 +81,8 @@ static void set_values(const struct reading *reading,
     }
 }
 
-/* Reads a section's keys that have rows into location, and at the top into
- * options as well. */
+/* Reads those keys of a section that are options into location; at the top
+ * level, also into options. */
 static void read_keys(struct reading *reading,
                       const struct config_section *section,
                       struct location_options *location, int *origins)
@@ -107,7 +109,7 @@ static void read_keys(struct reading *reading,
 
 /* --- Sites ---------------------------------------------------------------- */
 
-/* The functions below return false only without memory. */
+/* The functions below return false only if there is no memory. */
 
 static bool init_origins(struct option_origins *origins,
                          const struct config_section *section,
@@ -155,8 +157,8 @@ static bool read_hosts(struct reading *reading,
     return true;
 }
 
-/* Locations at the top belong to a site that the file does not name: section is
- * then the top. */
+/* Reads a site. Locations at the top level belong to an unnamed site; section
+ * is the top level then. */
 static bool read_site(struct reading *reading,
                       const struct config_section *section,
                       struct site_options *site, struct option_origins *origins)
@@ -216,7 +218,8 @@ static bool read_sites(struct reading *reading,
 
 /* --- The file ------------------------------------------------------------- */
 
-/* With a file, only what the file names is served. */
+/* Drops the default root: if there is a configuration file, only the root that
+ * it names is served. */
 static void forget_default_root(struct options *options)
 {
     size_t number = option_number(option_find(BYTES("root")));
@@ -232,7 +235,7 @@ void config_read(struct options *options, struct bytes text, const char *folder,
                               .scratch = *options,
                               .faults = faults,
                               .folder = folder};
-    struct arena arena = {0}; /* for the sections, until they are read */
+    struct arena arena = {0}; /* for the sections while they are read */
     struct config_section *top;
 
     forget_default_root(options);
@@ -245,8 +248,8 @@ void config_read(struct options *options, struct bytes text, const char *folder,
     arena_fini(&arena);
 }
 
-/* Returns path's folder, absolute. NULL: no memory, or the working directory
- * was removed. */
+/* Returns the absolute path of path's folder; NULL if there is no memory, or if
+ * the working directory was removed. */
 static const char *find_folder(const char *path, struct arena *arena)
 {
     const char *slash = strrchr(path, '/');

@@ -64,7 +64,7 @@ static int line_of(const struct option_origins *origins, const char *name)
     return origins->rows[option_number(option_find(bytes_of(name)))];
 }
 
-/* Checks the files that a site or location names itself. */
+/* Checks the files that a site or location sets itself, not inherited ones. */
 static void check_own(const struct location_options *options,
                       const struct option_origins *origins,
                       struct faults *faults)
@@ -97,7 +97,7 @@ static void check_places(const struct options *options, struct faults *faults)
     }
 }
 
-/* --- Servers behind this one --------------------------------------------- */
+/* --- Upstream servers and stores ----------------------------------------- */
 
 static void check_upstreams(const struct options *options,
                             struct faults *faults)
@@ -121,9 +121,9 @@ static void check_upstreams(const struct options *options,
     }
 }
 
-/* --- Places for files that we make ---------------------------------------- */
+/* --- Folders of files that the server makes ------------------------------- */
 
-/* Whether a file could be made at path. Returns 0 or an errno. */
+/* Checks whether a file can be created at path. Returns 0 or an errno. */
 static int try_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -140,8 +140,8 @@ static int try_folder(const char *path)
     return err;
 }
 
-/* Checks the folder of a file that the server must be able to make, even if
- * this check's user is not. */
+/* Checks the folder of a file that the server will create. Missing rights are
+ * no fault, since the user of --test may have fewer than the server. */
 static void check_folder(const struct options *options, const char *name,
                          const char *path, struct faults *faults)
 {
@@ -177,7 +177,7 @@ static void check_log(const struct options *options, struct faults *faults)
                    "access-log '%.300s': %s", where, strerror(err));
 }
 
-/* --- Who ------------------------------------------------------------------ */
+/* --- User and group ------------------------------------------------------- */
 
 enum { ID_DIGITS_MAX = 10 };
 
@@ -188,8 +188,9 @@ static bool is_number(const char *name)
            strtoull(name, NULL, 10) < UINT32_MAX;
 }
 
-/* Checks --user: NAME or NAME:GROUP; numbers need no entry in a database, which
- * else tells the group. */
+/* Checks --user, which is NAME or NAME:GROUP, and --group. Numbers need no
+ * entry in the databases, but a user's number without an entry needs a
+ * group. */
 static void check_identity(const struct options *options, struct faults *faults)
 {
     const char *user = options->user ? options->user : "0";
@@ -218,8 +219,8 @@ static void check_identity(const struct options *options, struct faults *faults)
 
 /* --- Addresses ------------------------------------------------------------ */
 
-/* Checks whether this machine has the numeric address (NULL: any): binds a
- * socket to it, at any free port. Returns NULL, or what is wrong. */
+/* Checks whether this machine has the numeric address (NULL: any), by binding a
+ * socket to it at any free port. Returns NULL, or an error message. */
 static const char *try_address(const char *address)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
@@ -276,8 +277,8 @@ static bool is_same_place(const struct listen_address *one,
            strcmp(one->address, other->address) == 0;
 }
 
-/* Whether an earlier listen value is the same. "Any free port" is another port
- * each time. */
+/* Whether an earlier listen value is the same. Port 0 (any free port) is never
+ * the same, since it is another port each time. */
 static bool is_said_before(const struct texts *listen, size_t number)
 {
     struct listen_address place, other;
@@ -331,7 +332,7 @@ static void check_stores(const struct options *options, struct faults *faults)
     }
 }
 
-/* --- All ------------------------------------------------------------------ */
+/* --- All checks ----------------------------------------------------------- */
 
 void config_check(const struct options *options, struct faults *faults)
 {

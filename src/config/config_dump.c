@@ -15,8 +15,8 @@ struct dump {
     int depth;
 };
 
-/* Writes key and value in a line, without its end, where the comment follows.
- * False: there is no value, and nothing is written. */
+/* Writes key and value, padded for a comment, without the end of the line.
+ * Returns false, and writes nothing, if there is no value. */
 static bool print_value(const struct dump *dump, const void *base,
                         const struct option_row *row)
 {
@@ -47,8 +47,8 @@ static void print_origin(const struct dump *dump, int origin)
                 config_line_number(origin));
 }
 
-/* Prints a row. A cancelled option is printed with its value, one never given
- * only as a comment. */
+/* Prints a row. An option that was cancelled is printed with the word that
+ * cancels it; one that was never set, only as a comment. */
 static void print_row(const struct dump *dump, const void *base,
                       const struct option_row *row, int origin)
 {
@@ -130,8 +130,8 @@ static void print_site(const struct dump *dump, const struct site_options *site,
     fputs("}\n", dump->to);
 }
 
-/* Returns the root of the command line, or the default, as an absolute path,
- * since the output may be used elsewhere. NULL: it is absolute already. */
+/* Returns root as an absolute path, since the output may be used in another
+ * directory. Returns NULL if root is absolute already. */
 static char *find_whole_root(const char *root)
 {
     char *current;

@@ -30,7 +30,7 @@ static void tell_no_memory(const struct parser *parser)
 /* --- Skipping errors ------------------------------------------------------ */
 
 /* Skips from behind a '{' to behind its '}'. If the block is another server's,
- * reports the words that begin its lines. */
+ * the words that begin its lines are reported. */
 static void pass_block(struct parser *parser, bool is_foreign, int line)
 {
     size_t depth = 1;
@@ -61,7 +61,7 @@ static void pass_statement(struct parser *parser, int line)
     }
 }
 
-/* Skips what another server would read on that line. */
+/* Skips the rest of another server's statement on this line, with its block. */
 static void pass_foreign(struct parser *parser, int line)
 {
     while (peek(parser)->kind != CONFIG_END &&
@@ -110,7 +110,8 @@ static void add_value(struct parser *parser, struct config_key *key,
         tell_no_memory(parser);
 }
 
-/* Reads a list from behind its '{' to behind its '}'. False: it is faulty. */
+/* Reads a list from behind its '{' to behind its '}'. Returns false if the list
+ * is faulty. */
 static bool read_list(struct parser *parser, struct config_key *key)
 {
     const struct config_token *next = parser->text.next;
@@ -125,7 +126,8 @@ static bool read_list(struct parser *parser, struct config_key *key)
                          key->name);
             if (token.kind == CONFIG_OPEN)
                 pass_block(parser, false, token.line);
-            /* If a key follows, only the '}' was forgotten. */
+            /* If a key follows, only the '}' was forgotten, and nothing is
+             * skipped. */
             if (next[0].kind != CONFIG_STRING || next[1].kind != CONFIG_EQUALS)
                 pass_block(parser, false, token.line);
             return false;
@@ -157,8 +159,8 @@ static bool is_letter(char c)
     return lower >= 'a' && lower <= 'z';
 }
 
-/* Whether a unit, such as "s", follows a number where a key should be: nothing
- * else follows on its line, not even '='. Then it is skipped, too. */
+/* Whether a number is followed by its unit, such as "s", as a separate word at
+ * the end of the line. If so, reports this and skips the unit. */
 static bool pass_unit(struct parser *parser, const struct config_key *key,
                       const struct config_token *number)
 {
@@ -180,7 +182,8 @@ static bool pass_unit(struct parser *parser, const struct config_key *key,
     return true;
 }
 
-/* Reads from behind a key to behind its value. False: it is faulty. */
+/* Reads from behind a key to behind its value. Returns false if the value is
+ * faulty. */
 static bool read_value(struct parser *parser, struct config_key *key)
 {
     struct config_token token;
@@ -222,7 +225,7 @@ static const struct config_key *find_key(const struct config_section *section,
     return NULL;
 }
 
-/* Reads the statement that begins with token. row: NULL for hosts. */
+/* Reads the statement that begins with token. row is NULL for CONFIG_HOSTS. */
 static void read_key(struct parser *parser, const struct option_row *row,
                      const struct config_token *token)
 {
@@ -254,7 +257,8 @@ static void read_key(struct parser *parser, const struct option_row *row,
 
 /* --- Sections ------------------------------------------------------------- */
 
-/* Returns what is wrong with a section of that title in above, or NULL. */
+/* Returns what is wrong with a new section of that kind and title in above;
+ * NULL if nothing is. */
 static const char *judge_title(const struct config_section *above,
                                enum config_section_kind kind,
                                struct bytes title)
@@ -286,8 +290,8 @@ static const char *judge_title(const struct config_section *above,
     return NULL;
 }
 
-/* Opens a new section, to which the next statements belong. False: no
- * memory. */
+/* Opens a new section, to which the following statements belong. Returns false
+ * if there is no memory. */
 static bool enter_section(struct parser *parser, enum config_section_kind kind,
                           struct bytes title, int line)
 {
@@ -342,7 +346,8 @@ static void open_section(struct parser *parser, enum config_section_kind kind,
 
 /* --- Statements ----------------------------------------------------------- */
 
-/* Returns the kind of section that a word opens; CONFIG_TOP: none. */
+/* Returns the kind of section that the word opens; CONFIG_TOP if it opens
+ * none. */
 static enum config_section_kind find_kind(struct bytes name)
 {
     return bytes_eq(name, BYTES("site"))       ? CONFIG_SITE

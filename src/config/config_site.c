@@ -13,7 +13,7 @@ enum {
     PATH_BYTES_MAX = 4096
 };
 
-/* --- Words --------------------------------------------------------------- */
+/* --- Messages ------------------------------------------------------------ */
 
 void config_words(char words_out[CONFIG_WORDS_MAX + 1],
                   const struct site_options *site,
@@ -84,8 +84,8 @@ static bool is_label(struct bytes label)
     return true;
 }
 
-/* Checks labels separated by dots. *is_number_out: the last label is a number,
- * as only addresses have. */
+/* Whether text consists of labels separated by dots. *is_number_out: whether
+ * the last label is a number, as only addresses have. */
 static bool is_name(const char *text, bool *is_number_out)
 {
     for (;;) {
@@ -100,8 +100,8 @@ static bool is_name(const char *text, bool *is_number_out)
     }
 }
 
-/* Returns what is wrong with host, in lower case, or NULL. Rewrites an IPv6
- * address in the form used for comparing. */
+/* Returns what is wrong with host, which is in lower case; NULL if nothing is.
+ * An IPv6 address is rewritten in the form that is used for comparing. */
 static const char *judge_host(char *host)
 {
     size_t len = strlen(host);
@@ -121,7 +121,8 @@ static const char *judge_host(char *host)
         *close = '\0';
         if (inet_pton(AF_INET6, host + 1, &six) != 1)
             return "is no [IPv6 address]";
-        /* At most INET6_ADDRSTRLEN bytes, for which there is room. */
+        /* Needs at most INET6_ADDRSTRLEN bytes, which the caller has
+         * provided. */
         inet_ntop(AF_INET6, &six, host + 1, INET6_ADDRSTRLEN);
         memcpy(host + strlen(host), "]", 2);
         return NULL;
@@ -166,10 +167,10 @@ bool config_site_host(const struct config_section *section, int line,
     return texts_add(&site->hosts, arena, host);
 }
 
-/* --- What is there twice -------------------------------------------------- */
+/* --- Duplicates ----------------------------------------------------------- */
 
-/* The name of a site or location, for sorting: equal ones become neighbours, in
- * their original order. */
+/* The name of a host or location, for sorting. Equal names become neighbours,
+ * in their original order. */
 struct named {
     struct bytes name;
     size_t number; /* number of the site or location */
@@ -215,7 +216,7 @@ static void tell_host(const struct options *options, const struct named *before,
                options->sites[host->number].name, host->name.data, position);
 }
 
-/* Checks the hosts of all sites. False: no memory. */
+/* Reports duplicate hosts of all sites. Returns false if there is no memory. */
 static bool check_hosts(const struct options *options, struct faults *faults)
 {
     size_t count = count_hosts(options);
@@ -269,16 +270,16 @@ static void check_paths(const struct site_options *site,
 
 /* --- Sites and locations with nothing to do ------------------------------- */
 
-/* Whether anything other than a proxy answers in a location with these
- * options. */
+/* Whether a location with these options has an answer other than a proxy's. */
 static bool has_task(const struct location_options *options)
 {
     return options->root || options->respond || options->status_page ||
            options->redirect.count > 0;
 }
 
-/* Whether path lies below the prefix of a proxy in list, or the other way
- * round: then a location's values apply to the proxy. */
+/* Whether path lies below the prefix of a proxy in list, or the prefix below
+ * path. The location at path then has a task, since its options apply to the
+ * proxy's requests. */
 static bool touches(const struct texts *list, struct bytes path)
 {
     struct proxy_rule rule;
@@ -304,7 +305,7 @@ static bool is_proxied(const struct site_location *location,
     if (has_proxy(location, site))
         return true;
     if (location->options.proxy.items != site->options.proxy.items)
-        return false; /* it has an empty list */
+        return false; /* an empty list cancels the site's */
     for (size_t i = 0; i < site->location_count; i++)
         if (!site->locations[i].is_exact &&
             has_proxy(&site->locations[i], site) &&

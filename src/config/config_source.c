@@ -12,7 +12,8 @@
 
 /* --- Files --------------------------------------------------------------- */
 
-/* Reads a file, whose lines get a number of its own. */
+/* Passes a file to on_file. The file gets the next number, which its lines
+ * contain. */
 static void read_file(struct config_source *source, const char *path,
                       struct bytes text)
 {
@@ -94,8 +95,8 @@ static int on_list_error(const char *path, int err)
     return 1;
 }
 
-/* Puts folder, whose special characters are escaped, and pattern. False: no
- * memory, or too long. */
+/* Appends folder, with its special characters escaped, and pattern. Returns
+ * false if there is no memory, or the path is too long. */
 static bool put_path(struct buf *path, const char *folder, struct bytes pattern)
 {
     for (; *pattern.data != '/' && *folder; folder++) {
@@ -110,7 +111,7 @@ static bool put_path(struct buf *path, const char *folder, struct bytes pattern)
     return !path->failed;
 }
 
-/* Returns what is wrong with a pattern, or NULL. */
+/* Returns what is wrong with a pattern; NULL if nothing is. */
 static const char *judge(struct bytes pattern)
 {
     if (pattern.len == 0 || pattern.len >= PATH_MAX)
@@ -152,7 +153,7 @@ void config_source_include(struct config_source *source, struct bytes pattern,
     buf_fini(&path);
 }
 
-/* --- The first ----------------------------------------------------------- */
+/* --- The first file ------------------------------------------------------ */
 
 void config_source_read(struct config_source *source, struct bytes text)
 {

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 
 enum {
-    VARIABLE_BYTES_MAX = 128, /* shown of a variable that is not set */
+    VARIABLE_BYTES_MAX = 128, /* shown of a missing variable's name */
     USUAL_BYTES = 256         /* most values fit; larger ones are allocated */
 };
 
@@ -20,8 +20,8 @@ static bool is_control(char c)
     return (unsigned char)c < 0x20 || c == 0x7F;
 }
 
-/* Finds and keeps the end of the line, so that a long line with many strings is
- * searched only once. */
+/* Finds the end of the line, and remembers it, so that a long line with many
+ * strings is searched only once. */
 static const char *find_line_end(struct config_text *reading)
 {
     size_t left = (size_t)(reading->end - reading->at);
@@ -34,7 +34,7 @@ static const char *find_line_end(struct config_text *reading)
     return reading->line_end;
 }
 
-/* --- What lies between ---------------------------------------------------- */
+/* --- Blanks and comments -------------------------------------------------- */
 
 static void skip_block_comment(struct config_text *reading)
 {
@@ -70,7 +70,8 @@ static void skip_blanks(struct config_text *reading)
 
 /* --- Strings -------------------------------------------------------------- */
 
-/* Returns the value of "NAME" or "NAME:-PRESET"; data NULL: it is not set. */
+/* Returns the value of "NAME" or "NAME:-PRESET". data is NULL if the variable
+ * is missing and there is no preset. */
 static struct bytes find_variable(struct bytes text)
 {
     const char *preset = memmem(text.data, text.len, ":-", 2);
@@ -87,9 +88,9 @@ static struct bytes find_variable(struct bytes text)
     return preset ? bytes_between(preset + 2, end) : (struct bytes){0};
 }
 
-/* The readers below read what begins at `at` and ends before `end`, and put its
- * value into out. They return the position behind it, or NULL after adding a
- * fault. */
+/* Each function below reads a piece of text that begins at `at` and ends before
+ * `end`, and appends its value to out. It returns the position behind the
+ * piece, or NULL after adding a fault. */
 
 static const char *read_variable(const struct config_text *reading,
                                  const char *at, const char *end,
@@ -126,7 +127,7 @@ static bool begins_variable(const char *at, const char *end)
     return end - at >= 2 && at[0] == '$' && at[1] == '{';
 }
 
-/* Returns the character for \c in double quotes. */
+/* Returns the character that \c stands for in double quotes. */
 static char unescape(char c)
 {
     static const char letters[] = "abefnrtv";
@@ -176,7 +177,8 @@ static const char *read_quoted(const struct config_text *reading,
     return at && at < end ? at + 1 : NULL;
 }
 
-/* Sets the token's value. False: it was too long, and a fault was added. */
+/* Sets the token's value. Returns false, after adding a fault, if the value is
+ * too long or there is no memory. */
 static bool keep_value(const struct config_text *reading,
                        struct config_token *token, const struct buf *out)
 {
@@ -215,7 +217,7 @@ static void read_string(struct config_text *reading, struct config_token *token)
     struct buf out;
     const char *behind;
 
-    /* A value that equals its written form uses no room. */
+    /* A value that equals its written form does not count against the room. */
     buf_init(&out, storage, sizeof(storage),
              *reading->room + (size_t)(end - begin));
     behind = is_quoted ? read_quoted(reading, end, &out)

@@ -3,9 +3,9 @@
 #include "config/config_foreign.h"
 #include "config/suggest.h"
 
-/* --- Names that are nearly right ------------------------------------------ */
+/* --- Misspelt names ------------------------------------------------------- */
 
-/* Returns the nearest name in any kind of section, or NULL. */
+/* Returns the nearest name in any kind of section; NULL if none is near. */
 static const char *find_suggestion_anywhere(struct bytes name)
 {
     static const char *const others[] = {"site", "location", CONFIG_HOSTS,
@@ -21,7 +21,8 @@ static const char *find_suggestion_anywhere(struct bytes name)
     return suggest.found;
 }
 
-/* Returns the nearest name in that kind of section, or else in any. */
+/* Returns the nearest name in that kind of section, or else in any kind; NULL
+ * if none is near. */
 static const char *find_suggestion(struct bytes name,
                                    enum config_section_kind kind)
 {
@@ -45,7 +46,7 @@ static void tell_name(struct faults *faults,
                       int line)
 {
     const struct option_row *row = option_find(name);
-    /* If the fault will not be kept, the search is skipped. */
+    /* The slow search is skipped if the fault will not be kept. */
     const char *suggest = faults->count < FAULTS_MAX
                               ? find_suggestion(name, section->kind)
                               : NULL;
@@ -71,7 +72,7 @@ static void tell_name(struct faults *faults,
                      CONFIG_SHOWN(name));
 }
 
-/* --- Words of others ----------------------------------------------------- */
+/* --- Words of other servers ---------------------------------------------- */
 
 void config_tell_foreign(struct faults *faults,
                          const struct config_section *section,
@@ -80,7 +81,7 @@ void config_tell_foreign(struct faults *faults,
     struct bytes name = key->written;
     const char *meaning = config_foreign_find(name);
 
-    /* The end of an Apache element, whose begin was reported. */
+    /* The end of an Apache element is not reported, since its beginning was. */
     if (!meaning ||
         (name.len > 1 && memcmp(name.data, "</", 2) == 0 && faults->count > 0))
         return;
@@ -100,7 +101,7 @@ bool config_tell_unknown(struct faults *faults,
         config_tell_foreign(faults, section, key);
         return true;
     }
-    /* Caddy's form: the address of a site, and a block. */
+    /* Caddy writes a site as its address, followed by a block. */
     if (section->kind == CONFIG_TOP && behind->kind == CONFIG_OPEN &&
         (memchr(name.data, '.', name.len) ||
          memchr(name.data, ':', name.len))) {

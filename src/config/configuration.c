@@ -20,18 +20,18 @@
 #include "io/tls/tls_tickets.h"
 #include "observe/log_sink.h"
 
-/* --- Checks of options that belong together ------------------------------- */
+/* --- Compiling locations -------------------------------------------------- */
 
-/* The place in the configuration that is being checked. */
+/* The section of the configuration that is being checked. */
 struct location_check {
     struct options *options;
     struct faults *faults;
-    struct location_fault above; /* fault of the site or the top */
+    struct location_fault above; /* fault of the section above */
     char words[CONFIG_WORDS_MAX + 1];
 };
 
-/* Compiles a location's options. A fault that is only inherited from above is
- * reported only there. */
+/* Compiles the options of a location, a site or the top level. An inherited
+ * fault is reported only where it was made. */
 static struct location_fault compile(const struct location_check *place,
                                      struct location_options *location,
                                      const struct option_origins *origins)
@@ -111,7 +111,7 @@ static void check_proxies(const struct options *options, struct faults *faults)
 
 /* --- Stores -------------------------------------------------------------- */
 
-/* Checks the stores. Their URLs are not shown, since they may hold
+/* Checks the stores. Their URLs are not shown, since they may contain
  * passwords. */
 static void check_stores(const struct options *options, struct faults *faults)
 {
@@ -157,11 +157,11 @@ static void check_locations(const struct options *options,
     }
 }
 
-/* --- Files of ours ------------------------------------------------------- */
+/* --- Files that the server writes ---------------------------------------- */
 
-/* Checks that a file the server writes is no file of its configuration: text
- * from clients would be read as options, perhaps by root. Files are compared,
- * not their names. */
+/* Checks that a file that the server writes is not a file of its configuration.
+ * Otherwise text from clients would be read as options, perhaps by root. Device
+ * and inode are compared, since a file may have several names. */
 static void check_written(const struct options *options, const char *name,
                           const char *path, struct faults *faults)
 {
@@ -194,8 +194,8 @@ static void check_all_written(const struct options *options,
 
 /* --- Certificates -------------------------------------------------------- */
 
-/* Checks the certificates. Faults that only clients notice, and that do not
- * stop the server from starting, are warnings. */
+/* Checks the certificates. Problems that only clients notice, and that do not
+ * stop the server from starting, are printed as warnings. */
 static void check_certificates(const struct options *options,
                                struct faults *faults, FILE *errors)
 {

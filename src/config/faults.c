@@ -4,7 +4,7 @@
 
 #include "config/config_line.h"
 
-/* Finds the position of a new fault: behind others of the same line. */
+/* Returns the position for a new fault: behind the others of the same line. */
 static size_t find_position(const struct faults *faults, int line)
 {
     size_t at = faults->count;

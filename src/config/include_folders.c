@@ -6,7 +6,8 @@
 
 static const char wild[] = "*?[";
 
-/* Length of the part before the first wildcard, or of the whole text. */
+/* Returns the length of the part before the first wildcard, or of the whole
+ * text. */
 static size_t literal_len(struct bytes text)
 {
     size_t len = 0;
@@ -28,7 +29,8 @@ static struct bytes folder_of(struct bytes path)
     return slash ? bytes_between(path.data, slash) : BYTES("");
 }
 
-/* Adds text to list and frees it; NULL means no memory. */
+/* Adds a copy of text to list, and frees text. Returns false if there is no
+ * memory, also if text is NULL. */
 static bool keep(struct options *options, struct texts *list, char *text)
 {
     const char *kept = text ? arena_text(&options->arena, bytes_of(text))
@@ -38,7 +40,8 @@ static bool keep(struct options *options, struct texts *list, char *text)
     return kept && texts_add(list, &options->arena, kept);
 }
 
-/* Returns folder, below and end joined, to be freed; NULL: no memory. */
+/* Returns folder, below and end joined; the caller frees the result. NULL: no
+ * memory. */
 static char *join(const char *folder, struct bytes below, const char *end)
 {
     bool has_slash = below.len > 0 && *below.data == '/';
@@ -51,8 +54,8 @@ static char *join(const char *folder, struct bytes below, const char *end)
     return text;
 }
 
-/* Notes what lies in each directory that matches pattern, which ends in a
- * slash. */
+/* Records the paths "DIRECTORY/*" for each directory that matches pattern,
+ * which ends in a slash. Returns false if there is no memory. */
 static bool note_ways_below(struct options *options, struct bytes pattern)
 {
     char *text = strndup(pattern.data, pattern.len);
@@ -69,8 +72,8 @@ static bool note_ways_below(struct options *options, struct bytes pattern)
     return is_noted;
 }
 
-/* Notes paths of files that do not exist yet, or of directories above them,
- * which pattern would match. */
+/* Records paths where new files, or new directories above them, would match
+ * pattern later. Returns false if there is no memory. */
 static bool note_ways(struct options *options, const char *folder,
                       struct bytes pattern, const char *path)
 {

@@ -11,7 +11,8 @@ static const char *pass(const char *text, const char *word)
     return strncmp(text, word, len) == 0 ? text + len : NULL;
 }
 
-/* Returns the part behind the scheme; *is_tls_out: it was https. */
+/* Returns the part behind the scheme. *is_tls_out: whether the scheme was
+ * https. */
 static const char *pass_scheme(const char *text, bool *is_tls_out)
 {
     const char *rest = pass(text, "https://");

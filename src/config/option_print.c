@@ -11,7 +11,7 @@ void option_print_text(FILE *to, const char *text)
     fputc('"', to);
 }
 
-/* Prints the number with the largest suffix that divides it. */
+/* Prints the number with the largest suffix (K, M, G) that divides it. */
 static void print_bytes(FILE *to, unsigned long long bytes)
 {
     static const char suffixes[] = "KMG";
@@ -116,7 +116,7 @@ bool option_print(FILE *to, const void *base, const struct option_row *row)
         if (text)
             option_print_text(to, text);
         return text != NULL;
-    case OPTION_PREFIX: /* all characters are harmless */
+    case OPTION_PREFIX: /* a prefix needs no escapes */
         return print_text(to, *(const struct bytes *)at);
     case OPTION_TEXTS:
     case OPTION_PATHS:

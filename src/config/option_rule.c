@@ -19,7 +19,7 @@
 #include "http/rules/type_rules.h"
 #include "upstream/upstream_probe.h"
 
-/* --- One rule each, read into an object that is thrown away -------------- */
+/* --- The rules: each check reads text into an object that is discarded --- */
 
 static const char *check_set(struct bytes text)
 {
@@ -226,8 +226,8 @@ static const char *check_host(struct bytes text)
                : "is not a host name, or one behind '*.'";
 }
 
-/* Whether text is a word like "yes" that people write to enable something, and
- * no host. */
+/* Whether text is a word like "yes", with which people enable something, rather
+ * than a host. */
 static bool is_yes(struct bytes text)
 {
     static const char *const words[] = {"on", "yes", "true", "auto"};
@@ -238,7 +238,7 @@ static bool is_yes(struct bytes text)
     return false;
 }
 
-/* Checks a port, or names with commas. */
+/* Checks a port, or host names separated by commas. */
 static const char *check_https(struct bytes text)
 {
     const char *end = text.data + text.len;

@@ -32,7 +32,7 @@ const struct option_row *option_row(size_t number)
     for (size_t i = 0; i < GROUPS; number -= groups[i++]->count)
         if (number < groups[i]->count)
             return &groups[i]->rows[number];
-    abort(); /* the caller went beyond the table */
+    abort(); /* number is too large */
 }
 
 size_t option_number(const struct option_row *row)

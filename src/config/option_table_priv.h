@@ -1,6 +1,7 @@
 /*
- * option_table - the groups of rows of which the table consists, and what they
- * share. Each file of config/groups has the options of one subject.
+ * option_table_priv - the groups of rows that make up the table, and their
+ * shared definitions. Each file of config/groups has the options of one
+ * subject.
  *
  * Thread: any; constant.
  */

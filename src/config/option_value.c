@@ -11,8 +11,9 @@ enum { MS_PER_HOUR = 3600 * 1000 };
 
 /* --- Values --------------------------------------------------------------- */
 
-/* Reads digits, with a fraction if scale > 1, and a suffix that gives the
- * factor. False: text is no such number. */
+/* Reads a number with one of the suffixes, whose value is the number's factor.
+ * A fraction is allowed if the factor is above 1. Returns false if text is not
+ * such a number. */
 static bool read_scaled(const char *text, const struct option_choice *suffixes,
                         uint64_t *value_out)
 {
@@ -24,7 +25,7 @@ static bool read_scaled(const char *text, const struct option_choice *suffixes,
     errno = 0;
     value = strtod(text, &end);
     if (errno != 0 || text[strspn(text, "0123456789.")] != *end)
-        return false; /* no exponent, not hexadecimal */
+        return false; /* an exponent, or hexadecimal */
     for (; suffixes->name; suffixes++) {
         if (strcmp(end, suffixes->name) != 0)
             continue;
@@ -92,7 +93,8 @@ static bool read_rate(const struct option_row *row, const char *text,
             *value_out <= row->max);
 }
 
-/* Whether text may be the value of a field: it cannot end the line. */
+/* Whether text can be the value of a header field: without control characters,
+ * it cannot end the field's line. */
 static bool is_field_text(const char *text)
 {
     for (; *text; text++)

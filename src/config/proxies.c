@@ -9,8 +9,8 @@
 #include "base/units.h"
 #include "config/proxy_rule.h"
 
-/* What all workers know about a proxy's servers, under any configuration.
- * Counted by configurations. */
+/* The data about a proxy's servers that all workers share, under all
+ * configurations. refs counts the configurations that use it. */
 struct shared_health {
     atomic_uint refs;
     struct upstream_shared shared;
@@ -43,7 +43,7 @@ struct proxies {
 _Static_assert((int)PROXIES_SERVERS_MAX <= (int)WORKER_PROXIES_MAX,
                "each proxy has a server");
 
-/* --- What is shared ------------------------------------------------------ */
+/* --- Shared data --------------------------------------------------------- */
 
 static struct shared_health *create_health(size_t count)
 {
@@ -70,8 +70,8 @@ static void release_health(struct shared_health *health)
         free(health);
 }
 
-/* Takes over a reference to health. False: no memory, and nothing has
- * changed. */
+/* Gives the proxy with that number health, whose reference it takes over.
+ * Returns false, with nothing changed, if there is no memory. */
 static bool share(struct proxies *proxies, size_t number,
                   struct shared_health *health)
 {
@@ -152,7 +152,7 @@ static void read_row(const void *context, size_t number, uint64_t mono_ms,
         .handshakes_failed = load(&counts->handshakes_failed)};
 }
 
-/* --- Coming and going ---------------------------------------------------- */
+/* --- Creating and destroying --------------------------------------------- */
 
 static struct proxy_options options_of(const struct options *options,
                                        const struct forwarded_trust *trust)
@@ -208,8 +208,8 @@ static struct upstream_probe_options probe_of(const struct options *options)
     return probe;
 }
 
-/* Returns the name that the server's certificate must have. Over a unix socket
- * that is "localhost", as in Host. */
+/* Returns the name that the server's certificate must have. For a unix socket,
+ * the name is "localhost", as in the Host field. */
 static struct bytes tls_name_of(const struct options *options,
                                 const struct proxy_rule_server *server)
 {
@@ -220,8 +220,8 @@ static struct bytes tls_name_of(const struct options *options,
     return server->socket.len > 0 ? BYTES("localhost") : server->host;
 }
 
-/* Adds the servers of a rule, which is temporary; the text it points to
- * stays. */
+/* Adds the servers of a rule. The rule is temporary; the text that it points
+ * into stays. Returns false if there is no memory. */
 static bool add_servers(struct worker_proxy *worker, struct proxies_item *item,
                         const struct proxy_rule *rule,
                         const struct options *options, struct arena *arena)

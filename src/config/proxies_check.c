@@ -2,8 +2,8 @@
 #include "config/proxies.h"
 #include "config/proxy_rule.h"
 
-/* Whether requests to one site may reach both: a list at the top is inherited
- * by all sites without one. */
+/* Whether requests to one site may reach both proxies. A list at the top level
+ * is inherited by all sites without a list of their own. */
 static bool are_neighbours(const struct proxy_told *one,
                            const struct proxy_told *other)
 {
@@ -18,7 +18,7 @@ static bool is_exact(const struct proxy_told *told)
     return told->location && told->location->is_exact;
 }
 
-/* Whether keys or statistics are mounted at prefix, or above it. */
+/* Whether keys or statistics are mounted at prefix or above it. */
 static bool is_mount(const struct options *options, struct bytes prefix)
 {
     struct mount_told mount;

@@ -7,7 +7,8 @@
 
 /* --- Pieces of text ------------------------------------------------------- */
 
-/* Returns the text before the first c, or all, and takes it off text. */
+/* Removes the part before the first c from text, and returns it; without a c,
+ * this is the whole text. */
 static struct bytes take_to(struct bytes *text, char c)
 {
     const char *at = text->len > 0 ? memchr(text->data, c, text->len) : NULL;
@@ -18,7 +19,7 @@ static struct bytes take_to(struct bytes *text, char c)
     return taken;
 }
 
-/* Like take_to(), and takes the c off, too. */
+/* Like take_to(), but also removes the c. */
 static struct bytes take_before(struct bytes *text, char c)
 {
     struct bytes taken = take_to(text, c);
@@ -27,7 +28,7 @@ static struct bytes take_before(struct bytes *text, char c)
     return taken;
 }
 
-/* Reads a number from min to max. */
+/* Reads a number from min to max. Returns false if text is not one. */
 static bool read_number(struct bytes text, unsigned min, unsigned max,
                         unsigned *number_out)
 {
@@ -49,8 +50,8 @@ static bool is_dots(struct bytes segment)
     return bytes_eq(segment, BYTES(".")) || bytes_eq(segment, BYTES(".."));
 }
 
-/* Whether path is a valid path of requests (RFC 3986 3.3), with no escape, no
- * character that separates servers, and no "..". */
+/* Whether path is a valid path for requests (RFC 3986 3.3), without escapes,
+ * "..", and characters that separate servers. */
 static bool is_path(struct bytes path)
 {
     static const char marks[] = "-._~!$&'()*+=:@/";
@@ -72,8 +73,8 @@ static bool is_path(struct bytes path)
 
 /* --- A server ------------------------------------------------------------- */
 
-/* Reads "HOST", "HOST:PORT", "[::1]" or "[::1]:PORT". Returns what is wrong, or
- * NULL. */
+/* Reads "HOST", "HOST:PORT", "[::1]" or "[::1]:PORT". Returns NULL, or an error
+ * message. */
 static const char *read_authority(struct proxy_rule_server *server,
                                   struct bytes text)
 {
@@ -102,7 +103,8 @@ static const char *read_authority(struct proxy_rule_server *server,
     return NULL;
 }
 
-/* Reads "http://AUTHORITY[/PATH]". Returns what is wrong, or NULL. */
+/* Reads "AUTHORITY[/PATH]", which follows the scheme. Returns NULL, or an error
+ * message. */
 static const char *read_http(struct proxy_rule_server *server,
                              struct bytes text, struct bytes *path_out)
 {
@@ -112,7 +114,8 @@ static const char *read_http(struct proxy_rule_server *server,
     return read_authority(server, authority);
 }
 
-/* Reads "unix:/SOCKET[:/PATH]". Returns what is wrong, or NULL. */
+/* Reads "/SOCKET[:/PATH]", which follows "unix:". Returns NULL, or an error
+ * message. */
 static const char *read_unix(struct proxy_rule_server *server,
                              struct bytes text, struct bytes *path_out)
 {
@@ -121,7 +124,7 @@ static const char *read_unix(struct proxy_rule_server *server,
     server->socket = take_before(&text, ':');
     server->name = bytes_between(begin,
                                  server->socket.data + server->socket.len);
-    server->authority = BYTES("localhost"); /* as other proxies send it */
+    server->authority = BYTES("localhost"); /* what other proxies send, too */
     if (server->socket.len < 2 || *server->socket.data != '/' ||
         server->socket.len > UPSTREAM_UNIX_PATH_MAX)
         return "has a socket whose path does not begin with a slash, or is too "
@@ -134,7 +137,7 @@ static const char *read_unix(struct proxy_rule_server *server,
 
 enum { SAID_BACKUP = 1, SAID_WEIGHT = 2, SAID_CONNS = 4 };
 
-/* Notes that a parameter was given. False: it was given before. */
+/* Records that a parameter was given. Returns false if it was given before. */
 static bool say_once(unsigned *said, unsigned what)
 {
     bool is_first = !(*said & what);
@@ -177,7 +180,7 @@ static const char *read_server(struct proxy_rule_server *server,
 
     *server = (struct proxy_rule_server){.weight = 1};
     *path_out = BYTES("");
-    /* Schemes are compared without case (RFC 3986 3.1). */
+    /* Schemes are compared ignoring case (RFC 3986 3.1). */
     server->is_tls = bytes_take_ieq(&place, BYTES("https://"));
     if (bytes_take_ieq(&place, BYTES("unix:")))
         fault = read_unix(server, place, path_out);
@@ -243,7 +246,7 @@ static const char *read_prefix(struct proxy_rule *rule, struct bytes text)
     return NULL;
 }
 
-/* Whether text begins with a server, so has no prefix. */
+/* Whether text begins with a server, and so has no prefix. */
 static bool begins_server(struct bytes text)
 {
     return bytes_take_ieq(&text, BYTES("http://")) ||

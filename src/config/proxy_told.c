@@ -4,10 +4,10 @@
 
 #include "config/option_table.h"
 
-/* --- One after the other ------------------------------------------------- */
+/* --- Iterating ----------------------------------------------------------- */
 
-/* Whether any site uses the top's list; those without a list of their own
- * do. */
+/* Whether any site uses the top level's list, as sites without a list of their
+ * own do. */
 static bool is_top_used(const struct options *options)
 {
     for (size_t i = 0; i < options->site_count; i++)
@@ -17,8 +17,8 @@ static bool is_top_used(const struct options *options)
     return options->site_count == 0;
 }
 
-/* Returns the list of the present site or location itself; an inherited one
- * counts as empty. */
+/* Returns the own list of the place that is being visited: the top level, a
+ * site or a location. An inherited list counts as empty. */
 static const struct texts *find_list(const struct proxy_told *told)
 {
     static const struct texts none;
@@ -36,7 +36,8 @@ static const struct texts *find_list(const struct proxy_told *told)
     return list->items == above->items ? &none : list;
 }
 
-/* Goes on to the next place that may have a list. False: there is none. */
+/* Moves to the next place that may have a list. Returns false if there are no
+ * more. */
 static bool go_on(struct proxy_told *told)
 {
     const struct options *options = told->options;
@@ -68,7 +69,7 @@ bool proxy_told_next(struct proxy_told *told)
 
 /* --- Reading a proxy's text ----------------------------------------------- */
 
-/* Whether a path is clean, and can stand in a request line as it is. */
+/* Whether a path is clean, and can be part of a request line unchanged. */
 static bool is_harmless(struct bytes path)
 {
     static const char marks[] = "-._~/";

@@ -23,7 +23,7 @@ const char *store_rule_read(const char *text, struct bytes *prefix_out,
     prefix[len] = '\0';
     if (!status_read_prefix(prefix, prefix_out))
         return "has a prefix that is no path of letters, digits and \"-._~\"";
-    prefix_out->data = text; /* static, so it stays */
+    prefix_out->data = text; /* text stays; prefix does not */
     *where_out = equals + 1;
     return kv_redis_is_url(equals + 1) ? kv_redis_check(equals + 1) : NULL;
 }
@@ -41,7 +41,8 @@ int store_rule_find(const struct options *options, struct bytes prefix)
     return -1;
 }
 
-/* Folders that do not exist yet are compared by name. */
+/* Whether both paths are the same folder. Folders that do not exist yet are
+ * compared by name. */
 static bool is_same_folder(const char *one, const char *other)
 {
     struct stat first, second;

@@ -1,10 +1,10 @@
 /*
- * certificate_files - the files of certificates, their keys, clients'
- * authorities and ticket keys. Each file is read once, and it is noticed when
- * it changes.
+ * certificate_files - reads the files of certificates, of their keys, of
+ * clients' authorities and of ticket keys. It reads each file once, and notices
+ * when a file changes.
  *
  * Often only root may read keys, so they are read before root's rights are
- * given up. A key that cannot be read again later stays as it was read first.
+ * given up. A file that cannot be read again later keeps its earlier content.
  *
  * Thread: the main thread's.
  * Owns:   what was read; paths are borrowed from the options.
@@ -19,7 +19,7 @@
 #include "io/tls/tls_names.h"
 #include "io/tls/tls_tickets.h"
 
-/* Identifies a file as it was when it was read. */
+/* Identifies the version of a file that was read. */
 struct file_mark {
     const char *path;
     uint64_t device, inode, bytes;
@@ -31,7 +31,7 @@ struct certificate_pair {
     struct file_mark chain;
     struct file_mark key; /* may be the same file as chain */
     struct tls_certificate *certificate;
-    bool is_kept;        /* from an earlier reading: no longer readable */
+    bool is_kept;        /* kept: the file is no longer readable */
     bool is_placeholder; /* stands in for a missing certificate */
     struct certificate_pair *next;
 };
@@ -46,7 +46,7 @@ struct certificate_authority {
 
 /* The file with the keys of session tickets. */
 struct ticket_file {
-    struct file_mark mark; /* path is NULL without such a file */
+    struct file_mark mark; /* path is NULL if there is no such file */
     struct tls_tickets *tickets;
     bool is_kept;
 };
@@ -57,10 +57,11 @@ struct certificate_files {
     struct ticket_file tickets;
 };
 
-/* Each of these finds an earlier reading of the file in files, or reads it now.
- * A file that this process may not read any more is taken from before (NULL:
- * there is none). Returns 0; -ENOMEM; or -errno with the reason in fault, to be
- * put behind the name *path_out. */
+/* certificate_files_read_pair() and the next two functions return the file from
+ * files if it was read already, or else read it. If this process may no longer
+ * read a file, its content is taken from before, the earlier reading (NULL:
+ * there is none). They return 0; -ENOMEM; or another -errno with the reason in
+ * fault, to be put behind the file's name (*path_out). */
 MUST_USE int certificate_files_read_pair(struct certificate_files *files,
                                          const struct certificate_files *before,
                                          const char *chain, const char *key,
@@ -72,17 +73,17 @@ MUST_USE int certificate_files_read_authority(
     const char *path, struct certificate_authority **authority_out,
     char fault[TLS_FAULT_MAX]);
 
-/* Refuses, by -EINVAL, a file that others than owner and group can read:
- * whoever has these keys can decrypt recorded connections that were resumed by
- * them. */
+/* Also refuses, by -EINVAL, a file that users other than its owner and group
+ * can read: with its keys, they could decrypt recorded connections that were
+ * resumed. */
 MUST_USE int certificate_files_read_tickets(
     struct certificate_files *files, const struct certificate_files *before,
     const char *path, char fault[TLS_FAULT_MAX]);
 
-/* Reads a managed file (managed.h), a certificate with its key. If it is
- * missing or damaged, the earlier reading stays in use, or else a self-made
- * placeholder for names, until the file changes. fault says what is wrong with
- * an existing file, or is "". Returns 0 or -ENOMEM. */
+/* Reads a managed file (managed.h), which has a certificate and its key. If the
+ * file is missing or damaged, the earlier reading stays in use, or else a
+ * self-made placeholder for names, until the file changes. fault says what is
+ * wrong with an existing file, or is "". Returns 0 or -ENOMEM. */
 MUST_USE int certificate_files_read_managed(
     struct certificate_files *files, const struct certificate_files *before,
     const char *path, const struct tls_names *names,
@@ -90,8 +91,8 @@ MUST_USE int certificate_files_read_managed(
 
 void certificate_files_fini(struct certificate_files *files);
 
-/* Whether the file was changed or replaced. False for a missing or inaccessible
- * one. */
+/* Whether the file was changed or replaced. False if the file is missing or
+ * inaccessible. */
 bool file_mark_is_old(const struct file_mark *mark);
 void file_mark_set(struct file_mark *mark, const char *path,
                    const struct stat *st);

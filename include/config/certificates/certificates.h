@@ -1,11 +1,13 @@
 /*
  * certificates - reads the certificates of a configuration, and arranges them
- * by the names of its sites in a table from which workers show them to clients.
+ * by the names of its sites in a table, from which workers show them to
+ * clients.
  *
- * A site has certificates of its own, or those of the top. Clients that name no
- * site get those of the site for unknown hosts, or else those of the first site
- * that has any. Certificates in a list that have the same names and keys of
- * different kinds are alternatives.
+ * A site has certificates of its own, or uses those of the top level. A client
+ * that names no site gets the certificate of the site for unknown hosts, or
+ * else that of the first site with a certificate. If several certificates in a
+ * list have the same names, but keys of different kinds, the client's abilities
+ * decide between them.
  *
  * Thread: the main thread's; any thread may use the table.
  * Owns:   what was read, and a reference to the table.
@@ -18,15 +20,16 @@
 #include "config/options.h"
 #include "io/tls/tls_context.h"
 
-enum { CERTIFICATES_WARN_S = 14 * 24 * 3600 }; /* before an expiry */
+enum { CERTIFICATES_WARN_S = 14 * 24 * 3600 }; /* time before an expiry */
 
 struct certificates; /* opaque */
 
-/* Reads what options name; options must outlive it. tickets: used if no file of
- * keys is named. before: the last reading, or NULL. Returns 0, with
- * *certificates_out NULL if no certificate is named; -EINVAL, with the lines at
- * fault in faults; or -ENOMEM. warnings: what is no fault, such as a file that
- * cannot be read again and stays as it was. */
+/* Reads all certificates that options name; options must outlive the result.
+ * tickets is used if no file of ticket keys is named. before is the last
+ * reading, or NULL. Returns 0, and sets *certificates_out to NULL if no
+ * certificate is named; -EINVAL, with the bad lines in faults; or -ENOMEM.
+ * warnings gets problems that are no faults, such as a file that cannot be read
+ * again and keeps its earlier content. */
 MUST_USE int certificates_create(struct certificates **certificates_out,
                                  const struct options *options,
                                  struct tls_tickets *tickets,
@@ -41,27 +44,29 @@ struct tls_table *certificates_table(const struct certificates *certificates);
 bool certificates_are_old(const struct certificates *certificates);
 
 /* certificates_look() returns a number that changes when any file changes, or
- * becomes accessible. */
+ * becomes accessible. certificates_find_closed() returns the path of a file
+ * that this process may not read, or NULL. */
 uint64_t certificates_look(const struct certificates *certificates);
 const char *certificates_find_closed(const struct certificates *certificates);
 
-/* --- What to tell -------------------------------------------------------- */
+/* --- Reports ------------------------------------------------------------- */
 
-/* Warns of what --test looks for: bad chains, certificates that end soon, names
- * of sites that no certificate covers. now_s: seconds since the epoch. */
+/* Makes the warnings of --test: bad chains, certificates that end soon, names
+ * of sites that no certificate covers. now_s is in seconds since the epoch. */
 void certificates_check(const struct certificates *certificates, int64_t now_s,
                         struct faults *warnings);
 
 /* The certificate of a site that expires first. */
 struct certificate_term {
-    const char *site; /* its name; "*" where there are no sites */
+    const char *site; /* the site's name; "*" without sites */
     const char *path;
     int64_t ends_at;                           /* 0 for a placeholder */
     const struct tls_certificate *certificate; /* NULL for a placeholder */
     bool is_placeholder; /* the site has no certificate yet (managed.h) */
 };
 
-/* Returns the term with that number, from 0. False: there are no more. */
+/* Writes the term with that number, from 0. Returns false if there are no
+ * more. */
 bool certificates_term(const struct certificates *certificates, size_t number,
                        struct certificate_term *term_out);
 

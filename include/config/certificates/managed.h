@@ -1,13 +1,13 @@
 /*
- * managed - the certificates that sprintd obtains from an authority: those of
+ * managed - the certificates that sprintd obtains from an authority: one for
  * each site that has hosts, is reached by TLS, and names no certificate.
  *
- *   STATE/acme/live/NAME.pem    of one site: certificate, chain and key
- *   STATE/acme/live/challenge/  what an authority looks for meanwhile
+ *   STATE/acme/live/NAME.pem    a site's certificate, its chain and its key
+ *   STATE/acme/live/challenge/  answers to challenges of the authority
  *
- * The site uses that file as if the configuration named it, even before it
- * exists: a placeholder stands for a missing or damaged one. Names that no
- * public authority certifies get a certificate of this machine's own authority
+ * The site uses NAME.pem as if the configuration named it. While the file is
+ * missing or damaged, the site uses a placeholder. Names that no public
+ * authority certifies get a certificate of this machine's own authority
  * (process/certificates/local_https.h).
  *
  * Thread: the main thread's.
@@ -25,9 +25,8 @@ enum {
     MANAGED_NAMES_MAX = 100 /* in one certificate: the authorities' limit */
 };
 
-/* Environment variable: the descriptor by which sprintd-acme sends a message to
- * the server whenever there is a new certificate, or new information about one
- * (managed_told.h). */
+/* Environment variable: the descriptor by which sprintd-acme tells the server
+ * about a new certificate, or new information about one (managed_told.h). */
 #define MANAGED_NEWS_VARIABLE "SPRINTD_ACME_NEWS"
 
 #define MANAGED_FOLDER "acme"
@@ -36,21 +35,23 @@ enum {
 
 /* The certificate of one site. */
 struct managed_certificate {
-    const char *site; /* its name; "*" without any sites */
-    const char *name; /* base name of its files: first host, '*' as "_" */
+    const char *site; /* its name; "*" if there are no sites */
+    const char *name; /* base name of its files: first host, "_" for '*' */
     const char *path;
     struct texts names;
 };
 
-/* Reads the value of --https: a port, or names with commas, which stand for
- * ports 443 and 80 with a redirect. An invalid value is a fault. */
+/* Reads the value of --https: a port, or names separated by commas. Names mean
+ * that the server listens at ports 443 and 80, and redirects from the latter.
+ * An invalid value is a fault. */
 void managed_read_https(struct options *options, struct faults *faults);
 
-/* Finds all managed certificates, and enters their paths into the sites'
- * options. */
+/* Finds all managed certificates, and sets their paths in the options of their
+ * sites. */
 void managed_find(struct options *options, struct faults *faults);
 
-/* Writes the path of the challenges' folder; there must be an acme_folder. */
+/* Writes the path of the challenges' folder. options->acme_folder must not be
+ * NULL. */
 void managed_challenges(const struct options *options, char path[PATH_MAX]);
 
 /* Whether a public authority could certify the name. */

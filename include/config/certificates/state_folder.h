@@ -14,14 +14,15 @@
 /* The default for root. */
 #define STATE_FOLDER_DEFAULT "/var/lib/sprintd"
 
-/* Environment variable: the folder that the server found at its start. It
- * passes that to sprintd-acme, and to itself when it changes its user. */
+/* Environment variable: the folder that the server found at its start. The
+ * server passes it to sprintd-acme, and to itself when it changes its user. */
 #define STATE_FOLDER_VARIABLE "SPRINTD_STATE"
 
-/* Writes the path of the folder, the first of these: told (unless NULL),
- * STATE_FOLDER_VARIABLE, STATE_DIRECTORY (systemd's), $XDG_DATA_HOME/sprintd,
- * and STATE_FOLDER_DEFAULT for root or ~/.local/share/sprintd for others.
- * False: there is none, or the path is too long for names below it. */
+/* Writes the path of the folder. It is the first of these that exists: told
+ * (unless NULL), STATE_FOLDER_VARIABLE, STATE_DIRECTORY (set by systemd),
+ * $XDG_DATA_HOME/sprintd, and STATE_FOLDER_DEFAULT for root or
+ * ~/.local/share/sprintd for others. Returns false if there is none, or if the
+ * path leaves no room for the names of its files. */
 MUST_USE bool state_folder_find(char folder[PATH_MAX], const char *told);
 
 #endif

@@ -1,14 +1,15 @@
 /*
- * upstream_trust - reads which authorities a proxy trusts for servers over TLS,
- * and the certificate that it shows them: proxy-tls-ca, proxy-tls-certificate,
- * proxy-tls-certificate-key, proxy-tls-verify. For stores over TLS: kv-tls-ca,
- * kv-tls-certificate, kv-tls-certificate-key.
+ * upstream_trust - reads the authorities that a proxy trusts for servers over
+ * TLS, and the certificate that it shows to them (proxy-tls-ca,
+ * proxy-tls-certificate, proxy-tls-certificate-key, proxy-tls-verify). For
+ * stores over TLS likewise: kv-tls-ca, kv-tls-certificate,
+ * kv-tls-certificate-key.
  *
  * The system's authorities are read only at the start, since the sandbox hides
- * them later: a reload keeps them. Files that the options name are read again
- * by each reload.
+ * them later; a reload keeps them. A reload reads all files that the options
+ * name again.
  *
- * --test reads all of these files that its user may read.
+ * --test reads those of these files that its user may read.
  *
  * Thread: the main thread's.
  * Owns:   nothing; the trust is the caller's.
@@ -27,17 +28,18 @@ struct upstream_trust_fault {
     char text[UPSTREAM_TRUST_FAULT_MAX];
 };
 
-/* Makes the trust for servers that are asked over TLS, in options that were
- * checked and name such a server. before: the trust of the configuration being
- * replaced, or NULL; earlier: that of the one before it, or NULL. False: fault
- * says why. */
+/* Makes the trust for servers that are asked over TLS. options were checked,
+ * and name such a server. before is the trust of the configuration that is
+ * being replaced, made with the options earlier; both may be NULL. Returns
+ * false with the reason in fault. */
 MUST_USE bool upstream_trust_open(struct tls_trust **trust_out,
                                   const struct options *options,
                                   struct tls_trust *before,
                                   const struct options *earlier,
                                   struct upstream_trust_fault *fault);
 
-/* Makes the trust of rediss:// stores likewise; a reload does not change it. */
+/* Makes the trust for rediss:// stores likewise. A reload does not change
+ * it. */
 MUST_USE bool upstream_trust_open_kv(struct tls_trust **trust_out,
                                      const struct options *options,
                                      struct upstream_trust_fault *fault);

@@ -68,7 +68,7 @@ bool certificate_files_are_old(const struct certificate_files *files)
 
 uint64_t certificate_files_look(const struct certificate_files *files)
 {
-    static const struct siphash_key key; /* not secret: nothing to gain */
+    static const struct siphash_key key; /* need not be secret */
     const struct file_mark *mark = NULL;
     uint64_t look = 0;
 
@@ -205,9 +205,10 @@ int certificate_files_read_pair(struct certificate_files *files,
     return 0;
 }
 
-/* --- Managed ones -------------------------------------------------------- */
+/* --- Managed certificates ------------------------------------------------ */
 
-/* Makes a pair for names, signed by an authority that is not kept. */
+/* Makes a placeholder for names, signed by a new authority that is then
+ * forgotten. Returns 0 or -ENOMEM. */
 static int make_placeholder(struct certificate_pair *pair,
                             const struct tls_names *names)
 {

@@ -23,9 +23,9 @@ static int line_of(const struct option_origins *origins,
 
 /* --- Files --------------------------------------------------------------- */
 
-/* Returns the keys for a list of certificates: those named beside it. If a
- * place names other certificates and no keys, the keys are in the certificates'
- * files. */
+/* Returns the key files for a site's certificates: those named beside the
+ * certificates. If the site names certificates but no keys, the result is
+ * empty, and the keys are in the certificates' files. */
 static struct texts keys_of(const struct certificate_reading *reading,
                             const struct location_options *told)
 {
@@ -38,8 +38,8 @@ static struct texts keys_of(const struct certificate_reading *reading,
     return is_inherited ? (struct texts){0} : told->certificate_key;
 }
 
-/* Whether --test only lacks the right to read a file: it needs none, since the
- * server may start with more rights. */
+/* Whether a file is unreadable only for the user of --test. This is no fault,
+ * since the server may start with more rights. */
 static bool is_for_others(const struct certificate_reading *reading, int err)
 {
     return reading->options->wants_test && (err == -EACCES || err == -EPERM);
@@ -83,7 +83,8 @@ static void read_pair(struct certificate_reading *reading,
     }
 }
 
-/* Finds the names for a placeholder. */
+/* Adds the names that the managed certificate at path shall have, for a
+ * placeholder. */
 static void find_names(const struct certificate_reading *reading,
                        const char *path, struct tls_names *names)
 {
@@ -182,7 +183,7 @@ static void read_tickets(struct certificate_reading *reading)
                    path);
 }
 
-/* --- All ----------------------------------------------------------------- */
+/* --- All sites ----------------------------------------------------------- */
 
 static void take_site(struct certificate_reading *reading, const char *name,
                       const struct site_options *site,
@@ -234,7 +235,7 @@ static bool take_sites(struct certificate_reading *reading)
     return true;
 }
 
-/* Makes the context of one worker, only to check that OpenSSL accepts the whole
+/* Makes one worker's context, only to check that OpenSSL accepts the whole
  * table. */
 static void try_table(struct certificate_reading *reading)
 {
@@ -248,8 +249,8 @@ static void try_table(struct certificate_reading *reading)
     tls_context_destroy(context);
 }
 
-/* Reports a missing certificate, if none is named and none is obtained
- * automatically. */
+/* Reports options that need a certificate, if none is named and none is
+ * obtained automatically. */
 static void expect_certificates(struct certificate_reading *reading)
 {
     const struct options *options = reading->options;

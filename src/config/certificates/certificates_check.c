@@ -45,7 +45,7 @@ static void check_chain(const struct certificate_site *site, const char *words,
 {
     switch (tls_certificate_chain(pair->certificate)) {
     case TLS_CHAIN_WHOLE:
-    case TLS_CHAIN_ALONE: /* the owner of a self-signed one knows */
+    case TLS_CHAIN_ALONE: /* self-signed, as its owner knows */
         return;
     case TLS_CHAIN_DISORDERED:
         faults_add(warnings, site->line,
@@ -82,8 +82,8 @@ static void check_names(const struct certificate_site *site, const char *words,
     }
 }
 
-/* Whether an earlier site has the same pair, as sites that inherit it from the
- * top do: each pair is reported once. */
+/* Whether an earlier site has the same pair, inherited from the top level. So
+ * each pair is reported only once. */
 static bool is_told_before(const struct certificates *certificates,
                            const struct certificate_site *site,
                            const struct certificate_pair *pair)

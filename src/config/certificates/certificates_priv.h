@@ -1,6 +1,7 @@
 /*
- * certificates_priv - shared by certificates.c (reads), certificates_sets.c
- * (arranges what was read) and certificates_check.c (checks and reports).
+ * certificates_priv - definitions for certificates.c (reads),
+ * certificates_sets.c (arranges what was read) and certificates_check.c (checks
+ * and reports).
  */
 #ifndef CONFIG_CERTIFICATES_CERTIFICATES_PRIV_H
 #define CONFIG_CERTIFICATES_CERTIFICATES_PRIV_H
@@ -25,7 +26,7 @@ struct certificate_site {
 struct certificates {
     struct certificate_files files;
     struct tls_table *table;
-    struct certificate_site *sites; /* those with certificates, in order */
+    struct certificate_site *sites; /* sites with certificates, in order */
     size_t site_count;
 };
 
@@ -44,7 +45,7 @@ struct certificate_reading {
 const char *certificate_words(const struct certificate_site *site,
                               char words[CONFIG_WORDS_MAX + 1]);
 
-/* Makes the table from what was read for all sites. */
+/* Makes the table from the certificates of all sites. */
 void certificates_arrange(struct certificate_reading *reading);
 
 #endif

@@ -65,15 +65,16 @@ static bool has_names_of(const struct tls_certificate *one,
     return !*names;
 }
 
-/* Whether both have the same names; authorities order them differently. */
+/* Whether both have the same names, in any order, since authorities order them
+ * differently. */
 static bool have_same_names(const struct tls_certificate *one,
                             const struct tls_certificate *other)
 {
     return has_names_of(one, other) && has_names_of(other, one);
 }
 
-/* Whether pair can join the set of leader: same names, and a kind of key not in
- * it yet. */
+/* Whether pair can join the set of leader: it has the same names, and a kind of
+ * key that the set does not have yet. */
 static bool fits_beside(const struct certificate_site *site, size_t leader,
                         size_t pair, const size_t *leaders)
 {
@@ -89,7 +90,7 @@ static bool fits_beside(const struct certificate_site *site, size_t leader,
     return true;
 }
 
-/* Finds each pair's leader: the first pair of its set. */
+/* Finds each pair's leader, which is the first pair of its set. */
 static void find_leaders(const struct certificate_site *site, size_t *leaders)
 {
     for (size_t i = 0; i < site->pair_count; i++) {
@@ -134,8 +135,9 @@ static void add_set(struct certificate_reading *reading,
             site->sets[i] = number;
 }
 
-/* Lets sites with the same inherited list share its sets, unless they ask
- * clients for certificates. */
+/* Lets a site share the sets of another site with the same inherited list,
+ * unless either asks clients for certificates. Returns false if there is no
+ * such site. */
 static bool share_sets(const struct certificate_reading *reading,
                        struct certificate_site *site)
 {
@@ -198,8 +200,8 @@ static void name_hosts(struct certificate_reading *reading,
     }
 }
 
-/* Adds the names in a site's certificates: they choose a set if no host
- * does. */
+/* Adds the names in a site's certificates. Such a name chooses a set only if no
+ * host does. */
 static void name_certificates(struct certificate_reading *reading,
                               const struct certificate_site *site)
 {
@@ -210,9 +212,10 @@ static void name_certificates(struct certificate_reading *reading,
             add_name(reading, site->sets[i], bytes_of(*name));
 }
 
-/* --- All ----------------------------------------------------------------- */
+/* --- The table ----------------------------------------------------------- */
 
-/* Returns the site for unknown hosts, if it has certificates. */
+/* Returns the site for unknown hosts, or else the first site with a
+ * certificate. */
 static struct certificate_site *find_default(const struct certificate_reading
                                                  *reading)
 {

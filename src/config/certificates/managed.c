@@ -10,15 +10,15 @@
 #include "config/config_check.h"
 #include "config/listen_address.h"
 
-enum { NAME_BYTES_MAX = 160 }; /* bytes of a base name; files append to it */
+enum { NAME_BYTES_MAX = 160 }; /* of a base name, which files append to */
 
 #define HTTPS_PORT ":443"
 #define HTTP_PORT ":80"
 
 /* --- The value of --https ------------------------------------------------ */
 
-/* Makes the text of a listen address: all addresses, or that of bind. NULL: no
- * memory. */
+/* Makes the text of a listen address: the address of bind, or all addresses.
+ * Returns NULL if there is no memory. */
 static const char *make_place(struct options *options, const char *scheme,
                               const char *port)
 {
@@ -39,7 +39,8 @@ static bool add_place(struct options *options, const char *scheme,
     return place && texts_add(&options->listen, &options->arena, place);
 }
 
-/* Ports that are configured stay. */
+/* Adds the ports for HTTP and HTTPS, unless listen is configured. Returns false
+ * if there is no memory. */
 static bool listen_everywhere(struct options *options)
 {
     char port[16];
@@ -103,8 +104,8 @@ void managed_read_https(struct options *options, struct faults *faults)
 
 /* --- Names --------------------------------------------------------------- */
 
-/* Internal names are those of RFC 6761, RFC 6762, RFC 8375 and RFC 9476, and
- * those that ICANN has reserved for internal use. */
+/* Whether name is public. Internal names are those of RFC 6761, RFC 6762, RFC
+ * 8375 and RFC 9476, and those that ICANN has reserved for internal use. */
 bool managed_is_public(const char *name)
 {
     static const char *const inside[] = {"localhost", "local",   "internal",
@@ -121,8 +122,8 @@ bool managed_is_public(const char *name)
     return true;
 }
 
-/* Whether an authority can certify host. One that the options name may know
- * internal names, too. */
+/* Whether an authority can certify host. An authority that the options name may
+ * also certify internal names. */
 static bool is_askable(const struct options *options, const char *host)
 {
     struct address address;
@@ -140,10 +141,10 @@ void managed_challenges(const struct options *options, char path[PATH_MAX])
              options->acme_folder);
 }
 
-/* --- All ----------------------------------------------------------------- */
+/* --- Certificates -------------------------------------------------------- */
 
-/* Whether a listen address speaks TLS. The port of --https does not count,
- * since it uses this machine's own authority. */
+/* Whether TLS is spoken at a listen address. The port of --https does not
+ * count, since it uses this machine's own authority. */
 static bool is_reached_by_tls(const struct options *options)
 {
     struct listen_address place;
@@ -168,7 +169,7 @@ static const char *make_path(struct options *options, const char *folder,
 
 static const char *name_file(struct options *options, const char *host)
 {
-    static const struct siphash_key key; /* not secret: nothing to gain */
+    static const struct siphash_key key; /* need not be secret */
     struct bytes text = bytes_of(host);
     char cut[NAME_BYTES_MAX + 32];
     char *name;
@@ -249,7 +250,8 @@ static void take_hosts(struct options *options, struct location_options *told,
         faults_add(faults, 0, "out of memory");
 }
 
-/* Finds the folder of managed certificates. */
+/* Finds the folder of managed certificates, and sets it in options. Returns
+ * false, after adding a fault or without memory, if there is none. */
 static bool find_folder(struct options *options, struct faults *faults)
 {
     char folder[PATH_MAX];
@@ -269,8 +271,7 @@ static bool find_folder(struct options *options, struct faults *faults)
     return options->acme_folder;
 }
 
-/* Whether the values here, own or inherited, leave the certificate to
- * sprintd. */
+/* Whether these options, own or inherited, leave the certificate to sprintd. */
 static bool is_left(const struct location_options *told,
                     const struct texts *hosts)
 {

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "io/small_file.h"
 
-/* The last second of the year 9999; later times are invalid. */
+/* The last second of the year 9999, after which times are invalid. */
 #define LATEST_S INT64_C(253402300799)
 
 void managed_told_name(const struct managed_certificate *certificate,
@@ -24,8 +24,8 @@ void managed_told_put(const struct managed_told *told, struct buf *text)
                told->next_at, told->failures, told->error);
 }
 
-/* Finds the line that begins with word. Returns the rest of the line; data is
- * NULL if there is none. */
+/* Finds the line that begins with word, and returns the rest of the line. data
+ * is NULL if there is no such line. */
 static struct bytes find(struct bytes text, struct bytes word)
 {
     const char *end = text.data + text.len;
@@ -45,8 +45,7 @@ static struct bytes find(struct bytes text, struct bytes word)
     return (struct bytes){NULL, 0};
 }
 
-/* Reads a number of seconds. Returns -1 if there is none, or it is too
- * large. */
+/* Reads a number. Returns -1 if text is not one, or it is above LATEST_S. */
 static int64_t read_number(struct bytes text)
 {
     int64_t number = 0;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { ROOM_FOR_NAMES = 400 }; /* bytes for names below it */
+enum { ROOM_FOR_NAMES = 400 }; /* bytes for names below the folder */
 
 static const char *find_home(void)
 {

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "io/small_file.h"
 
-/* The names of the options. */
+/* The names of the options for one kind of servers. */
 struct trust_words {
     const char *who, *ca, *certificate, *certificate_key;
 };
@@ -19,7 +19,7 @@ static const struct trust_words proxy_words = {"proxy", "proxy-tls-ca",
 static const struct trust_words kv_words = {
     "kv", "kv-tls-ca", "kv-tls-certificate", "kv-tls-certificate-key"};
 
-/* The values of these options. */
+/* The options' names and values. */
 struct trust_told {
     const struct trust_words *words;
     const char *ca, *certificate, *certificate_key;
@@ -38,8 +38,8 @@ static struct trust_told told_of_proxies(const struct options *options)
 
 /* --- Files --------------------------------------------------------------- */
 
-/* complain() and refuse() always return false, so that callers can return
- * it. */
+/* complain() and refuse() always return false, so that a caller can return
+ * their result. */
 
 static bool complain(struct upstream_trust_fault *fault, const char *option,
                      const char *path, int err)
@@ -119,7 +119,8 @@ static bool make_trust(struct tls_trust **trust_out,
     return false;
 }
 
-/* Reads all files. *err_out: the errno of the first unreadable one, or 0. */
+/* Reads all files and makes the trust. *err_out is the -errno of the first file
+ * that cannot be read; it stays 0 if all can be read. */
 static bool read_all(struct tls_trust **trust_out,
                      const struct trust_told *told,
                      const struct tls_trust *before, int *err_out,
@@ -147,7 +148,7 @@ static bool read_all(struct tls_trust **trust_out,
     return is_read;
 }
 
-/* --- What was read earlier ----------------------------------------------- */
+/* --- Keeping the earlier trust ------------------------------------------- */
 
 static bool is_same(const char *one, const char *other)
 {
@@ -155,8 +156,8 @@ static bool is_same(const char *one, const char *other)
 }
 
 /* Whether the earlier trust may stay: the options name the same files, and only
- * the right to read them is missing, as root, who can usually read keys, has
- * started the server. */
+ * the right to read them is missing. This is common, since root, who can read
+ * keys, has started the server. */
 static bool may_keep(const struct options *options,
                      const struct options *earlier, int err)
 {
