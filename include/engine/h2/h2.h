@@ -13,19 +13,21 @@
  *      |                +---> plan: frames of one go <------+ the first
  *      +---- transport ---------+
  *
- * One exchange per stream. What a stream sends is framed when its turn has come
- * and not earlier, in the order of the heap; the connection's candidate is the
- * first of that heap, so between connections nobody claims more by opening more
- * streams or by calling them urgent (engine/sched.h). Framed bytes that the
- * socket has not taken are the rest, which goes before all else, as nothing can
- * overtake a frame that has begun.
+ * Each stream has one exchange. The bytes of a stream are framed when its turn
+ * has come and not earlier, in the order of the heap. The connection's
+ * candidate is the first of the heap, so no connection gets more by opening
+ * more streams or by calling them urgent (engine/sched.h). Framed bytes that
+ * the socket has not taken are called the rest. The rest goes before all else,
+ * as nothing can overtake a frame that has begun.
  *
- * What costs the server work and the client nothing (resets, settings, pings,
- * empty frames, heads that grow) is counted against budgets; a client that uses
- * one up is sent away (h2_abuse.c). All limits stand at the head of h2_priv.h.
+ * Frames that cost the server work and the client nothing (resets, settings,
+ * pings, empty frames, heads that grow) are counted against budgets; when a
+ * client has used up a budget, its connection ends (h2_abuse.c). All limits
+ * stand at the head of h2_priv.h.
  *
- * Frames are read and written here, since the order is a matter of single
- * frames; the header compression is nghttp2's (http/hpack).
+ * Frames are read and written by this code and not by nghttp2, since the order
+ * of sending is decided frame by frame; only the header compression is
+ * nghttp2's (http/http2/hpack.h).
  *
  * Invariant: a stream is in ready exactly while it has something to send, its
  *            window and the connection's are open, and it does not wait for
@@ -36,8 +38,8 @@
 
 #include "engine/protocol.h"
 
-/* Sets up what sessions of this protocol share in a context. NULL: no
- * memory. */
+/* Creates what all HTTP/2 sessions of a worker share. Returns NULL when there
+ * is no memory. */
 MUST_USE struct h2_context *h2_context_create(void);
 void h2_context_destroy(struct h2_context *context);
 

@@ -5,8 +5,8 @@
 #include "observe/profile.h"
 
 enum {
-    SESSIONS_KEPT = 64, /* more free ones go back to the system */
-    STREAMS_KEPT = 256  /* likewise, and what belongs to streams */
+    SESSIONS_KEPT = 64, /* further free ones are freed */
+    STREAMS_KEPT = 256  /* for streams and what belongs to them */
 };
 
 /* --- What a worker has of it --------------------------------------------- */
@@ -106,7 +106,7 @@ static void open_session(struct session *session)
     stats_http2_note(&session->context->stats->http2, STATS_HTTP2_CONNECTIONS);
     h2_put_settings(h2);
     h2_put_window(h2, 0, H2_CONN_WINDOW - HTTP2_WINDOW_DEFAULT);
-    /* Bytes that lie in the socket can be overtaken by no other stream. */
+    /* No stream can overtake bytes that are in the socket already. */
     transport_limit_unsent(&session->transport, H2_UNSENT_MAX);
 }
 
@@ -137,8 +137,9 @@ static bool take_room(struct h2 *h2)
     return h2->input;
 }
 
-/* A few bytes may ask for much, so only so many bytes of heads are read before
- * others have their turn, with what is left of a frame's payload. */
+/* Returns how many bytes the next read may bring. A few bytes of heads may ask
+ * for much work, so only HEADS_BYTES are read before others have their turn,
+ * besides what is left of a frame's payload. */
 static size_t count_room(const struct h2 *h2)
 {
     enum { HEADS_BYTES = 4096 };
@@ -183,8 +184,8 @@ static void parse(struct h2 *h2)
         h2->session->beside = SESSION_RESTS;
 }
 
-/* Returns the connection's next step; while it sends, only tells it when there
- * may be something else to send now. */
+/* Returns the connection's next step. While the connection sends, this is
+ * STAYS, and the connection is told when it may have something else to send. */
 static enum session_step go_on(struct h2 *h2)
 {
     if (!h2->is_sending)
@@ -202,7 +203,8 @@ static void give_empty_input(struct h2 *h2)
     h2->input = NULL;
 }
 
-/* A client that sends no more may still listen to what it has asked for. */
+/* Handles the end of the client's bytes. The client may still receive the
+ * answers that it has asked for. */
 static enum session_step meet_end(struct h2 *h2)
 {
     struct session *session = h2->session;
@@ -220,7 +222,7 @@ static enum session_step meet_end(struct h2 *h2)
     h2->silent_ms = h2_now_ms(h2);
     h2->window_then = h2->window;
     session->beside = SESSION_RESTS;
-    h2_make_ready(h2); /* to give up what waits for a window */
+    h2_make_ready(h2); /* gives up what waits for a window */
     return SESSION_STAYS;
 }
 
@@ -237,7 +239,7 @@ static enum session_step receive(struct session *session)
     }
     switch (fill_input(h2)) {
     case IO_DONE:
-        if (h2->is_over) { /* nobody looks at it any more */
+        if (h2->is_over) { /* input is ignored from now on */
             h2->input->begin = h2->input->end;
             give_empty_input(h2);
             return go_on(h2);
@@ -295,7 +297,8 @@ static enum session_step expire_reading(struct h2 *h2)
     return SESSION_GOES_ON;
 }
 
-/* Asks the socket: nothing is read any more that would tell. */
+/* Asks the socket whether the client is gone, since no read would tell any
+ * more. */
 static bool is_client_gone(const struct session *session)
 {
     enum transport_peer peer = transport_look(&session->transport);
@@ -303,9 +306,9 @@ static bool is_client_gone(const struct session *session)
     return peer == TRANSPORT_PEER_BROKEN || peer == TRANSPORT_PEER_CLOSED;
 }
 
-/* Whether a client that only listens had nothing to hear for a second, as over
- * HTTP/1.1: its answer is not there, or its windows are shut. A client that has
- * closed its socket looks no different. */
+/* Whether a client that sends no more has been sent nothing for a second, as
+ * its answer is not there or its windows are shut. Such a client may have
+ * closed its socket, so the connection ends, as over HTTP/1.1. */
 static bool listens_in_vain(struct h2 *h2)
 {
     if (h2->window_then != h2->window || h2_has_output(h2)) {
@@ -344,7 +347,7 @@ static bool is_idle(const struct session *session)
                    !h2->says_goodbye);
 }
 
-/* A client that has not sent anything yet is told nothing. */
+/* Says goodbye. A client that has sent no SETTINGS yet is told nothing. */
 static void leave(struct session *session)
 {
     struct h2 *h2 = h2_of(session);
@@ -355,7 +358,8 @@ static void leave(struct session *session)
     h2_make_ready(h2);
 }
 
-/* Otherwise a client that asks just now could not know whether it was heard. */
+/* Sends GOAWAY, so that a client that sends a request just now learns that it
+ * was not processed. */
 static void farewell(struct session *session)
 {
     struct h2 *h2 = h2_of(session);

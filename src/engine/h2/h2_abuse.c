@@ -1,31 +1,32 @@
 #include "engine/h2/h2_priv.h"
 
 /*
- * A budget is a bucket that leaks: so many at once, and so many a second in the
- * long run. What a frame costs its sender is far less than what it costs here,
- * so these are the frames that carry nothing of an exchange. The numbers are
+ * A budget is a leaky bucket: it allows a burst at once, and a number per
+ * second in the long run. The budgets are for frames that carry nothing of an
+ * exchange, as these cost far less to send than to process. The numbers are
  * several times what browsers, curl and h2load at full speed were seen to need.
  */
 enum {
     UNIT = 1024,
-    /* A client that has used up this part of a budget is read more slowly while
-     * others want something. */
+    /* When a client has used up one COSTLY_PART-th of a budget, its connection
+     * is read more slowly while others have work. */
     COSTLY_PART = 8,
-    /* In half microseconds, roughly: what is done of a connection before others
-     * have their turn; what it takes to begin a stream; and what it takes
-     * besides to ask an upstream server, perhaps over a new connection. */
+    /* Work is counted in units of roughly half a microsecond. WORK_MAX is done
+     * for one connection before others have their turn. WORK_OF_PENDING comes
+     * on top of WORK_OF_STREAM, for asking an upstream server, perhaps over a
+     * new connection. */
     WORK_MAX = 64,
     WORK_OF_STREAM = 4,
     WORK_OF_PENDING = 24,
     WORK_OF_SMALL = 1,
-    WORK_OF_PIECE = 7, /* besides: a system call */
-    /* What a list of fields takes to decode: by its bytes, and by its lines
-     * where it has more of them than browsers send. */
+    WORK_OF_PIECE = 7, /* includes a system call */
+    /* The work of decoding a list of fields: one unit for so many bytes, and
+     * one for so many lines beyond what browsers send. */
     LIST_BYTES_OF_WORK = 4096,
     LIST_LINES_OF_WORK = 8,
     LIST_LINES_USUAL = 32,
-    /* How many streams may begin without counting as work: for each stream that
-     * was answered to its end, and in all. */
+    /* How many streams may begin without counting as work: for each answer that
+     * was sent whole, and in all. */
     TRUST_OF_ANSWER = 2,
     TRUST_MAX = 2 * H2_STREAMS_MAX
 };
@@ -34,18 +35,18 @@ static const struct {
     uint32_t burst;
     uint32_t per_second;
     uint32_t work;
-    uint32_t payload; /* one is free for so many bytes; 0: none is */
+    uint32_t payload; /* bytes of payload that make one free; 0: none is */
 } rules[STATS_HTTP2_ABUSE_COUNT] = {
-    /* Streams that are given up by the client ("rapid reset", CVE-2023-44487),
-     * or by us because of something that the client did (CVE-2025-8671). */
+    /* Streams that the client gives up ("rapid reset", CVE-2023-44487), or that
+     * the server resets because of an error of the client (CVE-2025-8671). */
     [STATS_HTTP2_RESETS] = {400, 40, 4},
     [STATS_HTTP2_SETTINGS] = {32, 2, 8},
-    /* Some clients measure by PING what a path holds, as the server does: once
-     * a round trip, while something comes. */
+    /* Some clients send a PING in each round trip while a body comes, to
+     * measure the path; so does the server (h2_windows.c). */
     [STATS_HTTP2_PINGS] = {100, 10, 2, 256},
     [STATS_HTTP2_PRIORITIES] = {1000, 200, 2},
-    /* A fast client with small windows sends many window updates; one that
-     * opens its window by what has come has odd bytes in small updates. */
+    /* A fast client with small windows sends many window updates. A client that
+     * opens its window by exactly what has come sends some small ones. */
     [STATS_HTTP2_WINDOWS] = {2000, 200, 2, 256},
     [STATS_HTTP2_SMALL_WINDOWS] = {500, 50, 4, 4096},
     [STATS_HTTP2_EMPTY_FRAMES] = {64, 8, 2},
@@ -55,12 +56,14 @@ static const struct {
 };
 
 enum {
-    /* Bytes of all frames, and how many of them may carry nothing. */
+    /* At most OVERHEAD_SHARE bytes of frames are allowed for one byte of
+     * payload; the payload counts as OVERHEAD_FREE bytes more. */
     OVERHEAD_FREE = 1048576,
     OVERHEAD_SHARE = 8
 };
 
-/* Notes that the connection is costly until the bucket has leaked enough. */
+/* Counts the work of an abuse, and marks the connection as costly until its
+ * bucket has leaked enough. */
 static void note_cost(struct h2 *h2, enum stats_http2_abuse kind)
 {
     uint32_t level = h2->budgets[kind].level;

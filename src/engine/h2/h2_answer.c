@@ -6,7 +6,8 @@
 #include "handler/bad_request.h"
 #include "observe/profile.h"
 
-enum { UNWANTED_BYTES_MAX = 65536 }; /* of a body still read, as in HTTP/1 */
+/* The longest unwanted body that is read to its end, as in HTTP/1. */
+enum { UNWANTED_BYTES_MAX = 65536 };
 
 /* --- The heap, and whoever may be asleep --------------------------------- */
 
@@ -29,7 +30,7 @@ static void on_wake(struct exchange *exchange)
         h2_make_ready(h2);
 }
 
-/* Lets the answer begin to wait for its turn. */
+/* Tells the scheduler that an answer has come, and begins its bid. */
 static void arrive(struct h2_stream *stream)
 {
     struct session *session = stream->h2->session;
@@ -40,7 +41,7 @@ static void arrive(struct h2_stream *stream)
     h2_bid_begin(stream);
 }
 
-/* Lets the priority that the place gives overrule the client's. */
+/* Lets the priority that the location's rules give overrule the client's. */
 static void heed_place(struct h2_stream *stream)
 {
     struct priority_said said = stream->exchange->priority;
@@ -52,7 +53,8 @@ static void heed_place(struct h2_stream *stream)
     stream->has_priority |= said.has_urgency || said.has_turns;
 }
 
-/* Counts what the answer holds beside its room: a long head, and many parts. */
+/* Counts the bytes of the answer outside of its room: a long head, and a table
+ * of many parts. */
 static void note_beside(struct h2_stream *stream)
 {
     const struct response *response = &stream->exchange->response;
@@ -152,8 +154,9 @@ static void send_continue(struct h2_stream *stream)
                  payload);
 }
 
-/* A handler that reads the body while it answers is asked for its answer at
- * once. A guard in front of it may refuse, and has dropped the sink then. */
+/* Begins an upload: the handler is asked for its answer before the body is
+ * read. A guard that refuses the request has dropped the sink; then the body is
+ * thrown away. */
 static void begin_upload(struct h2_stream *stream)
 {
     call_handler(stream);
@@ -172,8 +175,8 @@ static bool is_body_of_use(const struct exchange *exchange)
            exchange->refuses_body;
 }
 
-/* Decides about the body as h1_body.c does; but a body that nobody wants need
- * not be read. */
+/* Decides whether the body is read, as h1_body.c does. In HTTP/2 an unwanted
+ * body need not be read to its end. */
 static void begin_body(struct h2_stream *stream)
 {
     struct exchange *exchange = stream->exchange;
@@ -226,7 +229,8 @@ static void init_exchange(struct h2_stream *stream)
     exchange->response.is_head = exchange->request.method == METHOD_HEAD;
 }
 
-/* The whole body may have come while the stream waited for its exchange. */
+/* Whether the request has a body. The whole body may have come while the stream
+ * waited for its exchange. */
 static bool has_body(const struct h2_stream *stream)
 {
     return !stream->has_ended || stream->held;
@@ -262,8 +266,8 @@ static void begin(struct h2_stream *stream, enum reason reason, bool is_extra)
         begin_body(stream);
 }
 
-/* Whether one more stream may have an exchange beside count others, whose
- * tables of fields take table_bytes. */
+/* Whether one more stream may have an exchange beside count others, whose field
+ * tables take table_bytes. */
 static bool has_place_beside(const struct h2 *h2, uint32_t count,
                              uint32_t table_bytes)
 {
@@ -273,8 +277,9 @@ static bool has_place_beside(const struct h2 *h2, uint32_t count,
     return count < H2_LIVE_MAX && bytes < H2_LIVE_BYTES_MAX;
 }
 
-/* Whether another exchange may wait for others: a client without an answer has
- * H2_BYTES_MAX. Rooms do not count, as those that wait rest when need be. */
+/* Whether there is memory for an extra exchange: a client without an answer has
+ * H2_BYTES_MAX in all. Rooms do not count, as exchanges that wait give theirs
+ * back when many wait. */
 static bool has_bytes_left(const struct h2 *h2)
 {
     return h2->is_known ||
@@ -286,9 +291,10 @@ static bool has_bytes_left(const struct h2 *h2)
 
 enum place { PLACE_NONE, PLACE_OWN, PLACE_EXTRA };
 
-/* Forty exchanges that wait for hours for an upstream server would make all
- * others wait. So they do not count, as long as there are not too many of them
- * on all connections. */
+/* Finds a place for one more exchange. If H2_LIVE_MAX exchanges waited for
+ * hours for an upstream server, all other streams would wait, too. So exchanges
+ * that wait do not count, as long as all connections together have fewer than
+ * H2_EXTRA_MAX extra ones. */
 static enum place find_place(const struct h2 *h2)
 {
     if (has_place_beside(h2, h2->live_count, h2->table_bytes))
@@ -311,7 +317,7 @@ void h2_begin(struct h2_stream *stream, enum reason reason)
         begin(stream, reason, place == PLACE_EXTRA);
         return;
     }
-    /* A refusal takes as much memory as any answer, until it is taken. */
+    /* A refusal waits, too, since it takes as much memory as any answer. */
     stream->reason = (uint8_t)reason;
     stream->discards = reason != REASON_NONE;
     if (list_is_empty(&h2->parked))
@@ -319,7 +325,8 @@ void h2_begin(struct h2_stream *stream, enum reason reason)
     list_put_last(&h2->parked, &stream->wait_node);
 }
 
-/* The most urgent parked stream; of equals the one that came first. */
+/* Returns the most urgent parked stream; of several, the one that came
+ * first. */
 static struct h2_stream *choose_parked(const struct h2 *h2)
 {
     struct h2_stream *best = NULL;
@@ -370,7 +377,8 @@ static void end_exchange(struct h2_stream *stream, bool is_sent)
         exchange->times.first_ns = exchange->times.last_ns;
     session->finished++;
     if (access_log_tells(session->context->access_log, LOG_EVENT_REQUEST)) {
-        (void)!exchange_rouse(exchange); /* if it fails, no fields are logged */
+        (void)!exchange_rouse(exchange); /* when this fails, no fields are
+                                            logged */
         session_log_exchange(session, exchange);
     }
     if (exchange->response.reason != REASON_NONE)
@@ -390,8 +398,8 @@ void h2_finish(struct h2_stream *stream)
     struct session *session = stream->h2->session;
     enum stats_phase before = profile_enter(STATS_PHASE_LOG);
 
-    /* Nobody wants the rest of the body; the client is told that the answer is
-     * complete all the same (RFC 9113 8.1). */
+    /* The client is told that nobody wants the rest of the body, although the
+     * answer is complete (RFC 9113 8.1). */
     if (!stream->has_ended)
         h2_put_reset(stream->h2, stream->id, HTTP2_NO_ERROR);
     session->context->hooks->on_answered(session,
@@ -416,7 +424,7 @@ void h2_give_up(struct h2_stream *stream)
     h2_stream_rest(stream);
     list_drop(&stream->wait_node);
     if (stream->unsent == 0)
-        remove_stream(stream); /* else after its last framed byte */
+        remove_stream(stream); /* otherwise when its framed bytes are sent */
     profile_leave(before);
 }
 

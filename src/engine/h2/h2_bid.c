@@ -1,45 +1,49 @@
 #include "engine/h2/h2_priv.h"
 
 /*
- * What a connection bids for its turn among others when its client has given
- * its streams an order (h2_stream.c).
+ * A bid is the number of bytes by which the scheduler orders a connection whose
+ * client has given its streams an order (h2_stream.c).
  *
- * If it bid the bytes that its first stream has left, a page whose large
- * picture comes first would wait with all its small files until nobody else has
- * anything to send. If it bid those of its shortest stream, whatever is sent,
- * one small file that is never sent would carry a download past everybody.
+ * If the bid were what the connection's first stream has left, a page whose
+ * large picture comes first would wait with all its small files until no other
+ * connection has anything to send. If the bid were what the shortest stream has
+ * left, whichever stream is sent, one small file that is never sent would let a
+ * download pass all other connections.
  *
- * So the streams have two orders. Each brings its bytes to the connection as a
- * bid; bids are spent shortest first, as if each stream had a connection of its
- * own; what is sent for them is the client's choice. A byte that is sent spends
- * one of a bid, whosever it was, and what a stream leaves of its bid when it is
- * complete goes to those whose bids were spent for it.
+ * So there are two orders. Each stream brings its bytes to the connection as a
+ * bid, and the bids are spent shortest first, as if each stream had a
+ * connection of its own. Which stream is sent is the client's choice. Each byte
+ * that is sent, of any stream, spends one byte of the shortest bid. What a
+ * stream has left of its bid when it is complete goes to streams whose bids
+ * were spent for it.
  *
- * Claim: a connection is sent no more, and no sooner, than if its streams went
- * shortest first. Proof: a bid is spent once, by as many bytes as are sent, and
- * what is spent next is the least that is left, which is what the connection is
- * ordered by; so for all others it is a connection whose streams go in the
- * order of the bids. Bids that are passed on are put together, never divided:
- * what is put together is longer, and goes later.
+ * Claim: a connection is sent neither more nor sooner than if its streams went
+ * shortest first. Proof: a bid is spent once, by as many bytes as are sent. The
+ * bid that is spent next is the smallest, and the connection is ordered by this
+ * bid. So for all others the connection behaves as one whose streams go in the
+ * order of the bids. Bids that are passed on are added to other bids, never
+ * divided: the sum is longer, and goes later.
  *
- * A stream that is reset takes with it what is left of its bid. What was spent
- * of the bid is gone, as it would have been sent.
+ * When a stream is reset, what is left of its bid is dropped. What was spent of
+ * the bid stays spent.
  *
- * A page. What is asked for together is of use when all of it is there. As one
- * job of weight n, as many as its files, it would be sent when what it has
- * left, over n, is less than what others have left (Smith, "Various optimizers
- * for single-stage production", 1956: the least sum of weighted times). All its
- * files would then wait for the last of these; so each goes by its own bid as
- * long as that is less, and by some times that share if not, as others wait
- * behind it: the first of a page go as they would have, and its last ones the
- * sooner, the less is missing. An answer larger than a page's files has no part
- * in it, nor in n; and a client that goes on asking begins another page. So a
- * connection is sent somewhat sooner than the claim says: by no more than the
- * bytes of the page that it has begun, and never before what is small, or what
- * is due (client_share.h).
+ * A page. Files that are asked for together are of use when all of them are
+ * there. Taken as one job with a weight of n, the number of its files, the page
+ * would be sent when its bytes left, divided by n, are fewer than what others
+ * have left (Smith, "Various optimizers for single-stage production", 1956: the
+ * least sum of weighted times). But then all its files would wait for the last
+ * one, and others would wait behind it. So each file goes by its own bid, or by
+ * H2_PAGE_TIMES times the page's bytes left over n, whichever is less. The
+ * first files of a page go as they would alone, and the last ones go the sooner, the
+ * less of the page is missing. An answer larger than a page's files has no part
+ * in this, nor in n; and a client that keeps asking begins another page. So a
+ * connection may be sent sooner than the claim says, by no more than the bytes
+ * of its page, and never before something small, or something due
+ * (client_share.h).
  *
- * Invariant: bidder is the stream with the least bid above 0, or NULL when all
- *            are 0; page_bytes is the sum of the bids of files of the page.
+ * Invariant: bidder is the stream with the smallest bid above 0, or NULL when
+ *            all bids are 0; page_bytes is the sum of the bids of the page's
+ *            files.
  */
 
 static uint64_t key_of(const struct h2_stream *stream)
@@ -50,7 +54,8 @@ static uint64_t key_of(const struct h2_stream *stream)
                                            stream->bid);
 }
 
-/* Chooses the least bid as the bidder, and of equals the first that came. */
+/* Makes the stream with the smallest bid the bidder; of equal bids, the first
+ * that came. */
 static void choose(struct h2 *h2)
 {
     uint64_t least = UINT64_MAX;
@@ -78,7 +83,7 @@ static void set_bid(struct h2_stream *stream, uint64_t bid)
     stream->bid = bid;
 }
 
-/* How many files of the page are not complete. */
+/* Returns how many files of the page are not complete. */
 static uint32_t count_files(const struct h2 *h2)
 {
     uint32_t files = 0;
@@ -103,10 +108,11 @@ static void join_page(struct h2_stream *stream)
         h2->page_files = count_files(h2);
     h2->page_files++;
     stream->is_of_page = true;
-    h2->page_bytes += stream->bid; /* the bid of an earlier answer */
+    h2->page_bytes += stream->bid; /* a bid that the stream was given before */
 }
 
-/* A file that is given up counts no more; the others have no less left. */
+/* Counts one file less when a file is given up. The bytes that the page has
+ * left change by h2_bid_drop(). */
 static void leave_page(const struct h2_stream *stream)
 {
     struct h2 *h2 = stream->h2;
@@ -169,7 +175,7 @@ void h2_bid_drop(struct h2_stream *stream)
         choose(stream->h2);
 }
 
-/* How many bytes the stream will send beyond its bid. */
+/* Returns how many bytes the stream will send beyond its bid. */
 static uint64_t count_unbid(const struct h2_stream *stream)
 {
     struct candidate candidate;
@@ -197,7 +203,7 @@ void h2_bid_pass_on(struct h2_stream *stream)
             continue;
         heir = other;
         if (other->bid == 0)
-            break; /* the bid keeps its length so */
+            break; /* the bid keeps its length */
     }
     if (heir)
         set_bid(heir, heir->bid + stream->bid);

@@ -101,7 +101,7 @@ bool h2_is_unheard_of(const struct h2 *h2, uint32_t stream)
 }
 
 /* RFC 9113 5.1 and 6.8: the client does not know yet which streams were reset,
- * or came behind the last one that is answered. */
+ * nor which is the last stream that is answered. */
 bool h2_may_be_under_way(struct h2 *h2, uint32_t stream)
 {
     if (h2->has_said_last && stream > h2->last_allowed)
@@ -135,8 +135,8 @@ static void end(struct h2 *h2, enum http2_error error, enum conn_end why)
 {
     if (h2->is_over)
         return;
-    /* What came behind the last one is not answered, and may have been asked
-     * for elsewhere (RFC 9113 6.8). */
+    /* Streams after the last allowed one are not answered; the client may have
+     * sent these requests elsewhere (RFC 9113 6.8). */
     put_goaway(h2, h2->has_said_last ? h2->last_allowed : h2->last_id, error);
     h2->is_over = true;
     session_decide_end(h2->session, why);
@@ -154,7 +154,7 @@ void h2_lose_calm(struct h2 *h2, enum stats_http2_abuse kind)
     end(h2, HTTP2_ENHANCE_YOUR_CALM, CONN_END_LIMIT);
 }
 
-/* The answer to this PING tells that the GOAWAY before it has arrived. */
+/* The answer to the PING tells that the GOAWAY, sent before it, has arrived. */
 void h2_say_goodbye(struct h2 *h2)
 {
     static const char payload[8] = "goodbye";

@@ -1,14 +1,15 @@
 #include "engine/h2/h2_priv.h"
 
 /*
- * Each of a hundred bodies may be kept by its sink, until an upstream is there,
- * or for another try. So the window of the connection does not open again for
- * bytes that are kept:
+ * The sinks of a hundred bodies may keep what they were given, until an
+ * upstream server is connected, or for another try. So the connection's window
+ * does not open again for bytes that are kept:
  *
  *   receive_size = receive_window + held of streams + owed + credit
  *
- * and the sink that keeps most is told to keep no more, one for each piece that
- * comes while there is no room, and all when there is next to none.
+ * When the window cannot open, the sink that keeps most is told to keep no more
+ * (it is eased); one sink for each piece of a body that comes. When the window
+ * is nearly shut, all sinks are eased.
  */
 enum {
     CREDIT_MIN = 1024, /* fewer bytes are not worth a frame */
@@ -25,7 +26,7 @@ static const struct sink *keeping_sink(const struct h2_stream *stream)
                                                               : NULL;
 }
 
-/* Turns what is owed and no longer kept into credit. */
+/* Turns bytes that sinks have ceased to keep from owed into credit. */
 static void pay(struct h2 *h2)
 {
     size_t kept = 0;
@@ -77,15 +78,15 @@ static void ease(struct h2 *h2)
 
 /* --- What is given back -------------------------------------------------- */
 
-/* Whether the credit is as much as may still come: half of the window where
- * nothing is kept or held. */
+/* Whether the credit is at least as large as the rest of the window. Where
+ * nothing is kept or held this is so at half of the window. */
 static bool is_worth_it(const struct h2 *h2)
 {
     return h2->credit >= CREDIT_MIN &&
            (int64_t)h2->credit >= h2->receive_window;
 }
 
-/* Opens the connection's window by the credit, and by what it has grown. */
+/* Opens the connection's window by the credit, and by the growth of windows. */
 static void open_connection(struct h2 *h2)
 {
     uint32_t size = H2_CONN_WINDOW + (h2->body_window - H2_STREAM_WINDOW);

@@ -8,7 +8,8 @@ enum { SMALL_BYTES = 256 };
 
 /* --- Sinks --------------------------------------------------------------- */
 
-/* Throws away what still comes of a body that nobody wants. */
+/* Throws away what still comes of an unwanted body, and opens the connection's
+ * window. */
 static void discard(struct h2_stream *stream)
 {
     h2_stream_discard(stream);
@@ -23,8 +24,9 @@ static bool has_too_much(const struct h2_stream *stream)
            stream->received > exchange->body_max;
 }
 
-/* The sink refuses the body. One without an end has made a response that says
- * why; otherwise the answer under way goes on. */
+/* Handles a sink's refusal of the body. A sink without end() has made a
+ * response, which is the answer now; for an upload, the answer under way goes
+ * on. */
 static void meet_refusal(struct h2_stream *stream)
 {
     bool was_awaited = stream->awaits_body;
@@ -34,7 +36,8 @@ static void meet_refusal(struct h2_stream *stream)
         h2_ask(stream);
 }
 
-/* Gives data to the sink. False: the stream takes no more, or is gone. */
+/* Gives data to the sink. Returns false when the stream takes no more, or is
+ * gone. */
 static bool deliver(struct h2_stream *stream, struct bytes data)
 {
     struct exchange *exchange = stream->exchange;
@@ -55,7 +58,7 @@ static bool deliver(struct h2_stream *stream, struct bytes data)
     return true;
 }
 
-/* Whether the sink takes what comes now. */
+/* Whether the sink takes bytes now. */
 static bool is_taken(const struct h2_stream *stream)
 {
     const struct exchange *exchange = stream->exchange;
@@ -65,7 +68,8 @@ static bool is_taken(const struct h2_stream *stream)
            !exchange->sink->is_full;
 }
 
-/* Holds data, within the stream's window. False: no memory. */
+/* Holds data until the sink has room; the stream's window bounds its length.
+ * Returns false when there is no memory. */
 static bool hold(struct h2_stream *stream, struct bytes data)
 {
     char *held = realloc(stream->held, stream->held_len + data.len);
@@ -78,7 +82,8 @@ static bool hold(struct h2_stream *stream, struct bytes data)
     return true;
 }
 
-/* The body is complete: asks the handler that wanted it, or ends the sink. */
+/* Handles the end of the body: asks the handler that waited for it, or ends an
+ * upload's sink. */
 static void complete(struct h2_stream *stream)
 {
     struct exchange *exchange = stream->exchange;
@@ -111,7 +116,8 @@ static void feed_stream(struct h2_stream *stream)
         return;
     stream->held_at += (uint32_t)data.len;
     h2_give_taken(h2, stream, (uint32_t)data.len);
-    stream->body_since_ms = h2_now_ms(h2); /* the client did not make it wait */
+    stream->body_since_ms = h2_now_ms(h2); /* the client did not cause the
+                                              wait */
     if (stream->held_at < stream->held_len) {
         if (!exchange->sink->is_full)
             h2->has_room = true;
@@ -138,7 +144,7 @@ void h2_feed(struct h2 *h2)
 
 /* --- Frames -------------------------------------------------------------- */
 
-/* RFC 9113 8.1.1: whether the announced length is not that of the body. */
+/* Whether the body's length differs from the announced one (RFC 9113 8.1.1). */
 static bool is_length_false(const struct h2_stream *stream, bool ends)
 {
     return stream->has_length &&
@@ -159,7 +165,8 @@ void h2_end_body(struct h2_stream *stream)
         complete(stream);
 }
 
-/* The stream is not there, or has ended. False: the connection is over. */
+/* Checks DATA for a stream that is not there, or whose body has ended. Returns
+ * false when the connection is over. */
 static bool meet_stray_data(struct h2 *h2, const struct http2_frame *frame)
 {
     struct h2_stream *stream = h2_stream_find(h2, frame->stream);
@@ -222,7 +229,7 @@ void h2_take_data(struct h2 *h2, struct bytes data)
     }
     stream->received += data.len;
     if (h2->session->context->limits.send_rate_min == 0)
-        stream->body_since_ms = h2_now_ms(h2); /* any progress will do */
+        stream->body_since_ms = h2_now_ms(h2); /* any progress is enough */
     if (is_length_false(stream, false)) {
         h2_punish(h2, stream->id, HTTP2_PROTOCOL_ERROR);
         h2_give_back(h2, NULL, (uint32_t)data.len);
@@ -250,7 +257,7 @@ void h2_end_data(struct h2 *h2)
         h2_end_body(stream);
 }
 
-/* A body that somebody wants may take longer, the more of it has come. */
+/* The more of a wanted body has come, the longer it may take. */
 bool h2_is_body_late(const struct h2_stream *stream)
 {
     const struct conn_limits *limits = &stream->h2->session->context->limits;

@@ -7,9 +7,10 @@
 #include "http/date.h"
 
 enum {
-    SMALL_WINDOW = 256, /* updates of smaller windows are counted */
-    /* Bytes of a file: a shorter frame costs more by sendfile() than by reading
-     * it and sending it with its head and other frames. */
+    SMALL_WINDOW = 256, /* frames for smaller windows count as abuse */
+    /* The shortest frame whose bytes go by sendfile(). For a shorter one it is
+     * cheaper to read the file and send the bytes together with other
+     * frames. */
     SENDFILE_BYTES_MIN = 4096
 };
 
@@ -24,7 +25,6 @@ static void add_segment(struct h2_plan *plan, struct h2_segment segment)
         segment.stream->unsent += segment.len;
 }
 
-/* Adds bytes to the plan that stand behind its text already. */
 void h2_add_text(struct h2_plan *plan, struct h2_stream *stream, size_t len,
                  bool is_answer)
 {
@@ -68,7 +68,8 @@ static struct bytes date_of(struct h2 *h2)
     return (struct bytes){context->date, context->date_len};
 }
 
-/* Begins a block; the first of a connection says that it uses no table. */
+/* Begins a header block. The first block of a connection says that it uses no
+ * dynamic table. */
 static struct buf *begin_block(struct h2 *h2)
 {
     struct buf *block = &h2->context->block;
@@ -80,7 +81,7 @@ static struct buf *begin_block(struct h2 *h2)
     return block;
 }
 
-/* Adds a block as one frame, or as several. */
+/* Adds a header block to the plan, as one frame or as several. */
 static void add_block(struct h2_stream *stream, bool ends)
 {
     struct h2_plan *plan = &stream->h2->context->plan;
@@ -108,8 +109,9 @@ static void add_block(struct h2_stream *stream, bool ends)
     } while (at < block->len);
 }
 
-/* Not all fields of a WebSocket's answer are for clients over HTTP/2 (RFC 8441
- * 5). */
+/* Makes the status of a WebSocket's answer that of HTTP/2, which is 200 instead
+ * of 101 (RFC 8441 5). Returns false when the answer cannot be sent over
+ * HTTP/2; the stream is reset or has another answer then. */
 static bool translate_socket(struct h2_stream *stream)
 {
     struct response *response = &stream->exchange->response;
@@ -118,14 +120,14 @@ static bool translate_socket(struct h2_stream *stream)
         stream->exchange->is_tunnel) {
         response->status = 200;
         stream->is_tunnel = stream->is_uploading = true;
-        if (stream->held) /* room for other streams, too */
+        if (stream->held) /* frees room for other streams, too */
             stream->h2->has_room = true;
         return true;
     }
     if (response->status != 101 &&
         (!stream->wants_socket || response->status / 100 != 2))
         return true;
-    /* To the client a 2xx would mean a tunnel. */
+    /* The client would take a 2xx for the beginning of a tunnel. */
     if (!stream->wants_socket || !h2_refuse(stream, REASON_METHOD))
         h2_reset(stream, HTTP2_INTERNAL_ERROR);
     return false;
@@ -136,7 +138,8 @@ static bool has_body(const struct response *response)
     return response->bytes_left > 0 || response_has_more(response);
 }
 
-/* A Priority field of the server overrules the client's (RFC 9218 8). */
+/* A Priority field in the answer overrules the client's priority (RFC 9218
+ * 8). */
 static void heed_priority(struct h2_stream *stream, struct bytes priority)
 {
     if (!priority.data)
@@ -145,7 +148,6 @@ static void heed_priority(struct h2_stream *stream, struct bytes priority)
     priority_read(&stream->priority, priority);
 }
 
-/* Frames the head. False: the stream is gone, or has another answer now. */
 bool h2_frame_head(struct h2_stream *stream)
 {
     struct h2 *h2 = stream->h2;
@@ -197,7 +199,8 @@ void h2_frame_empty(struct h2_stream *stream)
               false);
 }
 
-/* Frames trailer fields. False: there are none, or no memory for them. */
+/* Frames trailer fields. Returns false when there are none, or no memory for
+ * them. */
 static bool frame_trailer(struct h2_stream *stream)
 {
     struct h2 *h2 = stream->h2;
@@ -214,7 +217,6 @@ static bool frame_trailer(struct h2_stream *stream)
     return true;
 }
 
-/* Frames the end of the answer. The stream may be gone afterwards. */
 void h2_frame_end(struct h2_stream *stream)
 {
     stream->is_framed = true;
@@ -232,7 +234,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* How long the next frame of part may be. */
+/* Returns how long the next frame of part may be. */
 static uint32_t frame_bytes(const struct h2_stream *stream,
                             const struct part *part, uint64_t room)
 {
@@ -241,14 +243,14 @@ static uint32_t frame_bytes(const struct h2_stream *stream,
     room = room > HTTP2_FRAME_HEAD ? room - HTTP2_FRAME_HEAD : 1;
     if (room < H2_FRAME_MIN)
         room = H2_FRAME_MIN;
-    if (part->len >= room + H2_FRAME_MIN) /* else the short rest joins */
+    if (part->len >= room + H2_FRAME_MIN) /* otherwise a short rest is joined */
         bytes = least(bytes, room);
     bytes = least(bytes, (uint64_t)stream->window);
     return (uint32_t)least(bytes, (uint64_t)stream->h2->window);
 }
 
-/* How many bytes of part this plan will want behind the next frame, if the
- * stream goes on. */
+/* Returns how many bytes of part will follow the next frame in this plan, if no
+ * other stream comes first. */
 static uint64_t count_ahead(const struct h2_stream *stream,
                             const struct part *part, uint32_t len,
                             uint64_t room)
@@ -260,8 +262,9 @@ static uint64_t count_ahead(const struct h2_stream *stream,
     return len == HTTP2_FRAME_BYTES_MAX && most > len ? most - len : 0;
 }
 
-/* Reads the next frame's payload and those behind it, with room for heads in
- * between. False: there are not so many bytes, or they cannot be read. */
+/* Reads the next frame's payload and those of later frames, with gaps for the
+ * frames' heads. Returns false when the file is too short, or cannot be
+ * read. */
 static bool read_ahead(struct h2_plan *plan, const struct h2_stream *stream,
                        const struct part *part, uint32_t len, uint64_t more)
 {
@@ -293,7 +296,8 @@ static bool read_ahead(struct h2_plan *plan, const struct h2_stream *stream,
     return true;
 }
 
-/* Whether the next payload has been read ahead, where its frame begins. */
+/* Takes a payload of len bytes that was read ahead. Returns false when these
+ * bytes were not read, or not to the place where the frame is now. */
 static bool take_ahead(struct h2_plan *plan, const struct h2_stream *stream,
                        const struct part *part, uint32_t len)
 {
@@ -306,13 +310,14 @@ static bool take_ahead(struct h2_plan *plan, const struct h2_stream *stream,
     ahead->text += len + HTTP2_FRAME_HEAD;
     ahead->offset += len;
     ahead->len -= len;
-    if (len < HTTP2_FRAME_BYTES_MAX) /* the rest was read to further on */
+    if (len < HTTP2_FRAME_BYTES_MAX) /* the bytes behind it are at other
+                                        places */
         ahead->stream = NULL;
     return true;
 }
 
-/* Adds bytes of a file behind the frame's head, for a transport that reads
- * them. False: there are not so many, or they cannot be read. */
+/* Adds bytes of a file behind the frame's head, by reading them. Returns false
+ * when the file is too short, or cannot be read. */
 static bool add_read(struct h2_plan *plan, struct h2_stream *stream,
                      const struct part *part, uint32_t len, uint64_t room)
 {
@@ -333,7 +338,8 @@ static bool add_read(struct h2_plan *plan, struct h2_stream *stream,
     return true;
 }
 
-/* Whether the kernel takes the next bytes out of the file by itself. */
+/* Whether the next bytes of the file are sent by sendfile(), without being read
+ * here. */
 static bool is_sent_by_kernel(const struct h2 *h2, const struct part *part,
                               uint32_t len)
 {
@@ -362,7 +368,6 @@ static bool add_part(struct h2_plan *plan, struct h2_stream *stream,
     return true;
 }
 
-/* Whether the file that is sent is still the one that the head announced. */
 bool h2_is_intact(const struct response *response)
 {
     const struct origin *origin = &response->origin;
@@ -371,8 +376,8 @@ bool h2_is_intact(const struct response *response)
            origin->is_intact(origin->object);
 }
 
-/* Whether the kernel takes bytes out of the file only after it was looked at:
- * then it is looked at again before the stream ends. */
+/* Whether the kernel takes bytes out of the file only after the file was
+ * checked. In this case the file is checked again before the stream ends. */
 static bool is_looked_at_later(const struct h2 *h2,
                                const struct response *response,
                                const struct part *part, uint32_t len)
@@ -381,7 +386,7 @@ static bool is_looked_at_later(const struct h2 *h2,
            is_sent_by_kernel(h2, part, len);
 }
 
-/* Takes the frames from count on out of the plan again. */
+/* Removes the segments from count on out of the plan again. */
 static void take_back(struct h2_plan *plan, unsigned count, size_t text_len)
 {
     while (plan->count > count) {
@@ -391,10 +396,9 @@ static void take_back(struct h2_plan *plan, unsigned count, size_t text_len)
         segment->stream->unsent -= segment->len;
     }
     plan->text_len = text_len;
-    plan->ahead.stream = NULL; /* its bytes may be overwritten */
+    plan->ahead.stream = NULL; /* the bytes read ahead may be overwritten */
 }
 
-/* Frames one piece of the body. False: the stream or connection is gone. */
 bool h2_frame_body(struct h2_stream *stream, uint64_t room)
 {
     struct h2 *h2 = stream->h2;
@@ -433,6 +437,6 @@ bool h2_frame_body(struct h2_stream *stream, uint64_t room)
     h2->window -= len;
     h2->payload += len;
     response_advance(response, len);
-    response->bytes_sent -= len; /* counted once it is sent */
+    response->bytes_sent -= len; /* counted when they are sent */
     return true;
 }

@@ -19,7 +19,7 @@ static bool on_field(void *context, struct bytes name, struct bytes value)
     return !decoding->is_excessive;
 }
 
-/* Decodes a block. False: the connection is over. */
+/* Decodes a header block. Returns false when the connection is over. */
 static bool decode(struct h2 *h2, struct bytes block, bool is_trailer)
 {
     struct decoding decoding = {.head = &h2->context->head};
@@ -37,7 +37,8 @@ static bool decode(struct h2 *h2, struct bytes block, bool is_trailer)
     return false;
 }
 
-/* The key that a WebSocket's request has in HTTP/1.1. */
+/* Makes the Sec-WebSocket-Key that a request for a WebSocket has in
+ * HTTP/1.1. */
 static void make_socket_key(char key[24])
 {
     char random[16] = {0};
@@ -50,7 +51,8 @@ static void make_socket_key(char key[24])
 
 /* --- Streams ------------------------------------------------------------- */
 
-/* Keeps the head's text. False: no memory. */
+/* Keeps the head's text, and what it says of the stream. Returns false when
+ * there is no memory. */
 static bool keep_head(struct h2_stream *stream, const struct http2_head *head)
 {
     struct h2 *h2 = stream->h2;
@@ -80,8 +82,8 @@ static bool keep_head(struct h2_stream *stream, const struct http2_head *head)
     return true;
 }
 
-/* Counts the client's open streams: those it has given up are none, even while
- * something of them is still to be sent. */
+/* Counts the client's open streams. A stream that was given up is not open,
+ * even while framed bytes of it are still unsent. */
 static uint32_t count_open(const struct h2 *h2)
 {
     uint32_t count = 0;
@@ -109,7 +111,7 @@ static void turn_away(struct h2 *h2, uint32_t id, enum stats_http2_abuse kind)
     (void)!h2_spend(h2, kind);
 }
 
-/* The last stream that may begin makes the server say GOAWAY. */
+/* Says goodbye when the stream that begins is the last that may begin. */
 static void note_begun(struct h2 *h2)
 {
     uint32_t most = h2->session->context->limits.requests_max;
@@ -163,8 +165,8 @@ static void open_stream(struct h2 *h2, uint32_t id, uint64_t bytes, bool ends)
     h2_begin(stream, reason);
 }
 
-/* Takes the second head of a stream, which ends its body (RFC 9113 8.1). A
- * stream that asks for a tunnel has no body: a second head is an error there
+/* Takes the second head of a stream, which ends its body (RFC 9113 8.1). For a
+ * stream that asks for a tunnel, which has no body, a second head is an error
  * (8.5). */
 static void take_trailer(struct h2_stream *stream, bool ends)
 {
@@ -194,8 +196,8 @@ static void note_used(struct h2 *h2, uint32_t id)
     h2->last_id = id;
 }
 
-/* Whether the client has opened that stream, and not passed it over (RFC 9113
- * 5.1.1), as far back as is remembered. */
+/* Whether the client has opened that stream rather than skipped its id (RFC
+ * 9113 5.1.1). False for streams before the last USED_KEPT. */
 static bool was_used(const struct h2 *h2, uint32_t id)
 {
     uint32_t steps = (h2->last_id - id) / 2;
@@ -216,7 +218,7 @@ static void take_head(struct h2 *h2, uint32_t id, uint8_t flags,
         take_trailer(stream, ends);
     } else if (is_new) {
         note_used(h2, id);
-        if (!h2->has_said_last) /* else GOAWAY says it is not read */
+        if (!h2->has_said_last) /* otherwise GOAWAY says it is not processed */
             open_stream(h2, id, HTTP2_FRAME_HEAD + block.len, ends);
     } else if (!h2_may_be_under_way(h2, id)) {
         h2_fail(h2,
@@ -226,7 +228,8 @@ static void take_head(struct h2 *h2, uint32_t id, uint8_t flags,
 
 /* --- Pieces -------------------------------------------------------------- */
 
-/* Takes what stands before and behind a block (fields, padding) off. */
+/* Strips a HEADERS payload of the priority fields before its block, and of
+ * padding. */
 static enum http2_error strip(const struct http2_frame *frame,
                               struct bytes *payload)
 {

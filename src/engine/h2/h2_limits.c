@@ -1,13 +1,13 @@
 /*
- * How long an HTTP/2 connection may wait: for the next request, for the rest of
- * a frame, for a client that takes what is sent, for a body. Which floods end a
- * connection is decided in h2_abuse.c.
+ * This file decides how long an HTTP/2 connection may wait: for the next
+ * request, for the rest of a frame, for a client that takes what is sent, and
+ * for a body. h2_abuse.c decides which floods end a connection.
  */
 #include "base/units.h"
 #include "engine/h2/h2_priv.h"
 
-/* Until when to wait while nothing is under way: for the first request or the
- * next one, or for the rest of a frame. */
+/* Returns until when to wait for the first request, for the next one, or for
+ * the rest of a frame, while no stream is open. */
 static uint64_t limit_reading(struct h2 *h2)
 {
     const struct conn_limits *limits = &h2->session->context->limits;
@@ -30,7 +30,8 @@ static uint64_t limit_reading(struct h2 *h2)
     return h2->until_ms;
 }
 
-/* Full sockets may cost only so much time in all, by how much was sent. */
+/* Returns until when the socket may stay full. The time for full sockets, in
+ * all, grows with the bytes that were sent. */
 static uint64_t limit_sending(const struct h2 *h2)
 {
     const struct conn_limits *limits = &h2->session->context->limits;
@@ -68,8 +69,8 @@ uint64_t h2_limit(struct session *session, enum session_wait wait)
     return h2->look_ms;
 }
 
-/* Whether the stream's window stays shut, or opens byte by byte, for longer
- * than a socket may be full. */
+/* Whether the stream's window has been shut, at once or in all, for longer than
+ * a socket may be full. */
 static bool is_slow(const struct h2_stream *stream)
 {
     const struct h2 *h2 = stream->h2;

@@ -36,7 +36,7 @@ static void look_for_answer(struct h2_stream *stream)
     case ANSWER_INTERIM:
         h2_frame_interim(stream, &answer);
         break;
-    case ANSWER_READY: /* its turn goes by its size, known now */
+    case ANSWER_READY: /* its turn depends on its length, known now */
         if (stream->is_uploading && !exchange->sink)
             h2_stream_discard(stream);
         h2_put(stream);
@@ -44,15 +44,15 @@ static void look_for_answer(struct h2_stream *stream)
     }
 }
 
-/* Frames what the source has. False: the source has nothing for now, or the
- * plan has to be sent before more can be framed. */
+/* Frames what the source has. Returns false when the source has nothing for
+ * now, or the plan has to be sent before more can be framed. */
 static bool frame_pulled(struct h2_stream *stream)
 {
     struct response *response = &stream->exchange->response;
     enum stats_phase before;
     bool is_well;
 
-    if (stream->unsent > 0) /* what the source lent last is on its way */
+    if (stream->unsent > 0) /* earlier bytes of the source are unsent */
         return false;
     before = profile_enter(STATS_PHASE_LOOKUP);
     is_well = exchange_rouse(stream->exchange) &&
@@ -63,7 +63,7 @@ static bool frame_pulled(struct h2_stream *stream)
         return true;
     }
     if (response->bytes_left > 0) {
-        h2_stream_ready(stream); /* as far as its window allows */
+        h2_stream_ready(stream); /* or shut, if its window is shut */
         return true;
     }
     if (response->has_ended)
@@ -71,11 +71,12 @@ static bool frame_pulled(struct h2_stream *stream)
     else if (response->is_waiting)
         wait_for_handler(stream);
     else
-        return false; /* nothing now: others go on */
+        return false; /* others go on meanwhile */
     return true;
 }
 
-/* Ends a body whose last frame did not say END_STREAM. False: as above. */
+/* Ends a body whose last frame did not say END_STREAM. Returns false when the
+ * plan has to be sent before. */
 static bool frame_last(struct h2_stream *stream)
 {
     const struct response *response = &stream->exchange->response;
@@ -89,7 +90,8 @@ static bool frame_last(struct h2_stream *stream)
     return true;
 }
 
-/* Frames the next thing of the first stream. False: as above. */
+/* Frames the head, a piece of the body, or the end of a stream's answer.
+ * Returns false when nothing more can be framed for now. */
 static bool frame_next(struct h2_stream *stream, uint64_t room)
 {
     const struct response *response = &stream->exchange->response;
@@ -151,7 +153,8 @@ void h2_plan_fill(struct h2 *h2, uint64_t budget)
 
         if (!stream)
             break;
-        if (h2_stream_is_shut(stream)) /* others have used the window up */
+        if (h2_stream_is_shut(stream)) /* other streams have used up the
+                                          window */
             h2_stream_ready(stream);
         else if (!frame_next(stream, most - plan->bytes))
             break;

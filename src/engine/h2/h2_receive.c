@@ -24,8 +24,8 @@ static void take_reset(struct h2 *h2, const struct http2_frame *frame,
         (void)!h2_spend(h2, STATS_HTTP2_RESETS);
 }
 
-/* Checks a priority of RFC 7540, which is not heeded any more (RFC 9113 5.3.2):
- * it has to be whole, and no stream may depend on itself. */
+/* Checks a PRIORITY frame, which has no effect any more (RFC 9113 5.3.2): its
+ * length has to be right, and no stream may depend on itself. */
 static enum http2_error check_priority(const struct http2_frame *frame,
                                        struct bytes payload)
 {
@@ -48,7 +48,7 @@ static void take_priority(struct h2 *h2, const struct http2_frame *frame,
     if (!h2_spend(h2, STATS_HTTP2_PRIORITIES) || error == HTTP2_NO_ERROR)
         return;
     if (frame->stream > h2->last_id || frame->stream % 2 == 0)
-        h2_fail(h2, error); /* there is no stream to end */
+        h2_fail(h2, error); /* there is no stream to reset */
     else
         h2_punish(h2, frame->stream, error);
 }
@@ -113,7 +113,8 @@ static struct bytes fresh(const struct h2 *h2)
     return bytes_between(input->data + input->begin, input->data + input->end);
 }
 
-/* Takes the preface. False: more of it has to come, or it is wrong. */
+/* Takes the preface. Returns false when more of it has to come, or it is
+ * wrong. */
 static bool take_preface(struct h2 *h2)
 {
     struct bytes data = fresh(h2);
@@ -131,7 +132,7 @@ static bool take_preface(struct h2 *h2)
     return true;
 }
 
-/* Whether a frame of that kind may come now. */
+/* Whether a frame of that type may come now. */
 static bool is_in_order(const struct h2 *h2, const struct http2_frame *frame)
 {
     if (!h2->has_settings)
@@ -166,7 +167,8 @@ static void take_payload(struct h2 *h2)
         h2_end_data(h2);
 }
 
-/* Begins a DATA frame. False: the byte for the padding's length must come. */
+/* Begins a DATA frame. Returns false when the byte with the padding's length
+ * has not come yet, or the connection is over. */
 static bool begin_data(struct h2 *h2, const struct http2_frame *frame)
 {
     bool is_padded = frame->flags & HTTP2_FLAG_PADDED;
@@ -196,7 +198,8 @@ static bool begin_data(struct h2 *h2, const struct http2_frame *frame)
     return true;
 }
 
-/* Takes the next frame. False: the rest of it has to come. */
+/* Takes the next frame, or more of a DATA frame. Returns false when the rest of
+ * the frame has to come, or the connection is over. */
 static bool take_next(struct h2 *h2)
 {
     struct bytes data = fresh(h2);
@@ -226,7 +229,7 @@ static bool take_next(struct h2 *h2)
     take_frame(h2, &frame,
                (struct bytes){data.data + HTTP2_FRAME_HEAD, frame.len});
     if (h2->continued == 0)
-        h2->head_until_ms = 0; /* what comes behind it has a time of its own */
+        h2->head_until_ms = 0; /* the next frame has a deadline of its own */
     return true;
 }
 
@@ -248,13 +251,13 @@ static void settle(struct h2 *h2)
     }
 }
 
-/* Whether others have their turn now, though more has come. */
+/* Whether others have their turn now, though more of the input is left. */
 static bool has_had_turn(const struct h2 *h2)
 {
     return h2_has_had_turn(h2) && !h2->in_frame;
 }
 
-/* Notes whether there is more to take, and whether it is put off as costly. */
+/* Notes whether input is left to take, and whether the session is costly. */
 static void note_cost(struct h2 *h2)
 {
     struct session *session = h2->session;

@@ -3,11 +3,12 @@
 #include "engine/h2/h2_priv.h"
 
 /*
- * A stream that waits for an upstream server needs neither a table of its
- * request's fields, which can be made again of the text, nor room for a
- * response. Both are most of an exchange. So where many of a connection wait,
- * they rest: a hundred are to cost no more than 256 KiB. A few that wait keep
- * all, which is quicker.
+ * An exchange that waits for an upstream server needs neither a table of its
+ * request's fields, which can be made again from the text, nor room for a
+ * response. These two are most of an exchange's memory. So where many exchanges
+ * of a connection wait, they give both back, which is called to rest: a hundred
+ * streams are to cost no more than 256 KiB. Where few exchanges wait, they keep
+ * both, which is quicker.
  */
 
 /* --- Texts --------------------------------------------------------------- */
@@ -56,8 +57,8 @@ static void give_room(struct h2_stream *stream, struct exchange *exchange)
     stream->room = NULL;
 }
 
-/* Gives the exchange a room, and a table if it has too many fields for the
- * room. False: no memory. */
+/* Gives the exchange a room, and a field table when the fields are too many for
+ * the room. Returns false when there is no memory. */
 static bool take_room(struct h2_stream *stream)
 {
     struct h2 *h2 = stream->h2;
@@ -101,7 +102,7 @@ void h2_give_exchange(struct h2_stream *stream)
 
     stream->h2->beside_bytes -= stream->beside;
     stream->beside = 0;
-    stream->exchange = NULL; /* nobody wakes it any more */
+    stream->exchange = NULL; /* on_wake() ignores the exchange from now on */
     exchange_fini(exchange);
     give_room(stream, exchange);
     pool_give(&stream->h2->context->exchanges, exchange);
@@ -127,7 +128,8 @@ uint32_t h2_count_tables(const struct h2 *h2)
 
 /* --- Rest ---------------------------------------------------------------- */
 
-/* Whether the pending or source that is waited for needs no room. */
+/* Whether the exchange waits for a pending answer, or a source, that needs no
+ * room. */
 static bool may_rest(const struct exchange *exchange)
 {
     struct pending *pending = exchange->pending;
@@ -147,7 +149,7 @@ static void rest(struct h2_stream *stream)
         !may_rest(exchange))
         return;
     response_take_room(&exchange->response);
-    request->seen = 0; /* without fields for now */
+    request->seen = 0; /* the request has no fields for now */
     request->field_count = 0;
     request->fields = NULL;
     give_room(stream, exchange);

@@ -6,15 +6,17 @@
 #include "observe/profile.h"
 
 enum {
-    VECTOR_MAX = 128, /* pieces that leave in one system call */
-    /* Framing of a response, roughly: more than this goes with the next one. */
+    VECTOR_MAX = 128, /* most pieces in one system call */
+    /* Roughly the framing bytes of one response. Framing beyond this is charged
+     * to the next response. */
     H2_FRAMING_BYTES = 256
 };
 
 /*
  * What the socket did not take of a plan. Text of the plan is copied; bytes of
- * responses stay where they are; bytes of files that were read are read again,
- * as a transport that owes bytes does not look at them twice (io/tls).
+ * responses in memory stay where they are. Bytes that were read from files are
+ * read again: a TLS transport that has to repeat a write does not look at the
+ * memory again (io/tls).
  */
 struct h2_rest {
     uint64_t bytes;
@@ -24,7 +26,7 @@ struct h2_rest {
     struct h2_segment segments[];
 };
 
-/* Segments that are being sent, of the plan or of the rest. */
+/* The segments that are being sent, of the plan or of the rest. */
 struct row {
     struct h2_segment *segments;
     unsigned at;
@@ -71,7 +73,8 @@ static void note_all_sent(struct h2 *h2, struct row *row, size_t sent)
     }
 }
 
-/* Gathers the row's next pieces that lie in memory. */
+/* Gathers the next pieces of the row up to the first that is not in memory.
+ * Sets *follows_out when a file or pipe follows. */
 static size_t gather(const struct row *row, uint64_t budget,
                      struct iovec parts[VECTOR_MAX], size_t *bytes_out,
                      bool *follows_out)
@@ -107,7 +110,7 @@ static size_t gather(const struct row *row, uint64_t budget,
     return count;
 }
 
-/* Sends a file, or what a source has in a pipe. */
+/* Sends bytes of a file, or those that a source has in a pipe. */
 static enum io_result send_kernel(const struct transport *transport,
                                   const struct row *row, uint64_t budget,
                                   size_t *len_out, size_t *sent_out)
@@ -123,7 +126,7 @@ static enum io_result send_kernel(const struct transport *transport,
                                sent_out);
 }
 
-/* Sends by one call of the transport. */
+/* Sends what goes by one call of the transport. */
 static enum sender_result send_some(struct h2 *h2, struct row *row,
                                     uint64_t budget, uint64_t *sent_out)
 {
@@ -176,7 +179,8 @@ static size_t count_text(const struct row *row)
     return bytes;
 }
 
-/* Keeps what was not sent as the rest. False: no memory. */
+/* Keeps the unsent segments of the row as the rest. Returns false when there is
+ * no memory. */
 static bool keep_rest(struct h2 *h2, const struct row *row)
 {
     unsigned count = row->count - row->at;
@@ -213,7 +217,8 @@ void h2_drop_rest(struct h2 *h2)
     h2->rest = NULL;
 }
 
-/* Reads bytes of files that lay in the plan again. False: they are gone. */
+/* Reads bytes of files, which were in the plan's text, again. Returns false
+ * when they cannot be read. */
 static bool read_again(struct h2 *h2)
 {
     struct h2_rest *rest = h2->rest;
@@ -262,7 +267,8 @@ bool h2_has_output(const struct h2 *h2)
     return h2->rest || h2->control.len > 0 || h2->ready.count > 0;
 }
 
-/* Bytes that go before all streams take the place of the first one. */
+/* Control frames and the rest go before all streams, and count as bytes beside
+ * the first stream. */
 struct candidate h2_candidate(const struct session *session)
 {
     const struct h2 *h2 = h2_of(session);
@@ -288,7 +294,8 @@ struct candidate h2_candidate(const struct session *session)
     return candidate;
 }
 
-/* Asks all who wait, as nobody in particular was woken. */
+/* Lets all waiting streams ask their handlers again, as it is not known which
+ * of them has more. */
 static void revive(struct h2 *h2)
 {
     for (struct list *node = h2->streams.next; node != &h2->streams;
@@ -336,8 +343,9 @@ static enum sender_result step(struct h2 *h2, uint64_t budget,
     return send_plan(h2, budget, sent_out);
 }
 
-/* Gives up streams whose windows are shut, as nobody opens these any more;
- * parked streams then have their exchange, and come to the same end. */
+/* Gives up streams whose windows are shut, as the client sends no more and so
+ * never opens them. Parked streams get the exchanges, and are given up in the
+ * same way later. */
 static void drop_shut(struct h2 *h2)
 {
     while (!list_is_empty(&h2->shut))
@@ -345,7 +353,7 @@ static void drop_shut(struct h2 *h2)
     h2_begin_parked(h2);
 }
 
-/* All that could be sent has been sent. */
+/* Decides what comes next when all that could be sent has been sent. */
 static enum sender_result rest(struct h2 *h2)
 {
     struct session *session = h2->session;

@@ -2,15 +2,16 @@
 
 /* --- SETTINGS ------------------------------------------------------------ */
 
-/* What a frame says of the window that new streams begin with. */
+/* What a SETTINGS frame says of the window with which new streams begin. */
 struct window_said {
     bool is_said;
-    uint32_t last; /* the one that counts (RFC 9113 6.5.3) */
-    uint32_t most; /* the largest one said */
+    uint32_t last; /* the last value, which counts (RFC 9113 6.5.3) */
+    uint32_t most; /* the largest value */
 };
 
-/* RFC 9113 6.9.2: windows of open streams move by the difference. A frame could
- * say that 2,730 times; they are moved once. */
+/* Moves the windows of open streams by the change of the first window (RFC 9113
+ * 6.9.2). A frame can set that window 2,730 times; the streams' windows are
+ * moved only once. */
 static void move_windows(struct h2 *h2, struct window_said said)
 {
     int64_t most = (int64_t)said.most - h2->client.window;
@@ -55,7 +56,7 @@ static void apply(struct h2 *h2, unsigned setting, uint32_t value,
         if (value < HTTP2_FRAME_BYTES_MAX || value > 0xFFFFFF)
             h2_fail(h2, HTTP2_PROTOCOL_ERROR);
         break;
-    default: /* unknown, or of no use here (6.5.2) */
+    default: /* unknown, or not needed (RFC 9113 6.5.2) */
         break;
     }
 }
@@ -105,7 +106,7 @@ static void open_connection(struct h2 *h2, uint32_t increment)
     h2->window += increment;
     if (h2->window > HTTP2_WINDOW_MAX)
         h2_fail(h2, HTTP2_FLOW_CONTROL_ERROR);
-    else if (was_shut) /* others wait for a window of their own */
+    else if (was_shut) /* streams also wait for this window */
         h2_stream_reopen_all(h2);
 }
 
@@ -151,7 +152,8 @@ void h2_take_window(struct h2 *h2, const struct http2_frame *frame,
 
 /* --- PRIORITY_UPDATE ----------------------------------------------------- */
 
-/* RFC 9218 7.1: it may come before its stream, and overrules its Priority. */
+/* Keeps the priority of a stream still to come, which overrules the Priority
+ * field of the stream's head (RFC 9218 7.1). */
 static void keep_update(struct h2 *h2, uint32_t id, struct bytes text)
 {
     struct h2_update *update = NULL;

@@ -2,8 +2,8 @@
 
 #include "engine/h2/h2_priv.h"
 
-/* A request's key in the client's order, or that of what comes between it and
- * the next. */
+/* Returns the place of request id in the client's order; or, with is_behind,
+ * the place between that request and the next. */
 static uint64_t order_of(uint32_t id, bool is_behind)
 {
     return (uint64_t)id << 1 | is_behind;
@@ -34,7 +34,8 @@ struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id)
     return stream;
 }
 
-/* The next settlement gives it back to the windows: h2_credit.c. */
+/* h2_settle_windows() later gives this credit back to the connection's
+ * window. */
 void h2_stream_drop_held(struct h2_stream *stream)
 {
     stream->h2->credit += stream->held_len - stream->held_at;
@@ -67,8 +68,8 @@ void h2_stream_free(struct h2_stream *stream)
     pool_give(&h2->context->streams, stream);
 }
 
-/* They are in the order of their numbers, and most frames are for the last, or
- * for one that is to come. */
+/* The search begins at the end: streams are in the order of their ids, and most
+ * frames are for the last stream, or for one still to come. */
 struct h2_stream *h2_stream_find(const struct h2 *h2, uint32_t id)
 {
     for (struct list *node = h2->streams.prev; node != &h2->streams;
@@ -90,7 +91,7 @@ struct candidate h2_stream_candidate(const struct h2_stream *stream)
     struct candidate candidate = {.bytes = response->bytes_left,
                                   .place = &stream->place};
 
-    if (!stream->has_head) /* a head's lines become few bytes */
+    if (!stream->has_head) /* HPACK makes few bytes of the head's lines */
         candidate.bytes -= http2_lines_bytes(response);
     if (has_more && response->has_length) {
         candidate.bytes += response->length_left;
@@ -104,16 +105,16 @@ struct candidate h2_stream_candidate(const struct h2_stream *stream)
 /*
  * The key in ready:  urgency (3 bits) | what orders its equals (61 bits)
  *
- * Equals of a client that says no priorities are ordered by the scheduler's
- * key: the shortest goes first. A client that says some knows in which order it
- * can use what it asks for: with the shortest first, the picture at the top of
- * a page would come last. So its equals go in the order of requests (RFC 9218
- * 10).
+ * When the client gives no priorities, streams of equal urgency are ordered by
+ * the scheduler's key: the shortest goes first. A client that gives priorities
+ * knows in which order it can use what it asks for: with the shortest first,
+ * the picture at the top of a page would come last. So its streams of equal
+ * urgency go in the order of requests (RFC 9218 10).
  *
- * A stream that the client wants bit by bit takes turns with others if it is
- * longer than a quantum: it is ordered by the quanta it has had, or, by
- * requests, put behind all that are there when it has had one. By requests,
- * streams of unknown length do so, too, as they may have no end.
+ * An incremental stream takes turns with others if it is longer than a quantum.
+ * In the scheduler's order, the stream's key grows with the quanta that it has
+ * been sent. In the order of requests, the stream goes behind all open streams
+ * after each quantum; so do streams of unknown length, as they may have no end.
  */
 static bool takes_turns(const struct h2_stream *stream)
 {
@@ -171,7 +172,8 @@ bool h2_stream_is_shut(const struct h2_stream *stream)
            (response->bytes_left > 0 || response_has_more(response));
 }
 
-/* Lets the stream wait for a window, and notes since when. */
+/* Puts the stream into the list shut, and notes since when its window is
+ * shut. */
 static void shut(struct h2_stream *stream)
 {
     if (stream->shut_at_ms == 0)
@@ -222,7 +224,7 @@ void h2_stream_reopen_all(struct h2 *h2)
 
     if (list_is_empty(&h2->shut))
         return;
-    shut = h2->shut; /* the same ring under another head */
+    shut = h2->shut; /* moves the ring to another head */
     shut.next->prev = shut.prev->next = &shut;
     list_init(&h2->shut);
     while (!list_is_empty(&shut))

@@ -1,22 +1,24 @@
 #include "engine/h2/h2_priv.h"
 
 /*
- * A window that is smaller than what is under way on a long path holds an
- * upload to one window a round trip. So while a body comes, a PING measures how
- * much of it comes in a round trip: where that is at least half of the window,
- * the window is in the way, or soon will be, and becomes twice as large.
+ * With a window smaller than what is under way on a long path, an upload is
+ * limited to one window in each round trip. So while a body comes, a PING
+ * measures how many bytes come in a round trip. When these are at least half of
+ * the window, the window is doubled, as it limits the upload now or soon.
  *
- * What a client may send has to be held when nobody takes it. So what windows
- * have grown by is bounded for each connection, and for all of a worker.
+ * Bytes that a sink does not take have to be held in memory. So the growth of
+ * windows is bounded, for each connection and for all of a worker.
  */
 enum {
-    MEASURED_AT = 16384, /* bytes of a body, as shorter ones are soon over */
+    MEASURED_AT = 16384, /* after so many bytes of a body; short ones are not
+                            measured */
     REST_MAX = 255       /* most pieces between two PINGs that find nothing */
 };
 
 static const char measure[8] = "windows";
 
-/* Lets windows grow to bytes. False: there is no room for it. */
+/* Lets the windows of streams grow to bytes. Returns false when they may not
+ * grow. */
 static bool grow(struct h2 *h2, uint32_t bytes)
 {
     struct h2_context *context = h2->context;
