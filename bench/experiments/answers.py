@@ -87,7 +87,7 @@ def _chunk_size(numbers):
 
 
 def _why_less(numbers):
-    """Why sendfile moves less to wrk: what it hands over may be dear to copy,
+    """Why sendfile moves less to wrk: what it hands over may be dear to take,
     or another client may get as much by it."""
     title = "Where sendfile's time goes"
     try:
@@ -98,9 +98,9 @@ def _why_less(numbers):
     large = next(iter(spent)).partition(",")[0]
     read, sendfile = (f"{large}, {way}" for way in chunk_why.WAYS)
     few = f"1 MiB, {chunk_why.SENDFILE}"
-    if chunk_why.is_dear(*(spent[f"{each}, copy"] - spent[f"{each}, discard"]
+    if chunk_why.is_dear(*(spent[f"{each}, copy"]
                            for each in (read, sendfile, few))):
-        return (": over loopback the client copies from pages that no CPU's "
+        return (": over loopback it hands the client pages that no CPU's "
                 "cache holds")
     got = [rates[f"{way}, copy"] for way in (read, sendfile)]
     if got[1] * ALIKE >= got[0]:
