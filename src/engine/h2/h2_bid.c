@@ -34,11 +34,11 @@
  * least sum of weighted times). But then all its files would wait for the last
  * one, and others would wait behind it. So each file goes by its own bid, or by
  * H2_PAGE_TIMES times the page's bytes left over n, whichever is less. The
- * first files of a page go as they would alone, and the last ones go the sooner, the
- * less of the page is missing. An answer larger than a page's files has no part
- * in this, nor in n; and a client that keeps asking begins another page. So a
- * connection may be sent sooner than the claim says, by no more than the bytes
- * of its page, and never before something small, or something due
+ * first files of a page go as they would alone, and the last ones go the
+ * sooner, the less of the page is missing. An answer larger than a page's files
+ * has no part in this, nor in n; and a client that keeps asking begins another
+ * page. So a connection may be sent sooner than the claim says, by no more than
+ * the bytes of its page, and never before something small, or something due
  * (client_share.h).
  *
  * Invariant: bidder is the stream with the smallest bid above 0, or NULL when

@@ -47,8 +47,7 @@ static uint32_t hash_path(const struct address *peer)
     return hash != 0 ? hash : 1;
 }
 
-/* --- Is it fast?
- * ----------------------------------------------------------- */
+/* --- Is it fast? --------------------------------------------------------- */
 
 /* Looks whether bytes of flow take longer to be acknowledged than they
  * might. */
