@@ -1,14 +1,14 @@
 /*
  * counter - a number that one thread writes and any thread reads.
  *
- * Adding is a load and a store, no locked instruction: there is no second
- * writer whose addition could be lost between the two. A reader sees each
- * number whole; two numbers need not be of the same moment. Zeroed memory is
- * a counter at 0.
+ * Adding is a load and a store, without a locked instruction: only one thread
+ * writes, so no other addition can be lost between load and store. A reader
+ * sees each number whole, but two numbers may be of different moments. Zeroed
+ * memory is a counter at 0.
  *
- * Thread: any may call counter_read(); only the one writer the rest. The writer
- *         may be a signal handler, if nothing else on its thread writes the
- *         same counter.
+ * Thread: any thread may call counter_read(); only the one writer may call the
+ *         other functions. The writer may be a signal handler, if nothing else
+ *         on the handler's thread writes the same counter.
  */
 #ifndef OBSERVE_COUNTER_H
 #define OBSERVE_COUNTER_H
@@ -35,7 +35,7 @@ static inline void counter_add(struct counter *counter, uint64_t more)
     counter_set(counter, counter_read(counter) + more);
 }
 
-/* Sets the counter if value is greater: keeps a maximum. */
+/* Sets the counter if value is greater, to keep a maximum. */
 static inline void counter_raise(struct counter *counter, uint64_t value)
 {
     if (counter_read(counter) < value)

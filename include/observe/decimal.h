@@ -1,6 +1,6 @@
 /*
- * decimal - writes whole numbers of a small unit as decimal fractions of a
- * larger one: exact, independent of the locale, never "nan".
+ * decimal - writes a whole number of a small unit as a decimal fraction of a
+ * larger unit. The text is exact, independent of the locale, and never "nan".
  *
  * Thread: any.
  */

@@ -1,18 +1,19 @@
 /*
- * histogram - a distribution in the making: one thread records, any thread
+ * histogram - a distribution that grows: one thread records values, any thread
  * reads at any time, and neither waits for the other.
  *
- * Recording is usually three stores, about 2 ns. A reader does not rely on the
- * writer's order: it reads min and max first, then only the buckets between
- * them, and counts what it finds there. So count always equals the buckets, and
- * no quantile lies outside of min and max. Of a value that is just being
- * recorded, the sum may be seen before the count, or the other way round;
- * earlier values are complete.
+ * Recording a value is usually three stores, about 2 ns. A reader does not rely
+ * on the order of the stores: it reads min and max first, then only the buckets
+ * between them, and computes count from these buckets. So count always equals
+ * the sum of the buckets, and no quantile lies outside of min and max. If a
+ * value is recorded during the reading, the reader may see only its sum or only
+ * its count; earlier values are complete.
  *
- * Zeroed memory is an empty histogram. Of its 19 KB, only the few cache lines
- * with recorded values are ever written or read.
+ * Zeroed memory is an empty histogram. It has 19 KB, but only the few cache
+ * lines with recorded values are written or read.
  *
- * Thread: one may call histogram_record(), any histogram_add_to().
+ * Thread: only one thread may call histogram_record(), any thread may call
+ *         histogram_add_to().
  */
 #ifndef OBSERVE_HISTOGRAM_H
 #define OBSERVE_HISTOGRAM_H

@@ -1,9 +1,9 @@
 /*
- * log_entry - all facts about an event of a connection; a log_format chooses
- * from them.
+ * log_entry - all facts about an event of a connection. A log_format chooses
+ * the facts that are logged.
  *
  * Thread: any; values only.
- * Owns:   nothing; what it refers to is borrowed for one call.
+ * Owns:   nothing; all pointers are borrowed for one call.
  */
 #ifndef OBSERVE_LOG_ENTRY_H
 #define OBSERVE_LOG_ENTRY_H
@@ -17,14 +17,14 @@ enum log_event {
     LOG_EVENT_COUNT
 };
 
-/* An upstream server that was asked; LOG_NONE marks steps that it did not
- * reach. */
+/* The value of a number in struct log_upstream that does not exist, since the
+ * exchange with the upstream server ended earlier. */
 #define LOG_NONE UINT64_MAX
 
 struct log_upstream {
     struct bytes name;
     uint64_t status;
-    uint64_t connect_ns; /* this and the others: since it was asked */
+    uint64_t connect_ns; /* all times count from the question */
     uint64_t first_ns;
     uint64_t total_ns;
 };
@@ -36,22 +36,23 @@ struct log_tls {
     struct bytes group;
     struct bytes sni;     /* the name that the client asked for */
     struct bytes resumed; /* "true" or "false" */
-    struct bytes client;  /* name in the client's certificate; empty: none */
+    /* name in the client's certificate; empty without one */
+    struct bytes client;
     struct bytes client_fingerprint;
-    /* Memory for the two texts above. */
+    /* Memory for client and client_fingerprint. */
     char client_text[256];
     char client_fingerprint_text[65];
 };
 
-/* Texts that do not exist are empty. */
+/* The facts about an event. A text that does not exist is empty. */
 struct log_entry {
     enum log_event event;
     /* Facts for every event. */
     const struct address *peer;
     uint64_t connection; /* number of the connection */
-    uint64_t requests;   /* number of this one; for CLOSE: how many */
-    /* For CLOSE, and for a refused REQUEST: one of the server's own words, at
-     * most 40 bytes. */
+    uint64_t requests;   /* number of this request; for CLOSE, the count */
+    /* For CLOSE, and for a refused REQUEST: the reason, one of the server's own
+     * words, at most 40 bytes. */
     struct bytes reason;
     /* Facts for REQUEST. */
     struct bytes request_line;
@@ -64,18 +65,18 @@ struct log_entry {
     struct bytes referer;
     struct bytes user_agent;
     struct bytes request_id;
-    struct bytes cache_status;           /* empty: no cache was asked */
-    const struct log_upstream *upstream; /* NULL: none was asked */
-    const struct log_tls *tls;           /* NULL: not over TLS */
-    /* Returns the value of a field of the request or the response; for formats
-     * that name fields. */
+    struct bytes cache_status;           /* empty if no cache was asked */
+    const struct log_upstream *upstream; /* NULL if none was asked */
+    const struct log_tls *tls;           /* NULL without TLS */
+    /* Returns the value of a field of the request or of the response, for
+     * %{header:NAME} and %{response_header:NAME}. */
     struct bytes (*find)(const void *context, bool is_response,
                          struct bytes name);
     const void *context;
     uint64_t status;
-    uint64_t body_bytes; /* bytes of the body, handed over to the kernel */
-    uint64_t sent_bytes; /* bytes of head and body, handed over likewise */
-    uint64_t read_bytes; /* bytes of the request: head, body and its framing */
+    uint64_t body_bytes; /* bytes of the body that the kernel has taken */
+    uint64_t sent_bytes; /* bytes of head and body that the kernel has taken */
+    uint64_t read_bytes; /* bytes of the request: head, body, framing */
     uint64_t total_ns;   /* first byte read to last byte handed over */
     uint64_t queue_ns;   /* request complete to first byte handed over */
     uint64_t service_ns; /* first to last byte handed over */

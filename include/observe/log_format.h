@@ -1,6 +1,7 @@
 /*
- * log_format - the form of the access log's lines: templates, compiled at the
- * start into short lists of steps, so that writing a line parses nothing.
+ * log_format - the form of the access log's lines: templates, which are
+ * compiled at the start into short lists of steps. No template is parsed when a
+ * line is written.
  *
  *   "%{remote}: %{status}"  ->  "" remote, ": " status
  *
@@ -9,11 +10,12 @@
  *   json      one object per line, valid whatever clients send
  *   events    lines for accept, each request, and close
  *
- * or a template of the operator; %% is a percent sign. The table in
- * log_format.c has the fields. %{header:NAME} is the first field of that name
- * in the request, %{response_header:NAME} in the response.
+ * A format is one of these names, or a template of the operator, where %% is a
+ * percent sign. The table in log_format.c has the fields. %{header:NAME} is the
+ * first field of that name in the request, %{response_header:NAME} in the
+ * response.
  *
- * Thread: any once it is made.
+ * Thread: any thread may use a compiled format.
  * Owns:   nothing; the steps point into the template.
  */
 #ifndef OBSERVE_LOG_FORMAT_H
@@ -26,23 +28,24 @@ enum {
     LOG_STEPS_MAX = 64,
     LOG_HEADERS_MAX = 16,
     LOG_HEADER_NAME_MAX = 64,
-    LOG_TEXT_BYTES_MAX = 2048, /* bytes of a client's text, before escaping */
+    LOG_TEXT_BYTES_MAX = 2048, /* bytes of a text before escaping */
     LOG_LINE_BYTES_MAX = 65536,
     LOG_FAULT_BYTES_MAX = 768
 };
 
-/* What a step writes. Texts come first: they are escaped, and cut when long. */
+/* The kind of value that a step writes. Texts come first in the enum; they are
+ * escaped, and cut when they are long. */
 enum log_kind {
-    LOG_TEXT,          /* this and the next four: at offset in the entry */
-    LOG_UPSTREAM_NAME, /* this and all LOG_UPSTREAM_*: in log_upstream */
-    LOG_TLS,           /* at offset in struct log_tls */
+    LOG_TEXT,          /* a text at offset in struct log_entry */
+    LOG_UPSTREAM_NAME, /* a text at offset in struct log_upstream */
+    LOG_TLS,           /* a text at offset in struct log_tls */
     LOG_HEADER,
     LOG_RESPONSE_HEADER,
     LOG_LAST_TEXT = LOG_RESPONSE_HEADER,
     LOG_NUMBER,  /* an integer of 64 bits */
-    LOG_TIME_US, /* microseconds, from nanoseconds */
+    LOG_TIME_US, /* nanoseconds, written as microseconds */
     LOG_BOOL,
-    LOG_NOTHING, /* only the literal */
+    LOG_NOTHING, /* no value, only the literal */
     LOG_REMOTE,
     LOG_REMOTE_PORT,
     LOG_DATE,      /* 21/Nov/2026:10:04:00 +0000 */
@@ -58,25 +61,25 @@ enum log_kind {
 struct log_step {
     const char *literal;
     uint16_t literal_len;
-    uint16_t offset;  /* of the value in log_entry, log_upstream or log_tls */
+    uint16_t offset;  /* of the value in the struct that kind tells */
     uint8_t kind;     /* enum log_kind */
     uint8_t name_len; /* length of a header's name */
     uint16_t name_at; /* where a header's name begins in literal */
 };
 
-/* What must be collected during a request for its line. */
+/* Which facts must be collected during a request for its line. */
 struct log_needs {
     bool id;
     bool upstream;
     bool tls;
-    bool tls_client; /* needs tls, too */
-    bool head;       /* the response's head, kept after it was sent */
+    bool tls_client; /* if set, tls is set, too */
+    bool head;       /* keep the response's head after it was sent */
 };
 
 struct log_template {
-    unsigned step_count; /* 0: the event has no line */
-    unsigned fixed_max;  /* bytes of a line without its texts */
-    unsigned text_max;   /* bytes for each text, so that the line fits */
+    unsigned step_count; /* 0 if the event has no line */
+    unsigned fixed_max;  /* maximum bytes of a line without its texts */
+    unsigned text_max;   /* maximum bytes of each text before escaping */
     struct log_step steps[LOG_STEPS_MAX];
 };
 
@@ -86,8 +89,9 @@ struct log_format {
     struct log_template templates[LOG_EVENT_COUNT];
 };
 
-/* text: the name of a format, or a template, which must outlive the format. 0,
- * or -EINVAL with what is wrong, and what would be right, in fault. */
+/* Compiles text, which is the name of a format or a template. text must outlive
+ * the format. Returns 0, or -EINVAL; fault then says what is wrong and what
+ * would be right. */
 MUST_USE int log_format_compile(struct log_format *format, const char *text,
                                 char fault[LOG_FAULT_BYTES_MAX]);
 
@@ -97,8 +101,8 @@ static inline bool log_format_tells(const struct log_format *format,
     return format->templates[event].step_count > 0;
 }
 
-/* How many bytes one byte of a text may become: "\u00HH" or "\ufffd" in JSON,
- * otherwise "\xHH". */
+/* Returns how many bytes one byte of a text may become by escaping: "\u00HH" or
+ * "\ufffd" in JSON, otherwise "\xHH". */
 static inline unsigned log_format_growth(const struct log_format *format)
 {
     return format->is_json ? 6 : 4;

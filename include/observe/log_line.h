@@ -1,11 +1,11 @@
 /*
  * log_line - writes an event of a connection as a line of the access log.
  *
- * Texts from clients are escaped, so that none can end or forge a line, and
- * cut, so that no line is longer than LOG_LINE_BYTES_MAX. Dates are made when
- * the second changes; no clock is read.
+ * Texts from clients are escaped, so that no text can end or forge a line. Long
+ * texts are cut, so that no line is longer than LOG_LINE_BYTES_MAX. Dates are
+ * formatted only when the second changes. No clock is read.
  *
- * Thread: a struct log_dates is one thread's.
+ * Thread: a struct log_dates belongs to one thread.
  */
 #ifndef OBSERVE_LOG_LINE_H
 #define OBSERVE_LOG_LINE_H
@@ -24,9 +24,9 @@ struct log_dates {
 void log_dates_init(struct log_dates *dates);
 void log_dates_refresh(struct log_dates *dates, const struct now *now);
 
-/* Appends the line of an event. False: nothing was appended, since the line
- * might not fit into out's allocated memory; LOG_LINE_BYTES_MAX bytes always
- * suffice. */
+/* Appends the line of an event. Returns false, without appending anything, if
+ * the line might not fit into out's allocated memory. LOG_LINE_BYTES_MAX bytes
+ * always suffice. */
 MUST_USE bool log_line_put(struct buf *out, const struct log_format *format,
                            const struct log_dates *dates, unsigned worker,
                            const struct log_entry *entry);

@@ -1,20 +1,21 @@
 /*
- * log_ring - carries one worker's lines to the writing thread: the worker fills
- * blocks, and a ring passes them there and back.
+ * log_ring - carries one worker's lines to the writing thread. The worker fills
+ * blocks; the ring passes full blocks to the thread, and empty blocks back.
  *
  *   worker    lines -> block --flush--> [ ring ] --peek--> sink    writing
  *                        ^                           |             thread
  *                        +--- free <---- give_back --+
  *
- * A ring never has more than LOG_BLOCKS blocks. When none is free, the policy
- * decides: lines are dropped and counted, or the worker waits. The block that
- * came back last is filled next, while it is in the CPU's cache.
+ * A ring never has more than LOG_BLOCKS blocks. When no block is free, the
+ * policy (enum log_overflow) decides: lines are dropped and counted, or the
+ * worker waits. The block that came back last is filled first, since it is
+ * likely to be in the CPU's cache.
  *
  * Invariant: each block is free, being filled, or in the ring.
  * Thread:    the worker calls log_ring_begin() to log_ring_flush(); the writing
- *            thread log_ring_peek() and _give_back(); any may read counts and
- *            call log_shared_end_soon().
- * Owns:      its blocks.
+ *            thread calls log_ring_peek() and log_ring_give_back(). Any thread
+ *            may read counts and call log_shared_end_soon().
+ * Owns:      the blocks.
  */
 #ifndef OBSERVE_LOG_RING_H
 #define OBSERVE_LOG_RING_H
@@ -35,12 +36,13 @@ enum log_overflow { LOG_OVERFLOW_DROP, LOG_OVERFLOW_WAIT };
 /* What the rings of one log have in common. */
 struct log_shared {
     enum log_overflow overflow;
-    int wake_fd; /* an eventfd: wakes the writing thread */
+    int wake_fd; /* an eventfd that wakes the writing thread */
     pthread_mutex_t mutex;
-    pthread_cond_t changed; /* on the monotonic clock: a block came back, or
-                               time is up */
-    atomic_uint waiting;    /* workers waiting for a block */
-    /* how long workers wait; guarded by mutex; 0: without end */
+    /* signalled when a block came back or until_ms was set; on the monotonic
+     * clock */
+    pthread_cond_t changed;
+    atomic_uint waiting; /* how many workers wait for a block */
+    /* when workers stop waiting; 0: never; guarded by mutex */
     uint64_t until_ms;
 };
 
@@ -49,25 +51,26 @@ struct log_block {
     size_t len;
 };
 
-/* A ring has its own cache lines. Inside it, both sides share lines, since they
- * change them only once per block. */
+/* A ring has its own cache lines. The two sides share cache lines inside the
+ * ring, since each side writes to them only once per block. */
 struct log_ring {
-    /* Used by the worker only. */
-    _Alignas(64) struct buf lines; /* being filled; data NULL: no block */
+    /* Used only by the worker. */
+    /* the block being filled; data is NULL without one */
+    _Alignas(64) struct buf lines;
     struct log_shared *shared;
     char *memory; /* memory of all blocks */
     char *free[LOG_BLOCKS];
     unsigned free_count;
-    unsigned reclaimed; /* of given_back, those in free again */
+    unsigned reclaimed; /* how many of given_back are in free again */
     _Atomic uint64_t put_lines;
     _Atomic uint64_t dropped_lines;
     /* Used by both sides. */
     struct log_block ring[LOG_BLOCKS];
-    atomic_uint flushed;    /* blocks flushed by the worker */
-    atomic_uint given_back; /* of these, given back by the writing thread */
+    atomic_uint flushed;    /* how many blocks the worker has flushed */
+    atomic_uint given_back; /* how many of these the writing thread gave back */
 };
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 MUST_USE int log_shared_init(struct log_shared *shared,
                              enum log_overflow overflow);
 void log_shared_fini(struct log_shared *shared);
@@ -75,16 +78,16 @@ void log_shared_fini(struct log_shared *shared);
 /* Wakes the writing thread; any thread may call this. */
 void log_shared_wake(const struct log_shared *shared);
 
-/* Nobody waits any more from until_ms on, on the monotonic clock. */
+/* Sets the time on the monotonic clock at which all workers stop waiting. */
 void log_shared_end_soon(struct log_shared *shared, uint64_t until_ms);
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 MUST_USE int log_ring_init(struct log_ring *ring, struct log_shared *shared);
 void log_ring_fini(struct log_ring *ring);
 
-/* Returns where to append a line; NULL: all blocks are full, the line is
- * dropped and counted. If the line does not fit there, log_ring_flush() makes
- * room. */
+/* Returns the buffer to which a line can be appended. Returns NULL if all
+ * blocks are full; the line is then dropped and counted. If the line does not
+ * fit into the buffer, the caller flushes and begins again. */
 struct buf *log_ring_begin(struct log_ring *ring);
 
 /* Ends the line that was begun, which must be complete. */
@@ -99,9 +102,10 @@ static inline void log_ring_end(struct log_ring *ring)
 /* Hands the lines appended so far to the writing thread. */
 void log_ring_flush(struct log_ring *ring);
 
-/* Finds the oldest block in the ring, which stays there. False: none. */
+/* Finds the oldest block in the ring, without removing the block. Returns false
+ * if the ring is empty. */
 bool log_ring_peek(struct log_ring *ring, struct log_block *block_out);
-/* Gives the oldest block back. */
+/* Gives the oldest block in the ring back to the worker. */
 void log_ring_give_back(struct log_ring *ring);
 
 static inline uint64_t log_ring_put_lines(const struct log_ring *ring)

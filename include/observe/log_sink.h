@@ -3,20 +3,20 @@
  * standard output, or a syslog daemon.
  *
  *   FILE          made (0640) if it is missing
- *   -             standard output, which stays open, as /dev/stdout;
- *                 /dev/stderr is standard error
+ *   -             standard output, like /dev/stdout; /dev/stderr is standard
+ *                 error. Neither is ever closed.
  *   syslog:       the daemon at /dev/log
- *   syslog:/PATH  one that listens elsewhere
+ *   syslog:/PATH  a daemon that listens at /PATH
  *
  * Each syslog line is a datagram in the format of RFC 3164 without a host,
- * facility local0, severity info. When the daemon is gone, each write tries to
- * connect to it again.
+ * facility local0, severity info. While the daemon is gone, each write tries to
+ * connect again.
  *
  * On a full disk, a write fails: LOG_SINK_FAILED with ENOSPC (or EDQUOT).
  * log_writer.h decides what happens to the lines.
  *
- * Thread: the thread that opens it, then the writing thread.
- * Owns:   the descriptor, unless it is a standard one.
+ * Thread: the thread that opens the sink, then only the writing thread.
+ * Owns:   the descriptor, except standard output and standard error.
  */
 #ifndef OBSERVE_LOG_SINK_H
 #define OBSERVE_LOG_SINK_H
@@ -34,10 +34,11 @@ enum log_sink_result {
 enum { LOG_SINK_PREFIX_MAX = 48 };
 
 struct log_sink {
-    int fd;           /* -1: not open, or the daemon is gone */
-    const char *path; /* borrowed; NULL: a standard descriptor */
+    int fd;           /* -1 if not open, or if the daemon is gone */
+    const char *path; /* borrowed; NULL for standard output or error */
     bool is_syslog;
-    bool may_block;         /* writes may block: fd is shared with others */
+    /* writes may block: fd is shared with other programs */
+    bool may_block;
     uint64_t refused_lines; /* lines too long for a datagram */
     int64_t dated_s;
     char prefix[LOG_SINK_PREFIX_MAX]; /* "<134>Nov 21 10:04:00 sprintd[1]: " */
@@ -46,24 +47,27 @@ struct log_sink {
 /* Whether where is the path of a file. */
 bool log_sink_is_file(const char *where);
 
-/* where must outlive the sink. 0 or -errno; -ENXIO: a FIFO without a reader. An
- * incomplete line at the end of a file, which a killed server left, is ended. */
+/* Opens the sink that `where` names; `where` must outlive the sink. If the file
+ * ends with an incomplete line, which a killed server left, a newline is added.
+ * Returns 0 or -errno; -ENXIO for a FIFO without a reader. */
 MUST_USE int log_sink_open(struct log_sink *sink, const char *where);
 void log_sink_close(struct log_sink *sink);
 
-/* Writes as much of whole lines as possible without waiting. *taken_out: bytes
- * written, also by a failed write; the next call continues behind them. */
+/* Writes lines, which must be whole, as far as possible without waiting. Sets
+ * *taken_out to the bytes written, even if the write failed later. The next
+ * call must continue behind these bytes. */
 enum log_sink_result log_sink_write(struct log_sink *sink, struct bytes lines,
                                     size_t *taken_out);
 
-/* Opens the sink anew, since the old file was renamed. torn: the bytes of an
- * incomplete line written so far. If *is_other_out is set, that line must be
- * written again from its beginning; it was removed from the old file. Returns
- * 0, or -errno: the old file stays in use. */
+/* Opens the sink's file anew, after the old file was renamed. torn is how many
+ * bytes of an incomplete line were written. If *is_other_out is set, the
+ * incomplete line was removed from the old file, and must be written again from
+ * its beginning. Returns 0, or -errno; on failure the old file stays in use. */
 MUST_USE int log_sink_reopen(struct log_sink *sink, size_t torn,
                              bool *is_other_out);
 
-/* Removes the torn bytes written of an incomplete line, if possible. */
+/* Removes the last torn bytes, an incomplete line, from the file if
+ * possible. */
 void log_sink_cut(struct log_sink *sink, size_t torn);
 
 #endif

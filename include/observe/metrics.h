@@ -3,13 +3,14 @@
  * OpenMetrics 1.0.
  *
  * Units are seconds and bytes, names of counters end in `_total`, and clients
- * cannot choose a label's value. No number is repeated: those that are given by
- * size or worker have no line for the sum.
+ * cannot choose a label's value. No number is repeated: a number that is given
+ * by size or by worker has no line for the sum.
  *
  * Histograms have fixed bounds from 10 us to 60 s. The server's own buckets are
- * finer; one that a bound cuts is counted above the bound. So `le` never counts
- * a value above its bound, may miss values less than 1/64 below it, and
- * quantiles calculated from it err to the slow side.
+ * finer. A bucket that contains a bound counts as above the bound. So a line
+ * with `le` never counts a value above its bound, but may miss values that are
+ * less than 1/64 below the bound. Quantiles that are calculated from these
+ * lines may be too high, never too low.
  *
  * Thread: any.
  */
@@ -21,7 +22,7 @@
 
 enum metrics_format { METRICS_PROMETHEUS, METRICS_OPENMETRICS };
 
-/* The maximum length of the metrics, for out: 1,024 workers and 256 upstreams,
+/* The size that out needs at most: for 1,024 workers and 256 upstreams, with
  * all numbers and names of full length. */
 enum { METRICS_BYTES_MAX = 6 * 1024 * 1024 };
 

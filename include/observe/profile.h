@@ -1,14 +1,15 @@
 /*
- * profile - what each thread does, and samples of it: where the processor's
- * time goes.
+ * profile - where the processor's time goes: the phase of each thread, and
+ * samples of the phases.
  *
- * Each thread keeps its current phase, which takes one store to change; phases
- * nest. With --profile, a timer on the thread's own processor time sends it a
- * signal at equal steps, and the handler counts one sample of the current
- * phase. A waiting thread is not disturbed. The kernel checks such timers at
- * its tick: a step is a tick (1 to 10 ms), or STEP_NS if that is longer.
+ * Each thread keeps its current phase; a change of phase is one store. Phases
+ * nest. With --profile, a timer on the thread's own processor time sends a
+ * signal to the thread at equal steps, and the signal's handler counts one
+ * sample of the current phase. A waiting thread is not disturbed. The kernel
+ * checks such timers at its tick, so a step is a tick (1 to 10 ms), or STEP_NS
+ * if that is longer.
  *
- *   accept    taking connections over, or turning them away
+ *   accept    accepting connections, or turning them away
  *   read      receiving bytes
  *   parse     heads and bodies, and refusing them
  *   lookup    handlers: routing, caches, files, pages, pieces of streams
@@ -17,14 +18,14 @@
  *   log       formatting log lines, counting, giving back what was sent
  *   other     the rest: waiting for events, closing, time limits
  *
- * The signal is delivered on return from the kernel: time in a system call
+ * The signal is delivered on return from the kernel, so time in a system call
  * counts for the phase around the call.
  *
- * Workers and the acceptor are sampled, but not the thread that writes the log:
- * shares are of the workers' time.
+ * Workers and the acceptor are sampled. The thread that writes the log is not,
+ * since shares are shares of the workers' time.
  *
- * Thread: each for itself, in its signal handler, too.
- * Owns:   the timer; and the disposition of SIGPROF, once one has started.
+ * Thread: each thread uses only its own profile, also in its signal handler.
+ * Owns:   the timer, and from the first start on the disposition of SIGPROF.
  */
 #ifndef OBSERVE_PROFILE_H
 #define OBSERVE_PROFILE_H
@@ -33,9 +34,10 @@
 
 #include "observe/stats.h"
 
-/* An enum stats_phase; private to the two functions below. It is part of
- * programs only, never of a shared library, so it may lie at a fixed distance
- * from the thread's register, where a store needs no address first. */
+/* The thread's phase, an enum stats_phase; private to profile_enter() and
+ * profile_leave(). The model local-exec gives the variable a fixed distance
+ * from the thread's register, so a store needs no address first. This model is
+ * allowed in programs, but not in shared libraries. */
 extern _Thread_local volatile sig_atomic_t profile_phase
     __attribute__((tls_model("local-exec")));
 
@@ -55,10 +57,10 @@ static inline void profile_leave(enum stats_phase before)
 }
 
 /* Samples this thread into profile until profile_stop(), which must be called
- * before the thread ends. Returns 0 or -errno; -EAGAIN: no timer is left. */
+ * before the thread ends. Returns 0 or -errno; -EAGAIN if no timer is left. */
 MUST_USE int profile_start(struct stats_profile *profile);
 
-/* Ends sampling; may be called without a start. */
+/* Ends sampling. Does nothing if sampling was not started. */
 void profile_stop(void);
 
 #endif

@@ -10,10 +10,11 @@
 #include "base/buf.h"
 #include "observe/stats_snapshot.h"
 
-/* The maximum length of a report, for out. */
+/* The size that out needs at most. */
 enum { REPORT_BYTES_MAX = 64 * 1024 };
 
-/* Puts whole lines. Parts without any numbers are left out. */
+/* Puts the report into out, as whole lines. Parts without any numbers are left
+ * out. */
 void report_put(struct buf *out, const struct stats_snapshot *snapshot);
 
 #endif

@@ -1,25 +1,27 @@
 /*
  * slowest - one worker's slowest requests of the last one to two minutes.
  *
- * There are two generations of SLOWEST_COUNT slots: the present minute's and
- * the last one's. A request enters if it took longer than
- * slowest_threshold_ns(), the shortest time in a full present generation: the
- * hot path is one comparison, and of n similar requests only about
- * SLOWEST_COUNT * ln(n) enter. Together the generations hold exactly the
- * SLOWEST_COUNT slowest requests since the earlier one began.
+ * There are two generations of SLOWEST_COUNT slots: one for the present minute,
+ * one for the minute before. A request enters if it took longer than
+ * slowest_threshold_ns(), which is the shortest time in the present generation,
+ * or 0 while slots are free. So the hot path is one comparison, and of n
+ * similar requests only about SLOWEST_COUNT * ln(n) enter. The two generations
+ * together contain the SLOWEST_COUNT slowest requests since the earlier
+ * generation began.
  *
- * Writing never waits. Each slot is a sequence lock: its number is odd while it
- * is written, and a reader that finds it odd or changed tries again. The
- * contents are atomic words, stored with release and loaded with acquire
- * instead of fences between (Boehm, "Can seqlocks get along with programming
- * language memory models?", MSPC 2012): a reader that gets a word of a later
- * write also gets its odd number. A reader skips a slot after some tries, so a
- * writer that lost its processor does not delay it.
+ * Writing never waits. Each slot is a sequence lock: its sequence is odd while
+ * the slot is written. A reader that finds the sequence odd or changed tries
+ * again. The contents are atomic words, stored with release and loaded with
+ * acquire, instead of fences (Boehm, "Can seqlocks get along with programming
+ * language memory models?", MSPC 2012): a reader that sees a word of a later
+ * write also sees the odd sequence of that write. After some tries a reader
+ * skips the slot, so a writer that lost its processor does not delay readers.
  *
- * Zeroed memory is empty.
+ * Zeroed memory has no requests.
  *
- * Thread: any may call slowest_read(); the one writer the rest.
- * Owns:   all of it; texts are copied.
+ * Thread: any thread may call slowest_read(); only the one writer may call the
+ *         other functions.
+ * Owns:   nothing outside of the struct; texts are copied.
  */
 #ifndef OBSERVE_SLOWEST_H
 #define OBSERVE_SLOWEST_H
@@ -34,7 +36,7 @@ enum {
 };
 
 struct slow_request {
-    int64_t wall_ns;   /* when it ended, in ns since the epoch */
+    int64_t wall_ns;   /* when the request ended, in ns since the epoch */
     uint64_t total_ns; /* never 0 */
     uint64_t wait_ns;
     uint64_t body_bytes; /* bytes of the response's body */
@@ -42,7 +44,8 @@ struct slow_request {
     uint16_t status;
     uint8_t method;
     uint8_t target_len;
-    char target[SLOWEST_TARGET_MAX]; /* path as sent, without query; cut */
+    /* path as sent, without query; may be cut */
+    char target[SLOWEST_TARGET_MAX];
 };
 
 enum { SLOWEST_WORDS = sizeof(struct slow_request) / sizeof(uint64_t) };
@@ -58,25 +61,27 @@ struct slowest_slot {
 struct slowest {
     /* private */
     uint64_t threshold_ns;
-    uint64_t total_ns[SLOWEST_COUNT]; /* times of the present generation */
+    uint64_t total_ns[SLOWEST_COUNT]; /* times in the present slots */
     uint64_t began_ms;
     unsigned present;
     struct slowest_slot slots[2][SLOWEST_COUNT];
 };
 
-/* The threshold: only requests that took longer enter. */
+/* Returns the threshold: only requests that took longer enter. */
 static inline uint64_t slowest_threshold_ns(const struct slowest *slowest)
 {
     return slowest->threshold_ns;
 }
 
-/* request->total_ns must be above the threshold. */
+/* Enters a request, whose total_ns must be above the threshold. */
 void slowest_put(struct slowest *slowest, const struct slow_request *request);
 
-/* Begins a new generation if it is time. To be called once a second or so. */
+/* Begins a new generation if the present one is a minute old. To be called
+ * about once a second. */
 void slowest_tick(struct slowest *slowest, uint64_t mono_ms);
 
-/* Copies all requests of both generations, unsorted. Returns how many. */
+/* Copies all requests of both generations, unsorted. Returns how many were
+ * copied. */
 unsigned slowest_read(const struct slowest *slowest,
                       struct slow_request out[2 * SLOWEST_COUNT]);
 

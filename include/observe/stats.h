@@ -1,43 +1,45 @@
 /*
  * stats - each worker's counters and times.
  *
- * A worker writes its own struct stats and no one else's, by loads and stores
- * without locks; any thread reads them at any time (stats_snapshot.h). The
- * acceptor and the main thread have small blocks of their own.
+ * A worker writes only its own struct stats, by loads and stores without locks.
+ * Any thread reads all of them at any time (stats_snapshot.h). The acceptor and
+ * the main thread have small structs of their own.
  *
  * Who calls what, when:
  *
- *   worker     stats_note_open()      takes over a connection
+ *   worker     stats_note_open()      a connection is taken over
  *              stats_note_exchange()  an answer is handed over, or given up
  *              stats_note_unsent()    the kernel has no unsent byte any more
  *              stats_note_overtake()  an answer is sent before one that has
  *                                     waited longer
  *              stats_set_queue()      the scheduler's queue has changed
- *              stats_note_close()     ends a connection
+ *              stats_note_close()     a connection is closed
  *              stats_tls_note()       a handshake is done, or has failed; see
  *                                     stats_tls.h
  *              stats_http2_note()     see stats_http2.h
- *              stats_tick()           once a second, and there also
+ *              stats_tick()           once a second, together with
  *              stats_set_cache(), stats_set_link(), stats_set_cpu()
- *   acceptor   stats_note_refused()   turns a connection away
- *   signal     stats_note_sample()    of a profiled thread, on that thread; see
- *                                     profile.h
- *   worker     stats_store_note()     of a key-value store; see stats_store.h
- *   main       stats_set_log(), stats_store_set()  before it reads them
+ *              stats_store_note()     a key-value store was asked; see
+ *                                     stats_store.h
+ *   acceptor   stats_note_refused()   a connection is turned away
+ *   signal     stats_note_sample()    in the signal handler of a profiled
+ *                                     thread; see profile.h
+ *   main       stats_set_log(), stats_store_set()  before the main thread reads
+ *                                     the statistics
  *   anyone     stats_shared_drain()   the server begins to drain
  *
- * Times are in nanoseconds. A byte counts as sent when the kernel has taken it;
- * an answer that is sent in one go has no service time:
+ * Times are in nanoseconds. A byte counts as sent when the kernel has taken the
+ * byte. The service time of an answer that is sent by one call is 0:
  *
  *   first byte       request          first byte      last byte     no byte
  *   read             complete         sent            sent          unsent
  *    |----------------|----- wait -----|--- service ---|--- unsent --|
  *    |--------------------- total ---------------------|
  *
- * Thread: see above; the main thread makes and destroys struct stats_shared,
- *         while no other uses it.
- * Owns:   its memory, which is zeroed pages: a worker that counts nothing
- *         costs address space only. Texts are borrowed.
+ * Thread: see the table above. The main thread makes and destroys struct
+ *         stats_shared while no other thread uses it.
+ * Owns:   its memory, which is zeroed pages, so a worker that counts nothing
+ *         costs only address space. Texts are borrowed.
  */
 #ifndef OBSERVE_STATS_H
 #define OBSERVE_STATS_H
@@ -91,12 +93,13 @@ enum stats_phase {
     STATS_PHASE_COUNT
 };
 
-/* Returns "client", "limit", "parse" and such, for labels and keys. */
+/* Return names like "client", "limit", "parse", for labels and keys. */
 const char *stats_close_name(enum stats_close reason);
 const char *stats_refusal_name(enum stats_refusal reason);
 const char *stats_phase_name(enum stats_phase phase);
 
-/* The largest body of that size class in bytes; UINT64_MAX for the last. */
+/* Returns the length of the largest body in a size class; UINT64_MAX for the
+ * last class. */
 uint64_t stats_size_bound(unsigned size);
 
 static inline unsigned stats_size(uint64_t body_bytes)
@@ -110,13 +113,13 @@ static inline unsigned stats_size(uint64_t body_bytes)
 
 /* --- What is written ------------------------------------------------------ */
 
-/* Times by size of body; the sum is that of all sizes. */
+/* The times of one size class. */
 struct stats_times {
     struct histogram wait;
     struct histogram total;
 };
 
-/* The signal handler writes samples, the sampled thread the times. */
+/* The signal handler writes samples; the sampled thread writes the times. */
 struct stats_profile {
     struct counter samples[STATS_PHASE_COUNT];
     struct counter cpu_ns;
@@ -126,39 +129,40 @@ struct stats_profile {
 /* Counts the access log's lines. */
 struct stats_log {
     struct counter lines;   /* handed to the log */
-    struct counter dropped; /* of these, those lost */
+    struct counter dropped; /* handed to the log, but lost */
     struct counter errors;  /* failed writes */
 };
 
 /* What the compressor threads have done. */
 struct stats_compress {
-    uint64_t made;     /* variants; this and the next six: since the start */
-    uint64_t hopeless; /* files that did not get smaller */
+    /* variants made; all fields up to cpu_ns: since the start */
+    uint64_t made;
+    uint64_t hopeless; /* files whose variant was not smaller */
     uint64_t failed;
-    uint64_t refused; /* orders, as the queue was full */
+    uint64_t refused; /* orders refused, because the queue was full */
     uint64_t bytes_in;
     uint64_t bytes_out;
     uint64_t cpu_ns;
-    uint64_t queued; /* orders now */
+    uint64_t queued; /* orders in the queue now */
     uint64_t memory_bytes;
     uint64_t memory_bytes_max; /* the maximum since the start */
 };
 
-/* Numbers of a worker's own cache; the first five since the start, the others
- * now. */
+/* Numbers of a worker's own cache: hits to saved_bytes since the start, bytes
+ * and entries at present. */
 struct stats_cache {
     uint64_t hits;
     uint64_t misses;
     uint64_t evictions;
-    uint64_t coded;       /* answers with a variant made here */
-    uint64_t saved_bytes; /* saved by these */
+    uint64_t coded;       /* answers with a variant that this server made */
+    uint64_t saved_bytes; /* bytes that these variants saved */
     uint64_t bytes;
     uint64_t entries;
 };
 
-/* Numbers of the proxy cache. The first five are each worker's own. They, and
- * all from evictions on, count since the start; the others are the present
- * ones. */
+/* Numbers of the proxy cache. Each worker counts hits to bypassed itself.
+ * These, and evictions to damaged, count since the start; entries, bytes and
+ * files are present values. */
 struct stats_kept {
     uint64_t hits;
     uint64_t stale;
@@ -176,7 +180,8 @@ struct stats_kept {
 
 static inline bool stats_kept_is_used(const struct stats_kept *kept)
 {
-    const uint64_t *numbers = (const uint64_t *)kept; /* has no other members */
+    /* the struct has only uint64_t members */
+    const uint64_t *numbers = (const uint64_t *)kept;
 
     for (size_t i = 0; i < sizeof(*kept) / sizeof(*numbers); i++)
         if (numbers[i] > 0)
@@ -184,14 +189,15 @@ static inline bool stats_kept_is_used(const struct stats_kept *kept)
     return false;
 }
 
-/* Numbers of a worker's link; held to measured since the start. All workers
- * share the others, of which the greatest is reported. */
+/* Numbers of a worker's link: held, held_bytes and measured since the start.
+ * The other numbers are present values, and the greatest of all workers' is
+ * reported. */
 struct stats_link {
     uint64_t is_engaged; /* 1 or 0 */
     uint64_t held;
     uint64_t held_bytes;
-    uint64_t measured;    /* by a system call */
-    uint64_t limit_bytes; /* budget in force */
+    uint64_t measured;    /* measurements by a system call */
+    uint64_t limit_bytes; /* the present budget */
     uint64_t rate;        /* estimated bytes per second */
     uint64_t delay_us;    /* estimated for the local queue */
 };
@@ -261,21 +267,23 @@ struct stats_shared {
     uint64_t began_mono_ms;
     int64_t began_wall_ns;
     atomic_bool is_draining;
-    struct stats_acceptor acceptor;    /* written by the acceptor */
-    _Alignas(64) struct stats_log log; /* this to kept: the main thread's */
+    struct stats_acceptor acceptor; /* written by the acceptor */
+    /* log, stores and kept: written by the main thread */
+    _Alignas(64) struct stats_log log;
     struct stats_store stores[STATS_STORES_MAX];
     struct counter kept[STATS_KEPT_NUMBERS];
-    /* The compressor's, as in struct stats_compress. */
+    /* The compressor threads' numbers, as in struct stats_compress. */
     struct counter compress[STATS_COMPRESS_NUMBERS];
     struct stats workers[]; /* each written by its worker */
 };
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 MUST_USE struct stats_shared *stats_shared_create(
     const struct stats_options *options, const struct now *now);
 void stats_shared_destroy(struct stats_shared *shared);
 
-/* Marks all later snapshots as draining. Any thread, any number of times. */
+/* Marks all later snapshots as draining. Any thread may call this function, any
+ * number of times. */
 static inline void stats_shared_drain(struct stats_shared *shared)
 {
     atomic_store_explicit(&shared->is_draining, true, memory_order_relaxed);
@@ -286,30 +294,30 @@ static inline void stats_shared_drain(struct stats_shared *shared)
 /* The facts of an exchange when it ends. */
 struct stats_exchange {
     unsigned method;     /* number, below method_count */
-    unsigned status;     /* 0: no answer */
-    uint64_t body_bytes; /* sent of the response's body */
-    uint64_t bytes_in;   /* read of the request */
-    uint64_t bytes_out;  /* sent of the response, with its head */
+    unsigned status;     /* 0 without an answer */
+    uint64_t body_bytes; /* bytes of the response's body that were sent */
+    uint64_t bytes_in;   /* bytes of the request that were read */
+    uint64_t bytes_out;  /* bytes sent of the response, head included */
     uint64_t wait_ns;
     uint64_t service_ns;
     uint64_t total_ns;
     int64_t wall_ns;     /* the present time */
     struct bytes target; /* as sent by the client */
     const struct address *peer;
-    /* False: given up before its last byte; times, target and peer are then
-     * ignored. */
+    /* False if the exchange was given up before its last byte; times, target
+     * and peer are then ignored. */
     bool is_complete;
-    /* A stream of events without a length: since its end comes from outside, it
-     * is never incomplete, and its times are ignored. */
+    /* A stream of events, which has no length. An event from outside ends such
+     * a stream, so it never counts as incomplete, and its times are ignored. */
     bool is_endless;
 };
 
-/* Keeps the exchange if it is among the slowest; for stats_note_exchange(). */
+/* Enters the exchange among the slowest. Only for stats_note_exchange(). */
 void stats_note_slow(struct stats *stats,
                      const struct stats_exchange *exchange);
 
-/* Notes the end of an exchange, once for each that has begun. It takes about 12
- * ns, and */
+/* Notes the end of an exchange. To be called once for each exchange that has
+ * begun. A call takes about 12 ns. */
 static inline void stats_note_exchange(struct stats *stats,
                                        const struct stats_exchange *exchange)
 {
@@ -337,7 +345,8 @@ static inline void stats_note_exchange(struct stats *stats,
 
 _Static_assert((int)STATS_WHAT_IF_SIZES == (int)STATS_SIZE_COUNT, "the same");
 
-/* Notes the time of a reply of that many bytes in a sample, under an order. */
+/* Notes how long a reply of this many bytes took in a sample, or would have
+ * taken under another order. */
 static inline void stats_note_what_if(struct stats *stats,
                                       enum stats_what_if order, uint64_t bytes,
                                       uint64_t ns)
@@ -345,8 +354,8 @@ static inline void stats_note_what_if(struct stats *stats,
     stats_what_if_note(&stats->what_if, order, stats_size(bytes), ns);
 }
 
-/* Notes the time from the last byte handed over until the kernel had none
- * unsent. */
+/* Notes the unsent time of a response: from its last byte handed over until the
+ * kernel had no unsent byte. */
 static inline void stats_note_unsent(struct stats *stats, uint64_t ns)
 {
     histogram_record(&stats->unsent, ns);
@@ -359,7 +368,8 @@ static inline void stats_note_open(struct stats *stats)
     counter_add(&stats->accepted, 1);
 }
 
-/* Notes the end of a connection, once for each that was opened. */
+/* Notes the end of a connection. To be called once for each connection that was
+ * opened. */
 static inline void stats_note_close(struct stats *stats,
                                     enum stats_close reason)
 {
@@ -372,7 +382,8 @@ static inline void stats_note_refused(struct stats_acceptor *acceptor,
     counter_add(&acceptor->refused[reason], 1);
 }
 
-/* depth: responses waiting for their turn; bytes: what these have left. */
+/* Sets the length of the scheduler's queue: depth responses wait for their
+ * turn, and have bytes left to send. */
 static inline void stats_set_queue(struct stats *stats, uint64_t depth,
                                    uint64_t bytes)
 {
@@ -391,7 +402,8 @@ static inline void stats_note_overtake(struct stats *stats)
 void stats_set_cache(struct stats *stats, const struct stats_cache *cache);
 void stats_set_cache_if(struct stats *stats, const struct miniature_told *told);
 
-/* Sets the compressors' numbers; one thread at a time. */
+/* Sets the compressor threads' numbers. Only one thread at a time may call this
+ * function. */
 void stats_set_compress(struct counter compress[STATS_COMPRESS_NUMBERS],
                         const struct stats_compress *numbers);
 void stats_set_kept(struct counter kept[STATS_KEPT_NUMBERS],
@@ -399,8 +411,8 @@ void stats_set_kept(struct counter kept[STATS_KEPT_NUMBERS],
 void stats_set_link(struct stats *stats, const struct stats_link *link);
 
 /* Sets the processor time used and the time that went by, both since the
- * thread's start. Needed without --profile, too: the idle share comes from
- * it. */
+ * thread's start. The share of idle time is computed from these, even without
+ * --profile. */
 static inline void stats_set_cpu(struct stats_profile *profile, uint64_t cpu_ns,
                                  uint64_t wall_ns)
 {
@@ -408,7 +420,7 @@ static inline void stats_set_cpu(struct stats_profile *profile, uint64_t cpu_ns,
     counter_set(&profile->wall_ns, wall_ns);
 }
 
-/* Sets the numbers of the log, all since the start. */
+/* Sets the log's numbers, which count since the start. */
 static inline void stats_set_log(struct stats_log *log, uint64_t lines,
                                  uint64_t dropped, uint64_t errors)
 {
@@ -417,15 +429,15 @@ static inline void stats_set_log(struct stats_log *log, uint64_t lines,
     counter_set(&log->errors, errors);
 }
 
-/* Notes a sample, in the handler of a signal that comes at equal steps of
- * processor time. */
+/* Notes a sample. Called by the handler of a signal that comes at equal steps
+ * of processor time. */
 static inline void stats_note_sample(struct stats_profile *profile,
                                      enum stats_phase phase)
 {
     counter_add(&profile->samples[phase], 1);
 }
 
-/* Makes old slowest requests expire. */
+/* Lets the slowest requests of earlier minutes expire. */
 static inline void stats_tick(struct stats *stats, uint64_t mono_ms)
 {
     slowest_tick(&stats->slowest, mono_ms);

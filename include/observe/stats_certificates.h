@@ -1,9 +1,10 @@
 /*
- * stats_certificates - the state of the sites' certificates: when they end, and
- * for managed ones how their renewal goes.
+ * stats_certificates - the state of the sites' certificates: when they end and,
+ * for managed certificates, how the renewal goes.
  *
- * Thread: any may read; the main thread writes. A lock is held for one copy.
- * Owns:   its copies; the sites' names are borrowed.
+ * Thread: any thread may read; the main thread writes. A lock is held only
+ *         during a copy.
+ * Owns:   copies of all facts; the sites' names are borrowed.
  */
 #ifndef OBSERVE_STATS_CERTIFICATES_H
 #define OBSERVE_STATS_CERTIFICATES_H
@@ -15,16 +16,16 @@
 
 enum { STATS_CERTIFICATE_TEXT_MAX = 255 };
 
-/* The facts of a site's certificate; if it has several, of the first to end.
- * Texts that are too long are cut. */
+/* The facts of a site's certificate. If the site has several certificates, the
+ * facts are of the one that ends first. Texts that are too long are cut. */
 struct stats_certificate_facts {
-    /* Seconds since the epoch; 0: no certificate yet. */
+    /* Seconds since the epoch; 0 without a certificate. */
     int64_t ends_at;
-    int64_t next_at;   /* next order, in such seconds; 0: never */
+    int64_t next_at;   /* time of the next order, likewise; 0 for never */
     uint64_t failures; /* consecutive failed orders */
     char names[STATS_CERTIFICATE_TEXT_MAX + 1];  /* "a.example,b.example" */
-    char issuer[STATS_CERTIFICATE_TEXT_MAX + 1]; /* "": nobody known */
-    char error[STATS_CERTIFICATE_TEXT_MAX + 1];  /* the last; "": none */
+    char issuer[STATS_CERTIFICATE_TEXT_MAX + 1]; /* "" if unknown */
+    char error[STATS_CERTIFICATE_TEXT_MAX + 1];  /* the last error, or "" */
 };
 
 struct stats_certificates {
@@ -37,28 +38,28 @@ struct stats_certificates {
     } * items;
 };
 
-/* Makes room for count certificates without facts. False: no memory, and
- * nothing to close. */
+/* Makes room for count certificates without facts. Returns false if there is no
+ * memory; there is then nothing to close. */
 MUST_USE bool stats_certificates_open(struct stats_certificates *certificates,
                                       size_t count);
 void stats_certificates_close(struct stats_certificates *certificates);
 
-/* number must be below count. */
+/* Sets the name of a site. number must be below count. */
 void stats_certificates_name(struct stats_certificates *certificates,
                              size_t number, const char *site);
 void stats_certificates_set(struct stats_certificates *certificates,
                             size_t number,
                             const struct stats_certificate_facts *facts);
 
-/* A certificate for reports. The texts lie in facts. */
+/* A certificate for reports. The texts except site lie in facts. */
 struct stats_certificate {
     const char *site;
     const char *names;
     const char *issuer;
     const char *error;
-    uint64_t left_ms; /* time until it ends; 0: it has ended */
+    uint64_t left_ms; /* time until it ends; 0 if it has ended */
     uint64_t failures;
-    int64_t next_ns; /* since the epoch; 0: never */
+    int64_t next_ns; /* since the epoch; 0 for never */
     struct stats_certificate_facts facts;
 };
 

@@ -2,7 +2,7 @@
  * stats_http2 - counts what HTTP/2 clients do, and the abuses for which they
  * were stopped.
  *
- * Thread: as stats.h.
+ * Thread: see stats.h.
  * Owns:   nothing.
  */
 #ifndef OBSERVE_STATS_HTTP2_H
@@ -44,7 +44,7 @@ struct stats_http2 {
     struct counter abuses[STATS_HTTP2_ABUSE_COUNT];
 };
 
-/* The numbers of struct stats_http2 after reading. */
+/* The numbers of struct stats_http2, summed over workers. */
 struct stats_http2_sums {
     uint64_t events[STATS_HTTP2_EVENT_COUNT];
     uint64_t abuses[STATS_HTTP2_ABUSE_COUNT];
@@ -68,7 +68,8 @@ void stats_http2_add(struct stats_http2_sums *sums,
 /* Whether any client has spoken HTTP/2. */
 bool stats_http2_is_used(const struct stats_http2_sums *sums);
 
-/* Returns "streams", "resets" ... for labels and keys; NULL: no such number. */
+/* Return names like "streams", "resets", for labels and keys; NULL if there is
+ * no such number. */
 const char *stats_http2_event_name(unsigned number);
 const char *stats_http2_abuse_name(unsigned number);
 

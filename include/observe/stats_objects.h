@@ -1,7 +1,7 @@
 /*
- * stats_objects - the objects that rows of the statistics describe: the
- * snapshot, each worker, store, upstream server and so on; and the numbers of
- * rows that have several.
+ * stats_objects - the objects that rows of the statistics describe (the
+ * snapshot, each worker, store, upstream server and so on), and the items of
+ * rows that have several numbers.
  *
  * Thread: any; constants and values only.
  */
@@ -12,7 +12,7 @@
 
 /* --- Objects ------------------------------------------------------------- */
 
-/* A label of the metrics and its value; name is NULL without one. */
+/* A label of the metrics and its value. name is NULL if there is no label. */
 struct stats_label {
     const char *name;
     const char *value;
@@ -20,31 +20,32 @@ struct stats_label {
 
 struct stats_object {
     const void *base;
-    struct stats_label labels[2];            /* these identify it */
+    struct stats_label labels[2];            /* identify the object */
     const struct stats_store_options *store; /* NULL for all but stores */
     struct stats_upstream upstream;          /* set for upstream servers */
     struct stats_certificate certificate;    /* set for certificates */
     char number[16];                         /* private */
 };
 
-/* How many objects a part has, such as workers or stores; 1 for parts of the
- * whole server. */
+/* Returns how many objects a part has, such as workers or stores; 1 for a part
+ * of the whole server. */
 size_t stats_object_count(const struct stats_snapshot *snapshot,
                           enum stats_part part);
 
-/* number must be below that count. The object borrows from the snapshot, and
- * points into itself. */
+/* Gets an object; number must be below stats_object_count(). The object borrows
+ * from the snapshot. It must not be copied, since it points into itself. */
 void stats_object_get(const struct stats_snapshot *snapshot,
                       enum stats_part part, size_t number,
                       struct stats_object *object_out);
 
-/* Whether the object has a value for the row: stores' engines differ. */
+/* Whether the object has a value for the row. The engines of stores have
+ * different numbers. */
 bool stats_object_has(const struct stats_object *object,
                       const struct stats_row *row);
 
 /* --- Vectors and distributions ------------------------------------------- */
 
-/* Zeroed at first. */
+/* One counter of a vector. The caller zeroes the struct at first. */
 struct stats_item {
     const char *name;
     uint64_t value;
@@ -53,7 +54,8 @@ struct stats_item {
     char code[4];
 };
 
-/* Goes on to the next counter of a vector. False: that was the last. */
+/* Goes on to the next counter of a vector. Returns false behind the last
+ * counter. */
 bool stats_item_next(const struct stats_row *row,
                      const struct stats_snapshot *snapshot,
                      struct stats_item *item);
@@ -64,7 +66,7 @@ enum { STATS_QUANTILE_COUNT = 7 };
 extern const struct stats_quantile {
     const char *name;  /* name in the JSON */
     const char *title; /* title of a column */
-    double share;      /* share of values not above it; -1: the mean */
+    double share;      /* share of values not above it; -1 for the mean */
 } stats_quantiles[STATS_QUANTILE_COUNT];
 
 /* Returns the quantile's value in nanoseconds. */

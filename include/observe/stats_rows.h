@@ -1,12 +1,12 @@
 /*
- * stats_rows - the table of the statistics: for each number its name, its
- * meaning, and its place.
+ * stats_rows - the table of the statistics: the name, the meaning and the place
+ * of each number.
  *
  * Every view goes through the table: the report, the metrics, the JSON, and
- * `sprintd top` and the dashboard, which read the JSON. A new number is a field
- * that is counted and a row here; a view shows it if its row has a text for
- * that view. A row describes one object: the snapshot, or each worker, store
- * and so on.
+ * `sprintd top` and the dashboard, which read the JSON. A new number needs a
+ * field that is counted, and a row here. A view shows the number if the row has
+ * a text for that view. A row describes one kind of object: the snapshot, or
+ * each worker, store and so on.
  *
  * Thread: any; constants and values only.
  */
@@ -18,7 +18,7 @@
 /* --- Rows ---------------------------------------------------------------- */
 
 enum stats_part {
-    /* Parts that exist once; their rows lie in struct stats_snapshot. */
+    /* Parts that exist once; their fields lie in struct stats_snapshot. */
     STATS_PART_SERVER,
     STATS_PART_REQUESTS,
     STATS_PART_METHODS,
@@ -36,7 +36,7 @@ enum stats_part {
     STATS_PART_LOG,
     STATS_PART_CPU,
     STATS_PART_TIMES,
-    /* Parts that exist several times. */
+    /* Parts that exist several times; their fields lie in the struct named. */
     STATS_PART_CACHE_IF,    /* struct stats_cache_if */
     STATS_PART_SIZE,        /* struct stats_by_size */
     STATS_PART_WORKER,      /* struct stats_worker */
@@ -44,8 +44,8 @@ enum stats_part {
     STATS_PART_UPSTREAM,    /* struct stats_upstream */
     STATS_PART_CERTIFICATE, /* struct stats_certificate */
     STATS_PART_COUNT,
-    STATS_PART_POINT = STATS_PART_COUNT /* struct history_point, an array in the
-                                           JSON, not in snapshots */
+    /* struct history_point: an array in the JSON; not part of a snapshot */
+    STATS_PART_POINT = STATS_PART_COUNT
 };
 
 enum stats_kind {
@@ -59,45 +59,48 @@ enum stats_unit {
     STATS_UNIT_NUMBER,
     STATS_UNIT_BYTES,
     STATS_UNIT_BYTES_A_SECOND,
-    STATS_UNIT_NS, /* microseconds in the JSON; 0: unknown */
+    STATS_UNIT_NS, /* microseconds in the JSON; 0 if unknown */
     STATS_UNIT_US,
     STATS_UNIT_MS,     /* seconds in the JSON */
     STATS_UNIT_MOMENT, /* nanoseconds since the epoch; seconds in the JSON */
     STATS_UNIT_BOOL,
     STATS_UNIT_TEXT,  /* a const char *; a label in the metrics */
-    STATS_UNIT_SHARE, /* a double from 0 to 1; NAN: unknown */
-    STATS_UNIT_RATE   /* a double; NAN: unknown */
+    STATS_UNIT_SHARE, /* a double from 0 to 1; NAN if unknown */
+    STATS_UNIT_RATE   /* a double; NAN if unknown */
 };
 
 struct stats_row {
     enum stats_part part;
     enum stats_kind kind;
     enum stats_unit unit;
-    bool is_sparse; /* the report and the JSON omit 0; gauges unknown for some
-                       objects are omitted from all views */
-    size_t offset;  /* of the field in its object */
+    /* the report and the JSON omit 0; all views omit an unknown gauge */
+    bool is_sparse;
+    size_t offset; /* of the field in its object */
     size_t bytes;
-    const char *name;   /* name in the JSON; NULL: not shown there */
-    const char *label;  /* in the report (for a vector: put before its names),
-                           or of a trend in top; NULL: none */
+    const char *name; /* name in the JSON; NULL if not in the JSON */
+    /* label in the report (a vector's names follow it), or of a trend in top;
+     * or NULL */
+    const char *label;
     const char *metric; /* or NULL; rows of one metric are neighbours */
-    const char *help;   /* of the metric, in its first row, which every object
-                           with one of its rows has */
-    const char *key;    /* for a vector: the label that has its names as values;
-                           else distinguishes a metric's rows, or NULL */
-    struct {            /* for `sprintd top` */
+    /* the metric's help, in the metric's first row, which all of its objects
+     * have */
+    const char *help;
+    /* for a vector, the label whose values are the vector's names; else a
+     * label's value that tells the metric's rows apart, or NULL */
+    const char *key;
+    struct { /* for `sprintd top` */
         const char *text;
-        unsigned position; /* in the part's line, from 1; 0: not shown */
+        unsigned position; /* in the part's line, from 1; 0 if not shown */
     } top;
 };
 
-/* Returns the row of a part after row: the first for NULL, NULL after the
- * last. */
+/* Returns the row of a part that follows row. Returns the part's first row if
+ * row is NULL, and NULL after the last. */
 const struct stats_row *stats_row_next(enum stats_part part,
                                        const struct stats_row *row);
 
-/* Return the field in the object at base, and its value as a number or a
- * text. */
+/* Return the row's field in the object at base: a pointer to the field, or the
+ * value as a number or a text. */
 const void *stats_row_at(const struct stats_row *row, const void *base);
 uint64_t stats_row_number(const struct stats_row *row, const void *base);
 const char *stats_row_text(const struct stats_row *row, const void *base);

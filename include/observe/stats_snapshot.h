@@ -1,13 +1,15 @@
 /*
- * stats_snapshot - all statistics at about one moment, as plain numbers, from
- * which every report is written.
+ * stats_snapshot - all statistics at about one moment, as plain numbers. All
+ * reports are written from a snapshot.
  *
- * Taking a snapshot costs its reader about 10 us for each worker, and the
- * workers only the cache lines that are read.
+ * Taking a snapshot costs the reading thread about 10 us for each worker. It
+ * costs the workers only misses of the cache lines that are read.
  *
- * Thread: any may call stats_read(), also at once; a snapshot is its owner's.
- * Owns:   its memory: 0.3 MB reserved, but only pages that are not 0 are used.
- *         Texts are borrowed from the options of the statistics.
+ * Thread: any thread may call stats_read(), even several at once; a snapshot
+ *         belongs to one thread.
+ * Owns:   its memory: 0.3 MB are reserved, but only pages with numbers other
+ *         than 0 are used. Texts are borrowed from the options of the
+ *         statistics.
  */
 #ifndef OBSERVE_STATS_SNAPSHOT_H
 #define OBSERVE_STATS_SNAPSHOT_H
@@ -25,9 +27,9 @@ struct stats_worker {
     uint64_t queue_bytes;
 };
 
-/* Shares of the workers' time: idle, and each phase of the rest. They add up to
- * 1; without samples there is only idle. A phase's share of processor time is
- * phases[i] / (1 - idle). */
+/* Shares of the workers' time: idle, and each phase. All shares add up to 1;
+ * without samples only idle is set. The share of a phase in the processor time
+ * is phases[i] / (1 - idle). */
 struct stats_shares {
     double idle;
     double phases[STATS_PHASE_COUNT];
@@ -43,7 +45,7 @@ struct stats_by_size {
 /* Hit ratios of the workers' caches for another size and policy. */
 struct stats_cache_if {
     const char *policy;
-    const char *size; /* relative to the real size: "1/4" */
+    const char *size; /* relative to the real size, like "1/4" */
     uint64_t bytes;   /* bytes of each worker's cache */
     double hit_ratio;
     double byte_hit_ratio;
@@ -51,14 +53,14 @@ struct stats_cache_if {
 
 struct stats_snapshot {
     struct stats_options options;
-    int64_t wall_ns; /* when it was taken, in ns since the epoch */
+    int64_t wall_ns; /* when the snapshot was taken, since the epoch */
     uint64_t mono_ms;
     int64_t began_wall_ns;
     uint64_t uptime_ms;
     bool is_draining;
 
     uint64_t requests;
-    double requests_a_second; /* NAN: no time has passed */
+    double requests_a_second; /* NAN if no time has passed */
     uint64_t methods[STATS_METHODS_MAX];
     uint64_t statuses[STATS_STATUS_COUNT]; /* index 0 is STATS_STATUS_MIN */
     uint64_t incomplete;                   /* incomplete requests */
@@ -76,14 +78,14 @@ struct stats_snapshot {
     struct stats_cache cache;
     struct stats_compress compress;
     struct stats_kept kept;
-    double hit_ratio; /* share of hits in the cache; NAN: no lookups */
+    double hit_ratio; /* share of cache hits; NAN without lookups */
     struct miniature_told cache_told;
     /* Meaningless if cache_told has no requests. */
     struct stats_cache_if cache_if[MINIATURE_MODELS];
     struct stats_link link;
     uint64_t queue_depth;
-    uint64_t queue_depth_max; /* sum of the workers' maxima, perhaps of
-                                 different moments */
+    /* sum of the workers' maxima, which may be of different moments */
+    uint64_t queue_depth_max;
     uint64_t queue_bytes;
     uint64_t overtakes;
     uint64_t log_lines;
@@ -108,30 +110,30 @@ struct stats_snapshot {
     unsigned slowest_count;
     struct slow_request slowest[SLOWEST_COUNT]; /* slowest first */
 
-    /* Borrowed, and read when reported. The owner sets it after each
-     * stats_read(); NULL: none. */
+    /* Borrowed, and read while a report is written. The snapshot's owner sets
+     * this field after each stats_read(); NULL without upstreams. */
     const struct stats_upstreams *upstreams;
-    /* Borrowed, like upstreams; NULL: none. */
+    /* Borrowed and set like upstreams; NULL without certificates. */
     const struct stats_certificates *certificates;
 
     struct stats_worker workers[]; /* options.worker_count of them */
 };
 
-/* Makes an empty snapshot with room for the workers of shared. NULL: no memory.
- */
+/* Makes an empty snapshot with room for the workers of shared. Returns NULL if
+ * there is no memory. */
 MUST_USE struct stats_snapshot *stats_snapshot_create(const struct stats_shared
                                                           *shared);
 void stats_snapshot_destroy(struct stats_snapshot *snapshot);
 
-/* Makes it empty again, so that it uses one page of memory. */
+/* Empties the snapshot, which then uses only one page of memory. */
 void stats_snapshot_clear(struct stats_snapshot *snapshot);
 
 /* Fills a snapshot that was made for shared. */
 void stats_read(const struct stats_shared *shared, const struct now *now,
                 struct stats_snapshot *snapshot);
 
-/* The numbers of a moment that change whenever anything happens, times
- * excepted: if two pulses are equal, nothing has happened between them. */
+/* A few numbers of one moment. At least one of them changes whenever anything
+ * happens, so nothing has happened between two equal pulses. */
 struct stats_pulse {
     uint64_t requests;
     uint64_t bytes_out;
@@ -142,7 +144,7 @@ struct stats_pulse {
     uint64_t misses;
 };
 
-/* Costs a hundredth of stats_read(). */
+/* Reads a pulse. A call costs a hundredth of stats_read(). */
 void stats_read_pulse(const struct stats_shared *shared,
                       struct stats_pulse *pulse_out);
 

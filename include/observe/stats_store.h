@@ -1,12 +1,12 @@
 /*
- * stats_store - the statistics of a key-value store: each worker's counts of
- * its questions, and the store's own numbers.
+ * stats_store - the statistics of a key-value store: how many questions each
+ * worker has asked, and the store's own numbers.
  *
- * stats_rows.h says how they are shown. Numbers that an engine does not have (a
- * store on another machine has no map) are shown nowhere.
+ * stats_rows.h says how the numbers are shown. Numbers that an engine does not
+ * have (a store on another machine has no map) are not shown.
  *
- * Thread: a worker writes its counters; the main thread the store's numbers,
- *         once a second and before it reports.
+ * Thread: a worker writes its counters. The main thread writes the store's
+ *         numbers, once a second and before a report.
  * Owns:   nothing.
  */
 #ifndef OBSERVE_STATS_STORE_H
@@ -18,8 +18,8 @@
 enum { STATS_STORES_MAX = 8, STATS_STORE_PREFIX_MAX = 204 };
 
 enum stats_store_number {
-    /* Counted by workers. A batch that was done counts as one, and each of its
-     * operations; a failed one counts once, by its reason. */
+    /* Counted by workers. A batch that was done counts as a batch, and each of
+     * its operations counts, too. A failed batch counts once, by its reason. */
     STATS_STORE_FOUND,
     STATS_STORE_MISSING,
     STATS_STORE_LISTS,
@@ -40,11 +40,11 @@ enum stats_store_number {
     STATS_STORE_MAP_BYTES,
     STATS_STORE_USED_BYTES,
     STATS_STORE_COMMITS,
-    STATS_STORE_WRITES, /* answered by these commits */
+    STATS_STORE_WRITES, /* writes that the commits answered */
     STATS_STORE_SWEPT,
     STATS_STORE_QUEUE_WRITES,
     STATS_STORE_QUEUE_BYTES,
-    /* From a store with a cache in front of it. */
+    /* From a store with a kv_cache. */
     STATS_STORE_CACHE_HITS,
     STATS_STORE_CACHE_MISSES,
     STATS_STORE_CACHE_EVICTIONS,
@@ -65,10 +65,12 @@ enum stats_store_number {
 struct stats_store_options {
     char prefix[STATS_STORE_PREFIX_MAX]; /* "/kv" */
     const char *engine;                  /* "lmdb" or "redis" */
-    uint32_t numbers;                    /* bits of the numbers that it has */
+    /* bits of the numbers that the engine has */
+    uint32_t numbers;
 };
 
-/* Each worker has one, and the main thread another. */
+/* The counters of one store. Each worker has this struct, and the main
+ * thread. */
 struct stats_store {
     struct counter numbers[STATS_STORE_NUMBERS];
 };

@@ -1,7 +1,7 @@
 /*
  * stats_tls - counts clients' TLS handshakes by their results.
  *
- * Thread: as stats.h.
+ * Thread: see stats.h.
  * Owns:   nothing.
  */
 #ifndef OBSERVE_STATS_TLS_H
@@ -20,8 +20,8 @@ enum stats_tls_handshake {
 enum stats_tls_failure {
     STATS_TLS_VERSION,     /* no common version */
     STATS_TLS_CIPHER,      /* no common cipher */
-    STATS_TLS_NAME,        /* no certificate for that name */
-    STATS_TLS_CERTIFICATE, /* the client's: missing or invalid */
+    STATS_TLS_NAME,        /* no certificate for the name that was asked for */
+    STATS_TLS_CERTIFICATE, /* the client's certificate is missing or invalid */
     STATS_TLS_ALERT,       /* the client sent an alert */
     STATS_TLS_PLAIN_HTTP,  /* the client spoke plain HTTP */
     STATS_TLS_GONE,        /* the client has left */
@@ -39,7 +39,7 @@ struct stats_tls {
     struct counter groups[STATS_TLS_GROUP_COUNT];
 };
 
-/* The numbers of struct stats_tls after reading. */
+/* The numbers of struct stats_tls, summed over workers. */
 struct stats_tls_sums {
     uint64_t handshakes[STATS_TLS_HANDSHAKE_COUNT];
     uint64_t failed[STATS_TLS_FAILURE_COUNT];
@@ -47,8 +47,8 @@ struct stats_tls_sums {
     uint64_t groups[STATS_TLS_GROUP_COUNT];
 };
 
-/* Notes a completed handshake. version and group are names such as "TLSv1.3",
- * "x25519"; empty: unknown. */
+/* Notes a completed handshake. version and group are names like "TLSv1.3" and
+ * "x25519", empty if unknown. */
 void stats_tls_note(struct stats_tls *tls, bool is_resumed,
                     struct bytes version, struct bytes group);
 
@@ -63,8 +63,8 @@ void stats_tls_add(struct stats_tls_sums *sums, const struct stats_tls *tls);
 /* Whether any client has tried TLS. */
 bool stats_tls_is_used(const struct stats_tls_sums *sums);
 
-/* Returns "resumed", "plain_http", "TLSv1.3", "x25519" and such, for labels and
- * keys; NULL: no such number. */
+/* Return names like "resumed", "plain_http", "TLSv1.3", "x25519", for labels
+ * and keys; NULL if there is no such number. */
 const char *stats_tls_handshake_name(unsigned number);
 const char *stats_tls_failure_name(unsigned number);
 const char *stats_tls_version_name(unsigned number);

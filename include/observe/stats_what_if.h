@@ -1,15 +1,15 @@
 /*
- * stats_what_if - how long replies took in samples of time, and how long they
- * would have taken in other orders (engine/what_if.h).
+ * stats_what_if - how long replies took in sampled intervals, and how long the
+ * replies would have taken in other orders (engine/what_if.h).
  *
- * Thread: as for all statistics: one writes, any may read.
+ * Thread: one thread writes, any thread may read.
  */
 #ifndef OBSERVE_STATS_WHAT_IF_H
 #define OBSERVE_STATS_WHAT_IF_H
 
 #include "observe/histogram.h"
 
-enum { STATS_WHAT_IF_SIZES = 5 /* size classes, as for all times */ };
+enum { STATS_WHAT_IF_SIZES = 5 /* the size classes of stats.h */ };
 
 enum stats_what_if {
     STATS_WHAT_IF_DID, /* the real order */
@@ -25,7 +25,7 @@ struct stats_what_if_times {
     struct counter counts[STATS_WHAT_IF_SIZES];
 };
 
-/* Notes one reply of that size class. */
+/* Notes the time of one reply under an order; size is its size class. */
 static inline void stats_what_if_note(struct stats_what_if_times *times,
                                       enum stats_what_if order, unsigned size,
                                       uint64_t ns)

@@ -3,9 +3,9 @@
  * dashboard.
  *
  * Times are microseconds with a fraction, shares go from 0 to 1, and moments
- * are seconds since the epoch. What was not counted is 0. Texts from clients
- * are escaped. The JSON is one line without a line end, so that a server-sent
- * event can contain it.
+ * are seconds since the epoch. Numbers that were not counted are 0. Texts from
+ * clients are escaped. The JSON is one line without a line end, so that a
+ * server-sent event can contain it.
  *
  * Thread: any.
  */
@@ -15,16 +15,16 @@
 #include "base/buf.h"
 #include "observe/history.h"
 
-/* The maximum length of the JSON, for out: 300 points, 1,024 workers and 256
- * upstreams, all numbers and names of full length. */
+/* The size that out needs at most: for 300 points, 1,024 workers and 256
+ * upstreams, with all numbers and names of full length. */
 enum { STATUS_JSON_BYTES_MAX = 2 * 1024 * 1024 };
 
 /* Puts all statistics, with the history. */
 void status_json_put(struct buf *out, const struct stats_snapshot *snapshot,
                      struct history *history);
 
-/* Puts the same for every second: instead of "history" there is "point", its
- * newest (null before there is one). */
+/* Puts the JSON that is sent every second. It has "point", the newest point of
+ * the history or null, instead of "history". */
 void status_json_put_tick(struct buf *out,
                           const struct stats_snapshot *snapshot,
                           struct history *history);

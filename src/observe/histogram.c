@@ -8,7 +8,7 @@ void histogram_add_to(const struct histogram *histogram,
     uint64_t count = 0;
 
     if (min > max)
-        return; /* empty, or its first value is being recorded */
+        return; /* empty, or the first value is being recorded */
     for (unsigned i = distribution_bucket(min); i <= distribution_bucket(max);
          i++) {
         uint64_t more = counter_read(&histogram->buckets[i]);

@@ -6,7 +6,8 @@
 #include "base/pages.h"
 
 struct history {
-    /* Used by the feeding thread: numbers of the last snapshot. */
+    /* Numbers of the last snapshot, used only by the thread that calls
+     * history_note(). */
     uint64_t requests;
     uint64_t bytes_out;
     uint64_t hits;
@@ -17,8 +18,9 @@ struct history {
     struct distribution difference;
     struct distribution nothing; /* always empty */
 
-    pthread_mutex_t mutex; /* guards all below */
-    size_t noted;          /* points so far; the last is number noted - 1 */
+    pthread_mutex_t mutex; /* guards noted and points */
+    /* count of all points; the last is number noted - 1 */
+    size_t noted;
     struct history_point points[HISTORY_POINTS_MAX];
 };
 
@@ -41,7 +43,8 @@ void history_destroy(struct history *history)
     pages_close(history, sizeof(*history));
 }
 
-/* Returns the increase since previous, and sets that to present. */
+/* Returns the increase from *previous to present, and sets *previous to
+ * present. */
 static uint64_t advance(uint64_t *previous, uint64_t present)
 {
     uint64_t more = present > *previous ? present - *previous : 0;
@@ -50,8 +53,8 @@ static uint64_t advance(uint64_t *previous, uint64_t present)
     return more;
 }
 
-/* Times only grow: if their count has not changed, they are equal, and nothing
- * is copied. */
+/* Returns the times recorded since *previous, and sets *previous to *present.
+ * If the count has not changed, no time was recorded, and nothing is copied. */
 static const struct distribution *advance_times(
     struct history *history, struct distribution *previous,
     const struct distribution *present)
@@ -64,8 +67,9 @@ static const struct distribution *advance_times(
     return &history->difference;
 }
 
-/* Workers report their caches once a second, each on its own clock: perhaps
- * none has since the last point. */
+/* Returns the hit ratio since the last point. Workers report their caches once
+ * a second, each on its own clock. So if no worker has reported, the last ratio
+ * stays, unless there were no requests. */
 static double advance_hit_ratio(struct history *history,
                                 const struct stats_snapshot *snapshot)
 {
@@ -90,7 +94,8 @@ static void add_point(struct history *history,
 void history_note(struct history *history,
                   const struct stats_snapshot *snapshot)
 {
-    double hit_ratio = advance_hit_ratio(history, snapshot); /* first */
+    /* The hit ratio comes first, since it needs the old history->requests. */
+    double hit_ratio = advance_hit_ratio(history, snapshot);
     struct history_point point = {
         .wall_ns = snapshot->wall_ns,
         .requests = advance(&history->requests, snapshot->requests),
@@ -113,7 +118,8 @@ void history_note_nothing(struct history *history, int64_t wall_ns)
 {
     struct history_point point = {.wall_ns = wall_ns, .hit_ratio = NAN};
 
-    if (history->noted > 0) { /* only this thread writes it */
+    /* read without the mutex: only this thread writes */
+    if (history->noted > 0) {
         const struct history_point *last =
             &history->points[(history->noted - 1) % HISTORY_POINTS_MAX];
 

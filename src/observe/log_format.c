@@ -9,7 +9,7 @@
 #define OF_TLS(member) offsetof(struct log_tls, member)
 #define OF_UPSTREAM(member) offsetof(struct log_upstream, member)
 
-/* In the order of listings. */
+/* The fields, in the order of listings. */
 static const struct field {
     const char *name;
     enum log_kind kind;
@@ -62,7 +62,7 @@ enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
 #define COMMON "%{remote} - - [%{time}] \"%{request}\" %{status} %{bytes}"
 
-/* The templates of a named format; NULL: the event has no line. */
+/* A named format. A template is NULL if the event has no line. */
 static const struct preset {
     const char *name;
     bool is_json;
@@ -141,7 +141,8 @@ static const struct field *find_field(struct bytes name)
     return NULL;
 }
 
-/* Takes the name behind "header:" and the like. False: no such field. */
+/* Takes the header's name from "header:NAME" or "response_header:NAME". Returns
+ * false if field is neither. */
 static bool take_header(struct bytes field, struct bytes *name_out,
                         enum log_kind *kind_out)
 {
@@ -164,8 +165,9 @@ static bool take_header(struct bytes field, struct bytes *name_out,
     return false;
 }
 
-/* Only the length of a header's name is checked: no message has a field with an
- * invalid name. */
+/* Sets a step to a header's value. Only the length of the header's name is
+ * checked: for an invalid name no message has a field, so the value is
+ * empty. */
 static bool set_header(const struct compiler *compiler, struct log_step *step,
                        enum log_kind kind, struct bytes name)
 {
@@ -208,8 +210,9 @@ static bool set_field(const struct compiler *compiler, struct log_step *step,
     return true;
 }
 
-/* Takes a step off the front of *rest: the text before the next '%', and the
- * field that begins there; for "%%", the text with one '%'. */
+/* Takes the first step from *rest: the text before the next '%', and the field
+ * that begins with this '%'. At "%%" the step is the text and one '%', without
+ * a field. */
 static bool take_step(const struct compiler *compiler, struct bytes *rest,
                       struct log_step *step)
 {
@@ -247,7 +250,7 @@ _Static_assert((int)LOG_TEMPLATE_BYTES_MAX +
                    (int)LOG_LINE_BYTES_MAX / 2,
                "at least half of a line is left for texts");
 
-/* Plans how many bytes of each text fit, so that no line is too long. */
+/* Computes how many bytes of each text fit, so that no line is too long. */
 static void plan_room(struct log_template *template, unsigned growth)
 {
     unsigned texts = 0;
@@ -257,7 +260,7 @@ static void plan_room(struct log_template *template, unsigned growth)
     for (unsigned i = 0; i < template->step_count; i++) {
         template->fixed_max += template->steps[i].literal_len;
         if (template->steps[i].kind <= LOG_LAST_TEXT) {
-            template->fixed_max += 3; /* "..." where it is cut */
+            template->fixed_max += 3; /* "..." where the text is cut */
             texts++;
         } else {
             template->fixed_max += ADDRESS_TEXT_MAX; /* the longest value */

@@ -64,7 +64,7 @@ static inline uint64_t has_zero(uint64_t word)
     return (word - EACH_BYTE(0x01)) & ~word & EACH_BYTE(0x80);
 }
 
-/* Returns 0 if none of eight bytes must be escaped. */
+/* Returns 0 if none of the eight bytes must be escaped. */
 static inline uint64_t find_odd(const char *at)
 {
     uint64_t word;
@@ -76,8 +76,8 @@ static inline uint64_t find_odd(const char *at)
            has_zero(word ^ EACH_BYTE(0x7F));
 }
 
-/* Whether nothing must be escaped. The last word may overlap the one before; a
- * short text is padded with spaces. */
+/* Whether no byte of the text must be escaped. The last word may overlap the
+ * word before; a short text is padded with spaces. */
 static bool is_plain(struct bytes text)
 {
     char spaced[8] = "        ";
@@ -94,7 +94,7 @@ static bool is_plain(struct bytes text)
     return odd == 0;
 }
 
-/* Cuts a text before a UTF-8 character, not within it. */
+/* Cuts a text to at most `most` bytes, between two UTF-8 characters. */
 static struct bytes cut(struct bytes text, size_t most)
 {
     size_t len = most;
@@ -105,12 +105,13 @@ static struct bytes cut(struct bytes text, size_t most)
     return (struct bytes){text.data, len};
 }
 
-/* Literals and many texts are too short for a call of memcpy(3) to pay. */
+/* Copies len bytes. Most texts are so short that a call of memcpy(3) would take
+ * longer. */
 static inline char *put(char *at, const char *data, size_t len)
 {
     if (len > 16) {
         memcpy(at, data, len);
-    } else if (len >= 8) { /* in two words that may overlap */
+    } else if (len >= 8) { /* two words, which may overlap */
         memcpy(at, data, 8);
         memcpy(at + len - 8, data + len - 8, 8);
     } else if (len >= 4) {
@@ -215,7 +216,8 @@ static struct bytes find_text(const struct log_entry *entry,
                        : BYTES("");
 }
 
-/* Puts one of the server's own words, which need no escapes, or nothing. */
+/* Puts one of the server's own words, which need no escapes; "-" if the word is
+ * empty and the format is not JSON. */
 static char *put_word(char *at, struct bytes word, bool is_json)
 {
     return word.len == 0 && !is_json ? put(at, "-", 1)
@@ -227,7 +229,7 @@ static char *put_step(char *at, const struct log_step *step,
                       const struct log_entry *entry, bool is_json)
 {
     switch ((enum log_kind)step->kind) {
-    case LOG_TEXT: /* done by the caller, like other texts */
+    case LOG_TEXT: /* the caller puts all texts */
     case LOG_UPSTREAM_NAME:
     case LOG_TLS:
     case LOG_HEADER:
@@ -265,7 +267,7 @@ static char *put_step(char *at, const struct log_step *step,
     return at;
 }
 
-/* Returns the maximum length of the line. */
+/* Returns the maximum length of the entry's line. */
 static size_t bound(const struct log_format *format,
                     const struct log_template *template,
                     const struct log_entry *entry)

@@ -72,11 +72,11 @@ void log_ring_fini(struct log_ring *ring)
     ring->memory = NULL;
 }
 
-/* Collects the blocks that were given back. False: there is no block to fill.
- * Sequentially consistent, as in log_ring_give_back(): a worker first counts
- * itself as waiting and then looks for a block; the writing thread first gives
- * one back and then looks for waiting workers; so at least one of them sees the
- * other. */
+/* Collects the blocks that were given back. Returns false if there is no block
+ * to fill. The load is sequentially consistent, as in log_ring_give_back(). A
+ * worker first counts itself as waiting and then looks for a block; the writing
+ * thread first gives a block back and then looks for waiting workers. So either
+ * the worker sees the block, or the thread sees the worker. */
 static bool reclaim(struct log_ring *ring)
 {
     unsigned given_back = atomic_load(&ring->given_back);

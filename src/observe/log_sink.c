@@ -17,7 +17,7 @@
 enum {
     PRIORITY = 16 * 8 + 6, /* local0.info */
     BATCH = 32,            /* datagrams per system call */
-    TORN_NS = 10000000     /* more than a write takes */
+    TORN_NS = 10000000     /* longer than a write takes */
 };
 
 #define SYSLOG "syslog:"
@@ -50,7 +50,7 @@ static int open_path(const struct log_sink *sink)
 
     if (sink->is_syslog)
         return connect_to_daemon(sink->path);
-    /* O_NONBLOCK: opening and writing never wait for a FIFO's reader. */
+    /* With O_NONBLOCK, opening and writing never wait for a FIFO's reader. */
     fd = open(sink->path,
               O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
     return fd == -1 ? file_broker_ask(FILE_APPEND, sink->path, -errno) : fd;
@@ -63,15 +63,17 @@ static int open_output(struct log_sink *sink, int fd)
 
     if (flags == -1 || fstat(fd, &st) == -1)
         return -errno;
-    if ((flags & O_ACCMODE) == O_RDONLY) /* also opened by O_PATH */
+    /* A descriptor opened with O_PATH has O_RDONLY, too. */
+    if ((flags & O_ACCMODE) == O_RDONLY)
         return -EBADF;
     sink->fd = fd;
     sink->may_block = !S_ISREG(st.st_mode) && !(flags & O_NONBLOCK);
     return 0;
 }
 
-/* Returns the descriptor that `where` names, without opening it: opening
- * /dev/stdout would open the file behind it anew, which may be forbidden. */
+/* Returns the standard descriptor that `where` names, or -1. Nothing is opened:
+ * opening /dev/stdout would open the file behind it anew, which may be
+ * forbidden. */
 static int output_of(const char *where)
 {
     if (strcmp(where, "-") == 0 || strcmp(where, "/dev/stdout") == 0)
@@ -89,8 +91,8 @@ bool log_sink_is_file(const char *where)
     return output_of(where) == -1 && !is_syslog(where);
 }
 
-/* Whether the file ends in the middle of a line. The file is opened again to read
- * it; if that is not allowed, the answer is no. */
+/* Whether the file ends in the middle of a line. The file is opened again for
+ * reading; if that is not allowed, the result is false. */
 static bool is_torn(int fd)
 {
     char path[sizeof("/proc/self/fd/") + 11];
@@ -109,9 +111,10 @@ static bool is_torn(int fd)
     return last != '\n';
 }
 
-/* Ends a line that is incomplete because the server that wrote it was killed; the
- * next line would be appended to it. A line that another server is writing now, as
- * the predecessor may be, is longer or complete a moment later. */
+/* Ends an incomplete line that a killed server left; otherwise the next line
+ * would be appended to the incomplete one. The line is left alone if it changes
+ * within TORN_NS, since another server, such as the predecessor, is then
+ * writing it. */
 static void end_torn_line(int fd)
 {
     static const struct timespec moment = {.tv_nsec = TORN_NS};
@@ -160,7 +163,8 @@ void log_sink_cut(struct log_sink *sink, size_t torn)
     off_t end = sink->fd >= 0 ? lseek(sink->fd, 0, SEEK_CUR) : -1;
     struct stat st;
 
-    /* Cuts behind our last line, unless others write to the file, too. */
+    /* Cuts the file behind our last whole line, unless another program has
+     * written to the file behind it. */
     if (torn > 0 && end >= (off_t)torn && fstat(sink->fd, &st) == 0 &&
         S_ISREG(st.st_mode) && st.st_size == end &&
         ftruncate(sink->fd, end - (off_t)torn) == -1)
@@ -196,8 +200,8 @@ int log_sink_reopen(struct log_sink *sink, size_t torn, bool *is_other_out)
 
 /* --- Streams ------------------------------------------------------------- */
 
-/* How many bytes a descriptor that may block takes without blocking: PIPE_BUF,
- * if it is ready at all. */
+/* Returns how many of len bytes can be written without blocking. A descriptor
+ * that may block takes PIPE_BUF bytes when it is ready. */
 static size_t writable(const struct log_sink *sink, size_t len)
 {
     struct pollfd ready = {.fd = sink->fd, .events = POLLOUT};
@@ -233,7 +237,8 @@ static enum log_sink_result write_stream(const struct log_sink *sink,
 
 /* --- Syslog -------------------------------------------------------------- */
 
-/* RFC 3164 4.1: local time, the day padded with a space. */
+/* Writes the prefix of RFC 3164, section 4.1: the time is local, and the day is
+ * padded with a space. */
 static void write_prefix(struct log_sink *sink)
 {
     static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr",
@@ -255,8 +260,8 @@ static void write_prefix(struct log_sink *sink)
              local.tm_sec, (long)getpid());
 }
 
-/* Sends at most BATCH lines. Returns how many bytes of lines were sent, or
- * -1. */
+/* Sends at most BATCH lines. Returns how many bytes of lines were sent, or -1
+ * with errno set. */
 static ssize_t send_lines(struct log_sink *sink, struct bytes lines)
 {
     struct iovec parts[BATCH][2];
@@ -318,7 +323,8 @@ static enum log_sink_result write_syslog(struct log_sink *sink,
         } else if (errno != EINTR) {
             int err = errno;
 
-            /* The daemon may have restarted: tries to connect once. */
+            /* The daemon may have restarted, so the loop tries to connect
+             * once. */
             log_sink_close(sink);
             errno = err;
             if (is_fresh)

@@ -12,7 +12,7 @@
 
 enum {
     LOOK_MS = 1000, /* how often a full sink is checked */
-    LEAVE_MS = 1000 /* time for the thread to end, after LOG_END_MS */
+    LEAVE_MS = 1000 /* how long to wait for the thread, after LOG_END_MS */
 };
 
 struct log_writer {
@@ -23,22 +23,23 @@ struct log_writer {
     size_t ring_count;
     pthread_t thread;
     _Atomic unsigned reopens_wanted;
-    _Atomic uint64_t ends_ms; /* 0: no stop yet */
+    _Atomic uint64_t ends_ms; /* when the thread must end; 0 before the stop */
     _Atomic uint64_t errors;
-    _Atomic uint64_t lost_lines; /* lost after being handed over */
-    bool has_ended;              /* guarded by shared.mutex, as the next two */
+    _Atomic uint64_t lost_lines; /* lines lost after they were handed over */
+    /* guarded by shared.mutex, like the next two */
+    bool has_ended;
     unsigned reopens_done;
     int reopen_err; /* result of the last reopening */
     /* Used by the thread only. */
     struct now now;
-    struct log_ring *ring; /* ring of the block being written; or NULL */
+    struct log_ring *ring; /* whose block is being written; or NULL */
     struct log_block block;
-    size_t at; /* bytes of the block written */
+    size_t at; /* how many bytes of the block were written */
     size_t next_ring;
     bool is_failing;
     bool told_failing;
     uint64_t failing_since_ms;
-    uint64_t retry_ms; /* no retry before */
+    uint64_t retry_ms; /* when to try again */
     uint64_t pause_ms;
     struct log_limit failures;
     struct log_limit drops;
@@ -102,7 +103,8 @@ struct log_counters log_writer_count(const struct log_writer *writer)
     return counters;
 }
 
-/* Whether the log has told of all dropped lines. */
+/* Logs how many lines were dropped, but not too often. Returns whether all
+ * dropped lines have been logged. */
 static bool tell_dropped(struct log_writer *writer)
 {
     uint64_t dropped = log_writer_count(writer).dropped;
@@ -131,7 +133,7 @@ static void tell_total(const struct log_writer *writer)
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* Returns how many bytes of an incomplete line have been written. */
+/* Returns how many bytes of an incomplete line have been written last. */
 static size_t count_torn(const struct log_writer *writer)
 {
     const char *newline;
@@ -170,7 +172,8 @@ static void reopen(struct log_writer *writer, unsigned wanted)
     log_info("access log '%s': reopened", writer->name);
 }
 
-/* Chooses the next block; rings take turns. False: all blocks are written. */
+/* Chooses the next block to write, if none is chosen; rings take turns. Returns
+ * false if all blocks are written. */
 static bool choose_block(struct log_writer *writer)
 {
     for (size_t i = 0; i < writer->ring_count && !writer->ring; i++) {
@@ -218,7 +221,8 @@ static enum log_sink_result write_block(struct log_writer *writer)
     return result;
 }
 
-/* Writes until nothing is left, the sink is full, or time is up. */
+/* Writes until no block is left, the sink is full or fails, or the time is
+ * up. */
 static enum log_sink_result write_all(struct log_writer *writer,
                                       uint64_t ends_ms)
 {
@@ -241,7 +245,7 @@ static enum log_sink_result write_all(struct log_writer *writer,
     }
 }
 
-/* Counts all that is left as lost, since time is up. */
+/* Counts all lines that are left as lost, since the time is up. */
 static void give_up(struct log_writer *writer)
 {
     log_sink_cut(&writer->sink, count_torn(writer));
@@ -254,7 +258,7 @@ static void give_up(struct log_writer *writer)
 
 /* --- The thread ---------------------------------------------------------- */
 
-/* Waits until there may be work. */
+/* Waits until there may be something to write, to retry or to log. */
 static void wait_for_work(struct log_writer *writer,
                           enum log_sink_result result, bool has_told,
                           uint64_t ends_ms)
@@ -288,7 +292,7 @@ static void *run(void *context)
     struct log_writer *writer = context;
 
     for (;;) {
-        /* Read before the rings: all that was flushed before the end is
+        /* ends_ms is read before the rings: if it is set, all flushed lines are
          * seen. */
         uint64_t ends_ms = atomic_load(&writer->ends_ms);
         enum log_sink_result result = write_all(writer, ends_ms);
@@ -368,7 +372,8 @@ static struct timespec timespec_of(uint64_t ms)
                              .tv_nsec = (long)(ms % MS_PER_S) * NS_PER_MS};
 }
 
-/* Whether the thread ends in time. */
+/* Waits for the thread's end. Returns false if the thread has not ended at
+ * until_ms. */
 static bool wait_for_end(struct log_writer *writer, uint64_t until_ms)
 {
     struct timespec until = timespec_of(until_ms);
@@ -393,8 +398,8 @@ void log_writer_destroy(struct log_writer *writer)
     atomic_store(&writer->ends_ms, ends_ms);
     log_shared_wake(&writer->shared);
     if (!wait_for_end(writer, ends_ms + LEAVE_MS)) {
-        /* The thread is in a blocking write, perhaps to a stopped terminal. Its
-         * data stay allocated for the short rest of the process. */
+        /* The thread is in a blocking write, perhaps to a stopped terminal. The
+         * writer stays allocated for the thread until the process ends soon. */
         log_error("access log '%s': it takes nothing; the last lines are lost",
                   writer->name);
         return;

@@ -3,9 +3,9 @@
 #include "observe/decimal.h"
 #include "observe/stats_objects.h"
 
-/* The bounds of histograms. Their texts are those of both formats' reference
- * implementations (shortest form, with a point or exponent), since they are
- * labels: another text would be another series. */
+/* The bounds of histograms. The texts are written as both formats' reference
+ * implementations write numbers: in the shortest form with a point or an
+ * exponent. A bound is a label, so another text would be another series. */
 static const struct {
     uint64_t ns;
     const char *text;
@@ -33,13 +33,13 @@ struct metrics {
     struct buf *out;
     const struct stats_snapshot *snapshot;
     enum metrics_format format;
-    const char *name; /* the family's name without suffix; "": none yet */
+    const char *name; /* the family's name without suffix; "" at first */
     const char *suffix;
 };
 
 static const struct stats_label no_label;
 
-/* How names of families end for each unit, or NULL, and the number of decimal
+/* For each unit, the end of a family's name, or NULL, and the number of decimal
  * places. */
 static const struct {
     const char *name;
@@ -64,8 +64,8 @@ static void put_meta(struct metrics *metrics, const char *keyword,
     put_text(metrics, keyword);
     put_text(metrics, " sprintd_");
     put_text(metrics, metrics->name);
-    /* The Prometheus format names a family like its samples, OpenMetrics
-     * without the suffix. */
+    /* The Prometheus format names a family like its samples; OpenMetrics names
+     * the family without the suffix. */
     if (metrics->format == METRICS_PROMETHEUS)
         put_text(metrics, metrics->suffix);
     put_text(metrics, " ");
@@ -95,7 +95,8 @@ static void begin(struct metrics *metrics, enum metric_type type,
     put_meta(metrics, "HELP", help);
 }
 
-/* Puts a label; backslashes, quotes and newlines are escaped. */
+/* Puts `before` and a label; backslashes, quotes and newlines in the value are
+ * escaped. */
 static void put_label(struct metrics *metrics, struct stats_label label,
                       const char *before)
 {
@@ -162,8 +163,8 @@ static void enter(struct metrics *metrics, const struct stats_row *row)
               row->metric, row->unit, row->help);
 }
 
-/* Puts the counts of a vector; of statuses only those that occurred and 200, so
- * that the family is never empty. */
+/* Puts the counts of a vector. Of the statuses, only those that occurred are
+ * put, and always 200, so that the family is never empty. */
 static void put_vector(struct metrics *metrics, const struct stats_row *row)
 {
     struct stats_item item = {0};
@@ -179,7 +180,7 @@ static void put_vector(struct metrics *metrics, const struct stats_row *row)
     }
 }
 
-/* Returns the row's number in units of its last decimal place. */
+/* Returns the row's number as a multiple of its last decimal place. */
 static uint64_t number_of(const struct stats_row *row,
                           const struct stats_object *object)
 {
@@ -238,7 +239,7 @@ static void put_part(struct metrics *metrics, enum stats_part part)
     }
 }
 
-/* This metric and the next have labels of their own. */
+/* Puts the build's metric, which has labels of its own. */
 static void put_build(struct metrics *metrics)
 {
     const struct stats_options *options = &metrics->snapshot->options;

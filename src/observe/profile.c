@@ -8,17 +8,20 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-/* The time between samples. No period in which servers usually act is a
- * multiple of it. One sample costs about 3 microseconds: at most 0.3 %. */
+/* The time between samples. A server's usual periods (1 ms, 10 ms, ...) are no
+ * multiples of this time. A sample takes about 3 microseconds, so sampling
+ * costs at most 0.3 %. */
 enum { STEP_NS = 997000 };
 
 _Thread_local volatile sig_atomic_t profile_phase = STATS_PHASE_OTHER;
 
-static _Thread_local struct stats_profile *volatile sampled; /* NULL: none */
+/* NULL while not sampling */
+static _Thread_local struct stats_profile *volatile sampled;
 static _Thread_local timer_t timer;
 
-/* Makes no call, so that errno stays. The signal may also come after its timer
- * was deleted. */
+/* Counts a sample. This handler calls no other function that could change
+ * errno. The signal may come after its timer was deleted; sampled is then
+ * NULL. */
 static void on_step(int number)
 {
     struct stats_profile *profile = sampled;
@@ -32,14 +35,16 @@ int profile_start(struct stats_profile *profile)
 {
     const struct timespec step = {.tv_nsec = STEP_NS};
     const struct itimerspec steps = {.it_interval = step, .it_value = step};
-    /* Interrupted calls restart; libev copes with a wait that ends early. */
+    /* SA_RESTART: interrupted system calls restart. A wait of libev may end
+     * early, which does no harm. */
     struct sigaction action = {.sa_handler = on_step, .sa_flags = SA_RESTART};
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
                              .sigev_signo = SIGPROF};
     int err;
 
     event.sigev_notify_thread_id = gettid();
-    /* The handler is never removed: no thread knows whether it is the last. */
+    /* The handler is never removed, since no thread knows whether it is the
+     * last one that samples. */
     if (sigaction(SIGPROF, &action, NULL) == -1 ||
         timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == -1)
         return -errno;

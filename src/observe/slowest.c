@@ -2,7 +2,7 @@
 
 enum { TRIES_MAX = 64 };
 
-/* Writes request into the slot; NULL empties it. */
+/* Writes request into the slot. Empties the slot if request is NULL. */
 static void write_slot(struct slowest_slot *slot,
                        const struct slow_request *request)
 {
@@ -18,7 +18,8 @@ static void write_slot(struct slowest_slot *slot,
     atomic_store_explicit(&slot->sequence, sequence + 2, memory_order_release);
 }
 
-/* Reads a slot. False: it is empty, or is written all the time. */
+/* Reads a slot. Returns false if the slot is empty, or was being written at
+ * each try. */
 static bool read_slot(const struct slowest_slot *slot, struct slow_request *out)
 {
     uint64_t words[SLOWEST_WORDS];
@@ -42,7 +43,8 @@ static bool read_slot(const struct slowest_slot *slot, struct slow_request *out)
     return false;
 }
 
-/* Finds the slot with the shortest time; empty slots have 0. */
+/* Finds the present slot with the shortest time; empty slots have the time
+ * 0. */
 static unsigned find_least(const struct slowest *slowest)
 {
     unsigned least = 0;
@@ -71,7 +73,8 @@ void slowest_tick(struct slowest *slowest, uint64_t mono_ms)
     for (unsigned i = 0; i < SLOWEST_COUNT; i++) {
         struct slowest_slot *slot = &slowest->slots[slowest->present][i];
 
-        /* Slots that were never written stay untouched memory. */
+        /* Slots that were never written are not touched, so that they use no
+         * memory. */
         if (atomic_load_explicit(&slot->sequence, memory_order_relaxed) > 0)
             write_slot(slot, NULL);
         slowest->total_ns[i] = 0;

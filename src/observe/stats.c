@@ -45,7 +45,8 @@ static size_t shared_bytes(size_t worker_count)
     return sizeof(struct stats_shared) + worker_count * sizeof(struct stats);
 }
 
-/* Fresh pages are zeroed without being touched, and aligned to cache lines. */
+/* The statistics lie in fresh pages, which are zero without being touched, and
+ * are aligned to cache lines. */
 struct stats_shared *stats_shared_create(const struct stats_options *options,
                                          const struct now *now)
 {
@@ -68,7 +69,8 @@ void stats_shared_destroy(struct stats_shared *shared)
         pages_close(shared, shared_bytes(shared->options.worker_count));
 }
 
-/* Removes the query, which may have tokens and names not for statistics. */
+/* Returns the target without its query, since a query may have secrets that
+ * must not appear in statistics. */
 static struct bytes without_query(struct bytes target)
 {
     const char *mark = target.len > 0 ? memchr(target.data, '?', target.len)

@@ -90,7 +90,8 @@ bool stats_object_has(const struct stats_object *object,
 
 /* --- Vectors ------------------------------------------------------------- */
 
-/* Returns the name of an item; NULL: no such number. */
+/* Returns the name of the vector's item with this number, or NULL if there is
+ * no such item. */
 static const char *name_item(const struct stats_row *row,
                              const struct stats_snapshot *snapshot,
                              unsigned number, char code[4])

@@ -29,9 +29,9 @@ _Static_assert(STATS_STORE_NUMBERS <= 32, "numbers has a bit for each");
     ROW_AT(STORE, kind, unit, STATS_STORE_##number * sizeof(uint64_t), \
            sizeof(uint64_t), __VA_ARGS__)
 
-/* The texts are: the JSON's name, the report's label, the metric and its help;
- * omitted ones are NULL. Each part has the order of the JSON, on which readers
- * rely. */
+/* The texts are the JSON's name, the report's label, the metric and the
+ * metric's help; omitted texts are NULL. The rows of a part are in the order of
+ * the JSON, on which readers of the JSON rely. */
 static const struct stats_row rows[] = {
     ROW(SERVER, COUNTER, TEXT, options.version, "version"),
     ROW(SERVER, GAUGE, MOMENT, began_wall_ns, NULL, NULL, "start_time_seconds",

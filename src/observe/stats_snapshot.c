@@ -48,8 +48,9 @@ static void raise_to(uint64_t *greatest, const struct counter *counter)
         *greatest = value;
 }
 
-/* Adds one worker's counts, and returns how many connections are open. Closed
- * ones are read first, so that each is among the accepted ones. */
+/* Adds one worker's counts, and returns how many of the worker's connections
+ * are open. Closed connections are read first, so that each of them is among
+ * the accepted ones. */
 static uint64_t add_connections(struct stats_snapshot *snapshot,
                                 const struct stats *stats)
 {
@@ -95,7 +96,8 @@ static uint64_t add_exchanges(struct stats_snapshot *snapshot,
 static void add_kept(struct stats_snapshot *snapshot,
                      const struct counter *kept)
 {
-    uint64_t *numbers = (uint64_t *)&snapshot->kept; /* has no other members */
+    /* struct stats_kept has only uint64_t members */
+    uint64_t *numbers = (uint64_t *)&snapshot->kept;
 
     for (unsigned i = 0; i < STATS_KEPT_NUMBERS; i++)
         add(&numbers[i], &kept[i]);
@@ -132,7 +134,8 @@ static void add_cache_if(struct stats_snapshot *snapshot,
         add(&numbers[i], &told[i]);
 }
 
-/* Returns the hit ratio; missed is an estimate, which may be too high. */
+/* Returns the hit ratio. missed is an estimate that may exceed asked; the ratio
+ * is then 0. */
 static double ratio_of(uint64_t missed, uint64_t asked)
 {
     return missed < asked ? 1 - (double)missed / (double)asked : 0;
@@ -169,7 +172,7 @@ static void add_what_if(struct stats_snapshot *snapshot,
         add(&snapshot->sizes[size].what_if_count, &times->counts[size]);
 }
 
-/* Turns sums into means. */
+/* Computes the mean times of what-if orders from sums and counts. */
 static void share_what_if(struct stats_snapshot *snapshot)
 {
     for (unsigned i = 0; i < STATS_WHAT_IF_COUNT; i++) {
@@ -216,7 +219,8 @@ static void add_samples(struct stats_snapshot *snapshot,
         add(&snapshot->samples[i], &profile->samples[i]);
 }
 
-/* Inserts the slowest requests, sorted; faster ones fall off the end. */
+/* Merges a worker's slowest requests into the snapshot's sorted list, which
+ * keeps the SLOWEST_COUNT slowest. */
 static void add_slowest(struct stats_snapshot *snapshot,
                         const struct slowest *slowest)
 {
@@ -262,8 +266,9 @@ static void add_worker(struct stats_snapshot *snapshot,
     add_slowest(snapshot, &stats->slowest);
 }
 
-/* Splits the workers' time into phases. The acceptor's samples count; its time
- * does not, since it mostly waits, which is no spare capacity. */
+/* Splits the workers' time into phases. The acceptor's samples count, too. The
+ * acceptor's time does not count: it mostly waits, and its idle time is no
+ * spare capacity. */
 static void share_time(struct stats_snapshot *snapshot)
 {
     struct stats_shares *shares = &snapshot->shares;
@@ -271,7 +276,7 @@ static void share_time(struct stats_snapshot *snapshot)
 
     for (unsigned i = 0; i < STATS_PHASE_COUNT; i++)
         samples += snapshot->samples[i];
-    /* Times too short for samples count as idle, so that shares add up to 1
+    /* Without samples, all time counts as idle, so that the shares add up to 1
      * from the start. */
     if (snapshot->options.is_profiled &&
         (snapshot->workers_wall_ns == 0 || samples == 0))
@@ -284,7 +289,7 @@ static void share_time(struct stats_snapshot *snapshot)
                             (double)samples;
 }
 
-/* Computes what depends on the sums. */
+/* Computes the numbers that depend on sums over all workers. */
 static void derive(struct stats_snapshot *snapshot)
 {
     const struct stats_cache *cache = &snapshot->cache;

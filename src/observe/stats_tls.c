@@ -9,7 +9,7 @@ static const char *const failures[STATS_TLS_FAILURE_COUNT] = {
     [STATS_TLS_GONE] = "gone",       [STATS_TLS_TIMEOUT] = "timeout",
     [STATS_TLS_OTHER] = "other",
 };
-/* The last one stands for all others. */
+/* The last name stands for all other versions or groups. */
 static const char *const versions[STATS_TLS_VERSION_COUNT] = {
     "TLSv1.3", "TLSv1.2", "other"};
 static const char *const groups[STATS_TLS_GROUP_COUNT] = {"x25519", "secp256r1",

@@ -16,7 +16,7 @@ struct json_writer {
     bool needs_comma;
 };
 
-/* Puts what precedes a value: comma and name; in an array, name is NULL. */
+/* Puts a comma, if needed, and the value's name. name is NULL in an array. */
 static void begin(struct json_writer *json, const char *name)
 {
     if (json->needs_comma)
@@ -50,7 +50,7 @@ static void put_number(struct json_writer *json, const char *name,
     buf_put_number(json->out, number);
 }
 
-/* Puts null, for values without a bound, or that do not exist yet. */
+/* Puts null, for a value that is unlimited or does not exist yet. */
 static void put_null(struct json_writer *json, const char *name)
 {
     begin(json, name);
@@ -116,7 +116,8 @@ static void put_vector(struct json_writer *json, const struct stats_row *row,
     put_close(json, "}");
 }
 
-/* Puts a value; those that are 0 or NAN for "unknown" become null. */
+/* Puts a value. A value that is unknown (0 or NAN, depending on the unit)
+ * becomes null. */
 static void put_value(struct json_writer *json, const char *name,
                       const struct stats_row *row, const void *base)
 {
@@ -158,7 +159,7 @@ static void put_value(struct json_writer *json, const char *name,
     }
 }
 
-/* Puts the members that a part of the table has for an object. */
+/* Puts one member for each row of the part that the object has. */
 static void put_rows(struct json_writer *json, enum stats_part part,
                      const struct stats_object *object)
 {
@@ -187,7 +188,7 @@ static void put_part(struct json_writer *json, const char *name,
     put_close(json, "}");
 }
 
-/* Puts the labels that identify an object among its kind. */
+/* Puts the members that identify an object among the objects of its part. */
 static void put_identity(struct json_writer *json, enum stats_part part,
                          size_t number, const struct stats_object *object)
 {
@@ -296,7 +297,7 @@ static void put_slowest(struct json_writer *json,
     put_close(json, "]");
 }
 
-/* Puts all members before the history. */
+/* Puts the members that precede the history. */
 static void put_present(struct json_writer *json,
                         const struct stats_snapshot *snapshot)
 {

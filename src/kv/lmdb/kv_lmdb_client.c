@@ -168,8 +168,7 @@ static int seek_first(struct kv_walk *walk, MDB_val *key, MDB_val *data)
 }
 
 /* Adds an entry to the page, or a common prefix if record is NULL. Returns
- * false if there is no memory.
- */
+ * false if there is no memory. */
 static bool tell(struct kv_page *page, struct bytes key,
                  const struct kv_record *record)
 {
