@@ -1,13 +1,13 @@
-/* The dashboard. It reads status.json once for the last five minutes, then
- * one event a second, and draws at most once a frame. What clients sent gets
- * into the page as text only. */
+/* The dashboard reads status.json once for the last five minutes, then one
+ * event a second. It draws at most once a frame. Words of clients get into
+ * the page as text only. */
 
 const SPAN_S = 300;
 const POLL_MS = 2000;
-const SILENCE_MS = 10000; /* a stream that says nothing so long is dead */
-const RATE_TICKS = 10; /* rates of counters are over so many */
+const SILENCE_MS = 10000; /* a stream that is silent for longer is dead */
+const RATE_TICKS = 10; /* ticks over which rates are computed */
 
-/* What stands where in a point of the history. */
+/* The positions of numbers in a point of the history. */
 const [TIME, REQUESTS, BYTES, P50, P90, P99, WAIT_P99, HITS, DEPTH, OPEN] =
   Array(10).keys();
 
@@ -19,13 +19,13 @@ const NONE = "–";
 const grouped = new Intl.NumberFormat("en", {maximumFractionDigits: 0});
 const isNumber = value => typeof value === "number" && isFinite(value);
 
-/* At least three digits: 1.23, 12.3, 123, 1,234. */
+/* Returns at least three digits: 1.23, 12.3, 123, 1,234. */
 function digits(value) {
   if (value >= 99.95) return grouped.format(value);
   return value.toFixed(value >= 9.995 ? 1 : 2);
 }
 
-/* With the unit that leaves it at 1 or more; short is what an axis says. */
+/* Writes value in the largest unit that leaves 1 or more; short: on an axis. */
 function scaled(value, units, step, short) {
   if (!isNumber(value)) return NONE;
   let unit = 0;
@@ -63,19 +63,19 @@ function duration(seconds) {
 const clock = seconds =>
   new Date(seconds * 1000).toLocaleTimeString("en", {hourCycle: "h23"});
 
-/* Controls, and what would turn or join the letters around it, made visible. */
+/* Replaces controls, and characters that turn or join their neighbours. */
 const visible = text =>
   String(text ?? "").slice(0, 1000).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "·");
 
-/* --- What is known ------------------------------------------------------- */
+/* --- Data ---------------------------------------------------------------- */
 
-let data = null; /* the newest, without its history */
+let data = null; /* the newest statistics, without their history */
 let points = [];
 let interval = 1;
-let ticks = []; /* the last few, for rates */
-let look = null; /* how many seconds ago; null: now */
+let ticks = []; /* the last few ticks, for rates */
+let look = null; /* seconds before now that charts show; null: now */
 
-/* What is older than the first of them stays, even from before a restart. */
+/* Keeps points older than the first fresh one, even from before a restart. */
 function append(fresh) {
   if (!fresh.length) return;
   points = points.filter(point => point[TIME] < fresh[0][TIME]).concat(fresh);
@@ -95,13 +95,13 @@ function take(news) {
   }
   if (before && (news.requests.total < before.requests.total ||
       news.time < before.time))
-    ticks = []; /* started anew, or its clock was set back */
+    ticks = []; /* the server started anew, or its clock was set back */
   ticks = ticks.concat(news).slice(-RATE_TICKS - 1);
   data = news;
   redraw();
 }
 
-/* How fast what pick finds in the data grows, a second. */
+/* Returns how much the number that pick returns grows per second. */
 function growth(pick) {
   const [first, last] = [ticks[0], ticks.at(-1)];
   const seconds = last.time - first.time;
@@ -110,7 +110,7 @@ function growth(pick) {
 
 const column = index => points.map(point => point[index]).filter(isNumber);
 
-/* The point that is looked at; undefined when there is none near. */
+/* Returns the point nearest to look; undefined when none is near. */
 function pointLookedAt() {
   const newest = points.at(-1);
   if (look === null || !newest) return newest;
@@ -138,8 +138,8 @@ function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/* About as many steps as wanted, each a round number (of units of 1024 for
- * bytes), up to max at least. */
+/* Returns about wanted steps up to max or more. Each is a round number, for
+ * bytes in units of powers of 1024. */
 function linearTicks(max, wanted, base, least) {
   const top = Math.max(max, least);
   const unit = base === 1024
@@ -153,7 +153,7 @@ function linearTicks(max, wanted, base, least) {
     (_, i) => i * step);
 }
 
-/* Powers of ten, and 3 between them where there are few. */
+/* Returns powers of ten; if they are few, also 3 times each. */
 function logTicks(min, max) {
   const from = Math.floor(Math.log10(min) * 2 + 1e-9);
   const to = Math.max(Math.ceil(Math.log10(max) * 2 - 1e-9), from + 2);
@@ -165,9 +165,9 @@ function logTicks(min, max) {
 }
 
 class Chart {
-  /* lines: [index in a point, class, how to say it, where]; unit: how the axis
-   * says it; least: the least step, top: the end of the axis, of a linear one;
-   * note: what stands beside the number. */
+  /* lines: [index in a point, class, function that writes it, id];
+   * unit: writes a number of the axis; least: least step of a linear axis;
+   * top: its end; note: text beside the number. */
   constructor(id, {lines, log, unit, base = 1000, least = 1, top, note}) {
     Object.assign(this, {lines, log, unit, base, least, top, note, id});
     this.svg = addTo($(`${id}-chart`), "svg", {
@@ -227,7 +227,7 @@ class Chart {
     return n + 1;
   }
 
-  /* The grid with its labels; leaves behind how values become places. */
+  /* Draws the grid and its labels, and sets x() and y() for values. */
   layOut(width, height) {
     const tall = height > 100;
     const values = this.lines.flatMap(([index]) => column(index))
@@ -266,7 +266,7 @@ class Chart {
     this.grid.setAttribute("d", grid);
   }
 
-  /* Where there is no value, or no point for a while, the line ends. */
+  /* The line ends where a value is missing, or points are for a while. */
   trace(index) {
     let [line, area, from, last] = ["", "", null, null];
     const end = () => {
@@ -364,8 +364,8 @@ function lookAt(age) {
 
 /* --- Tables -------------------------------------------------------------- */
 
-/* A cell is a text, or {text, share, className, title, element}. Rows and
- * cells stay the same elements: a selection and a reader's place hold. */
+/* A cell is a text, or {text, share, className, title, element}. Elements of
+ * rows and cells are kept, so that a selection stays. */
 function fill(id, rows) {
   const body = $(id);
 
@@ -493,7 +493,7 @@ function drawCounts() {
 const bits = value =>
   scaled(value * 8 || NaN, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s"], 1000);
 
-/* How to say a figure is what its name ends with, so that a new one shows. */
+/* The end of a number's name chooses its form, so that new ones show, too. */
 const ways = [[/_us$/, value => micros(value || NaN)],
   [/_bytes_per_second$/, bits], [/(^|_)bytes$/, bytes], [/^/, count]];
 const labels = {held: "Times held back", held_bytes: "Bytes held back",
@@ -518,7 +518,7 @@ function drawWhatIf() {
       `p99 ${micros(all[key].p99)}`]));
 }
 
-/* Rows are policies, columns sizes. */
+/* Each row is a policy, each column a size. */
 function drawCacheIf() {
   const all = data.cache_what_if ?? [];
   const policies = [...new Set(all.map(one => one.policy))];
@@ -547,7 +547,7 @@ function drawFacts() {
 
 const DUE_S = 14 * 86400;
 
-/* Of one that an authority is asked for, when that is, and what has failed. */
+/* Rows of a certificate: its expiry, its next renewal, its last failure. */
 function certificateRows(one) {
   const left = one.next_try - data.time;
   const rows = [[`Certificate of ${visible(one.site)}`,
@@ -575,7 +575,7 @@ function drawTls() {
     ...certificates.flatMap(certificateRows)]);
 }
 
-/* What an engine cannot tell is not there. */
+/* An engine omits numbers that it does not know. */
 const known = (value, write) => isNumber(value) ? write(value) : NONE;
 
 function drawStores() {
@@ -663,8 +663,8 @@ new ResizeObserver(redraw).observe($("requests-chart"));
  *            lost the browser      also lost: the same, more slowly
  *               └─┘  tries again
  *
- * Who does not look needs no stream (a browser opens six to a server at most):
- * it ends when the page is hidden, and comes back with all that was missed. */
+ * The stream ends when the page is hidden, since a browser opens at most six
+ * connections to a server. A new stream brings what was missed. */
 
 let source = null;
 let timer = 0;
@@ -712,7 +712,7 @@ function start() {
   const mine = source = new EventSource("events");
   heard = performance.now();
   watch();
-  mine.onopen = () => load().catch(() => {}); /* the next event will say */
+  mine.onopen = () => load().catch(() => {}); /* the next event comes soon */
   mine.addEventListener("tick", event => {
     heard = performance.now();
     take(JSON.parse(event.data));
