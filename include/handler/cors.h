@@ -21,7 +21,7 @@
 enum {
     CORS_ORIGINS_MAX = 64,
     CORS_ORIGIN_BYTES_MAX = 300, /* scheme, host of 253 bytes, port */
-    CORS_NAMES_MAX = 32,         /* methods, and fields */
+    CORS_NAMES_MAX = 32,         /* names in each list of methods or fields */
     CORS_AGE_MAX_S = 86400       /* no browser keeps a preflight longer */
 };
 
@@ -31,9 +31,9 @@ struct cors_names {
 };
 
 struct cors {
-    bool is_any; /* "*" */
+    bool is_any; /* the origin "*" is allowed */
     bool allows_credentials;
-    uint32_t max_age_s; /* 0: not sent */
+    uint32_t max_age_s; /* 0: Access-Control-Max-Age is not sent */
     size_t origin_count;
     struct cors_origin {
         /* The whole origin, or what stands before its '*'. */
@@ -41,14 +41,14 @@ struct cors {
         /* What stands behind the '*'; NULL if there is no '*'. */
         struct bytes after;
     } origins[CORS_ORIGINS_MAX];
-    struct cors_names methods; /* empty: GET, HEAD, POST */
+    struct cors_names methods; /* if empty: GET, HEAD and POST */
     struct cors_names fields;  /* fields that requests may have */
     struct cors_names exposed; /* fields of answers that pages may see */
     size_t tail_len;
     char tail[4096]; /* private: fields that follow an allowed origin */
 };
 
-/* Each of these adds to an object that was zeroed at first. They return NULL,
+/* These functions add to an object that was zeroed at first. They return NULL,
  * or say what is wrong with text, in words to be put behind text. */
 MUST_USE const char *cors_add_origin(struct cors *cors, struct bytes text);
 MUST_USE const char *cors_add_method(struct cors *cors, struct bytes text);

@@ -14,22 +14,23 @@
 
 #include "base/arena.h"
 
-enum { HOSTS_NAME_BYTES_MAX = 255 }; /* RFC 1035 2.3.4 */
+enum { HOSTS_NAME_BYTES_MAX = 255 }; /* longest name by RFC 1035 2.3.4 */
 
 struct host {
     struct bytes name; /* ".example.org" for "*.example.org" */
     void *site;
 };
 
-/* Zeroed at first. */
+/* The hosts of all sites. Zeroed at first. */
 struct hosts {
-    struct host *items; /* sorted */
+    struct host *items; /* sorted by name */
     size_t count;
 };
 
-/* name is a host name, the part of one behind "*", an IPv4 address, or an IPv6
- * address in brackets in the form of inet_ntop(). It is in lower case, has no
- * port, and is not in the table yet. Returns false when there is no memory. */
+/* name is a host name, a pattern such as "*.example.org", an IPv4 address, or
+ * an IPv6 address in brackets in the form of inet_ntop(). It is in lower case,
+ * has no port, and is not in the table yet. Returns false when there is no
+ * memory. */
 MUST_USE bool hosts_add(struct hosts *hosts, struct arena *arena,
                         struct bytes name, void *site);
 

@@ -39,7 +39,7 @@ struct static_files_options {
     struct file_cache *cache;               /* borrowed */
     const struct server_defaults *defaults; /* borrowed */
     struct file_space space;
-    enum send_method send_method;      /* the cache's method */
+    enum send_method send_method;      /* how the cache's files are sent */
     const struct try_files *try_files; /* borrowed; NULL: try only the path */
     struct file_judge judge;
     struct encode encode;                /* how listings are compressed */

@@ -1,7 +1,6 @@
 /*
  * help - prints --help: how to call the program, all options, and the signals.
  * Also prints how to call one of the program's commands.
- * or how to call one of its commands.
  *
  * Thread: the main thread's.
  */

@@ -39,9 +39,7 @@ struct screen {
 /* Puts a text of the program: UTF-8, each character one column wide. */
 void screen_put(struct screen *screen, const char *text);
 
-/* Puts foreign text; control bytes and bytes beyond ASCII as \xHH. */
-/* Does what screen_put() does, for foreign text: control bytes and bytes beyond
- * ASCII become \xHH. */
+/* Puts foreign text. Control bytes and bytes beyond ASCII become \xHH. */
 void screen_put_foreign(struct screen *screen, struct bytes text);
 
 /* Puts text, ASCII of the program, at the right end of that many columns. Puts

@@ -11,9 +11,10 @@
  * chain of its hash, or in the chain of free entries. */
 struct counted_address {
     uint64_t key;
-    uint32_t open;  /* connections; 0: the entry is free */
-    uint32_t next;  /* number of the chain's next entry; 0: there is none */
-    uint32_t chain; /* kept here, so that the key is hashed only once */
+    uint32_t open; /* open connections; 0: the entry is free */
+    uint32_t next; /* number of the chain's next entry; 0: there is none */
+    /* Number of its chain, so that the key is hashed only once. */
+    uint32_t chain;
 };
 
 struct address_count {
@@ -21,11 +22,11 @@ struct address_count {
     struct siphash_key secret;
     uint32_t most;
     bool yields;      /* an address alone in the table may have more */
-    uint32_t free;    /* first of the entries given back; 0: none */
-    uint32_t touched; /* entries ever used: all behind them are untouched */
+    uint32_t free;    /* number of the first free entry; 0: there is none */
+    uint32_t touched; /* entries used so far; those behind them are untouched */
     uint32_t entry_count;
     uint32_t used;
-    uint32_t above; /* used entries with more connections than most */
+    uint32_t above; /* entries with more connections than `most` */
     uint32_t chain_mask;
     uint32_t *chains;
     struct counted_address entries[];

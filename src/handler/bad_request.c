@@ -3,7 +3,7 @@
 #include "http/accept.h"
 #include "http/status.h"
 
-/* The longest texts of a reason and the text around them have this room. */
+/* Room for a body: the longest texts of a reason, and the text around them. */
 enum { BODY_BYTES_MAX = 512 };
 
 static unsigned more(unsigned a, unsigned b)

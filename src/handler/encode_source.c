@@ -17,7 +17,7 @@ struct coded_source {
     struct exchange *exchange; /* woken when a turn begins */
     struct source *inner;      /* NULL: the whole body lies in `in` */
     struct codec_stream *codec;
-    unsigned cost;       /* bytes of a turn for each input byte */
+    unsigned cost;       /* bytes that an input byte takes of a turn's bytes */
     struct list stalled; /* linked into the encoder while it waits for a turn */
     struct bytes in;
     char *read; /* memory for pieces from files; NULL before the first one */
@@ -157,7 +157,7 @@ static bool compress(struct coded_source *coded, struct codec_step *step)
     return true;
 }
 
-/* Whether more bytes must be pulled of inner before more can come out. */
+/* Whether inner must be pulled before more bytes can come out. */
 static bool is_hungry(const struct coded_source *coded,
                       const struct codec_step *step)
 {

@@ -26,7 +26,8 @@ enum {
     BATCH_BYTES_MAX = BATCH_NAMES_MAX * LISTING_NAME_BYTES_MAX,
     /* Names read ahead, of NAME_MAX bytes each, and one more batch. */
     NAMES_BYTES_MAX = LISTING_SORT_MAX * 256 + BATCH_BYTES_MAX,
-    INTRO_BYTES_MAX = 128 * 1024 /* a path of 4 KiB, twice; 6 bytes per byte */
+    /* A path of 4 KiB, twice, with 6 bytes for each byte. */
+    INTRO_BYTES_MAX = 128 * 1024
 };
 
 _Static_assert((3 + 6) * LISTING_NAME_BYTES_MAX + 256 <= BODY_PIECE_BYTES,
@@ -50,7 +51,8 @@ struct listing {
     bool reads_ahead;
     bool has_more;  /* the directory is not completely read */
     DIR *directory; /* NULL: completely read, or closed to make room */
-    long left_at;   /* where to read on after it was closed to make room */
+    /* Where to read on after the directory was closed to make room. */
+    long left_at;
     struct listed_name *entries;
     size_t count;    /* entries in use */
     size_t capacity; /* entries allocated */
@@ -195,7 +197,8 @@ static bool read_batch(struct listing *listing)
 {
     if (!listing->directory && !open_directory(listing))
         return false;
-    list_drop(&listing->list_node); /* now the one read most recently */
+    /* From now on, this directory was read most recently. */
+    list_drop(&listing->list_node);
     list_put_last(&listing->group->open, &listing->list_node);
     for (int i = 0; i < BATCH_NAMES_MAX; i++) {
         const struct dirent *found;

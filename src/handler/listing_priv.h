@@ -10,13 +10,13 @@
 #include "base/buf.h"
 #include "handler/listing.h"
 
-/* The writer appends at most this much at a time, which is below
- * BODY_PIECE_BYTES in both cases.
- *
- * For each byte of its name, an entry has at most 3 bytes in the link and 6
- * bytes in the text ("&quot;", "\u0001"). Markup, size and time are added. */
+/* Most bytes of an entry's name, and most bytes behind all entries. So the
+ * writer never appends more than BODY_PIECE_BYTES at a time. */
 enum { LISTING_NAME_BYTES_MAX = 1024, LISTING_OUTRO_BYTES_MAX = 4096 };
 
+/* Returns the most bytes of an entry: for each byte of its name at most 3 bytes
+ * in the link and 6 bytes in the text ("&quot;", "\u0001"), then markup, size
+ * and time. */
 static inline size_t listing_entry_bytes_max(size_t name_len)
 {
     return (3 + 6) * name_len + 256;

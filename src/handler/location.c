@@ -71,8 +71,8 @@ static const char *make_edits(struct location_options *location,
     return fault ? fault : add_edits(edits, HEAD_ADD, &location->header_add);
 }
 
-/* Makes an object of that type, to which add adds each of the texts. The object
- * is NULL if there are no texts. */
+/* Defines a function that makes an object of `type` and calls `add` with each
+ * of the texts. Without texts, the object is NULL. */
 #define MAKE(type, add)                                                     \
     static const char *make_##type(const struct type **made_out,            \
                                    const struct texts *texts,               \

@@ -9,7 +9,7 @@
 #include "base/units.h"
 
 enum {
-    WAYS = 8, /* two cache lines */
+    WAYS = 8, /* buckets of a set: they fill two cache lines */
     SHARDS = 64,
     CACHE_LINE = 64
 };

@@ -12,7 +12,7 @@ struct redirect_filling {
     struct bytes captures[GLOB_CAPTURES_MAX];
     struct bytes path;
     struct bytes query;
-    struct bytes host; /* empty: the request names none */
+    struct bytes host; /* empty: the request names no host */
     struct bytes port; /* with its colon; empty: the scheme's default */
     struct bytes scheme;
 };

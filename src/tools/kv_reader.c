@@ -19,8 +19,8 @@ enum { CHUNK_BYTES = 65536 };
 
 /* --- The reader ---------------------------------------------------------- */
 
-/* Closes everything that the asker has open, except fd. This matters most for
- * folders. */
+/* Closes everything that the asker has open, except fd. Open folders would let
+ * a malicious store reach the most. */
 static void keep_only(int fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -9,7 +9,7 @@
 
 enum {
     CELL_COLUMNS = 10,
-    TIME_COLUMNS = 9, /* seven fit into 80 columns */
+    TIME_COLUMNS = 9, /* seven times fit into 80 columns */
     LOOSE_ROWS = 40   /* in windows this high, empty lines separate parts */
 };
 

@@ -6,8 +6,8 @@
 
 enum {
     VALUE_COLUMNS = 11,
-    NOTE_COLUMNS = 17, /* "  max 123,456,789" */
-    POINTS_MAX = 300,  /* the newest points */
+    NOTE_COLUMNS = 17, /* room for "  max 123,456,789" */
+    POINTS_MAX = 300,  /* newest points that are kept */
     FIELDS_MAX = 16    /* numbers of each point */
 };
 

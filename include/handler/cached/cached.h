@@ -34,7 +34,7 @@
 #include "observe/stats.h"
 
 struct cached_options {
-    struct handler inner;      /* the proxy's */
+    struct handler inner;      /* handler of the proxy */
     struct cache_store *store; /* borrowed */
     struct cache_port *port;   /* the worker's; borrowed */
     struct bytes name;         /* our name in Cache-Status, a token */
@@ -44,10 +44,11 @@ struct cached_options {
     /* Who may PURGE from other machines. NULL: nobody may. */
     const struct kv_tokens *purgers;
     const struct server_defaults *defaults;
-    int64_t unreachable_s;  /* how long a stale answer serves if no origin
-                               answers */
-    int64_t default_s;      /* lifetime of answers that name none; 0: none */
-    struct counter *counts; /* the worker's, as in struct stats_kept */
+    /* How long a stale answer serves if no origin answers. */
+    int64_t unreachable_s;
+    int64_t default_s; /* lifetime of answers that name no lifetime; 0: none */
+    /* The worker's counters, in the order of struct stats_kept. */
+    struct counter *counts;
     bool names_requests;    /* sets X-Request-Id, as the proxy does */
     bool tells_client;      /* the proxy tells servers of client certificates:
                                an answer over https is then for one client */

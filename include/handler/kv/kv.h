@@ -51,7 +51,7 @@ struct kv_options {
     struct kv_memory *bodies;  /* memory for bodies; borrowed; 503 when full */
     struct kv_memory *values;  /* memory for long values being sent; borrowed;
                                   503 when full */
-    size_t watchers_max;       /* most at a time (stream_seats.h); 0: none */
+    size_t watchers_max;       /* watches at a time (stream_seats.h); 0: none */
     bool require_match;        /* answer 428 to writes without a condition */
     bool codes_values;         /* compress values, too, where lists are
                                   compressed */

@@ -33,7 +33,7 @@ enum {
 
 #define KV_INTEGER_TYPE "text/plain"
 
-/* 100 years. */
+/* The longest ttl is 100 years. */
 #define KV_TTL_MAX_S ((uint64_t)100 * 365 * 86400)
 
 struct kv_batch_limits {
@@ -70,7 +70,7 @@ const struct kv_batch_fault *kv_batch_fault(const struct kv_batch *batch);
 /* Returns the operations, which stay until the batch is destroyed. */
 struct kv_op *kv_batch_ops(struct kv_batch *batch, size_t *count_out);
 
-/* Returns the line of the operation whose index is at. */
+/* Returns the line of the operation with the index `at`. */
 size_t kv_batch_line(const struct kv_batch *batch, size_t at);
 
 /* Reads the value of "if" or If-Match, which is "*" or a revision in quotes. If

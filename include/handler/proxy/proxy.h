@@ -79,9 +79,10 @@ struct proxy_options {
     bool makes_traceparent; /* makes a traceparent if a request has none */
     bool intercepts_errors; /* replaces upstreams' errors by own pages */
     struct pipes *pipes;    /* borrowed; NULL: all is copied */
-    uint64_t reply_ms;      /* time from the request's last byte to the head */
-    uint64_t idle_ms;       /* longest time without a byte either way */
-    uint64_t tunnel_ms;     /* longest time without a byte in a tunnel */
+    /* Time from the request's last byte to the reply's head. */
+    uint64_t reply_ms;
+    uint64_t idle_ms;   /* longest time without a byte in either direction */
+    uint64_t tunnel_ms; /* longest time without a byte in a tunnel */
     const struct server_defaults *defaults; /* borrowed */
 };
 

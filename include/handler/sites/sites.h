@@ -50,9 +50,10 @@ struct proxied {
 
 struct sites_options {
     const struct site_options *sites;
-    size_t site_count;                       /* 0: location is used instead */
-    const struct location_options *location; /* used without sites */
-    const struct docroots *roots;            /* all roots that these name */
+    size_t site_count; /* 0: location is used instead */
+    /* Options used if there are no sites. */
+    const struct location_options *location;
+    const struct docroots *roots; /* all roots that these name */
     struct file_cache_options cache;
     struct mount mounts[SITES_MOUNTS_MAX];
     size_t mount_count;

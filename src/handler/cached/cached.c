@@ -291,8 +291,9 @@ static bool put_key(const struct cache_key_rules *rules,
                : cache_key_put_target(rules, request, asker, out);
 }
 
-/* Invalidates what is stored by key, which has no form. Answers to these forms
- * go, and answers to each usual form besides. */
+/* Invalidates answers stored by key. The key does not say in which form a
+ * client has asked (cache/cache_form.h). Answers in the given forms go, and so
+ * do answers in each usual form. */
 static void invalidate_forms(struct cache_store *store, struct buf *key,
                              const struct request *request,
                              const struct cache_forms *forms)
@@ -334,7 +335,8 @@ static void invalidate(struct cached *cached, const struct exchange *exchange,
     buf_fini(&key);
 }
 
-/* Invalidates the address by which the client knows uri. */
+/* Invalidates the stored answers of uri, which the origin has named, under the
+ * address by which clients know uri. */
 static void invalidate_named(struct cached *cached,
                              const struct exchange *exchange,
                              const struct relay *relay, struct bytes uri)

@@ -5,7 +5,7 @@
 #include "http/condition.h"
 #include "http/range.h"
 
-/* The head; for each range memory, a file, and bytes dropped from the file. */
+/* Parts of a response: one for the head, and up to three for each range. */
 enum { RANGES_PARTS_MAX = 1 + 3 * CACHE_RANGES_MAX };
 
 /* --- Heads --------------------------------------------------------------- */
@@ -245,7 +245,8 @@ static void answer_ranges(struct cached *cached, struct exchange *exchange,
     }
     if (verdict == PART_ALL)
         range = (struct range){0, ranges->length - 1};
-    if (!cache_ranges_has(ranges, &range)) { /* send the origin's choice */
+    /* If the origin has chosen another part, that part is sent. */
+    if (!cache_ranges_has(ranges, &range)) {
         range = ranges->ranges[0].at;
         verdict = PART_ONE;
     }

@@ -3,7 +3,8 @@
 #include "handler/cached/cached_priv.h"
 
 enum {
-    LOOKS_MAX = 4, /* looks into the store before it fetches for itself */
+    /* Looks into the store, before a request fetches for itself alone. */
+    LOOKS_MAX = 4,
     INTERIM_BYTES_MAX = 65536
 };
 
@@ -17,7 +18,7 @@ struct ask {
     struct fetch_asker asker;
     struct cached *cached;
     struct cache_wait wait;
-    struct cache_flight *flight; /* the flight it waits for, or NULL */
+    struct cache_flight *flight; /* the flight that is waited for, or NULL */
     unsigned looks;
     bool is_done;      /* the members from here to own have the result */
     bool is_collapsed; /* another request's fetch has brought the result */
@@ -28,8 +29,10 @@ struct ask {
     struct cached_note note;
     struct buf own; /* memory of note.own */
     struct cache_control control;
-    struct buf interims; /* each stands behind a struct interim */
-    size_t interims_at;  /* begin of those that were not taken yet */
+    /* Interim answers, each with a struct interim in front. */
+    struct buf interims;
+    /* Begin of the interim answers that were not taken yet. */
+    size_t interims_at;
     size_t key_len;
     char key[];
 };
@@ -52,7 +55,8 @@ static void take_place(struct ask *ask)
     if (!ask->has_place)
         return;
     cache_body_join(ask->found.body, &ask->place, 0);
-    cache_body_note_begun(ask->found.body); /* no reader pauses for this one */
+    /* Other readers do not pause for this reader. */
+    cache_body_note_begun(ask->found.body);
 }
 
 static void leave_place(struct ask *ask)

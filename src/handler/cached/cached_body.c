@@ -109,6 +109,6 @@ void cached_add_body(struct cached *cached, struct exchange *exchange,
         response_add_head(&exchange->response);
     else if (length == 0 || (is_whole && cache_body_has_from(body, first)))
         add_whole(cached, exchange, body, first, length);
-    else /* the source reports it if bytes are gone */
+    else /* the source reports an error if bytes are gone */
         add_filling(cached, exchange, body, first, length);
 }

@@ -1,13 +1,14 @@
 #include "handler/cached/cached_fetch_priv.h"
 
-enum { LONG_FIELDS_BYTES = 4096 }; /* browsers mostly send half as many */
+/* Bytes of all fields; browsers mostly send half of them. */
+enum { LONG_FIELDS_BYTES = 4096 };
 
 bool fetch_is_about_request(const struct fetch *fetch)
 {
     unsigned status = fetch->exchange.response.status;
 
     switch (status) {
-    case 206: /* may answer "Request-Range", which Apache knows */
+    case 206: /* this may answer the field Request-Range, which Apache knows */
     case 226:
         return true;
     case 401:

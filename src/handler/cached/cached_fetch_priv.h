@@ -46,14 +46,14 @@ struct fetch {
     struct cache_entry *entry;
     struct cache_body *body;
     bool is_part; /* entry has only a range */
-    bool mends;   /* fills the gap between the ranges of earlier */
+    bool mends;   /* the fetch fills the gap between earlier's ranges */
     struct range gap;
     uint64_t held_at;         /* next byte to copy from earlier */
     uint64_t mended;          /* bytes of the gap received */
-    struct cache_epoch epoch; /* the key's, when the fetch began */
-    bool is_overtaken;        /* the key was invalidated since then */
-    bool has_no_variant;      /* the answer's Vary cannot be evaluated */
-    bool is_unasked;          /* nobody has ever waited for this fetch */
+    struct cache_epoch epoch; /* epoch of the key when the fetch began */
+    bool is_overtaken;   /* the key was invalidated since the fetch began */
+    bool has_no_variant; /* the answer's Vary cannot be evaluated */
+    bool is_unasked;     /* nobody has ever waited for this fetch */
     size_t key_len;
     char key[];
 };

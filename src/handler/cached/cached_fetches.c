@@ -3,8 +3,9 @@
 #include "handler/cached/cached_fetch_priv.h"
 
 enum {
-    MANY = 64,    /* unread fetches that may continue for later clients */
-    LOOKED_AT = 4 /* fetches looked at for each new one, to share the work */
+    MANY = 64, /* unread fetches that may continue for later clients */
+    /* Fetches looked at when another begins, to spread the work. */
+    LOOKED_AT = 4
 };
 
 /* --- Coming and going ---------------------------------------------------- */
@@ -75,8 +76,8 @@ void fetch_tell(struct fetch *fetch, const struct cache_found *found,
     asker->on_fetched(asker, found, hand, note);
 }
 
-/* Puts the fields of the answer that are only for the asker, and which are not
- * stored for this reason. */
+/* Puts the fields of the answer that are for the asker alone. They are not
+ * stored. */
 static void put_own(const struct fetch *fetch, struct buf *out)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);

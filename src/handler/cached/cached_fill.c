@@ -5,7 +5,8 @@
 enum {
     TURN_BYTES = 262144, /* bytes of one fetch before others get their turn */
     PIECE_BYTES = 65536,
-    /* This much of the rest is worth fetching even if nobody reads it. */
+    /* A body of at most so many bytes is fetched to its end even if nobody
+     * reads it. */
     ALONE_BYTES = 4 * 1048576
 };
 
@@ -107,8 +108,8 @@ static bool put_first(struct fetch *fetch)
 
 /* --- Bytes that are stored already --------------------------------------- */
 
-/* Puts the next bytes before end from earlier. Returns false if they cannot be
- * read, or if there is no room for them. */
+/* Puts the next stored bytes before end, out of the earlier entry's ranges.
+ * Returns false if they cannot be read, or if there is no room for them. */
 static bool put_held(struct fetch *fetch, uint64_t end, uint64_t *bytes)
 {
     const struct cache_ranges *ranges = fetch->earlier.entry->ranges;

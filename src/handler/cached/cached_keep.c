@@ -61,8 +61,9 @@ struct keeping {
     unsigned status;
     struct bytes phrase;
     struct bytes lines;
-    uint64_t bytes;     /* length of the body, or CACHE_LENGTH_UNKNOWN */
-    struct range range; /* range and length: for a part that is stored alone */
+    uint64_t bytes; /* length of the body, or CACHE_LENGTH_UNKNOWN */
+    /* Range and length are for a part that is stored alone. */
+    struct range range;
     uint64_t length;
 };
 
@@ -335,7 +336,7 @@ static void hand_head_over(struct fetch *fetch)
 void fetch_use_answer(struct fetch *fetch)
 {
     unsigned status = fetch->exchange.response.status;
-    bool was_mending = fetch->mends; /* keep() may clear it */
+    bool was_mending = fetch->mends; /* keep() may clear fetch->mends */
 
     if (!was_mending && fetch_heed_not_modified(fetch))
         return;

@@ -34,7 +34,7 @@
 /* RFC 9211: how the cache has handled a request. */
 enum cached_way {
     CACHED_HIT,
-    CACHED_METHOD, /* this and the next two bypass the cache (fwd=) */
+    CACHED_METHOD, /* this way and the next two bypass the cache (fwd=) */
     CACHED_BYPASS,
     CACHED_REQUEST,
     CACHED_MISS,
@@ -71,12 +71,12 @@ static inline int64_t cached_mono_s(const struct cached *cached)
 
 struct cached_note {
     enum cached_way way;
-    unsigned status; /* the origin's; 0: the origin has not answered */
+    unsigned status; /* status of the origin's answer; 0: there was none */
     bool is_stored;
     bool is_collapsed; /* the request waited for another request's fetch */
     bool has_ttl;
     int64_t ttl_s;
-    const char *detail; /* a token, or NULL */
+    const char *detail; /* detail of Cache-Status, a token, or NULL */
     /* The origin has just answered this request. The request then also gets the
      * fields in own, which are not stored (RFC 9111 5.2.2.4, 5.2.2.7). */
     bool is_from_origin;
@@ -203,15 +203,16 @@ struct fetch_order {
     const struct exchange *from; /* the exchange with the request */
     struct bytes key;
     const struct cache_control *control; /* directives of the request */
-    struct cache_found *earlier; /* to be revalidated; taken over; may be
-                                    empty */
+    /* Entry to revalidate; taken over; may be empty. */
+    struct cache_found *earlier;
     struct range gap;            /* gap to be fetched, if earlier has ranges */
-    struct cache_flight *flight; /* taken over; NULL: nobody waits */
+    struct cache_flight *flight; /* taken over; NULL: no other request waits */
     struct fetch_asker *asker;   /* NULL: the fetch serves later requests */
     enum cached_way way;
 };
 
-enum { FETCH_UNASKED_MAX = 64 /* fetches for each place and worker */ };
+/* Most fetches without an asker, for each place and worker. */
+enum { FETCH_UNASKED_MAX = 64 };
 
 /* Begins a fetch. Returns false when there is no memory; then the flight was
  * ended, and earlier was released. */
@@ -236,7 +237,7 @@ void fetch_end_unawaited(struct cached *cached);
 bool fetch_is_any_needed(const struct cached *cached);
 
 /* Returns the exchange of a fetch that is handed over. From now on, that
- * exchange wakes to. */
+ * exchange wakes the exchange `to`. */
 struct exchange *fetch_hand(struct fetch *fetch, struct exchange *to);
 
 /* --- cached_hand.c ------------------------------------------------------- */

@@ -32,7 +32,7 @@ struct cached_source {
         borrowed; /* lent behind reader.at: sent when next is called again */
     uint64_t end; /* UINT64_MAX: the body's end */
     enum stage stage;
-    unsigned turns; /* turns of the pause */
+    unsigned turns; /* turns of the loop that the pause has lasted */
 };
 
 bool cached_is_mapped(const struct exchange *exchange)

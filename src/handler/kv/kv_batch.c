@@ -65,7 +65,7 @@ static bool read_line(struct kv_batch *batch, struct bytes line)
     return is_good;
 }
 
-/* Keeps a piece of a line; the line needs the next piece. */
+/* Keeps a piece of a line until the next piece completes the line. */
 static bool keep_line(struct kv_batch *batch, struct bytes text)
 {
     buf_put(&batch->line, text);

@@ -65,14 +65,14 @@ static bool keep_text(struct kv_batch *batch, const struct json_value *value,
     if (!room)
         return kv_batch_fail_memory(batch);
     buf_init(&text, room, value->text.len, value->text.len);
-    json_put_text(&text, value); /* never longer than its source */
+    json_put_text(&text, value); /* the text is never longer than its JSON */
     *text_out = (struct bytes){room, text.len};
     if (is_base64 && !base64_decode(*text_out, room, &text_out->len))
         return kv_batch_fail_member(batch, value->name, "this is no base64");
     return true;
 }
 
-/* Reads one of two members. The second of them is in base64. */
+/* Reads a text from one of two members: `plain`, or the next one, in base64. */
 static bool keep_either(struct kv_batch *batch, const struct members *members,
                         enum member plain, struct bytes *text_out)
 {

@@ -17,7 +17,8 @@
 enum {
     STEP_ENTRIES = 64,
     STEP_ENTRIES_VALUES = KV_LIST_BYTES / KV_PAGE_VALUE_BYTES_MAX,
-    VALUES_BYTES_MAX = 4 << 20, /* then the answer ends with a cursor */
+    /* Bytes; behind so many, the answer ends with a cursor. */
+    VALUES_BYTES_MAX = 4 << 20,
     LIMIT_MAX = 1000,
     LIMIT_USUAL = 1000,
     PREFIXES_BYTES_MAX = LIMIT_MAX * (KV_KEY_BYTES_MAX + 2)
@@ -295,8 +296,8 @@ static struct kv_listing *read_question(struct kv *kv,
     return fail_parameter(kv, exchange, "cursor", NO_CURSOR);
 }
 
-/* Returns a parameter that does not fit, or NULL. Pages and watches have
- * different parameters. */
+/* Returns a parameter that the question must not have, or NULL. Pages and
+ * watches have different parameters. */
 static const struct query_parameter *find_stray(
     const struct query_parameter *asked, bool is_watch)
 {

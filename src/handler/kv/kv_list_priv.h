@@ -45,7 +45,7 @@ struct kv_listing {
 MUST_USE bool kv_listing_put_entry(struct kv_listing *listing, struct buf *out,
                                    const struct kv_entry *entry);
 
-/* These write the text that follows all entries. */
+/* These write the text behind all entries. */
 enum piece_state kv_listing_write_prefixes(struct kv_listing *listing,
                                            struct buf *out);
 enum piece_state kv_listing_write_end(struct kv_listing *listing,

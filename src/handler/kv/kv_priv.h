@@ -86,7 +86,7 @@ void kv_question_done(struct kv_question *question);
 
 /* --- kv_answer ----------------------------------------------------------- */
 
-/* Adds more to one of the store's statistics. */
+/* Adds `more` to one of the store's statistics. */
 static inline void kv_note(const struct kv *kv, enum stats_store_number number,
                            uint64_t more)
 {
@@ -109,7 +109,7 @@ void kv_fail_with(const struct kv *kv, struct exchange *exchange,
 void kv_fail_parameter(const struct kv *kv, struct exchange *exchange,
                        const char *name, const char *detail);
 
-/* Answers a failed question: 503, 504, 507, 422 or 500. */
+/* Answers a failed question with 422, 500, 501, 503, 504 or 507. */
 void kv_fail_outcome(const struct kv *kv, struct exchange *exchange,
                      enum kv_outcome outcome);
 

@@ -31,7 +31,7 @@ struct kv_writing {
     struct pending pending;
     struct text_source text; /* a batch's results */
     struct kv_write write;
-    struct kv_op op;        /* the only operation, unless it is a batch */
+    struct kv_op op;        /* the operation, unless the request is a batch */
     struct buf body;        /* the value to be written */
     struct kv_batch *batch; /* NULL: the request is no batch */
     struct kv_pass pass;

@@ -61,7 +61,8 @@ static void add_body(struct transfer *transfer, enum body_framing framing)
         if (response->is_head)
             encode_head(response->encode, exchange);
         response_add_head(response);
-        response->source = &transfer->source; /* owns the lent bytes */
+        /* The source owns the bytes that are lent. */
+        response->source = &transfer->source;
         response->has_ended = true;
         return;
     }

@@ -31,7 +31,8 @@ static const struct {
                             "closed the connection without a whole answer"},
     [PROXY_FAULT_REPLY] = {502, "http_protocol_error",
                            "gave an answer that cannot be passed on"},
-    [PROXY_FAULT_INTERCEPTED] = {0, "", ""}}; /* proxy_answer_intercepted() */
+    /* See proxy_answer_intercepted(). */
+    [PROXY_FAULT_INTERCEPTED] = {0, "", ""}};
 
 enum proxy_fault proxy_fault_of(enum upstream_error error)
 {
@@ -91,7 +92,7 @@ static void answer(const struct proxy *proxy, struct exchange *exchange,
     response_make_short(&exchange->response, status, fields,
                         BYTES("text/plain; charset=utf-8"), text,
                         proxy->options.defaults);
-    exchange->response.is_error = true; /* an error page may replace it */
+    exchange->response.is_error = true; /* an error page may replace the text */
 }
 
 void proxy_answer_fault(const struct proxy *proxy, struct exchange *exchange,

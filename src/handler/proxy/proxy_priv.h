@@ -34,7 +34,7 @@ enum {
     PROXY_TAKEN_BYTES = 24576,  /* framed bytes of one read from a client */
     PROXY_REPLY_BYTES = 4096,   /* room for a reply's head, beside a full buffer
                                    for its body: both come in one read */
-    PROXY_TRANSFERS_KEPT = 256, /* unused ones to keep */
+    PROXY_TRANSFERS_KEPT = 256, /* unused transfers to keep */
     PROXY_HEADS_KEPT = 64,
     PROXY_BUFFERS_KEPT = 256,
     PROXY_INTERIM_MAX = 8 /* interim heads before the reply's */
@@ -118,8 +118,9 @@ struct transfer {
     struct deadline deadline;
     struct proxy *proxy;
     struct exchange *exchange; /* NULL: the exchange has ended */
-    uint8_t refs;              /* one of what is pending or the response's
-                                  source, one of the exchange's sink */
+    /* References: one for the sink, one for what is pending or, later, for the
+     * response's source. */
+    uint8_t refs;
     uint8_t retries;
     uint8_t interims;
     uint8_t fault; /* enum proxy_fault */
@@ -148,11 +149,12 @@ struct transfer {
     struct proxy_buffer *out;
 
     /* The reply: */
-    bool has_reply;     /* a head was read: the request is not tried again */
-    bool is_reply_done; /* completely read, or the tunnel has ended */
-    bool is_broken;     /* the rest of the reply will never come */
-    bool is_paused;     /* in or pipe is full, or a head waits */
-    bool is_answered;   /* the response has its head */
+    bool has_reply; /* a head was read: the request is not tried again */
+    /* The reply was read completely, or the tunnel has ended. */
+    bool is_reply_done;
+    bool is_broken;   /* the rest of the reply will never come */
+    bool is_paused;   /* nothing is read: in or pipe is full, or a head waits */
+    bool is_answered; /* the response has its head */
     bool is_tunnel;
     bool has_peer_ended;     /* the tunnel's upstream has ended */
     bool persists;           /* the reply keeps its connection open */
@@ -161,7 +163,7 @@ struct transfer {
     struct proxy_buffer *in; /* decoded bytes from begin to end; before there
                                 is a reply, bytes as received */
     size_t borrowed_end;     /* end of the bytes lent to the response */
-    bool is_copied;          /* copy to the end, since there was no pipe */
+    bool is_copied;          /* the rest is copied, since there was no pipe */
     struct pipe *pipe;       /* has the bytes that follow in's, or NULL */
     size_t piped;            /* bytes in pipe */
     size_t piped_borrowed;   /* bytes in pipe that are lent to the response */
@@ -316,7 +318,7 @@ bool transfer_is_sent(const struct transfer *transfer);
 /* Counts received bytes for the statistics. */
 void transfer_count_in(const struct transfer *transfer, size_t n);
 
-/* Sets the time limit, which depends on what is being waited for. */
+/* Sets the time limit for what the transfer waits for. */
 void transfer_watch(struct transfer *transfer);
 
 /* Implements pending.rest: whether the exchange's memory is not needed until

@@ -8,8 +8,8 @@ enum { KEPT_S_MAX = 86400 };
 
 /* --- Bodies -------------------------------------------------------------- */
 
-/* Decodes in place what was read, from position from on. If a read has filled
- * the buffer, bytes behind the reply may still be in the socket. */
+/* Decodes in place the bytes that were read, from position `from` on. If a read
+ * has filled the buffer, bytes behind the reply may still be in the socket. */
 static void decode(struct transfer *transfer, size_t from)
 {
     struct proxy_buffer *in = transfer->in;
@@ -48,7 +48,8 @@ static void decode(struct transfer *transfer, size_t from)
  * not say. */
 static uint64_t read_kept_ms(const struct reply *reply)
 {
-    if (!(reply->seen & (1u << FIELD_HOP_BY_HOP))) /* includes Keep-Alive */
+    /* One of these fields is Keep-Alive. */
+    if (!(reply->seen & (1u << FIELD_HOP_BY_HOP)))
         return 0;
     for (size_t i = 0; i < reply->field_count; i++) {
         const struct field *field = &reply->fields[i];

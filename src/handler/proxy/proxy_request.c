@@ -140,7 +140,7 @@ bool proxy_take_body(struct sink *sink, struct bytes data)
     if (!transfer_has_room(transfer, len,
                            transfer->proxy->options.buffer_bytes +
                                PROXY_TAKEN_BYTES)) {
-        transfer->is_kept = false; /* the client was not asked for so many */
+        transfer->is_kept = false; /* these bytes came unasked, and are lost */
         return false;
     }
     if (is_chunked) {
@@ -166,7 +166,8 @@ void proxy_end_body(struct sink *sink)
         return;
     if (transfer->out_framing == BODY_CHUNKED && !has_buffer(transfer))
         return;
-    if (transfer->out_framing == BODY_CHUNKED) /* also kept for another try */
+    /* The last chunk is kept for another try, too. */
+    if (transfer->out_framing == BODY_CHUNKED)
         put(transfer->out, BYTES("0\r\n\r\n"));
     go_on(transfer);
 }

@@ -55,7 +55,8 @@ void transfer_fail(struct transfer *transfer, enum proxy_fault fault)
             transfer_wake(transfer); /* the exchange can rest again */
             return;
         }
-        fault = PROXY_FAULT_SHORT; /* the same head was made before */
+        /* Memory is short, since the head could be made before. */
+        fault = PROXY_FAULT_SHORT;
     }
     if (transfer->is_answered)
         transfer->is_broken = true;

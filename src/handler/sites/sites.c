@@ -121,8 +121,7 @@ static bool answer_by_rule(const struct place *place, struct exchange *exchange)
                             sites_defaults(place->sites)));
 }
 
-/* Prepares a response with the rules for all answers of a place, early or
- * late. */
+/* Prepares a response with the rules for all answers of a place. */
 static void prepare(const struct place *place, struct response *response)
 {
     response->edits = place->options->edits;
@@ -140,8 +139,8 @@ static void describe_https(const struct place *place, struct exchange *exchange)
         response_put_extra(&exchange->response, *line);
 }
 
-/* Sets the priority by the place's rules. HTTP/1.1 needs none: its answers have
- * an order already. */
+/* Sets the priority by the place's rules. HTTP/1.1 needs no priority, since its
+ * answers have an order already. */
 static void describe_order(const struct place *place, struct exchange *exchange)
 {
     const struct priority_rules *rules = place->options->priority_rules;

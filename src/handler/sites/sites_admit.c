@@ -175,7 +175,8 @@ static bool admits(void *context, struct exchange *exchange, struct bytes path)
 }
 
 /* Whether a location has a list of addresses itself. A list of the whole site
- * does not apply to its error pages, which are for the clients it denies. */
+ * does not apply to its error pages, which are for the clients that the list
+ * denies. */
 static bool says_who(const struct place *place)
 {
     const struct location_options *site = place->site->place.options;

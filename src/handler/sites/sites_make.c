@@ -73,7 +73,8 @@ static struct respond *make_respond(const struct sites *sites,
     return respond_create(&respond);
 }
 
-/* If proxied is not NULL, that proxy answers, and not what options name. */
+/* Initializes a place. If proxied is not NULL, that proxy answers, instead of
+ * files or a fixed text. */
 static bool init_place(struct site *site, struct place *place,
                        const struct location_options *options,
                        const struct proxied *proxied)

@@ -29,7 +29,7 @@ struct place {
     const struct location_options *options;
     struct sites *sites;
     struct site *site;          /* NULL: a mount, which all sites have */
-    struct static_files *files; /* its files, or its error pages */
+    struct static_files *files; /* its files, or only its error pages */
     struct respond *respond;    /* its fixed answer, or NULL */
     bool is_plain;              /* has no rules besides the handler */
     bool is_proxied;            /* other servers interpret the path, too */
@@ -59,7 +59,7 @@ struct sites {
     struct guard guard;
     struct trace trace;
     struct hosts hosts;
-    struct site_options all; /* used without sites */
+    struct site_options all; /* options used if there are no sites */
     struct site *first;      /* the site for unknown hosts */
     bool asks_clients;       /* some site asks its clients for certificates */
     struct site *only;       /* the only site, if it has no routes; or NULL */

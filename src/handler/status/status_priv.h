@@ -28,15 +28,17 @@ enum status_kept {
 struct status {
     struct status_options options;
     struct stats_snapshot *snapshot;
-    const struct stats_upstreams *upstreams;       /* NULL: none */
-    const struct stats_certificates *certificates; /* NULL: none */
-    struct status_text *kept[STATUS_KEPT_COUNT];   /* NULL: nobody has asked */
+    const struct stats_upstreams *upstreams; /* NULL: no upstreams are shown */
+    /* NULL: no certificates are shown. */
+    const struct stats_certificates *certificates;
+    /* NULL: nobody has asked in this turn. */
+    struct status_text *kept[STATUS_KEPT_COUNT];
     struct encode encode;
     bool is_draining;
     size_t streams;
     struct stream_seats seats; /* seats of the streams */
-    uint64_t ticks;            /* seconds so far: the number of tick */
-    struct status_text *tick;  /* the last tick; NULL: there was no memory */
+    uint64_t ticks; /* seconds counted so far, and the number of tick */
+    struct status_text *tick; /* the last tick; NULL: there was no memory */
 };
 
 /* --- status_text.c ------------------------------------------------------- */
