@@ -9,7 +9,7 @@
 
 enum {
     FD_MAX = (1 << 30) - 1,
-    LATE_UP = 8, /* shares of a change in how late ticks are */
+    LATE_UP = 8, /* late_ns rises by 1 / LATE_UP of the difference */
     LATE_DOWN = 64
 };
 
@@ -33,8 +33,9 @@ void link_fini(struct link *link)
     link->paths = NULL;
 }
 
-/* Hashes a client's path. Clients behind one address, or in one IPv6 network,
- * share a path; those of this machine have none: 0. */
+/* Returns a hash of a client's path. Clients behind one address, or in one IPv6
+ * network, share a path. Returns 0 for a client on this machine, which has no
+ * path. */
 static uint32_t hash_path(const struct address *peer)
 {
     size_t len = peer->family == ADDRESS_IPV4 ? 4 : 8;
@@ -49,8 +50,7 @@ static uint32_t hash_path(const struct address *peer)
 
 /* --- Is it fast? --------------------------------------------------------- */
 
-/* Looks whether bytes of flow take longer to be acknowledged than they
- * might. */
+/* Looks whether the bytes of flow are acknowledged late. */
 static void look_for_delay(struct link *link, const struct link_flow *flow,
                            uint64_t now_ms)
 {
@@ -59,10 +59,11 @@ static void look_for_delay(struct link *link, const struct link_flow *flow,
         link->probe_bytes = LINK_PROBE_BYTES;
 }
 
-/* Looks at a flow once in a while: for a delay, and whether what was handed
- * over is still here a little later. It looks less often the less is found. But
- * a narrow link takes long for the bytes in between, and all who come meanwhile
- * wait behind them: so delays are looked for by the clock, too. */
+/* Probes a flow after so many bytes: whether it is delayed, and whether the
+ * bytes handed over are still in the local queue a little later. The less is
+ * found, the more bytes lie between probes. But a narrow link takes long for
+ * these bytes, and new responses wait behind them: so delays are looked for
+ * after some time, too. */
 static void probe(struct link *link, struct link_flow *flow, uint64_t bytes,
                   uint64_t now_ms)
 {
@@ -102,7 +103,8 @@ void link_open(struct link *link, struct link_flow *flow, int fd,
         link_pacer_pay(link, LINK_OPEN_PACKETS * LINK_HEADER_BYTES);
 }
 
-/* A socket that waits for its own client takes no more than a little ahead. */
+/* Limits the unsent bytes of a flow's socket, or lifts the limit. With it, a
+ * socket that waits for its client takes only a few bytes ahead. */
 static void bound_unsent(struct link_flow *flow, bool is_bounded)
 {
     flow->is_bounded = is_bounded;
@@ -204,7 +206,8 @@ void link_await(struct link *link)
     link->due_ns = now_read_ns() + LINK_TICK_NS;
 }
 
-/* A worker that is often late counts on that; once late changes little. */
+/* Averages how late ticks are, so that a worker that is often late counts on
+ * it, and one late tick changes little. */
 static void note_late(struct link *link, uint64_t now_ns)
 {
     uint64_t late_ns = 0;

@@ -1,65 +1,69 @@
 /*
- * The window over what is not acknowledged.
+ * The window bounds the bytes that are sent and not acknowledged.
  *
- * Of the bytes that a flow has in flight, the share 1 - least / RTT stands in
- * a queue somewhere, where least is the round trip to that client without
- * one: what is in flight fills the path (rate * least) and the queue. The sum
- * of that over all flows is the queue at the narrowest place, if they share
- * it; the window is moved so that it stays near a target: long enough to keep
- * the link busy, short enough to leave the order to us. (Brakmo, Peterson,
- * "TCP Vegas", 1995, and Wei, Jin, Low, Hegde, "FAST TCP", 2006, do so for one
- * connection.)
+ * Bytes in flight fill a path (rate * least) and a queue. Of the bytes that a
+ * flow has in flight, the part 1 - least / RTT stands in a queue somewhere,
+ * where least is the round trip to that client without a queue. The sum over
+ * all flows is the queue at the narrowest place, if the flows share it. The
+ * window is moved so that this queue stays near a target: long enough to keep
+ * the link busy, and short enough to leave the order to the scheduler. (For
+ * single connections: Brakmo, Peterson, "TCP Vegas", 1995, and Wei, Jin, Low,
+ * Hegde, "FAST TCP", 2006.)
  *
- * The least round trip is kept by client: one for all would take every far
- * client's path for a queue. And the window is a rate: of what is in flight
- * flight / span counts, where the span is the least round trip and the queue
- * that is aimed at. A window in bytes fits one mix of paths at a time: what
- * fills a path of 4 ms leaves one of 60 ms empty.
+ * The least round trip is kept for each client: with one for all, every far
+ * client's path would be taken for a queue. And the window is a rate: bytes in
+ * flight count as flight / span, where span is the least round trip plus the
+ * time of the aimed-at queue. A window in bytes would fit only one mix of
+ * paths: bytes that fill a path of 4 ms leave a path of 60 ms empty.
  *
- * What is held leaves at ticks, as much as has been acknowledged since. So the
- * queue has to last for a tick, as late as ticks are, and need not be longer.
- * Looking costs system calls; between two looks acknowledgements are taken to
- * come as they did, or else all that was missed would leave at once.
+ * Held-back bytes leave at ticks, as many as were acknowledged since the last
+ * tick. So the queue has to last for a tick, even a late one, and need not be
+ * longer. Measuring costs system calls. So between two measurements
+ * acknowledgements are supposed to come evenly; otherwise all bytes
+ * acknowledged meanwhile would be replaced at once.
  *
- * A window is put up when several flows in a row are delayed alike, so that
- * they seem to share what delays them, and taken down when nothing has been
- * held back for a while.
+ * A window begins when several flows in a row are delayed alike, so that they
+ * seem to share the cause of the delay. The window ends when nothing was held
+ * back for a while.
  */
 #include "base/units.h"
 #include "engine/link/link_priv.h"
 #include "io/socket_state.h"
 
 enum {
-    STALE_MS = 100,      /* for so long nothing was sent or acknowledged */
-    TARGET_BYTES = 6144, /* aimed-at queue, at least: what passes in a tick,
-                            plus a share of the path, may be more */
+    STALE_MS = 100,      /* without a packet for so long, a flight counts as
+                            0 */
+    TARGET_BYTES = 6144, /* least aimed-at queue, before a part of the path is
+                            added */
     TARGET_SHARE = 32,
-    LONG_BYTES = 24576, /* much too long a queue, plus the path / LONG_SHARE */
+    LONG_BYTES = 24576, /* a queue longer than this plus path / LONG_SHARE is
+                           much too long */
     LONG_SHARE = 4,
-    SPAN_BYTES = 14336, /* the least in flight, if a path has no length */
-    SPAN_US = 10000,    /* span of a path not known yet */
+    SPAN_BYTES = 14336, /* least bytes in flight, even on a path without
+                           length */
+    SPAN_US = 10000,    /* least round trip of paths not known yet */
     SMOOTH = 16,
     GROW = 32,
     WINDOW_MIN = 51200, /* in bytes a second */
     WINDOW_START = 104857600,
-    RUN_EMPTY = 8,     /* with less of its window in flight, a path is empty */
-    LOOK_NS = 1000000, /* between two looks, at least */
-    MOVE_NS = 2000000, /* between two moves of the window, at least */
+    RUN_EMPTY = 8,     /* a path with less than this part in flight is empty */
+    LOOK_NS = 1000000, /* least time between two measurements */
+    MOVE_NS = 2000000, /* least time between two moves of the window */
     LONG_NS = 50000000,
-    PERIOD_S = 60,    /* how long a least round trip counts */
-    SEGMENTS_MIN = 4, /* in flight: fewer may only wait for their client to
-                         acknowledge more */
+    PERIOD_S = 60,    /* period of a least round trip */
+    SEGMENTS_MIN = 4, /* a flight of fewer may only wait for delayed
+                         acknowledgements */
     DELAY_US = 4000,  /* a smaller delay does not count */
-    DELAYED_MIN = 2   /* such flows in a row */
+    DELAYED_MIN = 2   /* delayed flows in a row that begin a window */
 };
 
-/* What has held something back. */
+/* What has held bytes back. */
 enum { BY_PACER = 1, BY_WINDOW = 2 };
 
-/* Bytes a second; no link is so wide. */
+/* The largest window, in bytes a second: no link is so wide. */
 #define WINDOW_MAX (UINT64_C(6) << 30)
 
-/* A window that has held nothing back for so long is taken down. */
+/* A window that has held nothing back for so long ends. */
 #define UNUSED_NS (UINT64_C(30) * NS_PER_S)
 
 static bool ask(struct link *link, const struct link_flow *flow,
@@ -74,7 +78,7 @@ static uint32_t least_of(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Notes what info says of the path; returns its least round trip. */
+/* Notes the path's round trip from info, and returns its least round trip. */
 static uint32_t note_path(struct link *link, const struct link_flow *flow,
                           const struct socket_path *info, uint64_t now_ns)
 {
@@ -93,14 +97,14 @@ static uint32_t note_path(struct link *link, const struct link_flow *flow,
 
 static uint32_t count_flight(const struct socket_path *info)
 {
-    /* Nobody waits behind the bytes of a client that does not answer. */
+    /* The bytes of a client that does not answer stand in no queue. */
     if (info->acked_ms > STALE_MS && info->sent_ms > STALE_MS)
         return 0;
     return info->under_way * info->segment_bytes;
 }
 
-/* The flights that were measured: in bytes, and as bytes a second over their
- * paths without a queue; and the shortest of these paths. */
+/* Sums over the measured flights: in bytes, and in bytes a second over their
+ * paths without a queue; and the least round trip of these paths. */
 struct measured {
     uint64_t flight;
     uint64_t rate;
@@ -133,7 +137,7 @@ static void measure(struct link *link, struct link_flow *flow,
     }
 }
 
-/* Looks at all flows, and forgets those with nothing under way. */
+/* Measures all flows, and forgets those with nothing under way. */
 static void look(struct link *link, uint64_t now_ns)
 {
     struct list *at = link->flows.next;
@@ -158,8 +162,8 @@ static void look(struct link *link, uint64_t now_ns)
     link_store(&link->shared->trip_us, (uint64_t)link->trip_us);
 }
 
-/* Bytes in flight of flows before or equal to key. The same share of each flow
- * is taken to be acknowledged since it was looked at. */
+/* Returns the bytes in flight of flows whose key is at most key. Of each flow
+ * the same part is supposed to be acknowledged since the last measurement. */
 static uint64_t count_ahead(const struct link *link, uint64_t key)
 {
     uint64_t ahead = 0;
@@ -176,7 +180,7 @@ static uint64_t count_ahead(const struct link *link, uint64_t key)
     return ahead * link_count_flight(link, now_read_ns()) / link->flight;
 }
 
-/* How long the aimed-at queue takes, at the rate of such a window. */
+/* Returns how long the aimed-at queue lasts at the rate of window. */
 static uint64_t target_us(const struct link *link, uint64_t window)
 {
     uint64_t tick_us = (LINK_TICK_NS + link->late_ns) / NS_PER_US;
@@ -186,7 +190,7 @@ static uint64_t target_us(const struct link *link, uint64_t window)
            link->least_us / TARGET_SHARE;
 }
 
-/* The aimed-at queue in bytes. */
+/* Returns the aimed-at queue in bytes. */
 static uint64_t target_of(const struct link *link, uint64_t window)
 {
     return window * target_us(link, window) / US_PER_S;
@@ -201,7 +205,7 @@ static uint64_t span_us(const struct link *link, uint64_t window)
     return span > span_min ? span : span_min;
 }
 
-/* Notes that something was held back, and by what. */
+/* Notes that bytes were held back, and by what. */
 static void note_held(struct link_shared *shared, uint64_t by)
 {
     if (link_load(&shared->windowed) < by)
@@ -214,7 +218,7 @@ uint64_t link_delay_window_allow(struct link *link, uint64_t key, uint64_t want)
     struct link_others others;
     uint64_t bytes, room;
 
-    if (window == 0) /* the window was taken down */
+    if (window == 0) /* the window has ended */
         return want;
     link->span_us = span_us(link, window);
     bytes = window * link->span_us / US_PER_S;
@@ -235,9 +239,9 @@ uint64_t link_delay_window_allow(struct link *link, uint64_t key, uint64_t want)
     return room;
 }
 
-/* Whether the queue is much too long, and has been for a while: a client that
- * was off its CPU for a moment does not make it so. Once found it is not for
- * another while, as the same queue takes some time to go. */
+/* Whether the queue has been much too long for LONG_NS: a client that was off
+ * its CPU for a moment does not count. After true, the next LONG_NS give false,
+ * as the same queue takes some time to go. */
 static bool is_long(const struct link *link, uint64_t passing,
                     uint64_t standing, uint64_t now_ns)
 {
@@ -259,7 +263,7 @@ struct filling {
     uint64_t passing;  /* bytes a second that come through */
     uint64_t standing; /* bytes in the queue */
     bool was_held;     /* something was held back */
-    bool was_full;     /* held back by the window, not its pace */
+    bool was_full;     /* it was held back by the window, not by its pace */
     bool is_long;
 };
 
@@ -279,9 +283,9 @@ static struct filling count_filling(struct link *link, uint64_t window,
     return all;
 }
 
-/* The next window: as much as comes through now, if the path is full. It may be
- * more when hardly a queue is left, and still more when the path ran empty
- * while something was held back. */
+/* Returns the next window. If the path is full, this is what comes through now.
+ * The window grows when hardly a queue is left, and grows more when the path
+ * ran empty while bytes were held back. */
 static uint64_t move(uint64_t window, uint64_t target,
                      const struct filling *all)
 {

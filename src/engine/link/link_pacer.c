@@ -1,31 +1,32 @@
 /*
- * The token bucket: busy_ns says until when what has been handed over keeps
- * the link busy at the pace that is kept. Of a known rate the pace is a little
- * less than that; of one that is found out it follows what is seen: no queue
- * left while bytes are held back here, and the link could carry more; a queue
- * all the time, and it carries less. So it goes up slowly, from there down at
- * once, and stays just below the link's rate, where queues are short. (Chiu,
- * Jain, "Analysis of the increase and decrease algorithms for congestion
- * avoidance", 1989.)
+ * The token bucket. busy_ns is the time until which the bytes handed over keep
+ * the link busy at the present pace. When the link's rate is known, the pace is
+ * a little less than the rate. When the rate is found out, the pace follows
+ * what is seen: when no queue is left while bytes are held back, the link could
+ * carry more; when there is a queue all the time, the link carries less. So the
+ * pace rises slowly, falls from there at once, and stays just below the link's
+ * rate, where queues are short. (Chiu, Jain, "Analysis of the increase and
+ * decrease algorithms for congestion avoidance", 1989.)
  *
- * The rate is what leaves while the queue is never found empty; what leaves
- * else is only what came. And what has been handed over has not left for the
- * queue yet while its socket waits for acknowledgements: on a slow or a long
- * link that is many times what leaves in a window, and to call it gone is to
- * take the link for one that is a tenth as fast.
+ * The rate is measured by the bytes that leave while the queue is never found
+ * empty; at other times only as many bytes leave as come. Bytes that were
+ * handed over have not left while their socket waits for acknowledgements. On a
+ * slow or long link these are many times the bytes that leave in a window of
+ * time: if they were taken as left, the link would seem to be a tenth as fast
+ * as it is.
  *
- * When this machine, or what carries the link, has no CPU for a moment, less is
- * sent in that window with a queue all the time, which looks like a narrower
- * link. At a load of 0.9 the pace would then be too slow for what comes until
- * it had crept up again, for a second or two. So the rate falls a little for
- * each such window: a link that is narrower indeed goes on having them. And the
- * pace at which the queue came to stand is remembered as its crest: when no
- * queue is left, the pace comes back to a little less than that at once, and
- * only then slowly. If the link is narrower, a queue stands before that, and
- * there is the crest then.
+ * When this machine, or the hardware that carries the link, has no CPU for a
+ * moment, less is sent in that window although there is a queue all the time,
+ * as on a narrower link. At a load of 0.9 the pace would then be too slow for a
+ * second or two, until it had crept up again. So the rate falls only a little
+ * for each such window; on a link that has really become narrower, such windows
+ * go on. And a little less than the pace at which a queue began to stand is
+ * remembered as the crest: when no queue is left, the pace comes back to the
+ * crest quickly, and rises slowly from there. If the link has become narrower,
+ * a queue stands earlier, and sets a new crest.
  *
- * Before a link further away the bucket is a lesser thing: the window decides
- * how much is under way, and the bucket that it does not leave all at once
+ * For a link further away the bucket does less: the window decides how many
+ * bytes are under way, and the bucket only keeps them from leaving all at once
  * (link_window_pacer.c).
  */
 #include "base/units.h"
@@ -33,26 +34,31 @@
 #include "io/socket_state.h"
 
 enum {
-    WINDOW_NS = 20 * NS_PER_MS, /* how long the pace is judged */
-    /* The longest that the pace is judged, if a rate is to be told. */
+    WINDOW_NS = 20 * NS_PER_MS, /* after so long the pace is judged */
+    /* The longest window of time, when too few bytes leave to measure a
+     * rate. */
     WINDOW_NS_MAX = 200 * NS_PER_MS,
-    WINDOW_BYTES = 24576,               /* a rate needs so many bytes */
-    COUNT_NS = 2 * NS_PER_MS,           /* between two looks into sockets */
-    GAP_NS = 5 * NS_PER_MS,             /* without anything held: begin anew */
-    WINDOWS_FIRST = 4,                  /* until a pace, if there is a queue */
-    WINDOWS_LATEST = 4 * WINDOWS_FIRST, /* until a pace, if there is none */
+    WINDOW_BYTES = 24576,               /* to measure a rate takes so many
+                                           bytes */
+    COUNT_NS = 2 * NS_PER_MS,           /* between two counts of unsent bytes */
+    GAP_NS = 5 * NS_PER_MS,             /* after so long without held-back bytes
+                                           a window begins anew */
+    WINDOWS_FIRST = 4,                  /* before the first pace, if there is a
+                                           queue */
+    WINDOWS_LATEST = 4 * WINDOWS_FIRST, /* before the first pace, if there is
+                                           none */
     STANDING_BYTES = 6144, /* two segments, as the kernel counts them */
     PACER_MIN = 4096,
-    SMOOTH_BYTES = 98304, /* a rate is averaged over so many bytes */
-    UP_SHARE = 512,       /* added to the pace in a window */
-    UP_SHARE_FAR = 16,    /* added far below the rate or the crest */
-    CREST_SHARE = 16,     /* the crest is so much below a pace with a queue */
+    SMOOTH_BYTES = 98304, /* the rate is averaged over so many bytes */
+    UP_SHARE = 512,       /* the pace rises by this part in a window */
+    UP_SHARE_FAR = 16,    /* or by this part, below the rate or the crest */
+    CREST_SHARE = 16,     /* the crest is this part below the pace of a queue */
     DOWN_SHARE = 32,
-    FAR_SHARE = 4,  /* a pace that far above what leaves is far off */
-    FALL_SHARE = 8, /* the most that a known rate falls in a window */
-    /* After so many rises in a row the pace rises quicker. */
+    FAR_SHARE = 4,  /* a pace that is off by this part is far off */
+    FALL_SHARE = 8, /* a known rate falls at most by this part in a window */
+    /* After so many rises in a row the pace rises more quickly. */
     STEADY_WINDOWS = 64,
-    QUICKER_MAX = 5 /* by 2^5 times at most */
+    QUICKER_MAX = 5 /* at most 2^5 times as quickly */
 };
 
 uint64_t link_pacer_burst(const struct link *link, uint64_t pacer)
@@ -74,7 +80,7 @@ uint64_t link_bucket_room(const struct link *link, struct link_bucket bucket,
 
     if (busy_ns > now_ns)
         owed = (busy_ns - now_ns) * bucket.pacer / NS_PER_S;
-    /* Others go first, unless the link would run dry. */
+    /* Another worker's response goes first, unless the link would run dry. */
     return owed > bucket.burst / 4 &&
                    !link_ask_others(link, key, now_ns).is_after
                ? 0
@@ -117,9 +123,9 @@ void link_pacer_pay(struct link *link, uint64_t wire_bytes)
         link_bucket_pay(link->shared, pacer, wire_bytes);
 }
 
-/* The next pace after one with a queue all the time. The link was busy, so its
- * rate is what has left: below that the queue gets shorter, and there is no use
- * in going further down meanwhile. */
+/* Returns the next pace after a window with a queue all the time. The link was
+ * busy, so its rate is known; at a pace below the rate the queue gets shorter,
+ * and the pace need not fall further meanwhile. */
 static uint64_t move_down(uint64_t pacer, uint64_t rate)
 {
     uint64_t enough = rate - rate / DOWN_SHARE;
@@ -132,13 +138,13 @@ static uint64_t move_down(uint64_t pacer, uint64_t rate)
     return pacer > enough ? pacer : enough;
 }
 
-/* Notes that a queue has come to stand at this pace, where none was before. */
+/* Notes that a queue has begun to stand at this pace. */
 static void note_crest(struct link_shared *shared, uint64_t pacer)
 {
     link_store(&shared->crest, pacer - pacer / CREST_SHARE);
 }
 
-/* The next pace after one without a queue. */
+/* Returns the next pace after a window without a queue. */
 static uint64_t move_up(uint64_t pacer, uint64_t known, uint64_t rises)
 {
     uint64_t up = pacer / UP_SHARE;
@@ -153,16 +159,17 @@ static uint64_t move_up(uint64_t pacer, uint64_t known, uint64_t rises)
     return pacer + up;
 }
 
-/* How much left in a window of time. */
+/* The bytes that left in a window of time. */
 struct window {
     uint64_t bytes;
-    uint64_t seen; /* rate at which bytes left, a second */
+    uint64_t seen; /* the same bytes, a second */
 };
 
-/* The least that the rate becomes after a window in which less left. While no
- * pace is kept, the best of the first windows counts: in the last of them
- * somebody may have had no CPU, and the pace would be too low for more than a
- * second. (A few packets more or fewer are averaged instead.) */
+/* Returns the lowest rate to be learned from a window. A known rate falls only
+ * by a part while a pace is kept. Before that the best of the first windows
+ * counts: in the last of them somebody may have had no CPU, and the pace would
+ * be too low for more than a second. (A window of only a few packets is
+ * averaged instead.) */
 static uint64_t least_rate(const struct link_shared *shared,
                            const struct window *window, uint64_t rate)
 {
@@ -171,8 +178,8 @@ static uint64_t least_rate(const struct link_shared *shared,
     return window->bytes < SMOOTH_BYTES ? 0 : rate;
 }
 
-/* The link's rate, as known after a window in which the link was busy all the
- * time or not. While a pace is kept, a rate is known. */
+/* Returns the link's rate as learned from a window; was_busy tells whether the
+ * link was busy all the time. While a pace is kept, a rate is known. */
 static uint64_t learn(struct link_shared *shared, const struct window *window,
                       bool was_busy)
 {
@@ -191,7 +198,7 @@ static uint64_t learn(struct link_shared *shared, const struct window *window,
     return rate;
 }
 
-/* The next pace, after a window. */
+/* Returns the next pace, after a window. */
 static uint64_t move(struct link_shared *shared, uint64_t pacer,
                      const struct window *window)
 {
@@ -213,8 +220,9 @@ static uint64_t move(struct link_shared *shared, uint64_t pacer,
         link_store(&shared->rises, 0);
         return move_down(pacer, rate);
     }
-    /* Something else kept the queue short, or others had the CPU; and without a
-     * queue there is no reason to go far beyond what leaves. */
+    /* The pace stays when it has not held anything back, as something else kept
+     * the queue short then; and when fewer bytes left than it allows, as others
+     * may have had the CPU. */
     if (!link_load(&shared->paced) || window->seen < pacer - pacer / FAR_SHARE)
         return pacer;
     link_store(&shared->rises, rises);
@@ -222,9 +230,9 @@ static uint64_t move(struct link_shared *shared, uint64_t pacer,
     return move_up(pacer, crest > rate ? crest : rate, rises);
 }
 
-/* Counts how much of what was handed over still lies in sockets. A flow that
- * was handed nothing since the last count is dropped when it has nothing in the
- * queue, as its client may have stopped reading. */
+/* Counts the bytes handed over that are still unsent in sockets. A flow that is
+ * handed nothing until the next count may be dropped then (may_come()), as its
+ * client may have stopped reading. */
 static void count_unsent(struct link *link, uint64_t now_ns)
 {
     link->counted_ns = now_ns;
@@ -241,7 +249,7 @@ static void count_unsent(struct link *link, uint64_t now_ns)
     }
 }
 
-/* Begins a window; left: bytes that have left so far. */
+/* Begins a window. left is the number of bytes that have left so far. */
 static void begin_window(struct link_shared *shared, uint64_t left)
 {
     link_store(&shared->left, left);
@@ -249,7 +257,8 @@ static void begin_window(struct link_shared *shared, uint64_t left)
     link_store(&shared->paced, false);
 }
 
-/* Whether a window has been long enough for what it tells. */
+/* Whether a window has been long enough; one that measures a rate needs more
+ * bytes. */
 static bool is_long_enough(const struct link_shared *shared, uint64_t more,
                            uint64_t ns)
 {

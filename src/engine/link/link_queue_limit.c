@@ -2,12 +2,12 @@
 #include "io/socket_state.h"
 
 enum {
-    MEASURE_NS = 100000 /* looking more often tells nothing new */
+    MEASURE_NS = 100000 /* measuring more often tells nothing new */
 };
 
-/* How much flow has between socket and wire. Bytes not sent for want of room
- * there count, too; bytes that wait for acknowledgements do not, as nobody else
- * waits for those. */
+/* Measures the bytes between socket and wire, with those that were not sent for
+ * lack of room there. Bytes that wait for acknowledgements do not count, as no
+ * other flow waits for them. */
 uint32_t link_queue_limit_measure(struct link *link,
                                   const struct link_flow *flow)
 {
@@ -15,16 +15,16 @@ uint32_t link_queue_limit_measure(struct link *link,
     return socket_count_queued(flow->fd);
 }
 
-/* Whether bytes of a flow may still come into the queue: the flow waits for
- * more, or its socket for acknowledgements. That is supposed for a while only,
- * as either may last for ever. */
+/* Whether bytes of a flow may soon come into the queue: the flow has more to
+ * hand over, or its socket waits for acknowledgements. Both may last for ever,
+ * so this holds only for a while after bytes were handed over. */
 static bool may_come(const struct link_flow *flow)
 {
     return flow->is_fresh &&
            (flow->key != 0 || socket_count_unsent((int)flow->fd) > 0);
 }
 
-/* Looks at all flows, and forgets those with nothing under way. */
+/* Measures all flows, and forgets those with nothing under way. */
 static void look(struct link *link, uint64_t now_ns)
 {
     struct list *at = link->flows.next;
@@ -46,7 +46,7 @@ static void look(struct link *link, uint64_t now_ns)
     link->seen_ns = now_ns;
 }
 
-/* Bytes of the flows before or equal to key, the key's own included. */
+/* Returns the queued bytes of all flows whose key is at most key. */
 static uint64_t count_ahead(const struct link *link, uint64_t key)
 {
     uint64_t ahead = 0;
@@ -61,8 +61,8 @@ static uint64_t count_ahead(const struct link *link, uint64_t key)
     return ahead;
 }
 
-/* A known pace keeps the queue short; the limit is for one that is too
- * quick. */
+/* While a pace is known, the pace keeps the queue short, and the limit is
+ * higher: it only guards against a pace that is too quick. */
 uint64_t link_queue_limit_bytes(const struct link *link)
 {
     const struct link_shared *shared = link->shared;
@@ -101,8 +101,8 @@ static void disengage(struct link *link)
     link->is_local = false;
     link->unprobed = 0;
     link->probe_bytes = LINK_PROBE_BYTES;
-    /* What the probe saw was only passing: it does not engage the limit again
-     * soon. */
+    /* The queue that the probe saw was only passing, so the next probe comes
+     * late. */
     if (!link->was_found) {
         link->probe_bytes = link->probe_bytes_max;
         if (link->probe_bytes_max < LINK_PROBE_BYTES_REST)
@@ -125,7 +125,7 @@ void link_queue_limit_engage(struct link *link)
     link_store(&link->shared->rate, 0);
 }
 
-/* The next limit, when the queue was at least queued long. */
+/* Returns the next limit after a queue of queued bytes. */
 static uint64_t move(uint64_t limit, uint64_t queued)
 {
     if (queued == 0)

@@ -34,8 +34,8 @@ void link_shared_fini(struct link_shared *shared)
     shared->lines = NULL;
 }
 
-/* A key as other workers understand it: how far it is from where keys begin,
- * which may be to either side. */
+/* Returns the rank of a key, which other workers can compare: the key's
+ * distance from the base of keys, to either side. */
 static uint64_t rank_of(const struct link *link, uint64_t key)
 {
     const uint64_t middle = UINT64_C(1) << 63;
@@ -46,14 +46,14 @@ static uint64_t rank_of(const struct link *link, uint64_t key)
     return link->base - key < middle ? middle - (link->base - key) : 0;
 }
 
-/* Whether another worker has found that the line's worker has nothing left in
- * the queue. */
+/* Whether another worker has found that the line's worker has no byte left in
+ * the local queue. */
 static bool is_gone(const struct link_line *line)
 {
     return link_load(&line->gone) == link_load(&line->news);
 }
 
-/* Bytes that had left when the line's worker looked last. */
+/* Returns the bytes that had left when the line's worker last looked. */
 static uint64_t count_left(const struct link_line *line)
 {
     return link_load(&line->handed) -
@@ -95,11 +95,12 @@ static uint64_t look_at_flow(struct link *link, uint64_t fd)
     return socket_count_queued((int)fd);
 }
 
-/* How much the line's worker has in the queue. It tells what it found when it
- * looked, and has handed over since; but it may not look again for a while,
- * without a CPU or with nothing held. So two of its flows are looked at, the
- * one last handed something, and the one that had most: once they have left, so
- * has the rest of a queue in order of arrival or in turns. */
+/* Returns how many bytes the line's worker has in the local queue. The worker
+ * publishes what it has found and handed over since; but a worker without a
+ * CPU, or without held-back bytes, may not look again for a while. So two of
+ * its flows are measured: the one that was handed bytes last, and the one that
+ * had most. When these have left, all others have, too, whether the queue is in
+ * order of arrival or serves flows in turns. */
 static uint64_t look_at(struct link *link, struct link_line *line,
                         uint64_t now_ns)
 {
@@ -144,8 +145,8 @@ bool link_may_move(_Atomic uint64_t *moved_ns, uint64_t now_ns,
                                                    memory_order_relaxed);
 }
 
-/* Publishes the flight as a rate: workers have paths of different lengths, and
- * bytes in flight cannot be compared. */
+/* Publishes the flight as a rate. Workers have paths of different lengths, so
+ * their bytes in flight cannot be compared. */
 static void publish_flight(const struct link *link)
 {
     uint64_t flight = 0;
@@ -243,7 +244,7 @@ uint64_t link_room(uint64_t limit, uint64_t ahead, uint64_t want)
         return 0;
     room = limit - ahead;
     if (room < LINK_SEGMENT_BYTES)
-        room = LINK_SEGMENT_BYTES; /* less is of no use */
+        room = LINK_SEGMENT_BYTES; /* less is not worth sending */
     return want < room ? want : room;
 }
 
@@ -273,7 +274,8 @@ void link_drop_idle(struct link *link, struct link_flow *flow)
         link_drop(link, flow);
 }
 
-/* All that was in flight is acknowledged within a round trip. */
+/* All bytes that were in flight at the last look are acknowledged within a
+ * round trip. */
 uint64_t link_count_flight(const struct link *link, uint64_t now_ns)
 {
     uint64_t trip_ns = (uint64_t)link->trip_us * NS_PER_US;

@@ -1,24 +1,24 @@
 /*
- * The pace at which bytes leave for a window.
+ * The pace at which bytes leave into the window of link_delay_window.c.
  *
- * When a path has been idle, all that the window lets be under way would leave
- * at once, and stand at the narrow place until it has gone through; whoever
- * asks for something short meanwhile waits behind that, twice with a new
- * connection. So it leaves through the bucket, at a pace at which it is under
- * way within a round trip: a little more than the window, which so remains what
- * decides.
+ * After a path was idle, all bytes that the window allows would leave at once,
+ * and stand in a queue at the narrow place. A short response asked for
+ * meanwhile would wait behind them, and over a new connection twice. So the
+ * bytes leave through the bucket, at a pace that brings them under way within a
+ * round trip. The pace is a little more than the window, so the window still
+ * decides how many bytes are under way.
  *
- * If paths differ, it is the round trip of the shortest. While far clients take
- * turns with near ones, what is under way is never what it should be, and a
- * queue has to make up for that.
+ * When paths differ, the shortest round trip counts. With a longer one, what is
+ * under way would lag behind whenever far clients take turns with near ones,
+ * and a longer queue would have to make up for it.
  */
 #include "base/units.h"
 #include "engine/link/link_priv.h"
 
 enum {
-    PACER_SHARE = 16, /* the pace is so much above the window */
-    NEAR_SHARE = 512, /* how much near_us grows with each look */
-    LATE_TIMES = 2    /* the bucket is deeper by so many times late_ns */
+    PACER_SHARE = 16, /* the pace is this part above the window */
+    NEAR_SHARE = 512, /* near_us grows by this part at each look */
+    LATE_TIMES = 2    /* late_ns times this is added to the bucket */
 };
 
 void link_window_pacer_note(struct link_shared *shared, uint64_t least_us)
@@ -29,8 +29,8 @@ void link_window_pacer_note(struct link_shared *shared, uint64_t least_us)
     link_store(&shared->near_us, near_us < least_us ? near_us : least_us);
 }
 
-/* The pace for so many bytes that the window lets be under way; 0: none is
- * needed, as one is kept for the local queue. */
+/* Returns the pace for a window of so many bytes; 0 when no pace is needed, as
+ * the local queue has one already, or no round trip is known. */
 static uint64_t pacer_of(const struct link_shared *shared, uint64_t bytes)
 {
     uint64_t near_us = link_load(&shared->near_us);
