@@ -15,8 +15,8 @@ static bool is_unspecified(const struct address *address)
     return memcmp(address->octets, zeros, sizeof(zeros)) == 0;
 }
 
-/* Puts address into a row of ADDRESS_MERGE_MAX, unless it is in there or the
- * row is full. */
+/* Puts address into a row of ADDRESS_MERGE_MAX, unless the row has it already
+ * or is full. */
 static void put_once(struct address *row, size_t *count,
                      const struct address *address)
 {
@@ -52,7 +52,7 @@ void address_merge_put(struct address_merge *merge,
         put_once(merge->ipv4, &merge->ipv4_count, address);
 }
 
-/* Lines up the addresses of one family, old before new. */
+/* Lines up the addresses of one family, the old ones before the new ones. */
 static size_t line_up(const struct address_merge *merge,
                       enum address_family family,
                       const struct address *row[ADDRESS_MERGE_MAX])

@@ -6,8 +6,8 @@
 
 enum {
     WORD_BITS = 64,
-    /* The loop's clock is finer than the wheel's, which lags behind by a tick
-     * of the kernel: without this addition a timer would run twice. */
+    /* The loop's clock is finer than the wheel's, which lags behind by up to a
+     * kernel tick. Without this addition a timer would run twice. */
     COARSE_MS = 10
 };
 
@@ -47,7 +47,7 @@ static void leave(struct deadline_wheel *wheel, struct deadline *deadline)
         clear(wheel, tick);
 }
 
-/* The next tick whose slot has something in it. */
+/* Returns the next tick whose slot has a node. */
 static uint64_t next_tick(struct deadline_wheel *wheel)
 {
     uint64_t tick = wheel->tick + 1;
@@ -65,7 +65,7 @@ static uint64_t next_tick(struct deadline_wheel *wheel)
 
 /* --- The timer ----------------------------------------------------------- */
 
-/* Has the timer run when that tick has come. */
+/* Has the timer run when the tick comes. */
 static void await(struct deadline_wheel *wheel, uint64_t tick)
 {
     uint64_t due_ms = tick * DEADLINE_TICK_MS;
@@ -92,8 +92,8 @@ void deadline_place(struct deadline_wheel *wheel, struct deadline *deadline)
         leave(wheel, deadline);
     else if (wheel->count++ == 0)
         start(wheel);
-    /* The tick is rounded up, and never one already handled; a limit further
-     * than once around is looked at again in between. */
+    /* The tick is rounded up, and is never one that was handled already. A
+     * limit beyond one turn of the wheel is looked at again in between. */
     tick = (deadline->at_ms + DEADLINE_TICK_MS - 1) / DEADLINE_TICK_MS;
     if (tick <= wheel->tick)
         tick = wheel->tick + 1;
@@ -118,7 +118,7 @@ static void run_slot(struct deadline_wheel *wheel, uint64_t tick)
     struct list due;
     struct list *slot = slot_of(wheel, tick);
 
-    /* The nodes are taken off first: what expires may set limits here, too. */
+    /* The nodes are taken off first, because on_expired may set limits here. */
     list_init(&due);
     list_put_before(slot, &due);
     list_drop(slot);

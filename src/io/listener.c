@@ -13,7 +13,7 @@
 
 #include "base/file_broker.h"
 
-/* Backlog asked for; the kernel cuts it to net.core.somaxconn. */
+/* The backlog asked for; the kernel cuts it to net.core.somaxconn. */
 enum { BACKLOG = 65535, DEFER_ACCEPT_S = 1 };
 
 union any_address {
@@ -115,8 +115,9 @@ int listener_open_tcp(struct listener *listener, const char *address,
 
 /* --- Unix sockets --------------------------------------------------------- */
 
-/* Whether path is a socket that nobody accepts on. 1 it is; 0 somebody does;
- * -EEXIST it is something else; -EACCES it cannot be told. */
+/* Tells whether nobody accepts at the socket path. Returns 1 when nobody does
+ * or path is free, 0 when somebody does, -EEXIST when path is no socket, and
+ * another -errno (-EACCES) when that cannot be found out. */
 static int is_stale(const union any_address *address, const char *path)
 {
     struct stat st;
@@ -137,7 +138,7 @@ static int is_stale(const union any_address *address, const char *path)
     return stale;
 }
 
-/* Opens a unix socket at path. mode 0: what the umask leaves. */
+/* Opens a unix socket at path. mode 0 stands for the mode by the umask. */
 static int make_unix(struct listener *listener, const char *path, mode_t mode)
 {
     union any_address address = {.un = {.sun_family = AF_UNIX}};
@@ -158,7 +159,7 @@ static int make_unix(struct listener *listener, const char *path, mode_t mode)
     listener->fd = open_socket(AF_UNIX);
     if (listener->fd < 0)
         return listener->fd;
-    /* The file gets the mode that the socket has. */
+    /* The file gets the mode of the socket. */
     err = mode != 0 && fchmod(listener->fd, mode) == -1 ? -errno : 0;
     if (err == 0)
         err = bind_and_listen(listener->fd, &address, sizeof(address.un));
@@ -192,7 +193,7 @@ static int add_flag(int fd, int get, int set, int flag)
     return flags == -1 || fcntl(fd, set, flags | flag) == -1 ? -errno : 0;
 }
 
-/* Finds the address that fd is bound to, with zeros behind a path. 0 or
+/* Finds the address that fd is bound to, with zeros behind a path. Returns 0 or
  * -errno. */
 static int find_address(int fd, union any_address *bound, socklen_t *len_out)
 {
@@ -201,7 +202,8 @@ static int find_address(int fd, union any_address *bound, socklen_t *len_out)
     return getsockname(fd, &bound->any, len_out) == -1 ? -errno : 0;
 }
 
-/* Whether the socket takes all addresses, of both families if there are two. */
+/* Whether the socket takes all addresses, of IPv4 and, if it is IPv6, of
+ * both. */
 static bool is_everywhere(int fd, const union any_address *bound)
 {
     int only6 = 1;
@@ -341,7 +343,8 @@ bool listener_is_at_path(const struct listener *listener, const char *path)
 
 /* --- Closing, accepting --------------------------------------------------- */
 
-/* Removes the socket's file, unless another server has put its own there. */
+/* Removes the socket's file, unless another server has put its own file
+ * there. */
 static void remove_file(struct listener *listener)
 {
     struct stat st;
@@ -353,8 +356,8 @@ static void remove_file(struct listener *listener)
     listener->path[0] = '\0';
 }
 
-/* Notes if the listener speaks TLS. A TCP listener's text is a URL, whose
- * scheme changes with that; a unix socket's is its name. */
+/* Notes whether the listener speaks TLS. The text of a TCP listener is a URL,
+ * whose scheme changes then; the text of a unix socket stays. */
 void listener_mark_tls(struct listener *listener, bool is_tls)
 {
     const char *scheme = is_tls ? "https" : "http";
@@ -372,7 +375,7 @@ void listener_mark_tls(struct listener *listener, bool is_tls)
 void listener_close(struct listener *listener)
 {
     if (listener->path[0] != '\0')
-        remove_file(listener); /* before the file looks as if nobody listened */
+        remove_file(listener); /* first: a closed socket's file looks stale */
     if (listener->fd >= 0)
         close(listener->fd);
     listener->fd = -1;

@@ -16,7 +16,7 @@ enum { TRIES_MAX = 100, PAUSE_NS = 10 * NS_PER_MS };
 
 /* What lies before each block. */
 struct loop_block {
-    _Alignas(max_align_t) size_t bytes; /* this head included */
+    _Alignas(max_align_t) size_t bytes; /* with this head */
 };
 
 static bool is_mapped(size_t bytes)
@@ -79,9 +79,9 @@ void *loop_reallocate(void *block, long bytes)
     return whole + 1;
 }
 
-/* libev aborts when it does not get the memory that it asks for. As it asks for
- * little and seldom, its thread waits a while for that; then the process ends,
- * and says why. */
+/* libev aborts when it does not get the memory that it asks for. libev asks for
+ * little and seldom, so its thread waits a while for the memory. After that the
+ * process ends, and says why. */
 static void *insist(void *block, long bytes)
 {
     static const struct timespec pause = {.tv_nsec = PAUSE_NS};
@@ -98,8 +98,8 @@ static void *insist(void *block, long bytes)
     return at;
 }
 
-/* This comes before any loop: one whose memory is from elsewhere could not grow
- * any more. */
+/* The allocator is set before any loop is made: a loop with memory from
+ * elsewhere could not grow any more. */
 __attribute__((constructor)) static void set_allocator(void)
 {
     ev_set_allocator(insist);

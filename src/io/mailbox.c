@@ -7,15 +7,15 @@
 
 enum {
     CACHE_LINE = 64,
-    /* How many connections are taken at once: the first request of each is
-     * probably there, and open connections wait meanwhile. */
+    /* How many connections are taken at once: the first request of each has
+     * probably come, and open connections wait meanwhile. */
     MAILS_AT_ONCE = 16
 };
 
 /* The lap of a position p is p without its place in the ring. A cell is free
  * for the put at p while sequence == lap, and full for the take at p once
- * sequence == lap + 1; taking sets lap + capacity. So zeroed memory is an empty
- * ring. */
+ * sequence == lap + 1. The take sets sequence to lap + capacity. So zeroed
+ * memory is an empty ring. */
 struct cell {
     atomic_size_t sequence;
     struct mail mail;
@@ -52,7 +52,7 @@ static bool take(struct mailbox *mailbox, struct mail *mail_out)
     return true;
 }
 
-/* Reverses the list of notes, and returns its new head, which was the last. */
+/* Reverses the list of notes, and returns its new head, formerly its last. */
 static struct mailbox_note *turn_around(struct mailbox_note *notes)
 {
     struct mailbox_note *turned = NULL;
@@ -67,8 +67,8 @@ static struct mailbox_note *turn_around(struct mailbox_note *notes)
     return turned;
 }
 
-/* Delivers all notes. All are taken out first, so that a note that is sent
- * again meanwhile waits for the next time. */
+/* Delivers all notes. All notes are taken out first, so that a note that is
+ * sent again meanwhile waits for the next time. */
 static void deliver_notes(struct mailbox *mailbox)
 {
     struct mailbox_note *sent = atomic_exchange_explicit(&mailbox->notes, NULL,
@@ -78,7 +78,7 @@ static void deliver_notes(struct mailbox *mailbox)
     while (in_order) {
         struct mailbox_note *note = in_order;
 
-        in_order = note->next; /* note may be gone, or sent again, after it */
+        in_order = note->next; /* on_arrive may free or send note again */
         note->on_arrive(note);
     }
 }
@@ -93,7 +93,7 @@ static void on_wake(struct ev_loop *loop, ev_async *wake, int events)
 
     (void)loop;
     (void)events;
-    /* Mail that was put before a command is delivered before it. */
+    /* Mail that was put before a command is delivered before the command. */
     while ((taken < MAILS_AT_ONCE || atomic_load(&mailbox->commands)) &&
            take(mailbox, &mail)) {
         receiver->on_mail(receiver->context, &mail);
@@ -119,7 +119,7 @@ struct mailbox *mailbox_create(struct ev_loop *loop, size_t capacity,
 {
     struct mailbox *mailbox;
 
-    /* In a ring of one, full and free again would be the same number. */
+    /* In a ring of one, a full and a free cell would have the same number. */
     assert(capacity > 1 && (capacity & (capacity - 1)) == 0);
     mailbox = pages_open(bytes_of_ring(capacity));
     if (!mailbox)
@@ -157,7 +157,7 @@ bool mailbox_put(struct mailbox *mailbox, const struct mail *mail)
         size_t lap = lap_of(mailbox, at);
 
         if (sequence == lap) {
-            /* The cell is free: claims it. On failure at is another put's. */
+            /* Claims the free cell. On failure at is the present put_at. */
             if (!atomic_compare_exchange_weak_explicit(&mailbox->put_at, &at,
                                                        at + 1,
                                                        memory_order_relaxed,
@@ -169,7 +169,7 @@ bool mailbox_put(struct mailbox *mailbox, const struct mail *mail)
             return true;
         }
         if ((ptrdiff_t)(sequence - lap) < 0)
-            return false; /* it still holds what was put a lap ago */
+            return false; /* the cell still holds what was put a lap ago */
         at = atomic_load_explicit(&mailbox->put_at, memory_order_relaxed);
     }
 }

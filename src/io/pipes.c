@@ -7,7 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Opens both ends of a pipe. False: there is none, or it is too small. */
+/* Opens both ends of a pipe. Returns false when no pipe can be had, or only one
+ * that is too small. */
 static bool open_ends(struct pipe *pipe)
 {
     int fds[2];
@@ -73,8 +74,8 @@ struct pipe *pipes_take(struct pipes *pipes)
     return pipe;
 }
 
-/* Whether a pipe is empty. The kernel is asked, and not its last user: if that
- * were wrong once, one client would get another's bytes. */
+/* Whether a pipe is empty. The kernel is asked, and not the pipe's last user:
+ * one mistake, and a client would get another client's bytes. */
 static bool is_empty(const struct pipe *pipe)
 {
     int left;

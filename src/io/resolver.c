@@ -8,9 +8,10 @@
 #include "io/resolver_priv.h"
 
 enum {
-    /* Each look-up reads /etc/hosts: after so many of them the loop goes on. */
+    /* Each look-up reads /etc/hosts: after so many look-ups the loop goes
+     * on. */
     ASKS_PER_TURN = 16,
-    /* The kernel's tick, which struct now may lag behind. */
+    /* The kernel's tick, by which struct now may lag behind. */
     TICK_MS = 10
 };
 
@@ -22,8 +23,8 @@ static void wait_for_next(struct resolver_name *name, uint64_t delay_ms)
     heap_put(&name->resolver->due, &name->due_node, name->ends_ms, 0);
 }
 
-/* Draws a delay: 1 s, twice as much each time, up to 20 s, and up to half of it
- * on top, so that many workers do not ask in step. */
+/* Draws a delay: 1 s at first, doubled each time up to 20 s, and up to half of
+ * it on top, so that many workers do not ask in step. */
 static uint64_t draw_retry_ms(struct resolver_name *name)
 {
     struct resolver *resolver = name->resolver;
@@ -86,7 +87,7 @@ static void note_found(struct resolver_name *name,
 
 /* --- The loop's part ------------------------------------------------------ */
 
-/* Has the timer run out when c-ares or a name wants its turn. */
+/* Has the timer run when c-ares or a name is due. */
 static void set_timer(struct resolver *resolver)
 {
     const struct heap_item *first = heap_first(&resolver->due);
@@ -103,7 +104,7 @@ static void set_timer(struct resolver *resolver)
         ev_timer_stop(resolver->loop, &resolver->timer);
         return;
     }
-    /* 0 would stop it. */
+    /* 0 would stop the timer. */
     resolver->timer.repeat = delay_ms > 0 ? (double)delay_ms / 1000 : 1e-6;
     ev_timer_again(resolver->loop, &resolver->timer);
 }
@@ -120,7 +121,8 @@ static void ask_for_due(struct resolver *resolver)
     }
 }
 
-/* Each name is off the list before its owner, who may close any, is told. */
+/* Tells owners of their names' news. Each name is taken off the list before its
+ * owner is told, since the owner may close any name. */
 static void tell_news(struct resolver *resolver)
 {
     resolver->is_telling = true;
@@ -224,7 +226,7 @@ int resolver_name_open(struct resolver_name **name_out,
         name->addresses[name->count++] = literal;
         name->state = RESOLVER_KNOWN;
     } else {
-        /* In lower case: otherwise c-ares does not know "localhost". */
+        /* The name is in lower case, or c-ares would not know "localhost". */
         for (size_t i = 0; i < host.len; i++)
             name->host[i] = byte_lower(host.data[i]);
         resolver_ares_ask(name);

@@ -14,8 +14,8 @@ const char *const resolver_paths[] = {"/etc/hosts", "/etc/resolv.conf",
 
 /* --- Answers -------------------------------------------------------------- */
 
-/* The least TTL of all records that led here. A TTL with its highest bit set is
- * 0 (RFC 2181, 8). */
+/* Returns the least TTL of all records that led to the addresses. A TTL with
+ * its highest bit set is 0 (RFC 2181, 8). */
 static uint64_t ttl_ms_of(const struct ares_addrinfo *found)
 {
     int ttl_s = RESOLVER_TTL_MAX_MS / MS_PER_S;
@@ -69,7 +69,7 @@ static void on_answer(void *context, int status, int timeouts,
 
 void resolver_ares_ask(struct resolver_name *name)
 {
-    /* c-ares would open a socket for each address to sort them. */
+    /* To sort the addresses, c-ares would open a socket for each. */
     static const struct ares_addrinfo_hints hints = {.ai_flags = ARES_AI_NOSORT,
                                                      .ai_family = AF_UNSPEC};
 
@@ -93,8 +93,8 @@ static void on_ready(struct ev_loop *loop, ev_io *watcher, int events)
     resolver->events->on_turn_end(resolver);
 }
 
-/* The watcher of fd, or an unused one. There always is one, as c-ares has two
- * sockets at most for each server. */
+/* Returns the watcher of fd, or an unused one. There always is one, because
+ * c-ares has at most two sockets for each server. */
 static ev_io *find_watcher(struct resolver *resolver, int fd)
 {
     ev_io *unused = NULL;
@@ -111,8 +111,8 @@ static ev_io *find_watcher(struct resolver *resolver, int fd)
     return unused;
 }
 
-/* c-ares waits for fd to be readable or writable from now on; neither: it is
- * about to close fd. */
+/* Notes that c-ares waits for fd to be readable or writable from now on. If
+ * neither is set, c-ares is about to close fd. */
 static void on_socket(void *context, int fd, int readable, int writable)
 {
     struct resolver *resolver = context;
@@ -169,9 +169,10 @@ static int check_readable(const char *path)
     return 0;
 }
 
-/* Checks that files are there without which c-ares would ask 127.0.0.1, and
- * draw the ids of its questions from rand(3), so that answers could be forged.
- * 0 or -errno. */
+/* Checks that c-ares can read its files. If resolv.conf is there but cannot be
+ * read, c-ares would ask 127.0.0.1. Without /dev/urandom c-ares would draw the
+ * ids of its questions from rand(3), so that answers could be forged. Returns 0
+ * or -errno. */
 static int check_files(const struct resolver_options *options)
 {
     int err = check_readable(options->resolv_conf ? options->resolv_conf
@@ -180,7 +181,7 @@ static int check_files(const struct resolver_options *options)
     return err != 0 && err != -ENOENT ? err : check_readable("/dev/urandom");
 }
 
-/* 0 or -errno. */
+/* Opens the channel to c-ares. Returns 0 or -errno. */
 static int open_channel(struct resolver *resolver,
                         const struct resolver_options *options)
 {
@@ -215,7 +216,7 @@ static int open_channel(struct resolver *resolver,
     return 0;
 }
 
-/* 0 or -errno. */
+/* Makes all watchers, unused. Returns 0 or -errno. */
 static int make_watchers(struct resolver *resolver)
 {
     resolver->watchers = calloc(resolver->watcher_count,

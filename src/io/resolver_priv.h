@@ -1,7 +1,7 @@
 /*
- * resolver_priv - what resolver.c (names, and when to look them up) and
- * resolver_ares.c (how; all that knows c-ares) share. The upper one calls the
- * lower one; word travels up by resolver_events.
+ * resolver_priv - what two files share: resolver.c, which knows the names and
+ * when to look them up, and resolver_ares.c, which alone knows c-ares. The
+ * first calls the second; word travels back by resolver_events.
  */
 #ifndef IO_RESOLVER_PRIV_H
 #define IO_RESOLVER_PRIV_H
@@ -12,8 +12,8 @@
 #include "base/siphash.h"
 #include "io/resolver.h"
 
-/* How a look-up ended. Owners are told later, at the end of the turn, as c-ares
- * is in the middle of something. */
+/* How a look-up ended. Owners of names are told later, at the end of the turn,
+ * because c-ares is in the middle of its work. */
 struct resolver_events {
     void (*on_failure)(struct resolver_name *name, const char *why);
     void (*on_found)(struct resolver_name *name,
@@ -27,7 +27,7 @@ struct resolver {
     const struct now *now;
     struct ares_channeldata *channel;
     ev_timer timer;  /* for c-ares' time-outs and the names due */
-    ev_io *watchers; /* a UDP and a TCP one for each server; fd -1: unused */
+    ev_io *watchers; /* for each server two: UDP and TCP; fd -1: unused */
     size_t watcher_count;
     struct list names;
     size_t name_count;
@@ -47,8 +47,8 @@ struct resolver_name {
     void *context;
     enum resolver_state state;
     bool is_asking;     /* c-ares has a pointer to this name */
-    bool is_closed;     /* c-ares alone has it, whose answer frees it */
-    bool is_asked_just; /* an answer now comes without network use */
+    bool is_closed;     /* c-ares' answer will free the name */
+    bool is_asked_just; /* an answer comes now without use of the network */
     unsigned failures;  /* failed look-ups in a row */
     const char *why;
     uint64_t ends_ms;
@@ -60,18 +60,20 @@ struct resolver_name {
 
 /* --- resolver_ares.c ------------------------------------------------------ */
 
-/* resolver->events is set. 0 or -errno; resolver_ares_close() either way. */
+/* Opens c-ares; resolver->events is set. Returns 0 or -errno; the caller calls
+ * resolver_ares_close() either way. */
 MUST_USE int resolver_ares_open(struct resolver *resolver,
                                 const struct resolver_options *options);
 void resolver_ares_close(struct resolver *resolver);
 
-/* Begins a look-up. It may be over on return. */
+/* Begins a look-up, which may be over on return. */
 void resolver_ares_ask(struct resolver_name *name);
 
-/* Ends look-ups, and tries, that have waited long enough. */
+/* Ends look-ups, and single tries, that have waited long enough. */
 void resolver_ares_mind_time(struct resolver *resolver);
 
-/* In how many ms there is something to mind; UINT64_MAX: never. */
+/* Returns in how many ms resolver_ares_mind_time() has to be called; UINT64_MAX
+ * for never. */
 uint64_t resolver_ares_left_ms(struct resolver *resolver);
 
 #endif

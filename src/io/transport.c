@@ -11,8 +11,8 @@
 
 #include "io/socket_state.h"
 
-/* The kernel is short of memory for buffers now and then, and says so: worth
- * another try, like a full socket. */
+/* Now and then the kernel says that it is short of memory for buffers. Such an
+ * error is worth another try, like a full socket. */
 static enum io_result result_of_sending(ssize_t sent, size_t *len_out)
 {
     *len_out = sent > 0 ? (size_t)sent : 0;
@@ -49,12 +49,12 @@ enum io_result transport_peek(const struct transport *transport, char *data,
                                len_out);
 }
 
-/* Up to so many bytes of a head and a short body cost less to copy than the
- * kernel takes to read a vector of them. */
+/* To copy a head and a short body of up to this size costs less than the kernel
+ * takes to read a vector of them. */
 enum { JOINED_BYTES_MAX = 2048 };
 
-/* For the whole process, and never taken back: what is mapped may be on its way
- * after a reload, too. */
+/* Set for the whole process and never taken back, because mapped bytes may
+ * still be on their way after a reload. */
 static atomic_bool has_mappings;
 
 void transport_expect_mappings(void)
@@ -62,7 +62,8 @@ void transport_expect_mappings(void)
     atomic_store_explicit(&has_mappings, true, memory_order_relaxed);
 }
 
-/* Copies all parts to out. Returns how many bytes; 0: they are too many. */
+/* Copies all parts to out. Returns their length, or 0 when they are too
+ * long. */
 static size_t join(const struct iovec *parts, size_t count,
                    char out[JOINED_BYTES_MAX])
 {
@@ -178,8 +179,8 @@ enum io_result transport_discard(const struct transport *transport, char *data,
     return transport_receive_bare(transport, data, len, len_out);
 }
 
-/* A client over TLS that was not told of the end before is told now: it may
- * take a plain end for an attack. */
+/* A client over TLS that was not told of the end before is told now, because it
+ * may take a plain end for an attack. */
 void transport_close(struct transport *transport, bool resets)
 {
     if (transport->tls && !resets)

@@ -23,8 +23,8 @@ static int write_all(int fd, struct bytes text)
     return 0;
 }
 
-/* Chooses a hidden name, another one each time, so that a file left by a crash
- * is in nobody's way. */
+/* Chooses a hidden name, a new one each time, so that a file left by a crash is
+ * in nobody's way. */
 static int choose_name(char other[NAME_MAX + 1], const char *name)
 {
     uint64_t number;
@@ -37,8 +37,8 @@ static int choose_name(char other[NAME_MAX + 1], const char *name)
     return len <= NAME_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* Writes text to a new file, whose mode fchmod() sets, as open() leaves out
- * what the umask has. */
+/* Writes text to a new file. fchmod() sets its mode, because open() leaves out
+ * the bits of the umask. */
 static int write_other(int folder, const char *other, struct bytes text,
                        mode_t mode)
 {
@@ -59,8 +59,8 @@ static int write_other(int folder, const char *other, struct bytes text,
     return err;
 }
 
-/* Writes the text into a file of another name, which settle then gives its
- * own. */
+/* Writes the text into a file with another name; then settle gives the file its
+ * own name. */
 static int write_whole(int folder, const char *name, struct bytes text,
                        mode_t mode,
                        int (*settle)(int folder, const char *other,
@@ -82,8 +82,8 @@ static int write_whole(int folder, const char *name, struct bytes text,
     return err;
 }
 
-/* Gives the new file its name by link(): unlike rename() that takes no name
- * from another file. */
+/* Gives the new file its name by link(), which unlike rename() takes no name
+ * away from another file. */
 static int settle_new(int folder, const char *other, const char *name)
 {
     if (linkat(folder, other, folder, name, 0) == -1)

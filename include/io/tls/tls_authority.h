@@ -1,16 +1,17 @@
 /*
- * tls_authority - a small authority of one's own, and the certificates it
- * signs.
+ * tls_authority - a small authority of the user's own, and the certificates
+ * that it signs.
  *
- * Whoever trusts it trusts what it signs, and it can sign for any name: so its
- * key is worth as much as all of that, and nobody shall trust it unasked. It
- * signs certificates of servers only, none of further authorities (pathlen 0).
+ * Who trusts an authority trusts all that it signs, and it can sign for any
+ * name. So its key is worth as much as all those names, and nobody shall be
+ * made to trust it unasked. It signs certificates of servers only, and none of
+ * further authorities (pathlen 0).
  *
  *   authority    P-256, ten years, keyCertSign
  *   leaf         P-256, 90 days, serverAuth, names and addresses
  *
  * Thread: any, one at a time.
- * Owns:   the key; it is wiped when the authority goes, and so are texts.
+ * Owns:   the key, which is wiped with the authority; texts are wiped, too.
  */
 #ifndef IO_TLS_TLS_AUTHORITY_H
 #define IO_TLS_TLS_AUTHORITY_H
@@ -29,58 +30,59 @@ enum {
 
 struct tls_authority; /* opaque */
 
-/* PEM: a certificate, and mostly its key too. */
+/* PEM: a certificate, mostly with its key. */
 struct tls_pem {
     char *text;
     size_t len;
 };
 
-/* Wipes the text and frees it. A pem that is all zero has none. */
+/* Wipes the text and frees it. A pem that is all zero may be given, too. */
 void tls_pem_fini(struct tls_pem *pem);
 
 /* What an authority's certificate says, for people. */
 struct tls_authority_facts {
     char name[TLS_AUTHORITY_NAME_MAX * 4];
-    char sha256[TLS_AUTHORITY_FINGERPRINT_MAX]; /* "AB:CD:...", of it all */
+    char sha256[TLS_AUTHORITY_FINGERPRINT_MAX]; /* certificate's: "AB:CD:..." */
     int64_t from_s, until_s;                    /* seconds of the epoch */
 };
 
-/* Makes a new one. name: what people find it by among those they trust. NULL:
- * there is no memory, or no randomness. */
+/* Makes a new authority. People find it by name among those that they trust.
+ * Returns NULL when there is no memory, or no randomness. */
 MUST_USE struct tls_authority *tls_authority_create(const char *name,
                                                     int64_t now_s);
 
-/* Makes one from what tls_authority_save() gave. NULL, and *why_out says what
- * is wrong with the text. */
+/* Makes an authority from the text that tls_authority_save() gave. Returns
+ * NULL, and *why_out says what is wrong with the text. */
 MUST_USE struct tls_authority *tls_authority_load(struct bytes pem,
                                                   const char **why_out);
 void tls_authority_destroy(struct tls_authority *authority);
 
-/* Writes certificate and key to pem_out. 0 or -ENOMEM. */
+/* Writes certificate and key to pem_out. Returns 0 or -ENOMEM. */
 MUST_USE int tls_authority_save(const struct tls_authority *authority,
                                 struct tls_pem *pem_out);
 
-/* Reads the first certificate in a text, whether a key stands there or not:
- * facts_out gets what it says, certificate_out itself alone; either may be
- * NULL. 0; -EINVAL, and *why_out says why it is none of ours; -ENOMEM. */
+/* Reads the first certificate in a text, whether a key stands there or not.
+ * facts_out gets what the certificate says, and certificate_out the certificate
+ * alone; either may be NULL. Returns 0; -EINVAL when the certificate is none of
+ * ours, and *why_out says why; or -ENOMEM. */
 MUST_USE int tls_authority_read(struct bytes pem,
                                 struct tls_authority_facts *facts_out,
                                 struct tls_pem *certificate_out,
                                 const char **why_out);
 
-/* Signs a new leaf, with a new key, for all of names, at least one. It does not
- * outlast the authority. 0 or -ENOMEM. */
+/* Signs a new leaf, with a new key, for all of names, which is not empty. The
+ * leaf does not outlast the authority. Returns 0 or -ENOMEM. */
 MUST_USE int tls_authority_sign(const struct tls_authority *authority,
                                 const struct tls_names *names, int64_t now_s,
                                 struct tls_pem *leaf_out);
 
-/* Whether a leaf with its key can be shown to clients: of this authority, for
- * all of names, not to be renewed yet. */
+/* Whether a leaf with its key can be shown to clients: it is of this authority
+ * and for all of names, and is not to be renewed yet. */
 bool tls_authority_approves(const struct tls_authority *authority,
                             struct bytes leaf, const struct tls_names *names,
                             int64_t now_s);
 
-/* Whether the authority is in force now; else *why_out says why it is not. */
+/* Whether the authority is in force now. If not, *why_out says why. */
 bool tls_authority_is_valid(const struct tls_authority *authority,
                             int64_t now_s, const char **why_out);
 

@@ -2,12 +2,12 @@
  * tls_certificate - a certificate with its chain and its key, as a server shows
  * it.
  *
- * What is here is read once, by one thread, and is constant afterwards, so that
- * all workers may share it.
+ * A certificate is read once, by one thread, and is constant afterwards, so
+ * that all workers may share it.
  *
- * Thread: created by one; counted, and read by any.
- * Owns:   the certificates and the key; the texts it was read from are the
- *         caller's, and not needed any more.
+ * Thread: created by one thread; counted and read by any.
+ * Owns:   the certificates and the key. The texts they were read from stay the
+ *         caller's, and are not needed any more.
  */
 #ifndef IO_TLS_TLS_CERTIFICATE_H
 #define IO_TLS_TLS_CERTIFICATE_H
@@ -25,17 +25,17 @@ enum {
 
 struct tls_certificate; /* opaque; counted */
 
-/* What a chain lacks; it is served even so, as clients may know more. */
+/* What a chain lacks. A chain is served even so, as clients may know more. */
 enum tls_chain {
     TLS_CHAIN_WHOLE, /* each is signed by the next, up to a root's issuer */
-    TLS_CHAIN_ALONE, /* there is only one, signed by itself */
+    TLS_CHAIN_ALONE, /* the only certificate is signed by itself */
     TLS_CHAIN_DISORDERED, /* the others are there, but out of order */
-    TLS_CHAIN_INCOMPLETE  /* it is alone, though another has signed it */
+    TLS_CHAIN_INCOMPLETE  /* the only certificate is signed by another */
 };
 
-/* Reads PEM: the certificate first, then those that lead to a root, and a key
- * that no password protects. 0; -EINVAL, and fault says what is wrong, as words
- * to put behind the file's name; -ENOMEM. */
+/* Reads PEM: in chain the certificate first, then those that lead to a root; in
+ * key a key without a password. Returns 0; -EINVAL, and fault says what is
+ * wrong, as words to put behind the file's name; or -ENOMEM. */
 MUST_USE int tls_certificate_create(struct tls_certificate **certificate_out,
                                     struct bytes chain, struct bytes key,
                                     char fault[TLS_FAULT_MAX]);
@@ -43,31 +43,32 @@ struct tls_certificate *tls_certificate_acquire(struct tls_certificate
                                                     *certificate);
 void tls_certificate_release(struct tls_certificate **certificate_ref);
 
-/* When the certificate ends, in seconds of the epoch. */
+/* Return when the certificate ends and begins, in seconds of the epoch. */
 int64_t tls_certificate_ends_at(const struct tls_certificate *certificate);
 int64_t tls_certificate_begins_at(const struct tls_certificate *certificate);
 
 enum tls_chain tls_certificate_chain(const struct tls_certificate *certificate);
 
-/* "RSA", "ECDSA", "Ed25519"; a server has one of each kind by each name. */
+/* Returns "RSA", "ECDSA" or "Ed25519". For each of its names, a server has at
+ * most one certificate of each kind. */
 const char *tls_certificate_kind(const struct tls_certificate *certificate);
 
-/* The certificate's names, in lower case: "example.org", "*.example.org", and
- * addresses as inet_ntop() has them. Ended by NULL. */
+/* Returns the certificate's names, ended by NULL, in lower case: "example.org",
+ * "*.example.org", and addresses as inet_ntop() has them. */
 const char *const *tls_certificate_names(const struct tls_certificate
                                              *certificate);
 
-/* Whether the certificate is for host: a name, "*.name", or an address, with or
- * without brackets; letter case and a final dot make no difference. "*." stands
- * for one label (RFC 6125 6.4.3). */
+/* Whether the certificate is for host, which is a name, "*.name", or an address
+ * with or without brackets. Letter case and a final dot make no difference.
+ * "*." stands for one label (RFC 6125 6.4.3). */
 bool tls_certificate_covers(const struct tls_certificate *certificate,
                             struct bytes host);
 
-/* The name, for people, of the authority that has signed the certificate:
- * "Let's Encrypt R11"; "": it has no name. */
+/* Returns the name, for people, of the authority that has signed the
+ * certificate, as "Let's Encrypt R11"; "" when the authority has no name. */
 const char *tls_certificate_issuer(const struct tls_certificate *certificate);
 
-/* The SHA-256 of the certificate in hexadecimal, as a string. */
+/* Returns the SHA-256 of the certificate in hexadecimal, as a string. */
 const char *tls_certificate_fingerprint(const struct tls_certificate
                                             *certificate);
 

@@ -1,11 +1,11 @@
 /*
- * tls_challenge - answers what an authority of certificates asks by TLS, to see
- * whether a name is ours (RFC 8737): a client that speaks "acme-tls/1" and
- * nothing else gets the certificate that whoever asked the authority has put
- * into a folder, under the name that is asked for; and then the connection
- * ends.
+ * tls_challenge - answers the TLS connection by which an authority checks that
+ * a name is ours (RFC 8737). A client that offers "acme-tls/1" and nothing else
+ * gets a certificate for the name that it asks for, and then the connection
+ * ends. The program that orders certificates has put that certificate into a
+ * folder.
  *
- * Thread: any; waits for the file system, when somebody asks so.
+ * Thread: any; waits for the file system, when a client asks like this.
  */
 #ifndef IO_TLS_TLS_CHALLENGE_H
 #define IO_TLS_TLS_CHALLENGE_H
@@ -14,8 +14,8 @@
 
 enum { TLS_CHALLENGE_FILE_MAX = 48 };
 
-/* Writes the name of the file for a name: with a dot, which no token has
- * (handler/challenge.h), as the file holds a key. */
+/* Writes the name of the file for a name. The file has a dot in its name, which
+ * no token has (handler/challenge.h), because the file holds a key. */
 void tls_challenge_file(struct bytes name,
                         char file_out[TLS_CHALLENGE_FILE_MAX]);
 

@@ -5,23 +5,23 @@
  *   tls_table      the names, certificates and authorities of a configuration
  *                  (declared here, in src/io/tls/tls_table.c): made once,
  *                  constant, shared by all workers
- *   tls_context    the same as OpenSSL has it, one per worker: workers that
- *                  share an SSL_CTX wait for each other's counters
- *   tls_set        the certificates for the same names; of them a connection
+ *   tls_context    a table in OpenSSL's form, one per worker, because workers
+ *                  that share an SSL_CTX wait for each other's counters
+ *   tls_set        the certificates for the same names, of which a connection
  *                  shows one that its client can check
  *
  *        ClientHello --> its name --> tls_table --> tls_set --> SSL_CTX
  *
  * A connection gets its set before a session is resumed, and a session can be
- * resumed only with the set it was begun with. So a session that was begun
+ * resumed only with the set that it was begun with. So a session that was begun
  * without a client's certificate cannot go on where a certificate is asked for.
  *
- * A connection keeps what it needs of its context: the context may be destroyed
- * while it lasts, its table may not (tls_table_acquire).
+ * A connection keeps what it needs of its context. The context may be destroyed
+ * before the connection, but the table may not (tls_table_acquire).
  *
- * Thread: a table is made by the main thread and counted by any; a context is
- *         made by any thread, and then its worker's.
- * Owns:   a table its certificates and texts; a context holds its table.
+ * Thread: a table is made by the main thread, and counted by any; a context is
+ *         made by any thread, and then used by its worker.
+ * Owns:   a table owns its certificates and texts; a context holds its table.
  */
 #ifndef IO_TLS_TLS_CONTEXT_H
 #define IO_TLS_TLS_CONTEXT_H
@@ -48,25 +48,25 @@ enum tls_client { TLS_CLIENT_NONE, TLS_CLIENT_REQUEST, TLS_CLIENT_REQUIRE };
 struct tls_table; /* opaque; counted */
 struct tls_set;   /* opaque; lives as long as its table */
 
-/* NULL: no memory. The table holds tickets. */
+/* Makes a table, which holds tickets. Returns NULL when memory is short. */
 MUST_USE struct tls_table *tls_table_create(enum tls_profile profile,
                                             struct tls_tickets *tickets);
 
-/* Clients are offered HTTP/2, too (ALPN). */
+/* Has the table offer HTTP/2 to clients, too (ALPN). */
 void tls_table_offer_http2(struct tls_table *table);
 
-/* The kernel makes the records of large files, where it can (tls_kernel.h). */
+/* Has the kernel make the records of large files, if it can (tls_kernel.h). */
 void tls_table_use_kernel(struct tls_table *table);
 struct tls_table *tls_table_acquire(struct tls_table *table);
 void tls_table_release(struct tls_table **table_ref);
 
-/* Sets where certificates lie that answer challenges (tls_challenge.h). False:
- * no memory. */
+/* Sets the folder of the certificates that answer challenges (tls_challenge.h).
+ * Returns false when memory is short. */
 MUST_USE bool tls_table_set_challenges(struct tls_table *table,
                                        const char *folder);
 
-/* What a set is made of. The first set of a table is for every other name, and
- * for clients that name none. */
+/* What a set is made of. The first set of a table is for clients that name no
+ * host, and for every name that no other set has. */
 struct tls_set_options {
     const char *name; /* the site's, for messages; copied */
     struct tls_certificate *const *certificates; /* held */
@@ -75,43 +75,46 @@ struct tls_set_options {
     struct bytes client_ca; /* PEM of authorities, copied; empty: none */
 };
 
-/* 0; -EINVAL, and fault says why; -ENOMEM. Sets are numbered from 0. */
+/* Adds a set, whose number counts from 0. Returns 0; -EINVAL, and fault says
+ * why; or -ENOMEM. */
 MUST_USE int tls_table_add(struct tls_table *table,
                            const struct tls_set_options *options,
                            size_t *number_out, char fault[TLS_FAULT_MAX]);
 
-/* Names a set: "example.org", an address, as a site's hosts or a certificate
- * have it, or "*.example.org", which is for one label more; host is copied. A
- * name that another set has already stays there. False: no memory. */
+/* Gives a set a name: "example.org", an address, as a site's hosts or a
+ * certificate have it, or "*.example.org", which is for one label more. host is
+ * copied. A name that another set has stays with that set. Returns false when
+ * memory is short. */
 MUST_USE bool tls_table_name(struct tls_table *table, size_t set,
                              struct bytes host);
 
-/* The set for a client that names host; a final dot, a port and letter case
- * make no difference. Constant time but for the search. */
+/* Returns the set for a client that names host. A final dot, a port and letter
+ * case make no difference. The time is constant, except for the search. */
 const struct tls_set *tls_table_find(const struct tls_table *table,
                                      struct bytes host);
 
-/* --- Of a connection ------------------------------------------------------ */
+/* --- The set of a connection --------------------------------------------- */
 
 /* Whether a request for host may be answered over a connection that got this
- * set, of this table or of one that was in force before. False: the answer is
- * 421 (RFC 9110 15.5.20), since the host has a set of its own whose
- * certificates are others, or whose clients have to show a certificate. set
- * NULL: the connection is in clear. */
+ * set, of this table or of a former one. If not, the answer is 421 (RFC 9110
+ * 15.5.20): the host has a set of its own with other certificates, or its
+ * clients have to show a certificate. set is NULL for a connection in clear
+ * text. */
 bool tls_table_serves(const struct tls_table *table, const struct tls_set *set,
                       struct bytes host);
 
 /* Whether a client that got the set was asked for a certificate. */
 bool tls_set_asks(const struct tls_set *set);
 
-/* The number that tls_table_add() gave. */
+/* Returns the number that tls_table_add() gave. */
 size_t tls_set_number(const struct tls_set *set);
 
 /* --- The context ---------------------------------------------------------- */
 
 struct tls_context; /* opaque */
 
-/* NULL: no memory, or OpenSSL refuses, and fault says what. */
+/* Returns NULL when memory is short, or when OpenSSL refuses; fault says what
+ * is wrong. */
 MUST_USE struct tls_context *tls_context_create(struct tls_table *table,
                                                 char fault[TLS_FAULT_MAX]);
 void tls_context_destroy(struct tls_context *context);

@@ -1,14 +1,14 @@
 /*
- * tls_kernel - the kernel's own TLS (CONFIG_TLS), which makes records of what
- * is handed to a socket.
+ * tls_kernel - the kernel's own TLS (CONFIG_TLS), which makes records of the
+ * bytes that are handed to a socket.
  *
  *   file --> sendfile(2) --> [ record, record ... ] --> client
  *
- * Bytes of a file are encrypted on their way out of the page cache, and are
- * never in this process. What the kernel has taken is sent: nothing is kept,
- * and nothing owed. Receiving remains ours.
+ * Bytes of a file are encrypted on their way out of the page cache, and never
+ * come into this process. Bytes that the kernel has taken are sent: nothing is
+ * kept or owed. Receiving remains ours.
  *
- * Thread: any; a socket's, its worker.
+ * Thread: any; for a socket, its worker.
  * Owns:   nothing.
  */
 #ifndef IO_TLS_TLS_KERNEL_H
@@ -20,17 +20,17 @@
 #include "io/tls/tls_record.h"
 
 /* Whether the kernel has TLS. The first call finds out, and has the kernel load
- * its module, where this process may: so it comes at the start, and before
+ * its module if this process may. So the first call comes at the start, before
  * rights are given up. */
 MUST_USE bool tls_kernel_is_there(void);
 
-/* Has the kernel make the records of a TCP socket from here on, beginning with
- * the next one of out. All that was sealed before is in the socket. False: it
- * cannot, and the socket is as it was. */
+/* Has the kernel make the records of a TCP socket from now on, beginning with
+ * the next one of out. All earlier records must be in the socket already.
+ * Returns false when the kernel cannot; the socket is unchanged then. */
 MUST_USE bool tls_kernel_begin(int fd, const struct tls_direction *out);
 
-/* Sends a record of another type than data, of few bytes. False: there is no
- * room, or an error (errno). */
+/* Sends a short record of another type than data. Returns false when the socket
+ * has no room, or on an error (errno). */
 MUST_USE bool tls_kernel_say(int fd, enum tls_content type, const char *payload,
                              size_t len);
 

@@ -1,6 +1,6 @@
 /*
- * tls_name - names as certificates, clients and requests write them, made
- * comparable.
+ * tls_name - makes comparable the names that certificates, clients and requests
+ * write.
  *
  * Thread: any; no state.
  */
@@ -11,19 +11,22 @@
 
 enum { TLS_NAME_MAX = 255 }; /* RFC 1035 2.3.4 */
 
-/* Writes host in lower case, without port and final dot; an IPv6 address
- * without brackets, and in short. Empty: it is none. The result lies in to. */
+/* Writes host in lower case, without port and final dot. An IPv6 address is
+ * written in its short form, without brackets. Returns a view into to; empty
+ * when host is no name. */
 struct bytes tls_name_normalise(struct bytes host, char to[TLS_NAME_MAX + 1]);
 
-/* Whether pattern, a name or "*." with one behind it, stands for name; both are
- * normal. "*." is for one label, no more and no less (RFC 6125 6.4.3). */
+/* Whether pattern, a name or "*." with a name behind it, stands for name. Both
+ * are normalised. "*." stands for exactly one label (RFC 6125 6.4.3). */
 bool tls_name_matches(struct bytes pattern, struct bytes name);
 
-/* What is behind the first label of name, with its dot; empty: nothing. */
+/* Returns what follows the first label of name, with its dot; empty when
+ * nothing follows. */
 struct bytes tls_name_above(struct bytes name);
 
-/* The name that a ClientHello's server_name extension asks for (RFC 6066 3), as
- * it was sent; empty: none that could be one. */
+/* Returns the name that a ClientHello's server_name extension asks for (RFC
+ * 6066 3), as it was sent; empty when there is none, or none that could be a
+ * name. */
 struct bytes tls_name_read_extension(struct bytes extension);
 
 #endif

@@ -2,7 +2,7 @@
  * tls_names - the names and addresses that a certificate is for.
  *
  * Names are in lower case and without a dot at the end, addresses as
- * inet_ntop() has them; each is there once.
+ * inet_ntop() writes them. Each occurs once.
  *
  * Thread: the owner's; values only.
  */
@@ -14,14 +14,14 @@
 
 enum { TLS_NAMES_MAX = 64 };
 
-/* A list of names; zeroed, there is none. */
+/* A list of names; a zeroed list is empty. */
 struct tls_names {
     size_t count;
     char items[TLS_NAMES_MAX][HOST_NAME_MAX_BYTES + 1];
 };
 
-/* Adds a name once. What is neither a name nor an address, or finds no room,
- * stays out. */
+/* Adds a name, unless it is in the list. A text that is neither a name nor an
+ * address is left out, and so is a name without room. */
 void tls_names_add(struct tls_names *names, struct bytes name);
 void tls_names_add_address(struct tls_names *names,
                            const struct address *address);

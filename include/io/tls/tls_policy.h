@@ -1,12 +1,12 @@
 /*
- * tls_policy - what the owner of this machine asks of OpenSSL: its own file of
- * settings (openssl.cnf), which may want FIPS's module, say, or no old
+ * tls_policy - reads OpenSSL's own file of settings (openssl.cnf), by which the
+ * owner of this machine may ask for FIPS's module, say, or for no old
  * protocols.
  *
- * OpenSSL reads that by itself when it is first used. Inside of a sandbox it
- * would find no file, and go on without a word. So it is read before, if TLS
- * may ever be spoken. If not, nothing of OpenSSL's is made, as it would take 2
- * MiB.
+ * OpenSSL reads the file by itself when it is first used. Inside of a sandbox
+ * OpenSSL would find no file, and go on without a word. So the file is read
+ * before, if TLS may ever be spoken. Otherwise OpenSSL is not set up at all,
+ * because that would take 2 MiB.
  *
  * Thread: the main thread's.
  * Owns:   nothing.
@@ -16,8 +16,8 @@
 
 #include "base/bytes.h"
 
-/* Has OpenSSL read its file, once, while this process may read any file. False:
- * OpenSSL refuses what it read. */
+/* Has OpenSSL read its file, once, while this process may still read any file.
+ * Returns false when OpenSSL refuses the file. */
 MUST_USE bool tls_policy_read(void);
 
 #endif

@@ -5,13 +5,13 @@
  *   | 23 | 3 3 | length | payload, type, zeros ... | tag |
  *   '------ head -------'---- encrypted -----------'
  *
- * What a direction needs after the handshake is a key, an initialization vector
- * and a counter. The ciphers and the digests are OpenSSL's. But records are
- * made and opened here, as its SSL keeps 11 KiB more of each connection, for
+ * After the handshake a direction needs a key, an initialization vector and a
+ * counter. The ciphers and digests are OpenSSL's. But records are made and
+ * opened here, because OpenSSL's SSL keeps 11 KiB more for each connection, for
  * whatever versions and handshakes there may be (io/tls_takeover).
  *
- * Thread: one at a time, for a suite and all directions that it is of.
- * Owns:   a direction its key, which is wiped out at its end.
+ * Thread: one at a time may use a suite and all directions of that suite.
+ * Owns:   a direction owns its key, which is wiped out at its end.
  */
 #ifndef IO_TLS_TLS_RECORD_H
 #define IO_TLS_TLS_RECORD_H
@@ -26,12 +26,12 @@ struct evp_cipher_ctx_st;
 struct evp_cipher_st;
 
 enum {
-    TLS_RECORD_BYTES = 16384, /* of payload, at most (RFC 8446 5.1) */
+    TLS_RECORD_BYTES = 16384, /* longest payload (RFC 8446 5.1) */
     TLS_RECORD_HEAD = 5,
     TLS_RECORD_TAG = 16,
-    TLS_RECORD_SEALED = TLS_RECORD_HEAD + 1 + TLS_RECORD_TAG, /* more */
-    TLS_RECORD_PADDING = 256, /* a record without its head may exceed its
-                                 payload by so much (5.2) */
+    TLS_RECORD_SEALED = TLS_RECORD_HEAD + 1 + TLS_RECORD_TAG, /* added bytes */
+    TLS_RECORD_PADDING = 256, /* how much longer a record without its head may
+                                 be than its payload (5.2) */
     TLS_RECORD_MAX = TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING,
     TLS_SUITE_FIRST = 0x1301,
     TLS_SUITE_COUNT = 3,
@@ -56,19 +56,19 @@ enum tls_alert {
     TLS_ALERT_DECODE_ERROR = 50,
     TLS_ALERT_INTERNAL_ERROR = 80,
     TLS_ALERT_USER_CANCELED = 90,
-    TLS_ALERT_NONE = 255 /* no alert of TLS: all is well */
+    TLS_ALERT_NONE = 255 /* not an alert of TLS: all is well */
 };
 
-/* What a cipher suite stands for. It is found once, as OpenSSL takes its
- * time. */
+/* What a cipher suite stands for. A suite is set up once, because OpenSSL takes
+ * its time to find a cipher. */
 struct tls_suite {
     struct evp_cipher_st *cipher;
-    struct tls_hkdf *hkdf; /* by the suite's digest */
-    size_t secret_bytes;   /* as many as the digest has */
-    uint16_t id;           /* of TLS, such as 0x1301 */
+    struct tls_hkdf *hkdf; /* with the suite's digest */
+    size_t secret_bytes;   /* the length of the digest */
+    uint16_t id;           /* number in TLS, such as 0x1301 */
 };
 
-/* What is made of a secret of traffic, once for all its records. */
+/* What is made of a traffic secret, once for all its records. */
 struct tls_keys {
     unsigned char secret[TLS_SECRET_MAX];
     unsigned char key[TLS_KEY_MAX];
@@ -79,54 +79,55 @@ struct tls_keys {
 };
 
 struct tls_direction {
-    struct evp_cipher_ctx_st *cipher; /* has the key; NULL: there is none */
+    struct evp_cipher_ctx_st *cipher; /* has the key; NULL: no key is set */
     const struct tls_suite *suite;    /* borrowed */
-    uint64_t sequence;                /* of the next record */
+    uint64_t sequence;                /* number of the next record */
     unsigned char secret[TLS_SECRET_MAX];
     unsigned char iv[TLS_IV_BYTES];
-    bool seals; /* else it opens */
+    bool seals; /* false: the direction opens records */
 };
 
-/* Sets up the suite of that number, one of RFC 8446 B.4 from 0x1301 on. False:
- * no memory. */
+/* Sets up the suite of that number, one of RFC 8446 B.4 from 0x1301 on. Returns
+ * false when memory is short. */
 MUST_USE bool tls_suite_init(struct tls_suite *suite, uint16_t id);
 void tls_suite_fini(struct tls_suite *suite); /* zeros are ok */
 
-/* Makes the key of a traffic secret. False: no memory, or the secret is not as
- * long as those of the suite. */
+/* Makes the key of a traffic secret. Returns false when memory is short, or the
+ * secret is not as long as the suite's are. */
 MUST_USE bool tls_direction_init(struct tls_direction *direction,
                                  const struct tls_suite *suite,
                                  struct bytes secret, bool seals);
 
-/* Does so with keys that were made before. False also: they are not as long as
- * the suite's. */
+/* Begins a direction with keys that were made before. Returns false when memory
+ * is short, or the keys are not as long as the suite's. */
 MUST_USE bool tls_direction_take(struct tls_direction *direction,
                                  const struct tls_suite *suite,
                                  const struct tls_keys *keys, bool seals);
 void tls_direction_fini(struct tls_direction *direction); /* zeros are ok */
 
-/* Goes on to the next key (7.2). False: no memory; direction is of no use. */
+/* Goes on to the next key (7.2). Returns false when memory is short; direction
+ * is of no use then. */
 MUST_USE bool tls_direction_update(struct tls_direction *direction);
 
-/* Makes the key once more, for the kernel, which seals from now on. False: no
- * memory. */
+/* Makes the key once more, for the kernel, which will seal from now on. Returns
+ * false when memory is short. */
 MUST_USE bool tls_direction_find_key(const struct tls_direction *direction,
                                      unsigned char key_out[TLS_KEY_MAX]);
 
-/* Writes a record of len bytes, TLS_RECORD_BYTES at most, to out, which has
- * room for TLS_RECORD_SEALED more and is somewhere else. Returns how long the
- * record is; 0: the cipher has failed. */
+/* Writes a record with len bytes of payload, at most TLS_RECORD_BYTES, to out,
+ * which does not overlap payload and has room for TLS_RECORD_SEALED more.
+ * Returns the length of the record, or 0 when the cipher has failed. */
 MUST_USE size_t tls_record_seal(struct tls_direction *direction,
                                 enum tls_content type, const char *payload,
                                 size_t len, char *out);
 
-/* How long the record is that begins there, with its head; 0: the head is not
- * whole. */
+/* Returns the length of the record that begins at begun, with its head; 0 when
+ * the head is incomplete. */
 MUST_USE size_t tls_record_length(struct bytes begun);
 
-/* Opens a whole record in place; a head that claims more than any record may
- * have is enough, too. TLS_ALERT_NONE: *payload_out is its payload, of any
- * *type_out. Otherwise the alert that tells the other side of the fault. */
+/* Opens a whole record in place. If its head claims more than any record may
+ * have, the head is enough. Returns TLS_ALERT_NONE, with the payload and its
+ * type, which may be any; or the alert that tells the other side of a fault. */
 MUST_USE enum tls_alert tls_record_open(struct tls_direction *direction,
                                         char *record, size_t len,
                                         enum tls_content *type_out,

@@ -40,8 +40,8 @@ void tls_buffers_destroy(struct tls_buffers *buffers)
 
 /* --- Calls to OpenSSL ---------------------------------------------------- */
 
-/* Enters a call: clears errors of other connections, which mean nothing here,
- * and what was made for one that broke, which goes nowhere. */
+/* Enters a call. Errors of other connections, which mean nothing here, are
+ * cleared, and so is output for a connection that broke. */
 static void enter(struct tls *tls)
 {
     tls->buffers->current = tls;
@@ -86,7 +86,7 @@ static void note_reason(struct tls *tls)
         tls->why = "unknown error";
 }
 
-/* What a call to OpenSSL means that has returned 0 or less. */
+/* Translates the result, 0 or less, of a call to OpenSSL. */
 static enum io_result result_of(struct tls *tls, int returned)
 {
     switch (SSL_get_error(tls->ssl, returned)) {
@@ -107,8 +107,8 @@ static enum io_result result_of(struct tls *tls, int returned)
     return IO_EOF;
 }
 
-/* Sends what the call has made beside its result: tickets, alerts, updates of
- * keys. An alert may be the last that the client hears. */
+/* Sends what the call has made besides its result: tickets, alerts, updates of
+ * keys. An alert may be the last thing that the client hears. */
 static enum io_result leave(struct tls *tls, enum io_result result)
 {
     size_t sent;
@@ -178,7 +178,7 @@ void tls_destroy(struct tls *tls)
     free(tls);
 }
 
-/* Which failure OpenSSL's latest error stands for. */
+/* Returns the failure that OpenSSL's latest error stands for. */
 static enum tls_failure failure_of(unsigned long error)
 {
     int reason = ERR_GET_REASON(error);
@@ -222,7 +222,8 @@ static void note_failure(struct tls *tls)
                                      : failure_of(ERR_peek_last_error()));
 }
 
-/* RFC 8446 5.2: head, type, tag. RFC 5288, 7905: head, nonce or none, tag. */
+/* Counts the bytes that a record adds to its payload. TLS 1.3 (RFC 8446 5.2):
+ * head, type, tag. TLS 1.2 (RFC 5288, 7905): head, nonce or none, tag. */
 static uint8_t count_extra(const SSL *ssl)
 {
     enum { HEAD = 5, TYPE = 1, NONCE = 8, TAG = 16 };
@@ -235,7 +236,8 @@ static uint8_t count_extra(const SSL *ssl)
                : HEAD + NONCE + TAG;
 }
 
-/* IO_EOF: it was for a challenge only, and has shown the certificate. */
+/* Opens the connection after its handshake. Returns IO_EOF for a connection
+ * that was only for a challenge and has shown the certificate. */
 static enum io_result open_connection(struct tls *tls)
 {
     enum io_result result = IO_DONE;
@@ -273,7 +275,7 @@ enum io_result tls_handshake(struct tls *tls)
     if (result == IO_EOF || result == IO_FAILED)
         note_failure(tls);
     result = leave(tls, result);
-    /* The other side answers only when it has heard the rest. */
+    /* The other side answers only when it has got the rest. */
     return result == IO_AGAIN_READ && tls->kept_len > 0 ? IO_AGAIN_WRITE
                                                         : result;
 }
@@ -285,13 +287,13 @@ enum tls_failure tls_failure(const struct tls *tls)
 
 /* --- Receiving ----------------------------------------------------------- */
 
-/* Whether more may come without a look at the socket. */
+/* Whether more bytes may come without a look at the socket. */
 static bool has_more(const struct tls *tls)
 {
     return tls->held || SSL_has_pending(tls->ssl);
 }
 
-/* A record with so much data has come. */
+/* Notes that a record with len bytes of data has come. */
 static void forget_idle(struct tls *tls, size_t len)
 {
     size_t bytes = len + TLS_IDLE_BYTES_BACK;
@@ -336,7 +338,7 @@ enum io_result tls_receive(struct tls *tls, char *data, size_t len,
     tls_wire_resume(tls);
     result = tls->taken ? tls_taken_receive(tls, data, len, len_out)
                         : receive(tls, data, len, len_out);
-    /* A fault behind what has come is told the next time. */
+    /* A fault behind the data of this call is told by the next call. */
     if (result == IO_FAILED)
         result = fail(tls);
     else if (was_deferred && *len_out > 0 && tls_wire_defer(tls))

@@ -14,7 +14,7 @@
 enum {
     SERIAL_BYTES = 16,
     DAY_S = 24 * 3600,
-    /* A client's clock may be slow. */
+    /* A certificate begins earlier, since a client's clock may be slow. */
     EARLY_S = 3600
 };
 
@@ -23,8 +23,9 @@ struct tls_authority {
     EVP_PKEY *key;
 };
 
-/* A call that fails leaves its error in a queue of the thread, where code that
- * speaks TLS would take it for its own: it is cleared where it is expected. */
+/* An OpenSSL call that fails leaves its error in a queue of the thread, where
+ * code that speaks TLS would take the error for its own. So the queue is
+ * cleared where a failure is expected. */
 
 /* --- Texts --------------------------------------------------------------- */
 
@@ -36,7 +37,7 @@ void tls_pem_fini(struct tls_pem *pem)
     *pem = (struct tls_pem){0};
 }
 
-/* key may be NULL. 0 or -ENOMEM. */
+/* Writes a certificate, and key unless it is NULL. Returns 0 or -ENOMEM. */
 static int write_pem(struct tls_pem *pem_out, X509 *certificate, EVP_PKEY *key)
 {
     BIO *bio = BIO_new(BIO_s_secmem());
@@ -55,12 +56,12 @@ static int write_pem(struct tls_pem *pem_out, X509 *certificate, EVP_PKEY *key)
         pem_out->text[len] = '\0';
         pem_out->len = (size_t)len;
     }
-    BIO_free(bio); /* secmem wipes it */
+    BIO_free(bio); /* secmem wipes the text */
     return pem_out->text ? 0 : -ENOMEM;
 }
 
-/* Called for the password of a key that has one: without a terminal nobody
- * knows it, and nobody shall be waited for. */
+/* Called for the password of a key that has one. Without a terminal nobody
+ * knows the password, and nobody shall be waited for. */
 static int refuse_password(char *password, int size, int writes, void *context)
 {
     (void)password;
@@ -70,8 +71,8 @@ static int refuse_password(char *password, int size, int writes, void *context)
     return -1;
 }
 
-/* Reads the first certificate, or the first key, in a text. NULL: there is none
- * that is whole. */
+/* These read the first certificate, or the first key, in a text. They return
+ * NULL when there is none that is whole. */
 static X509 *read_certificate(struct bytes pem)
 {
     BIO *bio = BIO_new_mem_buf(pem.data, (int)pem.len);
@@ -140,7 +141,7 @@ static bool add_extension(X509 *certificate, X509 *issuer, int nid,
 }
 
 /* Makes a certificate with all that an authority and a leaf have in common.
- * NULL: no memory. */
+ * Returns NULL when memory is short. */
 static X509 *begin_certificate(EVP_PKEY *key, int64_t from_s, int64_t until_s)
 {
     X509 *certificate = X509_new();
@@ -195,7 +196,7 @@ void tls_authority_destroy(struct tls_authority *authority)
 
 /* --- Signing ------------------------------------------------------------- */
 
-/* NULL: no memory. */
+/* Makes an entry of subjectAltName. Returns NULL when memory is short. */
 static GENERAL_NAME *make_general_name(const char *name)
 {
     GENERAL_NAME *general = NULL;
@@ -216,7 +217,7 @@ static GENERAL_NAME *make_general_name(const char *name)
     return general;
 }
 
-/* Adds names as subjectAltName. In the subject they would be of no use: a
+/* Adds names as subjectAltName. They would be of no use in the subject: a
  * common name has at most 64 bytes, and no browser looks at it. */
 static bool add_names(X509 *certificate, const struct tls_names *names)
 {
@@ -236,7 +237,8 @@ static bool add_names(X509 *certificate, const struct tls_names *names)
     return is_added;
 }
 
-/* The time in seconds of the epoch; a malformed one counts as long ago. */
+/* Returns the time in seconds of the epoch; INT64_MIN for a malformed time, so
+ * that it counts as long ago. */
 static int64_t read_time(const ASN1_TIME *time)
 {
     struct tm tm = {0};
@@ -290,7 +292,7 @@ int tls_authority_sign(const struct tls_authority *authority,
 
 /* --- Loading, looking ---------------------------------------------------- */
 
-/* Why a certificate is no authority of ours; NULL: it is one. */
+/* Returns why a certificate is no authority of ours; NULL when it is one. */
 static const char *find_fault(X509 *certificate)
 {
     if (!certificate)

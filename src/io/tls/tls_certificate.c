@@ -19,7 +19,7 @@ struct tls_certificate {
     atomic_uint refs;
     X509 *x509;
     EVP_PKEY *key;
-    STACK_OF(X509) * others; /* the chain without the first */
+    STACK_OF(X509) * others; /* the chain without x509 */
     int64_t begins_at;
     int64_t ends_at;
     char fingerprint[TLS_FINGERPRINT_MAX + 1];
@@ -37,7 +37,7 @@ static int refuse(char fault[TLS_FAULT_MAX], const char *words)
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* Refuses to say a password: nobody is there to type one. */
+/* Gives no password, because nobody is there to type one. */
 static int on_password(char *to, int size, int writes, void *context)
 {
     bool *is_asked = context;
@@ -108,7 +108,7 @@ static int read_key(struct tls_certificate *certificate, struct bytes text,
     return 0;
 }
 
-/* --- What it says -------------------------------------------------------- */
+/* --- What a certificate says --------------------------------------------- */
 
 static bool add_name(struct tls_certificate *certificate, struct bytes text)
 {
@@ -181,7 +181,7 @@ static void read_fingerprint(struct tls_certificate *certificate)
         snprintf(certificate->fingerprint + 2 * i, 3, "%02x", digest[i]);
 }
 
-/* Adds the issuer to the text, cut where it is too long. */
+/* Adds a part to the issuer's text, which is cut where it is too long. */
 static void add_issuer(struct tls_certificate *certificate,
                        const unsigned char *text, int text_len)
 {
@@ -191,8 +191,8 @@ static void add_issuer(struct tls_certificate *certificate,
              "%s%.*s", len > 0 ? " " : "", text_len, (const char *)text);
 }
 
-/* Reads the issuer's name. The issuer chose it, and terminals show it as it is,
- * so control characters are left out. */
+/* Reads the issuer's name. Control characters are left out, because the issuer
+ * chose the name, and terminals show it as it is. */
 static void read_issuer(struct tls_certificate *certificate)
 {
     static const int entries[] = {NID_organizationName, NID_commonName};
@@ -215,7 +215,8 @@ static void read_issuer(struct tls_certificate *certificate)
     ERR_clear_error();
 }
 
-/* Which certificate of the chain, from 1, the key belongs to; 0: none. */
+/* Returns which certificate of the chain, from 1, the key belongs to; 0 for
+ * none. */
 static int find_owner(const struct tls_certificate *certificate)
 {
     for (int i = 0; i < sk_X509_num(certificate->others); i++)

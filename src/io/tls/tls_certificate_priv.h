@@ -1,5 +1,5 @@
 /*
- * tls_certificate_priv - a certificate as OpenSSL has it, for tls_context.c.
+ * tls_certificate_priv - a certificate in OpenSSL's form, for tls_context.c.
  */
 #ifndef IO_TLS_TLS_CERTIFICATE_PRIV_H
 #define IO_TLS_TLS_CERTIFICATE_PRIV_H
@@ -10,8 +10,8 @@ struct x509_st;
 struct evp_pkey_st;
 struct stack_st_X509;
 
-/* The parts of a certificate, all borrowed. The chain (_others) is without the
- * certificate itself. */
+/* Return the parts of a certificate, all borrowed. The chain (_others) does not
+ * have the certificate itself. */
 struct x509_st *tls_certificate_x509(const struct tls_certificate *certificate);
 struct evp_pkey_st *tls_certificate_key(const struct tls_certificate
                                             *certificate);

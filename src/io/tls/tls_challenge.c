@@ -9,11 +9,12 @@
 #include "io/tls/tls_certificate_priv.h"
 #include "io/tls/tls_name.h"
 
-/* The protocol's name with its length before it, as in lists of protocols. */
+/* The protocol's name with its length in front, as lists of protocols have
+ * it. */
 #define PROTOCOL "\012acme-tls/1"
 
-/* Marks a connection that has been shown a challenge. An option of OpenSSL's
- * would not do: openssl.cnf may set each for all connections. */
+/* Marks a connection that has been shown a challenge. An option of OpenSSL
+ * would not do, because openssl.cnf may set any option for all connections. */
 static const char shown;
 
 void tls_challenge_file(struct bytes name,
@@ -38,7 +39,7 @@ bool tls_challenge_is_asked(struct ssl_st *ssl)
     const unsigned char *extension;
     size_t len;
 
-    /* The list's length stands before it. */
+    /* The length of the list stands before the list. */
     return SSL_client_hello_get0_ext(
                ssl, TLSEXT_TYPE_application_layer_protocol_negotiation,
                &extension, &len) &&
@@ -84,9 +85,9 @@ bool tls_challenge_show(struct ssl_st *ssl, const char *folder,
     return SSL_set_app_data(ssl, (void *)(uintptr_t)&shown) == 1 && is_shown;
 }
 
-/* A client that is asked for another group says hello twice, and may then ask
- * for something else: it has been shown a challenge all the same, and was asked
- * for no certificate. */
+/* A client that is asked for another group says hello twice, and may ask for
+ * something else the second time. Such a connection still counts as shown a
+ * challenge, since it was asked for no certificate. */
 bool tls_challenge_is_met(const struct ssl_st *ssl)
 {
     const unsigned char *protocol;

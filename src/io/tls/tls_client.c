@@ -27,7 +27,7 @@ static void write_subject(const X509 *x509, char subject_out[TLS_SUBJECT_MAX])
     BIO_free(bio);
 }
 
-/* The client's certificate, if it was found to be good. */
+/* Returns the client's certificate, if it was found to be good; else NULL. */
 static const X509 *find_certificate(const struct tls *tls)
 {
     if (tls->taken)

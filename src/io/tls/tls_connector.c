@@ -33,8 +33,8 @@ static void drop_session(struct tls_target *target)
     target->session = NULL;
 }
 
-/* Keeps the newest session, which the server takes for longest. 1: it is ours
- * now. */
+/* Keeps the newest session, because the server accepts it for longest. Returns
+ * 1: the session is ours now. */
 static int on_session(SSL *ssl, SSL_SESSION *session)
 {
     struct tls_target *target = SSL_get_app_data(ssl);
@@ -44,8 +44,8 @@ static int on_session(SSL *ssl, SSL_SESSION *session)
     return 1;
 }
 
-/* Whether a session is still good: it vouches for a server as long as the
- * certificate that it was begun with. */
+/* Whether a session is still good. A session vouches for a server only as long
+ * as the certificate that it was begun with. */
 static bool is_good(const SSL_SESSION *session)
 {
     X509 *x509 = SSL_SESSION_get0_peer((SSL_SESSION *)(uintptr_t)session);
@@ -139,7 +139,7 @@ struct tls_target *tls_target_create(struct tls_connector *connector,
 
     if (name.len > 1 && name.data[name.len - 1] == '.')
         name.len--;       /* RFC 6066 3: not in SNI, nor in certificates */
-    assert(name.len > 0); /* an empty one would fit any name */
+    assert(name.len > 0); /* an empty name would fit any name */
     target = calloc(1, sizeof(*target) + name.len + 1);
     if (!target)
         return NULL;

@@ -16,7 +16,7 @@
 #include "io/tls/tls_table_priv.h"
 #include "io/tls/tls_tickets_priv.h"
 
-/* Mozilla's "intermediate" 6.0, without DHE. */
+/* The ciphers of Mozilla's "intermediate" 6.0, without DHE. */
 #define CIPHERS_12                   \
     "ECDHE-ECDSA-AES128-GCM-SHA256:" \
     "ECDHE-RSA-AES128-GCM-SHA256:"   \
@@ -29,18 +29,18 @@
     "TLS_CHACHA20_POLY1305_SHA256"
 #define GROUPS "X25519:P-256"
 
-/* How many tickets a client of TLS 1.3 gets for each whole handshake. A second
- * one, OpenSSL's usual, is for clients that open more connections than come
- * back: it costs as much as a reply or two. */
+/* How many tickets a client of TLS 1.3 gets for each whole handshake. OpenSSL's
+ * usual second ticket is for clients that open more connections than they have
+ * tickets. It costs as much as a reply or two. */
 enum { TICKETS = 1 };
 
-/* A ticket is younger than the oldest key that still opens. */
+/* A ticket stays younger than the oldest key that still opens tickets. */
 enum { SESSION_S = (TLS_TICKETS_KEPT - 1) * TLS_TICKETS_ROTATE_S };
 
 /*
- * The first SSL_CTX is what connections are made of, and each connection keeps
- * a reference to it to its end. So what callbacks need belongs to that one, and
- * goes with it.
+ * Connections are made of the first SSL_CTX, and each keeps a reference to it
+ * to its end. So all that callbacks need belongs to the first SSL_CTX, and is
+ * freed with it.
  */
 struct tls_context {
     struct tls_table *table;
@@ -53,8 +53,8 @@ struct tls_context {
 /* --- What belongs to an SSL_CTX ------------------------------------------ */
 
 static pthread_once_t slots_once = PTHREAD_ONCE_INIT;
-static int context_slot = -1; /* of the first SSL_CTX: its context */
-static int set_slot = -1;     /* of each SSL_CTX: its set */
+static int context_slot = -1; /* the context, in the first SSL_CTX */
+static int set_slot = -1;     /* the set, in each SSL_CTX */
 
 static void free_context(struct tls_context *context)
 {
@@ -112,7 +112,7 @@ static int verify_mode(const struct tls_set *set)
     return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
 }
 
-/* Changes to another SSL_CTX, and what SSL_set_SSL_CTX() leaves as it was. */
+/* Changes to another SSL_CTX, also in what SSL_set_SSL_CTX() leaves alone. */
 static bool go_over(SSL *ssl, SSL_CTX *to, const struct tls_set *set)
 {
     if (!SSL_set_SSL_CTX(ssl, to) ||
@@ -123,9 +123,9 @@ static bool go_over(SSL *ssl, SSL_CTX *to, const struct tls_set *set)
     return true;
 }
 
-/* Chooses the set before a session is looked for: a session that is resumed
- * must be of the set that the name leads to. The callback for names comes too
- * late for that. */
+/* Chooses the set before a session is looked for, because a session can be
+ * resumed only with the set that the name leads to. The callback for names
+ * comes too late for that. */
 static int on_client_hello(SSL *ssl, int *alert, void *object)
 {
     const struct tls_context *context = object;
@@ -162,11 +162,11 @@ static int on_name(SSL *ssl, int *alert, void *object)
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* Chooses the protocol. A client that lists acme-tls/1 alone gets that: the
- * challenge's certificate, if there is one, is chosen already. From other lists
- * we choose in our order. A client that lists nothing we speak gets no
- * connection (RFC 7301 3.2): its bytes mean something else, but an attacker may
- * have had it send such as pass for a request here. */
+/* Chooses the protocol. A client that lists acme-tls/1 alone gets acme-tls/1;
+ * the challenge's certificate, if there is one, has been chosen already. From
+ * any other list we choose in our own order. A client that lists nothing we
+ * speak gets no connection (RFC 7301 3.2): its bytes mean something else, and
+ * an attacker may have made it send bytes that look like a request here. */
 static int on_protocols(SSL *ssl, const unsigned char **out,
                         unsigned char *out_len, const unsigned char *in,
                         unsigned in_len, void *object)
@@ -206,16 +206,17 @@ static int begin_mac(EVP_MAC_CTX *mac, struct tls_ticket_key *key)
     return EVP_MAC_CTX_set_params(mac, parameters);
 }
 
-/* Whether the client gets another ticket. In TLS 1.3 each is used once (RFC
- * 8446 C.4), so each client that comes back gets one; in TLS 1.2 it gets one
- * if the key of its ticket is not the newest any more. */
+/* Whether the client gets another ticket. A ticket of TLS 1.3 is used once (RFC
+ * 8446 C.4), so each client that comes back gets a new one. A client of TLS 1.2
+ * gets one if the key of its ticket is no longer the newest. */
 static bool wants_another(const SSL *ssl, enum tls_ticket_age age)
 {
     return age == TLS_TICKET_OLD || SSL_version(ssl) >= TLS1_3_VERSION;
 }
 
-/* Returns what OpenSSL expects: 0, no such key; 1; 2, and the client is to get
- * a newer ticket; below 0, failure. */
+/* Returns what OpenSSL expects: 0 when there is no such key, 1 when there is
+ * one, 2 when the client is also to get a newer ticket, and a negative number
+ * on failure. */
 static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
                      EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, int makes)
 {
@@ -255,7 +256,7 @@ static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
 static bool set_rules(SSL_CTX *ctx, enum tls_profile profile)
 {
     SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    /* Otherwise handshakes try those that sign clients for a chain. */
+    /* Otherwise handshakes try the authorities of clients for a chain. */
     SSL_CTX_set_mode(ctx, SSL_MODE_NO_AUTO_CHAIN);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_timeout(ctx, SESSION_S);
@@ -386,7 +387,7 @@ struct tls_context *tls_context_create(struct tls_table *table,
 void tls_context_destroy(struct tls_context *context)
 {
     if (context)
-        SSL_CTX_free(context->items[0]); /* the last reference frees it all */
+        SSL_CTX_free(context->items[0]); /* the last reference frees all */
 }
 
 SSL_CTX *tls_context_ssl(struct tls_context *context)

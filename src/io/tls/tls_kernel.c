@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The C library of Debian 12 names none of these. */
+/* The C library of Debian 12 does not define these names. */
 #ifndef TCP_ULP
 #define TCP_ULP 31
 #endif
@@ -22,13 +22,13 @@ enum { SEQUENCE_BYTES = 8 };
 
 static const char layer[] = "tls";
 
-/* --- Whether it is there ------------------------------------------------- */
+/* --- Whether the kernel has TLS ------------------------------------------ */
 
 static pthread_once_t looked_once = PTHREAD_ONCE_INIT;
 static bool is_there;
 
-/* Looks whether the kernel has its TLS layer. Without it the kernel says so of
- * a socket that is not connected; with it, that the socket is not connected. */
+/* Looks whether the kernel has its TLS layer. If so, the kernel complains that
+ * the socket is not connected; if not, that there is no such layer. */
 static void look(void)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -49,8 +49,8 @@ bool tls_kernel_is_there(void)
 
 /* --- Keys ---------------------------------------------------------------- */
 
-/* A key as the kernel wants it: of AES-GCM the first four bytes of the vector
- * are the salt, of ChaCha20-Poly1305 none. */
+/* A key in the kernel's form. Of AES-GCM the first four bytes of the vector are
+ * the salt; ChaCha20-Poly1305 has no salt. */
 struct material {
     union {
         struct tls_crypto_info info;
@@ -109,7 +109,7 @@ bool tls_kernel_begin(int fd, const struct tls_direction *out)
     if (!tls_direction_find_key(out, key))
         return false;
     fill(&material, out, key);
-    /* With the layer, but without keys, the socket sends bytes as they are. */
+    /* With the layer but without keys, the socket sends bytes unchanged. */
     is_done = setsockopt(fd, IPPROTO_TCP, TCP_ULP, layer, sizeof(layer)) == 0 &&
               setsockopt(fd, SOL_TLS, TLS_TX, &material.all, material.len) == 0;
     OPENSSL_cleanse(&material, sizeof(material));

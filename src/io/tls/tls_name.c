@@ -5,7 +5,8 @@
 
 enum { HOST_NAME_TYPE = 0 };
 
-/* Writes an address in its shortest form. False: it is none. */
+/* Writes an address in its shortest form. Returns false when the text is no
+ * address. */
 static bool shorten(struct bytes address, char to[TLS_NAME_MAX + 1])
 {
     char text[INET6_ADDRSTRLEN];
@@ -76,7 +77,7 @@ bool tls_name_matches(struct bytes pattern, struct bytes name)
 /*
  *   list length (2) | type (1) | name length (2) | name
  *
- * OpenSSL and RFC 6066 know one type, and one name of it.
+ * OpenSSL and RFC 6066 know one type, and one name of that type.
  */
 struct bytes tls_name_read_extension(struct bytes extension)
 {

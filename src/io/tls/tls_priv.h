@@ -2,12 +2,12 @@
  * tls_priv - what the files of a connection share:
  *
  *   tls.c           the handshake, receiving, the end
- *   tls_client.c    whom the client has shown to be
+ *   tls.c           the handshake, receiving, the end
+ *   tls_client.c    who the client has shown to be
  *   tls_facts.c     what was agreed upon
  *   tls_send.c      payload to records
- *   tls_receive.c   records to payload, where it was taken over
- *   tls_takeover.c  from OpenSSL, after the handshake
- *   tls_wire.c      what OpenSSL hands to the socket, and takes from it: a BIO
+ *   tls_receive.c   records to payload, for connections taken over
+ *   tls_takeover.c  takes a connection from OpenSSL after the handshake
  */
 #ifndef IO_TLS_TLS_PRIV_H
 #define IO_TLS_TLS_PRIV_H
@@ -23,38 +23,38 @@ struct x509_st;
 
 enum {
     /* Records that leave in one call, if there is room: a quantum of 128 KiB,
-     * and what is around it. */
+     * and its overhead. */
     TLS_GATHERED_RECORDS = 9,
     /* Head, explicit nonce, type, tag, at their longest. */
     TLS_RECORD_EXTRA_MAX = 64,
-    /* Room for tickets, alerts, updates of keys behind whole records. What does
-     * not fit waits for another call. */
+    /* Whole records, and room for tickets, alerts and updates of keys. What
+     * does not fit waits for another call. */
     TLS_OUT_BYTES =
         TLS_GATHERED_RECORDS * (TLS_RECORD_BYTES + TLS_RECORD_EXTRA_MAX) + 4096,
-    /* Two records of the largest size, so that there is room behind a part of
-     * one. */
+    /* Two records of the largest size, so that there is room behind a part of a
+     * record. */
     TLS_IN_BYTES = 2 * TLS_RECORD_MAX,
-    /* A record of one byte takes about as long to open as one of hundreds:
-     * others have their turn after so many. */
+    /* Records opened before others have their turn. A record of one byte takes
+     * about as long to open as one of hundreds. */
     TLS_RECORDS_AT_ONCE = 128,
     TLS_BEGUN_MAX = 5, /* a KeyUpdate: clients send nothing else */
-    /* How many bytes may come to OpenSSL without data, of what is not the
-     * handshake: one record, and what was read ahead of the next. OpenSSL takes
-     * as many updates of keys, and clients' wishes for another handshake, as
-     * there are, in one call. */
+    /* How many bytes without data may come to OpenSSL after the handshake: one
+     * record, and what was read ahead of the next. OpenSSL would take any
+     * number of updates of keys, and of wishes for another handshake, in one
+     * call. */
     TLS_IDLE_BYTES_MAX = TLS_IN_BYTES,
-    /* A record with data makes up for what it adds itself: 85 bytes in TLS 1.2
-     * with CBC and SHA-384, as some servers behind have it. */
+    /* A record with data makes up for the bytes that it adds itself: 85 in TLS
+     * 1.2 with CBC and SHA-384, as some upstream servers have it. */
     TLS_IDLE_BYTES_BACK = 128
 };
 
 struct tls_buffers {
-    struct tls *current; /* whose call is under way: one at a time */
+    struct tls *current; /* the connection whose call is under way */
     struct bio_method_st *method;
-    struct bio_st *bio; /* for all connections: it serves current */
+    struct bio_st *bio; /* for all connections; serves current */
     struct tls_suite suites[TLS_SUITE_COUNT];
     size_t out_len; /* ciphertext of this call, in out */
-    size_t in_at;   /* where bytes of in begin that were not taken */
+    size_t in_at;   /* where the bytes of in begin that nobody has taken */
     size_t in_len;
     char out[TLS_OUT_BYTES];
     char in[TLS_IN_BYTES];
@@ -65,43 +65,43 @@ struct tls_buffers {
 struct tls_taken {
     struct tls_direction in;
     struct tls_direction out;
-    struct ssl_ctx_st *context;  /* counted; set and certificate live there */
+    struct ssl_ctx_st *context;  /* counted; set lives there */
     const struct tls_set *set;   /* the set that was chosen */
-    struct x509_st *certificate; /* the client's, if good; or NULL */
+    struct x509_st *certificate; /* the client's, if it is good; or NULL */
     const char *cipher;          /* name, for people */
     const char *group;
     bool is_resumed;
     bool speaks_http2;
     bool has_closed;      /* the client has said that nothing more comes */
-    bool by_kernel;       /* it seals what is sent (tls_kernel.h); out.sequence
-                             is then the most that may have been sent */
+    bool by_kernel;       /* the kernel seals (tls_kernel.h); out.sequence is
+                             then the most that it may have sent */
     bool has_tried;       /* by_kernel was tried */
     bool owes_update;     /* the next record has to use a new key */
     uint8_t idle_records; /* records in a row without data */
-    uint8_t updates;      /* of the client's keys, less those made up for by */
-    uint16_t data_bytes;  /* data; of which these make up for none yet */
+    uint8_t updates;      /* of the client's keys, less what data made up for */
+    uint16_t data_bytes;  /* bytes of data that made up for no update yet */
     uint8_t begun_len;    /* bytes of a message that is incomplete */
     unsigned char begun[TLS_BEGUN_MAX];
-    char name[]; /* the name that was asked for, or "" */
+    char name[]; /* the name that the client asked for, or "" */
 };
 
 struct tls {
     struct tls_work work;
-    struct ssl_st *ssl;          /* NULL: taken has it */
-    struct tls_taken *taken;     /* NULL: ssl has it */
+    struct ssl_st *ssl;          /* NULL: the connection is in taken */
+    struct tls_taken *taken;     /* NULL: the connection is in ssl */
     struct tls_secrets *secrets; /* during a handshake, or NULL */
     struct tls_buffers *buffers;
-    char *held;        /* unread bytes, or NULL: payload, then records */
+    char *held;        /* unread bytes, payload then records; or NULL */
     uint32_t plain_at; /* where payload begins in held */
     uint32_t plain_len;
     uint32_t cipher_at; /* where records begin in held */
     uint32_t cipher_len;
-    const char *why; /* why it broke, for people; static; or NULL */
+    const char *why; /* why the connection broke, for people; static; or NULL */
     char *kept;      /* ciphertext that goes next, or NULL */
     uint32_t kept_at;
     uint32_t kept_len;
-    uint32_t owed;        /* payload encrypted, but not reported */
-    uint32_t idle_bytes;  /* what has come to OpenSSL, less what was data */
+    uint32_t owed;        /* payload encrypted, but not reported as sent */
+    uint32_t idle_bytes;  /* bytes that came to OpenSSL, less those of data */
     uint32_t sent_ms;     /* when payload was sent last, by a coarse clock */
     uint32_t unsent_max;  /* unsent bytes in the socket; 0: any number */
     uint16_t early_bytes; /* payload of an early record */
@@ -122,85 +122,89 @@ struct tls {
                              still be received */
 };
 
-/* A connection that is neither a client's nor a server's yet. NULL: no
- * memory. */
+/* Makes a connection that is neither a client's nor a server's yet. Returns
+ * NULL when memory is short. */
 MUST_USE struct tls *tls_create(struct tls_buffers *buffers,
                                 struct ssl_ctx_st *ctx, int fd);
 
 /* --- tls_takeover.c ------------------------------------------------------ */
 
-/* Finds the ciphers and digests. False: no memory. */
+/* Finds the ciphers and digests. Returns false when memory is short. */
 MUST_USE bool tls_takeover_init(struct tls_buffers *buffers);
 void tls_takeover_fini(struct tls_buffers *buffers);
 
-/* Notes the secrets of a client's handshake. False: no memory. */
+/* Begins to note the secrets of a client's handshake. Returns false when memory
+ * is short. */
 MUST_USE bool tls_takeover_begin(struct tls *tls);
 
-/* Takes the connection over after the handshake, if it can be. */
+/* Takes the connection over after the handshake, if that is possible. */
 void tls_takeover_end(struct tls *tls);
 
 void tls_taken_destroy(struct tls_taken *taken); /* NULL is ok */
 
-/* --- tls_receive.c: of those that were taken ----------------------------- */
+/* --- tls_receive.c: for connections that were taken over ----------------- */
 
 MUST_USE enum io_result tls_taken_receive(struct tls *tls, char *data,
                                           size_t len, size_t *len_out);
 
-/* Puts a short record behind what this call has made. Nothing may be kept. */
+/* Puts a short record behind what this call has made. The connection must have
+ * no kept bytes. */
 void tls_taken_say(struct tls *tls, enum tls_content type, const char *payload,
                    size_t len);
 
 enum {
-    TLS_RECORDS_DUE = 1 << 24, /* with one key; then another is due */
-    TLS_RECORDS_MAX = 23726566 /* 2^24.5, of whole ones (RFC 8446 5.5) */
+    TLS_RECORDS_DUE = 1 << 24, /* records with one key until the next is due */
+    TLS_RECORDS_MAX = 23726566 /* 2^24.5 whole records (RFC 8446 5.5) */
 };
 
-/* Whether the next record needs another key: the client wants it, or the old
- * one was used for as much as it may be. */
+/* Whether the next record needs another key, because the client wants it, or
+ * because the old key was used for as much as it may be. */
 static inline bool tls_taken_is_due(const struct tls_taken *taken)
 {
     return !taken->by_kernel &&
            (taken->owes_update || taken->out.sequence >= TLS_RECORDS_DUE);
 }
 
-/* Ends a connection whose key would have to change, and cannot. */
+/* Ends a connection whose key would have to change but cannot. */
 void tls_taken_end(struct tls *tls);
 
-/* Gives the next records another key, and tells the client so. */
+/* Gives the next records another key, and tells the client of the change. */
 void tls_taken_update(struct tls *tls);
 
 /* --- tls_wire.c ---------------------------------------------------------- */
 
-/* Makes buffers->bio. False: no memory. */
+/* Makes buffers->bio. Returns false when memory is short. */
 MUST_USE bool tls_wire_init(struct tls_buffers *buffers);
 void tls_wire_fini(struct tls_buffers *buffers);
 
-/* How many bytes of records this call's buffer has room for. */
+/* Returns how many more bytes of records this call's buffer has room for. */
 static inline size_t tls_wire_room(const struct tls_buffers *buffers)
 {
     return sizeof(buffers->out) - buffers->out_len;
 }
 
-/* Receives as much as goes into buffers->in, behind what is there. IO_DONE,
- * IO_AGAIN_READ, IO_EOF, or IO_FAILED and tls->error. */
+/* Receives as many bytes as go into buffers->in, behind those there. Returns
+ * IO_DONE, IO_AGAIN_READ, IO_EOF, or IO_FAILED with tls->error set. */
 MUST_USE enum io_result tls_wire_gather(struct tls *tls);
 
-/* Holds what this call has not taken. False: no memory. */
+/* Holds the bytes that this call has not taken. Returns false when memory is
+ * short. */
 MUST_USE bool tls_wire_hold(struct tls *tls);
 
-/* Keeps what this call has made for the reply that comes soon: so tickets, for
- * which nobody waits, cost no system call of their own. False: it is too much,
- * or there is no memory. */
+/* Keeps what this call has made for the reply that comes soon. So tickets, for
+ * which nobody waits, cost no system call of their own. Returns false when
+ * there is too much to keep, or memory is short. */
 MUST_USE bool tls_wire_defer(struct tls *tls);
 
-/* Puts what was deferred at the head of what this call makes. */
+/* Puts the deferred bytes at the head of what this call makes. */
 void tls_wire_resume(struct tls *tls);
 
-/* Sends what is kept. IO_DONE: all of it, or there was nothing. */
+/* Sends what is kept. Returns IO_DONE when nothing is kept any more. */
 MUST_USE enum io_result tls_wire_send_kept(struct tls *tls);
 
 /* Sends what this call has made, and keeps what the kernel does not take.
- * *sent_out counts bytes of the call that went; IO_DONE and IO_AGAIN_WRITE. */
+ * *sent_out counts the call's bytes that went, after IO_DONE and
+ * IO_AGAIN_WRITE. */
 MUST_USE enum io_result tls_wire_flush(struct tls *tls, bool more,
                                        size_t *sent_out);
 

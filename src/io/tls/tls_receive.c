@@ -29,13 +29,13 @@ void tls_taken_say(struct tls *tls, enum tls_content type, const char *payload,
 enum {
     KEY_UPDATE = 24, /* a message of a handshake (RFC 8446 4.6.3) */
     KEY_UPDATE_BYTES = 5,
-    KEY_UPDATE_HEAD = 4, /* its type and length */
-    /* Records in a row without data: a client may hide by them how much it
-     * sends, and change its keys, but each costs the server more than the
+    KEY_UPDATE_HEAD = 4, /* the message's type and length */
+    /* Records in a row without data. A client may hide by such records how much
+     * it sends, and change its keys. But each costs the server more than the
      * client, and moves no time limit. */
     IDLE_RECORDS_MAX = 32,
-    /* New keys take several times as long as a record: a client may have so
-     * many at once, and one more for so many bytes of data. */
+    /* New keys take several times as long as a record. A client may have
+     * UPDATES_MAX at once, and one more for each UPDATE_BYTES of data. */
     UPDATES_MAX = 64,
     UPDATE_BYTES = 1024
 };
@@ -43,7 +43,7 @@ enum {
 _Static_assert((int)KEY_UPDATE_BYTES == (int)TLS_BEGUN_MAX,
                "a message that has come in part has room");
 
-/* Sends an update that asks for none in return. */
+/* Sends an update of our key that asks for no update in return. */
 void tls_taken_update(struct tls *tls)
 {
     static const char message[KEY_UPDATE_BYTES] = {KEY_UPDATE, 0, 0, 1, 0};
@@ -54,8 +54,8 @@ void tls_taken_update(struct tls *tls)
         tls->is_broken = true;
 }
 
-/* Refuses what has come. The client is told why, unless bytes are kept, behind
- * which nothing goes. */
+/* Refuses what has come, and tells the client why. If bytes are kept, the
+ * client is told nothing, because nothing goes behind kept bytes. */
 static enum io_result refuse(struct tls *tls, enum tls_alert alert)
 {
     const char text[] = {2, (char)alert};
@@ -69,8 +69,8 @@ static enum io_result refuse(struct tls *tls, enum tls_alert alert)
 
 /* --- Records of the client ----------------------------------------------- */
 
-/* Takes an alert: any but an end is an error (6), and each comes whole, in a
- * record of its own (5.1, 5.4). */
+/* Takes an alert. Any alert but an end is an error (6), and each comes whole,
+ * in a record of its own (5.1, 5.4). */
 static enum io_result take_alert(struct tls *tls, struct bytes payload)
 {
     if (payload.len != 2)
@@ -109,9 +109,9 @@ static enum io_result change_key(struct tls *tls, bool is_wanted_of_us)
     return IO_FAILED;
 }
 
-/* Takes a handshake's message: a client sends only that its keys change, as it
- * was asked for nothing else. It may cut these five bytes (5.1), but sends
- * nothing behind them with the old key. */
+/* Takes a handshake message. The only one that a client sends is a change of
+ * its keys, since it was asked for nothing else. The client may cut these five
+ * bytes (5.1), but sends nothing behind them with the old key. */
 static enum io_result take_handshake(struct tls *tls, struct bytes payload)
 {
     static const unsigned char update[KEY_UPDATE_HEAD] = {KEY_UPDATE, 0, 0, 1};
@@ -140,7 +140,7 @@ static enum io_result take_handshake(struct tls *tls, struct bytes payload)
     return change_key(tls, taken->begun[KEY_UPDATE_HEAD] == 1);
 }
 
-/* So many bytes of data have come. */
+/* Notes that len bytes of data have come. */
 static void forget_updates(struct tls_taken *taken, size_t len)
 {
     size_t bytes = taken->data_bytes + len;
@@ -151,8 +151,8 @@ static void forget_updates(struct tls_taken *taken, size_t len)
                                                          : taken->updates);
 }
 
-/* Whether a record of that type may come now: no other one comes between the
- * parts of a message, and only so many without data in a row. */
+/* Whether a record of that type may come now. No other type comes between the
+ * parts of a message, and only so many records without data come in a row. */
 static bool is_in_place(struct tls_taken *taken, enum tls_content type,
                         struct bytes payload)
 {
@@ -167,8 +167,8 @@ static bool is_in_place(struct tls_taken *taken, enum tls_content type,
     return ++taken->idle_records <= IDLE_RECORDS_MAX;
 }
 
-/* Takes the record at the head of what has come. *payload_out is its data;
- * empty if it has none. */
+/* Takes the first record of the bytes that have come. *payload_out is its data,
+ * which is empty if the record has none. */
 static enum io_result take_record(struct tls *tls, size_t len,
                                   struct bytes *payload_out)
 {
@@ -200,8 +200,8 @@ static enum io_result take_record(struct tls *tls, size_t len,
     return refuse(tls, TLS_ALERT_UNEXPECTED_MESSAGE);
 }
 
-/* The length of the next record, if it is whole; 0: it is not. One whose head
- * is no record's, or claims too many bytes, is whole enough. */
+/* Returns the length of the next record; 0 when it is not whole. A head that is
+ * no record's, or that claims too many bytes, counts as a whole record. */
 static size_t find_record(const struct tls_buffers *buffers)
 {
     const char *begin = buffers->in + buffers->in_at;
@@ -215,7 +215,7 @@ static size_t find_record(const struct tls_buffers *buffers)
 
 /* --- What is held between calls ------------------------------------------ */
 
-/* Takes payload that was opened already, as much as there is. */
+/* Takes payload that was opened by an earlier call, as much as fits. */
 static size_t take_plain(struct tls *tls, char *data, size_t len)
 {
     if (len > tls->plain_len)
@@ -249,8 +249,8 @@ static void load(struct tls *tls)
     drop_held(tls);
 }
 
-/* Holds the rest of the last payload, which lies before the other bytes in the
- * shared buffer, and those bytes. */
+/* Holds the rest of the last payload and the bytes behind it in the shared
+ * buffer. */
 static bool hold(struct tls *tls, struct bytes plain)
 {
     struct tls_buffers *buffers = tls->buffers;
@@ -317,7 +317,7 @@ static enum io_result receive_records(struct tls *tls, char *data, size_t len,
     if (result == IO_EOF || result == IO_FAILED) {
         buffers->in_len = 0;
         tls->is_broken |= result == IO_FAILED;
-        /* The next call tells of the end; no event will. */
+        /* The next call tells of the end, because no event will. */
         tls->has_unread = *len_out > 0;
         return result;
     }

@@ -72,8 +72,8 @@ static bool use_key(struct tls_direction *direction, const unsigned char *key)
                               NULL, direction->seals, NULL) == 1;
 }
 
-/* All connections share the suite, which would keep the last secret until the
- * next one comes. */
+/* The last secret is forgotten at once: all connections share the suite, which
+ * would keep the secret until the next one comes. */
 static bool make_key(struct tls_direction *direction)
 {
     unsigned char key[TLS_KEY_MAX];
@@ -86,8 +86,8 @@ static bool make_key(struct tls_direction *direction)
     return is_done;
 }
 
-/* Begins a direction with a secret. False: it is not as long as the suite's, or
- * there is no memory. */
+/* Begins a direction with a secret. Returns false when the secret is not as
+ * long as the suite's, or memory is short. */
 static bool begin(struct tls_direction *direction,
                   const struct tls_suite *suite, struct bytes secret,
                   bool seals)
@@ -145,7 +145,8 @@ bool tls_direction_update(struct tls_direction *direction)
     return is_done && make_key(direction);
 }
 
-/* The nonce: the counter, big-endian, over the vector's end (5.3). */
+/* Makes the nonce: the vector, its end xored with the big-endian counter
+ * (5.3). */
 static void make_nonce(const struct tls_direction *direction,
                        unsigned char nonce[TLS_IV_BYTES])
 {

@@ -12,7 +12,8 @@ static uint64_t read_now_s(void)
     return (uint64_t)time(NULL);
 }
 
-/* Whether a session already says when its client was last looked at. */
+/* Reads when the client of a session was last looked at. Returns false when the
+ * session does not say. */
 static bool read_seen(SSL_SESSION *session, uint64_t *seen_s_out)
 {
     void *data = NULL;
@@ -25,8 +26,8 @@ static bool read_seen(SSL_SESSION *session, uint64_t *seen_s_out)
     return true;
 }
 
-/* Writes into a ticket when its client was last looked at. A session that goes
- * on keeps what it says. */
+/* Writes into a ticket when its client was last looked at. A resumed session
+ * keeps the time that it has. */
 static int on_make(SSL *ssl, void *object)
 {
     SSL_SESSION *session = SSL_get_session(ssl);

@@ -2,11 +2,12 @@
  * tls_return_priv - how long clients that have shown a certificate may come
  * back by tickets, for tls_context.c.
  *
- * A ticket says who the client is, and its certificate is not looked at again.
- * Each visit gives a client of TLS 1.3 a new ticket, and so it could come back
- * for ever, long after its certificate has expired. So a ticket opens nothing
- * when that is so, nor longer than a given time after the last whole handshake
- * (RFC 8446 4.6.1); then the client shows its certificate again.
+ * A ticket says who the client is, and the client's certificate is not looked
+ * at again. Each visit gives a client of TLS 1.3 a new ticket. So the client
+ * could come back for ever, long after its certificate has expired. Therefore
+ * a ticket opens nothing once the certificate has expired, or once a given time
+ * has passed since the last whole handshake (RFC 8446 4.6.1). Then the client
+ * shows its certificate again.
  */
 #ifndef IO_TLS_TLS_RETURN_PRIV_H
 #define IO_TLS_TLS_RETURN_PRIV_H
@@ -15,7 +16,7 @@ struct ssl_ctx_st;
 
 enum { TLS_RETURN_S = 24 * 3600 };
 
-/* For connections that are made of ctx, whatever set they get. */
+/* Limits the tickets of all connections made of ctx, whatever set they get. */
 void tls_return_limit(struct ssl_ctx_st *ctx);
 
 #endif

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define NAME "sprintd" /* of the provider, and as a property */
+#define NAME "sprintd" /* name of the provider, and of its property */
 #define ALGORITHM "TLS13-KDF"
 
 /* --- The handshake of this thread ---------------------------------------- */
@@ -17,7 +17,7 @@
 static _Thread_local struct {
     const struct tls_suite *suites; /* NULL: no handshake is entered */
     struct tls_secrets *secrets;
-    struct tls_keys *begun; /* whose key and vector come next; or NULL */
+    struct tls_keys *begun; /* keys whose key and vector come next; or NULL */
 } current;
 
 void tls_schedule_enter(const struct tls_suite *suites,
@@ -35,7 +35,8 @@ void tls_schedule_leave(void)
     current.suites = NULL;
 }
 
-/* OpenSSL's names of the digests that suites of TLS 1.3 have. */
+/* Finds the tls_hkdf of a digest, by OpenSSL's names of the digests that suites
+ * of TLS 1.3 have. */
 static struct tls_hkdf *find_hkdf(const char *digest)
 {
     if (!current.suites)
@@ -52,14 +53,14 @@ static struct tls_hkdf *find_hkdf(const char *digest)
 struct question {
     int mode;
     const char *digest;
-    struct bytes secret; /* to make others of; or a part of one */
+    struct bytes secret; /* that others are made of, or a part of one */
     struct bytes previous;
     struct bytes prefix;
     struct bytes label;
     struct bytes context;
 };
 
-/* Takes one parameter into question. False: it is unknown here. */
+/* Takes one parameter into question. Returns false when it is unknown here. */
 static bool read_one(struct question *question, const OSSL_PARAM *parameter)
 {
     struct bytes value = {parameter->data, parameter->data_size};
@@ -104,8 +105,8 @@ static void note_secret(struct tls_keys *keys, const unsigned char *secret,
     current.begun = keys;
 }
 
-/* Notes a secret of traffic, which its key and vector follow. Other secrets,
- * those of the handshake itself, have keys and vectors, too. */
+/* Notes a secret of traffic, whose key and vector are asked for next. Other
+ * secrets, those of the handshake itself, have keys and vectors, too. */
 static void note(const struct question *question, const unsigned char *made,
                  size_t len)
 {
@@ -134,14 +135,15 @@ static void note(const struct question *question, const unsigned char *made,
 
 static EVP_KDF *original;
 
-/* Whether a value is given, but empty: no handshake has such, and it differs
- * from one that is left out. */
+/* Whether a value is given but empty. No handshake has such a value, which
+ * differs from a value that is left out. */
 static bool is_void(struct bytes value)
 {
     return value.data && value.len == 0;
 }
 
-/* Answers the question. False: it is for the original algorithm. */
+/* Answers the question. Returns false when the original algorithm has to answer
+ * it. */
 static bool answer(const struct question *question, unsigned char *out,
                    size_t len)
 {
@@ -195,7 +197,8 @@ static int derive(void *context, unsigned char *out, size_t len,
 
 /* --- The provider -------------------------------------------------------- */
 
-/* One empty context serves all: whatever is asked comes with the question. */
+/* One empty context serves all, because each question comes with all that it
+ * needs. */
 static void *new_context(void *provider)
 {
     return provider;
@@ -230,7 +233,7 @@ static int begin_provider(const OSSL_CORE_HANDLE *handle,
     static const OSSL_DISPATCH functions[] = {
         {OSSL_FUNC_PROVIDER_QUERY_OPERATION, (void (*)(void))tell_algorithms},
         {0, NULL}};
-    static char nothing; /* as a context: that must not be NULL */
+    static char nothing; /* serves as a context, which must not be NULL */
 
     (void)handle;
     (void)offered;
@@ -239,15 +242,15 @@ static int begin_provider(const OSSL_CORE_HANDLE *handle,
     return 1;
 }
 
-/* --- Where it is asked for ----------------------------------------------- */
+/* --- Loading the provider ------------------------------------------------ */
 
 #define PREFERENCE "?provider=" NAME
 
 static pthread_once_t begun_once = PTHREAD_ONCE_INIT;
 static OSSL_PROVIDER *provider;
-static bool is_found; /* a context that prefers it finds it */
+static bool is_found; /* a context that prefers the provider finds it */
 
-/* The original is looked for first, as this name would find ours later. Any
+/* The original is looked for first, because its name would find ours later. Any
  * other way of loading a provider would replace OpenSSL's own. */
 static void begin(void)
 {

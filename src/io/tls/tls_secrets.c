@@ -3,9 +3,9 @@
 #include <openssl/crypto.h>
 #include <openssl/ssl.h>
 
-/* Counts records, which give the sequence number. All that the server writes
- * once it has its secret is encrypted with it: OpenSSL has sent everything else
- * before. */
+/* Counts records, which gives the sequence number. All that the server writes
+ * once it has its secret is encrypted with that secret: OpenSSL has sent
+ * everything else before. */
 static void on_message(int is_written, int version, int type, const void *data,
                        size_t len, SSL *ssl, void *object)
 {

@@ -1,5 +1,5 @@
 /*
- * tls_secrets_priv - the keys that a handshake of OpenSSL's has made, so that
+ * tls_secrets_priv - the keys that a handshake of OpenSSL has made, with which
  * others can go on with the connection.
  *
  * Thread: the worker of its connection.
@@ -15,15 +15,15 @@ struct ssl_st;
 struct tls_secrets {
     struct tls_keys client; /* all zero: not known yet */
     struct tls_keys server;
-    uint64_t records; /* sent with the server's key */
+    uint64_t records; /* records sent with the server's key */
 };
 
-/* Lets one handshake count its records. Its keys are there when it is done, if
- * it ran between tls_schedule_enter() and tls_schedule_leave(). NULL: no
- * memory. */
+/* Lets one handshake count its records. The handshake's keys are there at its
+ * end, if it ran between tls_schedule_enter() and tls_schedule_leave(). Returns
+ * NULL when memory is short. */
 MUST_USE struct tls_secrets *tls_secrets_create(struct ssl_st *ssl);
 
-/* Clears the pointer. */
+/* Destroys the secrets, and clears the pointer. */
 void tls_secrets_destroy(struct tls_secrets **secrets_ref, struct ssl_st *ssl);
 
 #endif

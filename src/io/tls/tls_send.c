@@ -15,11 +15,11 @@
 
 /* Where payload comes from: memory, or a file. */
 struct payload {
-    const struct iovec *parts; /* NULL: file has it */
+    const struct iovec *parts; /* NULL: the payload is in file */
     size_t at;                 /* offset in the first part */
     int file;
     uint64_t offset;
-    size_t left; /* bytes in all */
+    size_t left; /* bytes in all parts, or in the file */
 };
 
 /* Early records: see begin_burst(). */
@@ -34,7 +34,8 @@ enum {
 /* How many parts one call gives the kernel to encrypt and send. */
 enum { KERNEL_PARTS = 64 };
 
-/* Records that leave in one call: where each ends in it, and its payload. */
+/* Records that leave in one call: where each ends, and how long its payload
+ * is. */
 struct batch {
     size_t count;
     size_t ends[EARLY_RECORDS]; /* where each ends in the ciphertext */
@@ -77,8 +78,8 @@ static void gather(const struct payload *payload, char *out, size_t len)
     }
 }
 
-/* Finds the payload of the next record. IO_DONE: there are *len bytes of it, at
- * most as many as *len was before. */
+/* Finds the payload of the next record, of at most *len bytes. Returns IO_DONE
+ * with its length in *len. */
 static enum io_result look_at_next(struct tls *tls,
                                    const struct payload *payload,
                                    const char **data_out, size_t *len)
@@ -116,11 +117,11 @@ static uint32_t read_clock_ms(void)
            (uint32_t)(now.tv_nsec / NS_PER_MS);
 }
 
-/* A record can be read when all of it is there, and one of 16 KiB is more than
- * TCP sends at once at the beginning of a connection, or after a silence: its
- * first byte would wait for another round trip. On a long way, what leaves at
- * once therefore leaves in records of one segment each. What fits into one
- * segment anyway is no burst. */
+/* A record can be read only when all of it is there. A record of 16 KiB is more
+ * than TCP sends at once at the beginning of a connection, or after a silence:
+ * its first byte would wait for another round trip. On a long way, the bytes
+ * that leave at once therefore leave in records of one segment each. Bytes that
+ * fit into one segment anyway are no burst. */
 static void begin_burst(struct tls *tls, size_t left)
 {
     struct socket_path path;
@@ -154,9 +155,10 @@ static size_t count_room(const struct tls *tls)
     return passing < room ? passing : room;
 }
 
-/* How many records to make: what does not fit into the socket would have to be
- * kept. The first is made without asking, since the socket was said to take
- * more; where there is little room, a small record is made. */
+/* Plans how many records to make, because records that do not fit into the
+ * socket would have to be kept. The first record is made without asking, since
+ * the socket was said to take more. Where there is little room, a small record
+ * is made. */
 static size_t plan_records(const struct tls *tls, size_t left, bool is_first,
                            size_t *record_bytes_out)
 {
@@ -212,7 +214,7 @@ static enum io_result add_record(struct tls *tls, struct batch *batch,
     if (result != IO_DONE)
         return result;
     if (!encrypt(tls, data, len, &written)) {
-        /* The socket had room and was not full, so this is a failure. */
+        /* There was room for the record, so this is a failure. */
         tls->is_broken = true;
         errno = tls->error != 0 ? tls->error : EPROTO;
         return IO_FAILED;
@@ -223,7 +225,8 @@ static enum io_result add_record(struct tls *tls, struct batch *batch,
     return IO_DONE;
 }
 
-/* Payload of whole records that went counts as sent; the rest is owed. */
+/* Returns how much payload went in whole records; the payload of the first
+ * record that did not go whole is owed. */
 static size_t settle(struct tls *tls, const struct batch *batch, size_t sent)
 {
     size_t len = 0;
@@ -237,8 +240,8 @@ static size_t settle(struct tls *tls, const struct batch *batch, size_t sent)
     return len;
 }
 
-/* Sends as many records as go in one call. IO_DONE: they went; IO_AGAIN_WRITE:
- * not all of them. The payload of those that did is added to *len_out. */
+/* Sends as many records as go in one call, and adds their payload to *len_out.
+ * Returns IO_DONE when all went, and IO_AGAIN_WRITE when not all did. */
 static enum io_result send_batch(struct tls *tls, struct payload *payload,
                                  bool more, size_t *len_out)
 {
@@ -264,11 +267,11 @@ static enum io_result send_batch(struct tls *tls, struct payload *payload,
     return flushed == IO_DONE ? result : flushed;
 }
 
-/* --- By the kernel ------------------------------------------------------- */
+/* --- Records made by the kernel ------------------------------------------ */
 
-/* Whether the kernel makes the records. Its keys take two system calls, and its
- * records cost more than ours while they are small: so it begins with the first
- * large file. If it cannot, it is not asked again. */
+/* Whether the kernel makes the records. Giving the kernel its keys takes two
+ * system calls, and small records cost more there than here. So the kernel
+ * begins with the first large file. If it cannot, it is not asked again. */
 static bool is_by_kernel(struct tls *tls, const struct payload *payload)
 {
     enum { FILE_BYTES_MIN = 65536 };
@@ -283,7 +286,8 @@ static bool is_by_kernel(struct tls *tls, const struct payload *payload)
     return taken->by_kernel;
 }
 
-/* How many bytes to send: fewer if the socket may not hold so many unsent. */
+/* Plans how many bytes to send: fewer if the socket may not hold so many bytes
+ * unsent. */
 static size_t plan_bytes(const struct tls *tls, size_t left)
 {
     enum { LEAST = 2048 };
@@ -297,7 +301,7 @@ static size_t plan_bytes(const struct tls *tls, size_t left)
     return left < room ? left : room;
 }
 
-/* Sends the parts, the first from at on, but no more than most bytes. */
+/* Sends the parts, from payload->at on, but at most `most` bytes. */
 static ssize_t send_parts(int fd, const struct payload *payload, size_t most,
                           bool more)
 {
@@ -320,14 +324,14 @@ static ssize_t send_parts(int fd, const struct payload *payload, size_t most,
     return sendmsg(fd, &message, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
 }
 
-/* The most records that len bytes become, however they are joined. */
+/* Returns the most records that len bytes become, however they are joined. */
 static uint64_t count_records(size_t len)
 {
     return len / TLS_RECORD_BYTES + 1;
 }
 
-/* Ends a connection whose key was used for as much as it may be; a caller that
- * heeds tls_is_worn() ends it before. */
+/* Ends a connection whose key was used for as much as it may be. A caller that
+ * heeds tls_is_worn() ends the connection earlier. */
 static enum io_result wear_out(struct tls *tls)
 {
     if (!tls->is_broken)
@@ -364,7 +368,7 @@ static enum io_result send_by_kernel(struct tls *tls,
                : IO_FAILED;
 }
 
-/* --- All of it ----------------------------------------------------------- */
+/* --- Sending ------------------------------------------------------------- */
 
 static enum io_result send_payload(struct tls *tls, struct payload *payload,
                                    bool more, size_t *len_out)
@@ -388,7 +392,7 @@ static enum io_result send_payload(struct tls *tls, struct payload *payload,
     if (owed == 0 && payload->left > 0 && is_by_kernel(tls, payload))
         return send_by_kernel(tls, payload, more, len_out);
     tls->buffers->current = tls;
-    tls->buffers->out_len = 0; /* bytes of a connection that broke */
+    tls->buffers->out_len = 0; /* may have bytes of a connection that broke */
     ERR_clear_error();
     tls_wire_resume(tls);
     if (tls->taken && tls_taken_is_due(tls->taken))

@@ -125,8 +125,8 @@ static int read_authorities(struct tls_set *set, struct bytes text,
     return err;
 }
 
-/* Gives the set its name for sessions: sets of the same name, rules and
- * authorities are the same to a session, also in another process and after a
+/* Gives the set its name for sessions. To a session, sets with the same name,
+ * rules and authorities are one set, also in another process and after a
  * reload. */
 static void name_sessions(struct tls_set *set,
                           const struct tls_set_options *options)
@@ -190,7 +190,7 @@ int tls_table_add(struct tls_table *table,
 
 /* --- Names --------------------------------------------------------------- */
 
-/* The place of the first name that is not before name. */
+/* Returns the place of the first name that is not less than name. */
 static size_t place_of(const struct tls_table *table, struct bytes name)
 {
     size_t low = 0;
@@ -242,7 +242,7 @@ bool tls_table_name(struct tls_table *table, size_t set, struct bytes host)
     return true;
 }
 
-/* Finds the set for all names below above, the rest of a name:
+/* Finds the set for all names one label below above, the rest of a name, as
  * ".example.org". */
 static const struct tls_set *find_below(const struct tls_table *table,
                                         struct bytes above)
@@ -256,7 +256,8 @@ static const struct tls_set *find_below(const struct tls_table *table,
     return find_exactly(table, (struct bytes){pattern, above.len + 1});
 }
 
-/* deep: "*." stands for any number of labels, as it does in sites' hosts. */
+/* Finds the set for host. deep: "*." stands for any number of labels, as it
+ * does in sites' hosts. */
 static const struct tls_set *find(const struct tls_table *table,
                                   struct bytes host, bool deep)
 {
@@ -264,7 +265,7 @@ static const struct tls_set *find(const struct tls_table *table,
     struct bytes name = tls_name_normalise(host, normal);
     const struct tls_set *set = NULL;
 
-    /* Hosts of sites do not begin with a dot, either. */
+    /* A host of a site does not begin with a dot, either. */
     if (name.len == 0 || name.data[0] == '.')
         return NULL;
     set = find_exactly(table, name);
@@ -295,8 +296,8 @@ static bool covers(const struct tls_set *set, struct bytes host)
     return false;
 }
 
-/* Whether two sets, also of different tables, are the same: their names for
- * sessions are the same exactly where their rules are. */
+/* Whether two sets, even of different tables, are the same. Their names for
+ * sessions are the same exactly if their rules are. */
 static bool is_same(const struct tls_set *one, const struct tls_set *other)
 {
     return one == other ||
@@ -304,8 +305,8 @@ static bool is_same(const struct tls_set *one, const struct tls_set *other)
                           sizeof(one->session_name)) == 0);
 }
 
-/* A request finds its site by any number of labels, so a site that asks for
- * certificates must be found so here, too. */
+/* A request finds its site by any number of labels. So a site that asks for
+ * certificates must be found in this way, too. */
 bool tls_table_serves(const struct tls_table *table, const struct tls_set *set,
                       struct bytes host)
 {

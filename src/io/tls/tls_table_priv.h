@@ -17,8 +17,8 @@ struct tls_set {
     struct tls_certificate *certificates[TLS_SET_CERTIFICATES_MAX];
     size_t certificate_count;
     enum tls_client client;
-    struct stack_st_X509 *authorities; /* sign clients; NULL: none */
-    /* The set's name for sessions. */
+    struct stack_st_X509 *authorities; /* of clients' certificates, or NULL */
+    /* The set's name for sessions: a session is resumed by this name only. */
     unsigned char session_name[TLS_SESSION_NAME_BYTES];
 };
 

@@ -63,7 +63,8 @@ static bool take_keys(struct tls_taken *taken, const struct tls_suite *suite,
     return true;
 }
 
-/* Makes the struct of a connection that is taken. NULL: no memory. */
+/* Makes the struct of a connection that is taken over. Returns NULL when memory
+ * is short. */
 static struct tls_taken *take(const struct tls *tls,
                               const struct tls_suite *suite)
 {
@@ -89,17 +90,17 @@ static struct tls_taken *take(const struct tls *tls,
     return taken;
 }
 
-/* Whether the client wants smaller records than usual (RFC 6066 4). Few do, and
- * OpenSSL knows how small. */
+/* Whether the client wants smaller records than usual (RFC 6066 4). Few clients
+ * do, and OpenSSL can make such records. */
 static bool wants_small_records(const SSL *ssl)
 {
     return SSL_SESSION_get_max_fragment_length(SSL_get0_session(ssl)) !=
            TLSEXT_max_fragment_length_DISABLED;
 }
 
-/* Whether the connection can be taken over: the records that OpenSSL has sent
- * were counted, and it has read none behind the handshake. Otherwise the
- * sequence numbers would be wrong. */
+/* Whether the connection can be taken over. The records that OpenSSL has sent
+ * must have been counted, and OpenSSL must have read none behind the handshake:
+ * otherwise the sequence numbers would be wrong. */
 static bool can_be_taken(const struct tls *tls)
 {
     return SSL_version(tls->ssl) == TLS1_3_VERSION &&

@@ -15,7 +15,7 @@ struct tls_tickets {
     atomic_uint refs;
     pthread_mutex_t lock;
     uint64_t rotate_at_s;
-    size_t count;                                /* 0: no key was asked for */
+    size_t count;                                /* 0: no key was needed yet */
     bool is_told;                                /* the keys come from a file */
     struct tls_ticket_key keys[TLS_TICKETS_MAX]; /* the newest first */
 };
@@ -32,8 +32,9 @@ static bool make_key(struct tls_ticket_key *key)
            RAND_priv_bytes(key->cipher, sizeof(key->cipher)) == 1;
 }
 
-/* Whether there is a key; the lock is held. The first one is made when it is
- * asked for: a server without TLS needs none, nor what OpenSSL makes for it. */
+/* Whether there is a key; the lock is held. The first key is made when it is
+ * needed: a server without TLS needs no key, and none of what OpenSSL sets up
+ * for one. */
 static bool has_key(struct tls_tickets *tickets)
 {
     if (tickets->count == 0 && make_key(&tickets->keys[0]))
@@ -72,16 +73,17 @@ void tls_tickets_release(struct tls_tickets **tickets_ref)
     free(tickets);
 }
 
-/* A key seems due later than this if the clock was set back: it would make
- * tickets for as long again, and so is due now. */
+/* Whether the next key is due. When the clock was set back, the key would be
+ * due later than in TLS_TICKETS_ROTATE_S. It is due now then, because the
+ * present key would be used for too long. */
 static bool is_due(const struct tls_tickets *tickets, uint64_t now_s)
 {
     return now_s >= tickets->rotate_at_s ||
            tickets->rotate_at_s - now_s > TLS_TICKETS_ROTATE_S;
 }
 
-/* Makes one key even if more time has passed, while nobody looked, or the
- * machine slept: nobody has used those in between. */
+/* Makes only one key even if more time has passed, while nobody looked or the
+ * machine slept: nobody would have used the keys in between. */
 uint64_t tls_tickets_tick(struct tls_tickets *tickets, uint64_t now_s)
 {
     struct tls_ticket_key key = {.name = {0}};
@@ -134,7 +136,7 @@ enum tls_ticket_age tls_tickets_find(struct tls_tickets *tickets,
     return age;
 }
 
-/* --- Of a file ----------------------------------------------------------- */
+/* --- Keys of a file ------------------------------------------------------ */
 
 static struct bytes take_line(struct bytes *text)
 {
@@ -160,7 +162,8 @@ static bool read_key(struct bytes line, struct tls_ticket_key *key)
     return is_key;
 }
 
-/* Whether an earlier key has the name of this one, which would open nothing. */
+/* Whether an earlier key has the name of this key, which would then open
+ * nothing. */
 static bool is_named_before(const struct tls_ticket_key *keys, size_t number)
 {
     for (size_t i = 0; i < number; i++)
@@ -200,9 +203,10 @@ const char *tls_tickets_read(struct tls_tickets *tickets, struct bytes text)
     return fault;
 }
 
-/* --- Of another process -------------------------------------------------- */
+/* --- State for another process ------------------------------------------- */
 
-/*   version (1) | count (1) | - (6) | when the next is made (8) | keys */
+/* The state: version (1) | count (1) | - (6) | when the next key is made (8) |
+ * keys. */
 size_t tls_tickets_save(struct tls_tickets *tickets,
                         char state[TLS_TICKETS_STATE_MAX])
 {

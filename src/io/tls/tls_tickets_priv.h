@@ -18,14 +18,14 @@ struct tls_ticket_key {
     unsigned char cipher[TLS_TICKET_CIPHER_BYTES];
 };
 
-/* Copies the key that makes tickets; the caller wipes it. False: there is none,
- * as there is no randomness. */
+/* Copies the key that makes tickets; the caller wipes the copy. Returns false
+ * when there is no key, for want of randomness. */
 MUST_USE bool tls_tickets_take_newest(struct tls_tickets *tickets,
                                       struct tls_ticket_key *key_out);
 
 enum tls_ticket_age { TLS_TICKET_UNKNOWN, TLS_TICKET_OLD, TLS_TICKET_NEWEST };
 
-/* Finds the key of that name. */
+/* Finds the key with that name, and tells how old it is. */
 enum tls_ticket_age tls_tickets_find(struct tls_tickets *tickets,
                                      const unsigned char *name,
                                      struct tls_ticket_key *key_out);

@@ -29,8 +29,8 @@ static bool is_known(STACK_OF(X509) * all, const X509 *x509)
     return false;
 }
 
-/* Adds a text's certificates, each once. 0; -EINVAL: some cannot be read;
- * -ENOMEM. */
+/* Adds the certificates of a text, each only once. Returns 0, -EINVAL when some
+ * cannot be read, or -ENOMEM. */
 static int add_text(STACK_OF(X509) * all, struct bytes text)
 {
     BIO *bio = BIO_new_mem_buf(text.data, (int)text.len);
@@ -70,10 +70,11 @@ static int read_named(STACK_OF(X509) * all, struct bytes text,
     return err;
 }
 
-/* --- Those of the system ------------------------------------------------- */
+/* --- The system's authorities -------------------------------------------- */
 
-/* Files that cannot be read are passed over, as OpenSSL does: servers that need
- * them are not believed. False: no memory. */
+/* Adds the certificates of a file. A file that cannot be read is passed over,
+ * as OpenSSL does: servers that need its authorities are not believed. Returns
+ * false when memory is short. */
 static bool add_file(STACK_OF(X509) * all, const char *path)
 {
     struct small_file file;
@@ -86,8 +87,8 @@ static bool add_file(STACK_OF(X509) * all, const char *path)
     return err != -ENOMEM;
 }
 
-/* Whether name is like "3513523f.0": a link to a certificate by the hash of its
- * subject. */
+/* Whether name is like "3513523f.0", which links to a certificate by the hash
+ * of its subject. */
 static bool is_hash(const char *name)
 {
     return strspn(name, "0123456789abcdef") == 8 && name[8] == '.' &&

@@ -8,14 +8,14 @@
 
 struct stack_st_X509;
 
-/* The authorities of a trust. NULL: nobody is verified. */
+/* Returns the authorities of a trust; NULL when nobody is verified. */
 struct stack_st_X509 *tls_trust_authorities(const struct tls_trust *trust);
 
 /* Whether the configuration named the authorities. Then each of them may end a
- * chain, though another authority has signed it. */
+ * chain, even one that another authority has signed. */
 bool tls_trust_is_named(const struct tls_trust *trust);
 
-/* The certificate that servers get to see; NULL: none. */
+/* Returns the certificate that servers get to see; NULL when there is none. */
 struct tls_certificate *tls_trust_certificate(const struct tls_trust *trust);
 
 #endif

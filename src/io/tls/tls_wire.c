@@ -9,15 +9,16 @@
 
 /* --- The socket ---------------------------------------------------------- */
 
-/* Whether an error passes: the kernel is short of memory now and then, and
- * trying again is worth as much as with a full socket. */
+/* Whether an error passes. The kernel is short of memory now and then; another
+ * try is worth as much then as with a full socket. */
 static bool is_passing(int error)
 {
     return error == EAGAIN || error == EINTR || error == ENOBUFS ||
            error == ENOMEM;
 }
 
-/* Returns how many bytes the kernel took; 0: none for now. -1: tls->error. */
+/* Returns how many bytes the kernel took, 0 for none now, or -1 with tls->error
+ * set. */
 static ssize_t send_bytes(struct tls *tls, const char *data, size_t len,
                           bool more)
 {
@@ -32,8 +33,8 @@ static ssize_t send_bytes(struct tls *tls, const char *data, size_t len,
     return -1;
 }
 
-/* Ends sending, as the other side has closed, or reset. It may have said why
- * before, which can still be read. */
+/* Ends sending, because the other side has closed or reset the connection. It
+ * may have told the reason before, which can still be read. */
 static enum io_result fall_silent(struct tls *tls)
 {
     tls->is_mute = true;
@@ -62,7 +63,8 @@ enum io_result tls_wire_send_kept(struct tls *tls)
     return IO_DONE;
 }
 
-/* Keeps what the socket did not take. False: no memory. */
+/* Keeps the bytes that the socket did not take. Returns false when memory is
+ * short. */
 static bool keep(struct tls *tls, const char *data, size_t len)
 {
     tls->kept = malloc(len);
@@ -76,7 +78,7 @@ static bool keep(struct tls *tls, const char *data, size_t len)
 
 bool tls_wire_defer(struct tls *tls)
 {
-    enum { MOST = 2048 }; /* leaves room for records behind it */
+    enum { MOST = 2048 }; /* leaves room for records behind the kept bytes */
     struct tls_buffers *buffers = tls->buffers;
 
     if (buffers->out_len == 0 || buffers->out_len > MOST ||
@@ -112,7 +114,7 @@ enum io_result tls_wire_flush(struct tls *tls, bool more, size_t *sent_out)
     buffers->out_len = 0;
     if (len == 0 || tls->is_mute)
         return IO_DONE;
-    assert(tls->kept_len == 0); /* write_bytes() has taken nothing behind it */
+    assert(tls->kept_len == 0); /* write_bytes() takes nothing behind those */
     sent = send_bytes(tls, buffers->out, len, more);
     if (sent == -1)
         return fall_silent(tls);
@@ -134,13 +136,14 @@ static struct tls *tls_of(BIO *bio)
     return buffers->current;
 }
 
-/* The record of a handshake begins with 22, an HTTP request with a letter. */
+/* The record of a handshake begins with 22, an HTTP request with a letter or a
+ * line end. */
 static bool is_plain_http(const char *data)
 {
     return (*data >= 'A' && *data <= 'Z') || *data == '\r' || *data == '\n';
 }
 
-/* Receives up to len bytes; IO_FAILED: tls->error says why. */
+/* Receives up to len bytes. After IO_FAILED tls->error says why. */
 static enum io_result receive_bytes(struct tls *tls, char *data, size_t len,
                                     size_t *len_out)
 {
@@ -193,7 +196,7 @@ bool tls_wire_hold(struct tls *tls)
     return true;
 }
 
-/* Takes bytes that are held; nothing has come after them. */
+/* Takes bytes that are held. No bytes have come behind them. */
 static size_t take_held(struct tls *tls, char *data, size_t len)
 {
     if (len > tls->cipher_len)
@@ -218,8 +221,9 @@ static size_t take_gathered(struct tls_buffers *buffers, char *data, size_t len)
     return len;
 }
 
-/* Receives for a connection that OpenSSL keeps. Whoever sends only what is no
- * data would keep the worker in one call, and the connection for ever. */
+/* Receives for a connection that stays with OpenSSL. A client that sends only
+ * records without data would keep the worker in one call, and the connection
+ * open for ever; so it is refused. */
 static enum io_result receive_some(struct tls *tls, char *data, size_t *len)
 {
     enum io_result result;
@@ -236,8 +240,8 @@ static enum io_result receive_some(struct tls *tls, char *data, size_t *len)
 }
 
 /* Finds bytes for OpenSSL. In the handshake of a connection that may be taken
- * over, it asks for the head of a record, and then for the rest, and so has
- * nothing of what comes behind. Otherwise it reads ahead. */
+ * over, OpenSSL asks for the head of a record and then for the rest, so that it
+ * has no bytes behind the handshake. Otherwise it reads ahead. */
 static enum io_result find_bytes(struct tls *tls, char *data, size_t *len)
 {
     struct tls_buffers *buffers = tls->buffers;
@@ -287,8 +291,8 @@ static int read_bytes(BIO *bio, char *data, int len)
     return (int)n;
 }
 
-/* Takes what OpenSSL writes, to be sent when the call is over. While earlier
- * records are kept, nothing is taken: so a client that has keys updated again
+/* Takes what OpenSSL writes, to be sent at the end of the call. While earlier
+ * records are kept, nothing is taken. So a client that has keys updated again
  * and again, and reads nothing, is not answered for ever. */
 static int write_bytes(BIO *bio, const char *data, int len)
 {
@@ -317,7 +321,7 @@ static long control(BIO *bio, int command, long number, void *pointer)
     (void)bio;
     (void)number;
     (void)pointer;
-    return command == BIO_CTRL_FLUSH; /* the caller of OpenSSL sends it */
+    return command == BIO_CTRL_FLUSH; /* the caller of OpenSSL sends later */
 }
 
 bool tls_wire_init(struct tls_buffers *buffers)
