@@ -2,7 +2,7 @@
  * acme_account - an account with an authority, which is created once and then
  * found again.
  *
- * Thread: its owner's; waits for the network.
+ * Thread: the owner's; functions wait for the network.
  * Owns:   the account's key, which the client borrows.
  */
 #ifndef ACME_ACME_ACCOUNT_H

@@ -23,7 +23,7 @@
 /* What an agent knows of a certificate between its turns. */
 struct acme_seen {
     int64_t due_s; /* when it needs work next */
-    /* The file when it was last read. If one of these has changed, the
+    /* The file's state when it was last read. After any change of the file, the
      * certificate is checked at once. */
     uint64_t inode, bytes;
     struct timespec changed;
@@ -45,7 +45,7 @@ struct acme_agent {
     bool has_told_clock;
 };
 
-/* Returns 0, or -errno after a line in the log. */
+/* Opens an agent. Returns 0, or -errno after a line in the log. */
 MUST_USE int acme_agent_open(struct acme_agent *agent,
                              const struct options *options);
 void acme_agent_close(struct acme_agent *agent);

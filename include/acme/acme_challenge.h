@@ -1,6 +1,7 @@
 /*
- * acme_challenge - puts the proof that we control a name where an authority
- * looks for it, and removes it afterwards.
+ * acme_challenge - publishes the proof that we control a name, and removes it
+ * after the authority has looked. The types of challenges differ in what is
+ * published:
  *
  *   http-01          the file live/challenge/TOKEN, which the server sends by
  *                    HTTP (handler/challenge.h; RFC 8555 8.3)
@@ -25,7 +26,7 @@ enum { ACME_TOKEN_MAX = 200 };
 
 struct acme_challenge {
     const char *type; /* "http-01", static */
-    /* The name to prove control of; for "*.x" it is x. */
+    /* The name to prove control of, without "*." in front. */
     char name[HOST_NAME_MAX_BYTES + 1];
     char token[ACME_TOKEN_MAX + 1];
     char url[ACME_URL_MAX + 1];
@@ -33,7 +34,7 @@ struct acme_challenge {
     char issuer[HOST_NAME_MAX_BYTES + 1]; /* dns-persist-01: the authority */
     /* dns-01: the name of the DNS record that was put. */
     char record[ACME_HOOK_TEXT_MAX];
-    char value[64];   /* dns-01: the text of that record */
+    char value[64];   /* the text of the record */
     bool is_wildcard; /* the authorization is for "*.NAME" */
     bool is_put;
 };
@@ -49,7 +50,7 @@ MUST_USE bool acme_challenge_read(struct acme_challenge *challenge,
                                   const struct json_value *authorization,
                                   const char *type);
 
-/* What putting a challenge needs. */
+/* The objects that acme_challenge_put() needs. */
 struct acme_means {
     const struct acme_state *state;
     const struct acme_hook *hook;

@@ -14,7 +14,7 @@
 
 enum {
     ACME_NONCE_TRIES = 20, /* tries after badNonce: RFC 8555 6.5 */
-    ACME_VALUES_MAX = 8192 /* JSON values in a reply */
+    ACME_VALUES_MAX = 8192 /* most JSON values in a reply */
 };
 
 /* The URLs in an authority's directory (RFC 8555 7.1.1). */
@@ -58,10 +58,10 @@ struct acme_reply {
 };
 void acme_reply_fini(struct acme_reply *reply);
 
-/* Sends payload, or a POST-as-GET if payload is NULL. The request is signed as
- * the account's; if as_key, or if there is no account yet, it names the bare
- * key instead. A result of ACME_DONE means that the status is 2xx.
- * acme_reply_fini() is needed in any case. */
+/* Sends payload, or a POST-as-GET if payload is NULL, signed by the key. The
+ * message names the account's URL; if as_key, or if there is no account yet, it
+ * contains the public key instead. A result of ACME_DONE means that the status
+ * is 2xx. acme_reply_fini() is needed in any case. */
 MUST_USE enum acme_result acme_client_post(struct acme_client *client,
                                            const char *url, const char *payload,
                                            bool as_key,

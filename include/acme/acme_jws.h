@@ -17,7 +17,7 @@ struct acme_jws {
     struct bytes payload; /* empty: POST-as-GET */
 };
 
-/* Appends the signed message. False: no memory. */
+/* Appends the signed message. Returns false if there is no memory. */
 MUST_USE bool acme_jws_put(const struct acme_jws *jws, struct buf *text);
 
 /* Appends the binding of an account's key to an existing account that the

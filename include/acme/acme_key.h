@@ -28,10 +28,11 @@ void acme_key_destroy(struct acme_key *key);
  * there is no memory. */
 MUST_USE bool acme_key_put_pem(const struct acme_key *key, struct buf *pem);
 
-/* The algorithm's name in signatures, such as "ES256". */
+/* Returns the algorithm's name in signatures, such as "ES256". */
 const char *acme_key_algorithm(const struct acme_key *key);
 
-/* Appends the public key, its members in the order of RFC 7638 3. */
+/* Appends the public key as a JWK, with its members in the order of RFC 7638
+ * 3. */
 MUST_USE bool acme_key_put_jwk(const struct acme_key *key, struct buf *json);
 
 /* Appends the public key's thumbprint, in base64url (RFC 7638). */

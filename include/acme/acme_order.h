@@ -30,8 +30,8 @@ MUST_USE enum acme_result acme_order_run(struct acme_job *job,
 MUST_USE int acme_order_save(const struct acme_state *state, const char *name,
                              const struct acme_record *record);
 
-/* Writes the id for a set of names that records contain. Returns false if there
- * is no memory. */
+/* Writes the id by which a record identifies a set of names. Returns false if
+ * there is no memory. */
 MUST_USE bool acme_order_identify(const struct texts *names,
                                   char id_out[ACME_NAMES_ID_MAX + 1]);
 

@@ -25,7 +25,7 @@ struct acme_record {
                                               orders began; 0: none */
     unsigned failures;                     /* consecutive failures */
     int64_t next_s;                        /* no try before this; 0: any time */
-    int64_t window_from_s, window_until_s; /* to renew in; 0: none */
+    int64_t window_from_s, window_until_s; /* when to renew; 0: not said */
     int64_t look_s;                        /* when to ask for a window */
     char error[ACME_FAULT_MAX];            /* the last failure; "": none */
 };

@@ -21,9 +21,9 @@ enum {
 MUST_USE bool acme_renewal_identify(struct bytes chain,
                                     char id_out[ACME_IDENTIFIER_MAX + 1]);
 
-/* Asks the authority when to renew the certificate. The record gets that
- * window, and the time of the next question; after an invalid answer, it gets
- * no window. */
+/* Asks the authority when to renew the certificate. The record gets the
+ * suggested window, and the time of the next question; after an invalid answer,
+ * it gets no window. */
 void acme_renewal_look(struct acme_client *client, const char *id,
                        struct acme_record *record, int64_t now_s);
 

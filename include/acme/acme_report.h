@@ -1,7 +1,7 @@
 /*
  * acme_report - prints the state of certificates for people.
  *
- * Thread: any; waits for the file system.
+ * Thread: any; functions wait for the file system.
  */
 #ifndef ACME_ACME_REPORT_H
 #define ACME_ACME_REPORT_H

@@ -2,7 +2,7 @@
  * acme_standing - the state of a managed certificate, found from its file and
  * its record.
  *
- * Thread: any; waits for the file system.
+ * Thread: any; functions wait for the file system.
  */
 #ifndef ACME_ACME_STANDING_H
 #define ACME_ACME_STANDING_H

@@ -5,8 +5,8 @@
  * enough. The cache stores neither passwords nor users, only a hash of the
  * whole question; the hash's key never leaves this process.
  *
- * Memory is fixed: The cache has a fixed size: small sets of entries. In a full
- *                  set, a new entry replaces the one that expires first.
+ * The cache has a fixed size: small sets of entries. In a full set, a new entry
+ * replaces the one that expires first.
  *
  * Thread: one per worker, used by that worker only; no locks.
  */

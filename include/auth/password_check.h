@@ -16,9 +16,9 @@
  * When all jobs are taken, a network with many questions makes room for one
  * with few: the last waiting question of the busiest address in the busiest
  * network is dropped. Among equally busy networks, one whose last password was
- * wrong loses its question; if there is none, and the newcomer's last password
- * was not wrong either, chance decides. A client whose question is dropped, or
- * finds no room, is told to come back later.
+ * wrong loses its question; if there is no such network, and the newcomer's
+ * last password was not wrong either, chance decides. A client whose question
+ * is dropped, or finds no room, is told to come back later.
  *
  * Equal questions that wait at the same time share one job.
  *
@@ -40,7 +40,7 @@ enum {
 
 struct password_check; /* opaque */
 
-/* Starts 1 to PASSWORD_THREADS_MAX threads. 0 or -errno. */
+/* Starts 1 to PASSWORD_THREADS_MAX threads. Returns 0 or -errno. */
 MUST_USE int password_check_create(struct password_check **check_out,
                                    unsigned thread_count);
 

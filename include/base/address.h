@@ -1,5 +1,5 @@
 /*
- * address - who is at the other end of a socket, in 20 bytes.
+ * address - the address of a socket's peer, in 20 bytes.
  *
  * An IPv4-mapped IPv6 address, under which a dual-stack listener sees an IPv4
  * client, is stored as IPv4.
@@ -17,8 +17,8 @@
 
 #include "base/bytes.h"
 
-/* A zeroed address is unknown, so that a forgotten initialization never gives a
- * client somebody else's address. */
+/* A zeroed address has the family ADDRESS_UNKNOWN, so an address that was never
+ * set is not taken for a client's. */
 enum address_family {
     ADDRESS_UNKNOWN, /* a proxy did not name its client */
     ADDRESS_UNIX,
@@ -50,8 +50,8 @@ union address_any {
 socklen_t address_fill(const struct address *address, const char *path,
                        union address_any *to);
 
-/* Sets an address of 4 or 16 octets in network order, and a port in host
- * order. */
+/* Sets address to an IPv4 address of 4 octets, or an IPv6 address of 16, in
+ * network order. port is in host order. */
 void address_from_ipv4(struct address *address, const void *octets,
                        uint16_t port);
 void address_from_ipv6(struct address *address, const void *octets,

@@ -4,7 +4,7 @@
  * An arena holds objects that live together, such as those of a configuration.
  * No object in it is freed on its own.
  *
- * Thread: one at a time.
+ * Thread: one thread at a time.
  * Owns:   all memory taken from it.
  */
 #ifndef BASE_ARENA_H

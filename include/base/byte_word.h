@@ -2,8 +2,8 @@
  * byte_word - loads eight bytes of a text as one word, to look at them all at
  * once.
  *
- * Which byte lands in the high bits depends on the machine's byte order.
- * Whether a byte occurs anywhere in the word does not.
+ * The machine's byte order decides which byte lands in the high bits. It has no
+ * influence on whether the word contains a byte.
  *
  * Thread: any; values only.
  */

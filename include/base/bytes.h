@@ -93,7 +93,7 @@ static inline struct bytes bytes_trim(struct bytes text)
 bool bytes_take(struct bytes *text, struct bytes start);
 
 /* Removes start from the front of text, ignoring the case of ASCII letters.
- * False if text does not begin with start. */
+ * Returns false if text does not begin with start. */
 bool bytes_take_ieq(struct bytes *text, struct bytes start);
 
 void bytes_skip_blanks(struct bytes *text); /* SP, HTAB */

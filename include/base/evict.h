@@ -2,9 +2,10 @@
  * evict - decides which entry of a bounded cache is evicted when room is
  * needed.
  *
- *   lru     least recently used.
- *   gdsf    GreedyDual-Size-Frequency: lowest L + frequency * cost / size,
- *           cost 1 (Cherkasova, HPL-98-69, 1998).
+ *   lru     evicts the least recently used entry.
+ *   gdsf    GreedyDual-Size-Frequency: evicts the entry with the lowest
+ *           L + frequency * cost / size, with cost 1; evict_gdsf.c explains L
+ *           (Cherkasova, HPL-98-69, 1998).
  *   saved   as gdsf, with a cost for each entry that the owner sets.
  *   sieve   SIEVE: a hand sweeps from the oldest entry, skips visited entries
  *           and clears their mark, and evicts the first unvisited entry
@@ -39,7 +40,7 @@ enum evict_policy { EVICT_LRU, EVICT_GDSF, EVICT_SIEVE, EVICT_SAVED };
 struct evict_node {
     uint64_t bytes; /* memory that the entry occupies */
     struct list list_node;
-    struct heap_node heap; /* of gdsf and saved only */
+    struct heap_node heap; /* for gdsf and saved only */
     uint32_t frequency;    /* gdsf, saved: hits; sieve: 1 once visited */
     /* Set by the owner: how many more entries the node represents, whose bytes
      * are included in its own (miniature.h). Otherwise 0. */
@@ -88,8 +89,8 @@ struct evict_node *evict_take_victim(struct evict *evict);
  * applies one limit to several caches. Returns NULL if the cache is empty. */
 struct evict_node *evict_take_next(struct evict *evict);
 
-/* The bytes and the number of the entries inside. Those that a node represents
- * (others) are included. */
+/* Return the bytes and the number of the entries inside. The entries that a
+ * node represents (others) are included. */
 uint64_t evict_bytes(const struct evict *evict);
 size_t evict_entries(const struct evict *evict);
 

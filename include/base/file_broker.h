@@ -43,9 +43,9 @@ struct file_broker {
 /* Sets the broker, which is copied. NULL: there is no broker. */
 void file_broker_set(const struct file_broker *broker);
 
-/* Asks the broker after this process has failed itself with err, a -errno.
- * Returns the broker's result; err itself if there is no broker, or if err does
- * not mean that rights are missing. */
+/* Asks the broker to do what this process has failed to do itself; err is its
+ * -errno. Returns the broker's result; or err if there is no broker, or if err
+ * does not mean that rights are missing. */
 MUST_USE int file_broker_ask(enum file_need need, const char *path, int err);
 
 #endif

@@ -7,7 +7,7 @@
  *
  * Invariant: items[i] <= items[2i+1], items[2i+2] by (key, tie);
  *            items[i].node->index == i.
- * Thread:    none of its own; the owner's thread.
+ * Thread:    the owner's.
  * Owns:      the array, never the nodes.
  */
 #ifndef BASE_HEAP_H
@@ -54,15 +54,15 @@ static inline const struct heap_item *heap_first(const struct heap *heap)
     return heap->count > 0 ? heap->items : NULL;
 }
 
-/* The key of a node that is inside. */
+/* Returns the key of a node that is inside. */
 static inline uint64_t heap_key(const struct heap *heap,
                                 const struct heap_node *node)
 {
     return heap->items[node->index - 1].key;
 }
 
-/* How many items sort before (key, tie). Visits only these items and their
- * children. */
+/* Returns how many items sort before (key, tie). Visits only these items and
+ * their children. */
 size_t heap_count_before(const struct heap *heap, uint64_t key, uint64_t tie);
 
 /* Inserts node, which must be outside; room must have been reserved for it. */

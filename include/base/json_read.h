@@ -2,16 +2,17 @@
  * json_read - parses JSON (RFC 8259) strictly into an array of values, which
  * borrow the text.
  *
- * The values inside an array or object follow it immediately, so its first
- * value is the next in the array, and its size tells where the value after it
- * is. A name with escapes is kept as written, since no caller looks for such a
- * name. If an object has two members with the same name, the first is used.
+ * An array or object is followed by all values inside it. Its size counts these
+ * values and itself, and so leads to the value behind it. A name with escapes
+ * is kept as written, since no caller looks for such a name. If an object has
+ * two members with the same name, the first is used.
  *
- * Why no library: the server reads small documents with a few known members. A
- * library would be one more dependency at run time, with limits of its own.
+ * No library is used, since the server reads small documents with a few known
+ * members. A library would be one more dependency at run time, with limits of
+ * its own.
  *
  * Thread: any; no state but the struct.
- * Owns:   the row, not the text.
+ * Owns:   the array of values, not the text.
  */
 #ifndef BASE_JSON_READ_H
 #define BASE_JSON_READ_H
@@ -75,15 +76,15 @@ const struct json_value *json_find(const struct json_value *value,
 const struct json_value *json_next(const struct json_value *list,
                                    const struct json_value *previous);
 
-/* Returns the number of value, or otherwise if value is NULL or not a
- * number. */
+/* Returns the number in value. If value is NULL or not a number, returns the
+ * argument `otherwise`. */
 double json_number(const struct json_value *value, double otherwise);
 
 bool json_is_true(const struct json_value *value);
 
-/* Appends the text of a string as UTF-8, with its escapes replaced; it may
- * contain any character, even NUL. Appends nothing if value is NULL or not a
- * string. */
+/* Appends the text of a string as UTF-8, with its escapes replaced. The text
+ * may contain any character, even NUL. Appends nothing if value is NULL or not
+ * a string. */
 void json_put_text(struct buf *buf, const struct json_value *value);
 
 #endif

@@ -5,7 +5,7 @@
  * itself. So list_drop() may be called twice, and list_is_empty() of a node
  * tells whether the node is linked.
  *
- * Thread: none of its own; the owner's thread.
+ * Thread: the owner's.
  * Owns:   nothing.
  */
 #ifndef BASE_LIST_H

@@ -44,8 +44,8 @@ __attribute__((format(printf, 2, 3))) void log_write(enum log_level level,
 #define log_info(...) log_write(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...) log_write(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
-/* Finds a level by the name that log_write() gives it. False if there is
- * none. */
+/* Finds a level by the name that log_write() gives it. Returns false if there
+ * is no such level. */
 MUST_USE bool log_find_level(struct bytes name, enum log_level *level_out);
 
 /* Writes a text unchanged. What stderr does not accept within wait_ms is
@@ -53,14 +53,14 @@ MUST_USE bool log_find_level(struct bytes name, enum log_level *level_out);
 void log_put_text(const char *text, size_t len, int wait_ms);
 
 /* Limits how often one kind of fault is logged: one line per interval_ms, while
- * the others are counted. Each kind of fault has one in each thread. */
+ * the others are counted. Each thread has one struct for each kind. */
 struct log_limit {
     uint64_t next_ms;
     uint64_t held_back;
 };
 
-/* Whether to log now. *held_back_out gets how many lines were suppressed since
- * the last one. */
+/* Whether to log a line now. *held_back_out gets how many lines were suppressed
+ * since the last logged one. */
 int log_limit_allows(struct log_limit *limit, uint64_t now_ms,
                      uint64_t interval_ms, uint64_t *held_back_out);
 

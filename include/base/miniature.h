@@ -19,8 +19,8 @@
  *
  * Misses are added up with weight w, and compared with the total of all
  * requests, which the cache counts exactly. A key that is requested most often
- * hits in every model, so it matters little whether the sample has it. This
- * correction is that of SHARDS-adj.
+ * hits in every model, so it matters little whether the sample has it.
+ * SHARDS-adj corrects its sample for the same reason.
  *
  * Each model has the same amount of memory, and its own W. When the memory is
  * full, W is raised: keys that are no longer sampled are dropped, and the

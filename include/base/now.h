@@ -1,8 +1,8 @@
 /*
  * now - the time, read once per turn.
  *
- * Two clocks: There are two clocks: the monotonic clock for deadlines, the wall
- *             clock for dates.
+ * There are two clocks: the monotonic clock for deadlines, the wall clock for
+ * dates.
  *
  * Thread: each thread refreshes its own struct; no shared state.
  */

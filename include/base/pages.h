@@ -2,8 +2,8 @@
  * pages - zeroed memory straight from the kernel, for large tables of which
  * little is used: a page takes memory only after it is first touched.
  *
- * calloc() does not do: memory that it reuses from the heap is cleared by
- * writing, which touches all pages. Huge pages do not do either, since each is
+ * calloc() is unsuitable, since it clears reused memory of the heap by writing,
+ * which touches all pages. Huge pages are unsuitable, too, since each is
  * touched as a whole.
  *
  * Thread: any.

@@ -1,12 +1,12 @@
 /*
- * pool - reuses blocks of one size, the last one freed first.
+ * pool - reuses blocks of one size, the most recently freed one first.
  *
  * So a busy worker keeps touching the same few blocks, which are in the CPU's
  * caches. When kept_max blocks are free, further ones go back to the system.
  * With the address sanitizer, a free block is poisoned, so that its use is
  * reported as a use after free.
  *
- * Thread: one at a time.
+ * Thread: one thread at a time.
  * Owns:   the free blocks; a block that was taken belongs to its taker.
  */
 #ifndef BASE_POOL_H

@@ -2,8 +2,8 @@
  * siphash - a hash that cannot be foreseen without its key (SipHash-2-4, 128
  * bits).
  *
- * It serves tables whose keys strangers choose, and comparing secrets without
- * storing them.
+ * The hash is meant for tables whose keys strangers choose, and for comparing
+ * secrets without storing them.
  *
  * Thread: any; values only.
  */
@@ -28,8 +28,8 @@ MUST_USE int siphash_make_key(struct siphash_key *key);
 struct siphash siphash_of(const struct siphash_key *key, struct bytes text);
 
 /* Hashes eight octets, the lowest of word first, to 64 bits by SipHash-1-3, at
- * a third of the cost. It is meant for places in tables, and for names that
- * must not be guessed but protect nothing. */
+ * a third of the cost of siphash_of(). This is meant for places in tables, and
+ * for names that must not be guessed but protect nothing. */
 uint64_t siphash_of_word(const struct siphash_key *key, uint64_t word);
 
 static inline bool siphash_eq(struct siphash a, struct siphash b)

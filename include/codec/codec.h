@@ -42,12 +42,12 @@ struct codec_order {
     enum codec_effort effort;
     const atomic_bool *stops;  /* becomes true: give up soon */
     struct codec_meter *meter; /* shared; must outlive all its users */
-    size_t out_len;            /* set by CODEC_DONE */
+    size_t out_len;            /* valid with CODEC_DONE */
 };
 
 typedef enum codec_result (*codec_fn)(struct codec_order *order);
 
-/* Bytes that are compressed between two looks at stops. */
+/* Bytes that are compressed between two checks of stops. */
 enum { CODEC_STEP_BYTES = 131072 };
 
 static inline bool codec_is_stopped(const struct codec_order *order)
@@ -78,17 +78,17 @@ enum { CODEC_SHORT_BYTES = 16 << 10 };
 
 /* The zstd format (RFC 8878). Its window is at most 8 MiB (RFC 9659). With a
  * dictionary, which is used as raw content, the window is at most what clients
- * must support then (RFC 9842 5): 8 MiB, or 1.25 times the dictionary if that
- * is more. With a dictionary, effort is ignored, since one level is good
- * enough. */
+ * must support for dictionaries (RFC 9842 5): 8 MiB, or 1.25 times the
+ * dictionary if that is more. With a dictionary, effort is ignored, since one
+ * level is good enough. */
 enum codec_result codec_zstd(struct codec_order *order);
 
 /* Brotli (RFC 7932). */
 enum codec_result codec_brotli(struct codec_order *order);
 
-/* gzip (RFC 1952), by libdeflate. Only before it begins does it check stops, so
- * its slowest level gets at most CODEC_GZIP_SLOWEST_BYTES, which take about a
- * second. */
+/* gzip (RFC 1952), by libdeflate. The library compresses a text in one go, so
+ * stops is checked only before it begins. Therefore its slowest level gets at
+ * most CODEC_GZIP_SLOWEST_BYTES, which take about a second. */
 enum { CODEC_GZIP_SLOWEST_BYTES = 2 << 20 };
 enum codec_result codec_gzip(struct codec_order *order);
 

@@ -2,9 +2,9 @@
  * codec_stream - compressors whose input arrives, and whose output leaves,
  * piece by piece.
  *
- *   zstd     window 32 KiB    at most 345 KiB
- *   brotli   window 32 KiB    at most 305 KiB, with little effort
- *   gzip     window 32 KiB    at most 270 KiB
+ *   zstd     window 32 KiB    at most 345 KiB of memory
+ *   brotli   window 32 KiB    at most 305 KiB of memory, with little effort
+ *   gzip     window 32 KiB    at most 270 KiB of memory
  *
  * A stream may use 400 KiB of memory, which larger windows or more effort would
  * exceed.
@@ -40,7 +40,7 @@ struct codec_stream {
     void (*destroy)(struct codec_stream *stream);
 };
 
-/* NULL: no memory. */
+/* Creates a stream. Returns NULL if there is no memory. */
 typedef struct codec_stream *(*codec_stream_fn)(struct codec_meter *meter);
 
 MUST_USE struct codec_stream *codec_zstd_stream(struct codec_meter *meter);

@@ -1,7 +1,7 @@
 /*
  * config_check - the checks of --test: whether the files and folders that
  * options name exist and can be used. They need no root's rights and no DNS,
- * and bind no port.
+ * and bind none of the configured ports.
  *
  * Thread: the main thread's.
  * Owns:   nothing.

@@ -18,8 +18,9 @@ struct config_foreign {
 extern const struct config_foreign config_foreign_words[];
 extern const size_t config_foreign_count;
 
-/* Returns the meaning of a foreign word; NULL if it is unknown. A word that is
- * an element of Apache's may have its '<' or "</", and '>'. */
+/* Returns the meaning of a foreign word; NULL if it is unknown. For an element
+ * of Apache's configuration, word may begin with '<' or "</", and end in
+ * '>'. */
 const char *config_foreign_find(struct bytes word);
 
 #endif

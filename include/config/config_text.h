@@ -39,7 +39,7 @@ struct config_token {
 
 struct config_text {
     struct config_token next[2]; /* the next two tokens */
-    const char *at;              /* this and the rest are private */
+    const char *at;              /* private, like all fields below */
     const char *end;
     const char *line_end; /* NULL: not searched yet */
     int line;

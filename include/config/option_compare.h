@@ -1,7 +1,7 @@
 /*
  * option_compare - compares the values of an option in two configurations.
  *
- * Thread: any; looks only.
+ * Thread: any; no state.
  */
 #ifndef CONFIG_OPTION_COMPARE_H
 #define CONFIG_OPTION_COMPARE_H

@@ -36,7 +36,7 @@ enum option_scope {
     OPTION_START,    /* in struct options; a reload ignores it */
     OPTION_COMMAND,  /* only on the command line, as --help */
     OPTION_LOCATION, /* in struct location_options */
-    /* In struct location_options; locations cannot set it. */
+    /* In struct location_options; only the top level and sites set it. */
     OPTION_SITE
 };
 
@@ -79,7 +79,7 @@ struct option_row {
 /* Returns how many rows the table has. */
 size_t option_count(void);
 
-/* Returns row number of the table, from 0 to option_count() - 1. */
+/* Returns the row with that number, from 0 to option_count() - 1. */
 const struct option_row *option_row(size_t number);
 
 /* Returns the row's number in the table, which is its index in struct

@@ -22,7 +22,7 @@ enum {
     OPTIONS_CERTIFICATES_MAX = 64 /* certificates of a site */
 };
 
-/* Larger than any port: no HTTPS. */
+/* No HTTPS. The value is larger than any port. */
 #define OPTIONS_HTTPS_OFF 65536
 
 /* Whether a site's certificates are obtained from an authority. */
@@ -72,7 +72,7 @@ struct options {
     struct texts listen;         /* empty: port and bind say where */
     const char *https_told;      /* a port, or names; NULL: off */
     uint64_t https;              /* port besides listen, or OPTIONS_HTTPS_OFF */
-    struct texts https_names;    /* names of this machine, if no sites */
+    struct texts https_names;    /* the names in https_told */
     const char *https_folder;    /* folder of the certificate, or NULL */
     uint64_t tls_profile;        /* enum tls_profile */
     uint64_t tls_kernel;         /* enum options_tls_kernel */
@@ -86,7 +86,7 @@ struct options {
     struct texts acme_challenge; /* empty: those the listeners allow */
     const char *acme_profile;    /* NULL: the authority chooses */
     const char *acme_eab_id;     /* name of an existing account */
-    const char *acme_eab_key;    /* file with its secret */
+    const char *acme_eab_key;    /* file with the account's secret */
     const char *acme_dns_command; /* NULL: there is none */
     uint64_t acme_retry_ms;
     uint64_t acme_start;                 /* 1: the server starts sprintd-acme */
@@ -124,7 +124,7 @@ struct options {
     struct texts status_host; /* names of this machine */
     const char *access_log;
     const char *log_format;
-    uint64_t request_id;   /* make and show X-Request-Id: 1 */
+    uint64_t request_id;   /* 1: make and show X-Request-Id */
     uint64_t log_overflow; /* enum log_overflow */
     uint64_t log_level;    /* enum log_level */
     uint64_t report;       /* enum options_report */

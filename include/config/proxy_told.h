@@ -49,7 +49,7 @@ void proxy_told_name(const struct proxy_told *told,
                      const struct proxy_rule *rule,
                      char name_out[PROXY_TOLD_LABEL_MAX + 1]);
 
-/* Returns the proxy's line, or another enum options_origin. */
+/* Returns the proxy's origin: its line, or an enum options_origin. */
 int proxy_told_origin(const struct proxy_told *told);
 
 #endif

@@ -21,9 +21,9 @@
 MUST_USE int folder_owner_open(const char *folder, struct stat *st_out,
                                struct safe_folder *about_out);
 
-/* Makes the process, which is root, that user for good, with the user's groups.
- * Returns EX_OK, or an exit status after one line on stderr, after which the
- * process must end. */
+/* Lets the process, which is root, become that user for good, with the user's
+ * groups. Returns EX_OK, or an exit status after one line on stderr, after
+ * which the process must end. */
 MUST_USE int folder_owner_become(uid_t uid);
 
 #endif

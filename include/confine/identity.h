@@ -1,13 +1,13 @@
 /*
  * identity - the user and group that the server runs as: --user, --group.
  *
- * A process of root changes its user in two steps. From identity_begin() on,
- * the kernel judges every use of a file by the new user's rights, while the
- * process remains root in everything else. Files that only root may read must
- * be opened before, or between identity_raise() and identity_lower(). Once
- * sockets are bound and logs are open, identity_assume() makes the process the
- * new user, with the user's groups, gives up all capabilities for good
- * (no_new_privs), and checks the result.
+ * A process that root has started changes its user in two steps. From
+ * identity_begin() on, the kernel judges every use of a file by the new user's
+ * rights, while the process remains root in everything else. Files that only
+ * root may read must be opened before, or between identity_raise() and
+ * identity_lower(). Once sockets are bound and logs are open, identity_assume()
+ * lets the process become the new user, with the user's groups, gives up all
+ * capabilities for good (no_new_privs), and checks the result.
  *
  * A server that root starts without --user runs as root, but keeps only two
  * capabilities:
@@ -59,9 +59,9 @@ bool identity_is_root_for_files(void);
  * sandbox. */
 uid_t identity_file_user(void);
 
-/* The second step: makes the process the identity for good. Returns EX_OK, or
- * EX_NOPERM or EX_OSERR after one line on stderr, after which the server must
- * end. */
+/* The second step: the process becomes the identity's user for good. Returns
+ * EX_OK, or EX_NOPERM or EX_OSERR after one line on stderr, after which the
+ * server must end. */
 MUST_USE int identity_assume(const struct identity *identity);
 
 /* Writes the name of user uid in quotes, or the number if the user has no

@@ -54,8 +54,9 @@ struct landlock_domain_options {
     bool connects_abstract;
 };
 
-/* Returns 0, -ENOSYS (the kernel has no Landlock), -EOPNOTSUPP (it is switched
- * off), or another -errno; then there is nothing to close. */
+/* Prepares a domain without rules. Returns 0; -ENOSYS: the kernel has no
+ * Landlock; -EOPNOTSUPP: it is switched off; or another -errno. After an error,
+ * there is nothing to close. */
 MUST_USE int landlock_domain_open(struct landlock_domain *landlock,
                                   const struct landlock_domain_options
                                       *options);

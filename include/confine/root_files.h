@@ -53,8 +53,8 @@ MUST_USE int root_files_check_way(const char *folder);
 
 /* Checks whether a server that stays root may keep files in an existing folder.
  * Returns 0; -EPERM: users other than root can write in the folder or on the
- * way to it, and so redirect root; or another -errno. Always returns 0 for
- * other users, since the kernel judges them. */
+ * way to it, and so redirect root; or another -errno. A process without root's
+ * rights gets 0, since the kernel judges it. */
 MUST_USE int root_files_check_folder(const char *folder);
 
 /* Checks the path, creates the folder if it is missing, and checks the folder.

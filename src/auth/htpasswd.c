@@ -18,7 +18,7 @@ enum { COMPLAIN_MS = 60000 };
 /* The content of the file, as read once. */
 struct password_file {
     struct small_file file;
-    struct htpasswd_user *users; /* point into its text */
+    struct htpasswd_user *users; /* name and hash point into file */
     size_t user_count;
 };
 

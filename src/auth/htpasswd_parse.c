@@ -34,7 +34,7 @@ static bool is_coded(struct bytes text)
     return true;
 }
 
-/* Returns what is wrong with a bcrypt hash, or NULL. */
+/* Returns what is wrong with a bcrypt hash; NULL if nothing is. */
 static const char *judge_bcrypt(struct bytes hash)
 {
     unsigned cost;
@@ -51,8 +51,8 @@ static const char *judge_bcrypt(struct bytes hash)
     return NULL;
 }
 
-/* Removes "rounds=N$" from the front, if present. Returns what is wrong, or
- * NULL. */
+/* Removes "rounds=N$" from the front of *rest, if present. Returns what is
+ * wrong; NULL if nothing is. */
 static const char *judge_rounds(struct bytes *rest)
 {
     const struct bytes prefix = BYTES("rounds=");

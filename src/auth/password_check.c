@@ -148,7 +148,8 @@ static void finish_job(struct password_check *check, struct password_job *job,
 
 /* --- The threads ---------------------------------------------------------- */
 
-/* Tells each client. Once told, the client may reuse the job at once. */
+/* Sends each client its note. The job is not touched afterwards, since a client
+ * that got its note may free the job at once. */
 static void send_notes(struct list *done)
 {
     while (!list_is_empty(done)) {

@@ -70,8 +70,8 @@ struct password_job *password_check_take(struct password_check *check,
  * job->mailbox. */
 void password_check_put(struct password_check *check, struct password_job *job);
 
-/* Says that nobody waits for the job any more. Returns true if the job was only
- * queued; it is free then, and the caller must not use it. */
+/* Says that nobody waits for the job any more. Returns true if the job was
+ * still queued, and is free now; false if its note will still arrive. */
 MUST_USE bool password_check_cancel(struct password_check *check,
                                     struct password_job *job);
 

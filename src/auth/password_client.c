@@ -67,7 +67,7 @@ static void on_answer(struct mailbox_note *note)
     struct password_client *client = job->client;
     enum password_verdict verdict = job->verdict;
 
-    list_drop(&job->client_link); /* no other wait joins it */
+    list_drop(&job->client_link); /* so that no other wait joins the job */
     if (verdict == PASSWORD_RIGHT)
         password_cache_put(&client->cache, job->digest, job->asked_ms);
     while (!list_is_empty(&job->waits)) {
@@ -110,7 +110,7 @@ enum password_verdict password_client_ask(
         password_check_refresh(client->check, question->htpasswd);
     if (question->user.len > HTPASSWD_NAME_BYTES_MAX ||
         question->password.len > HTPASSWD_PASSWORD_BYTES_MAX)
-        return PASSWORD_WRONG; /* no file has such long ones */
+        return PASSWORD_WRONG; /* longer than any in a file */
     digest = make_digest(client, question);
     if (password_cache_has(&client->cache, digest, question->now_ms))
         return PASSWORD_RIGHT;

@@ -5,7 +5,7 @@
  * Networks take turns, and so do the addresses inside a network. A job's turn
  * is one more than that of its network's last job, but not before the turn that
  * the threads have reached. So a newcomer waits for one question of each other
- * network, however many these have queued.
+ * network, however many questions these have queued.
  *
  *   put    A A A A  B B  C        turns of A: 1 2 3 4, of B: 1 2, of C: 1
  *   start  A B C  A B  A  A

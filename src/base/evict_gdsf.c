@@ -24,16 +24,17 @@
 
 /* Priorities are fixed-point numbers in units of 2^-32. Unlike floating point,
  * they keep their resolution as L grows. One use of a node of 256 bytes (less
- * than an entry's own struct) adds 2^24, and L rises by that only after the
- * whole cache was replaced; so L reaches its maximum after 2^40 replacements.
- * Priorities then stay at the maximum, and the order is that of use. */
+ * than an entry's own struct) adds 2^24, and L rises by that much only after
+ * the whole cache was replaced; so L reaches its maximum after 2^40
+ * replacements. Priorities then stay at the maximum, and the order is that of
+ * use. */
 enum { UNIT_BITS = 32 };
 
 struct gdsf {
     struct evict base;
     struct heap heap; /* by priority; equal ones, least recently used first */
     uint64_t floor;   /* L */
-    uint64_t uses;    /* counts uses: the ties of the heap */
+    uint64_t uses;    /* number of all uses; ties of the heap */
     uint64_t entering_priority;
     bool is_entering_sure; /* decided: the newcomer stays */
 };

@@ -29,7 +29,7 @@ struct saved {
     struct evict base;
     struct heap heap; /* by priority; equal ones, least recently used first */
     uint64_t floor;   /* L */
-    uint64_t uses;    /* counts uses: the ties of the heap */
+    uint64_t uses;    /* number of all uses; ties of the heap */
     bool is_entering_sure; /* decided: the newcomer stays */
 };
 

@@ -82,8 +82,8 @@ static void put(struct front *front, unsigned at, const struct way *way)
 }
 
 /* Adds to front a partial match that has reached step `at` at a position of the
- * text. If the step is a run, the match may continue behind the run, which is
- * better, or stay in it. No run is directly followed by another. */
+ * text. If the step is a run (* or **), the match may continue behind the run,
+ * which is better, or stay in it. No run is directly followed by another. */
 static void arrive(const struct glob *glob, struct front *front, unsigned at,
                    const struct way *way, size_t position, bool is_new)
 {
@@ -110,7 +110,7 @@ static void empty(const struct glob *glob, struct front *front)
     memset(front->has, 0, glob->count + 1u);
 }
 
-/* Whether a step that is not a run matches this byte. */
+/* Whether a step other than * and ** matches this byte. */
 static bool takes(const struct glob_step *step, char c)
 {
     return step->kind == LITERAL ? c == step->byte : c != '/';
@@ -152,7 +152,7 @@ static bool finish(const struct glob *glob, const struct front *front,
     return true;
 }
 
-/* Matches text from the first run on, by following all partial matches. */
+/* Matches text from the first * or ** on, by following all partial matches. */
 static bool match_ways(const struct glob *glob, unsigned first,
                        struct bytes text, struct bytes *captures)
 {

@@ -9,8 +9,8 @@ const unsigned miniature_quarters[MINIATURE_SIZES] = {1, 2, 4, 8, 16, 64};
 
 enum {
     /* The bytes of a copy and its place in the index. A third of the models,
-     * those of gdsf, also have a heap, which takes up to 48 bytes per copy,
-     * since it doubles. */
+     * those of gdsf, also have a heap, which grows by doubling and takes up to
+     * 48 bytes per copy. */
     COPY_MEMORY = 60 + 48 / 3,
     COPIES_MIN = 16,
     /* A used-up budget does not thin models with at most this many copies,
@@ -52,7 +52,7 @@ struct miniature {
     uint64_t credit_ns;
     uint64_t ticked_requests; /* asked->requests at the last tick */
     bool is_paused;
-    struct miniature_asked since; /* asked when it was last added to told */
+    struct miniature_asked since; /* *asked when it was last added to told */
     uint64_t settled_key;         /* the last key, if all models know it */
     uint64_t settled_bytes;       /* 0: there is no settled_key */
     uint32_t repeats;             /* repeats that gdsf has yet to count */

@@ -15,7 +15,7 @@ int siphash_make_key(struct siphash_key *key)
     do
         n = getrandom(key->words, sizeof(key->words), 0);
     while (n == -1 && errno == EINTR);
-    /* The kernel returns either all of so few random bytes or an error. */
+    /* For so few bytes, getrandom() returns either all of them or an error. */
     return n == (ssize_t)sizeof(key->words) ? 0 : -errno;
 }
 

@@ -12,8 +12,8 @@
 
 /* --- Files --------------------------------------------------------------- */
 
-/* Passes a file to on_file. The file gets the next number, which its lines
- * contain. */
+/* Passes a file to on_file. The file gets the next number, which is part of its
+ * lines' numbers (config_line.h). */
 static void read_file(struct config_source *source, const char *path,
                       struct bytes text)
 {
@@ -159,7 +159,7 @@ void config_source_read(struct config_source *source, struct bytes text)
 {
     struct options *options = source->options;
     const char *slash = strrchr(options->config, '/');
-    char *name; /* absolute, as patterns find it */
+    char *name; /* absolute, as in results of glob() */
 
     options->files = options->include_folders = (struct texts){0};
     options->include_ways = (struct texts){0};

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 
 enum {
-    VARIABLE_BYTES_MAX = 128, /* shown of a missing variable's name */
+    VARIABLE_BYTES_MAX = 128, /* bytes of a variable's name */
     USUAL_BYTES = 256         /* most values fit; larger ones are allocated */
 };
 

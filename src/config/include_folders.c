@@ -101,7 +101,7 @@ bool include_folders_note(struct options *options, const char *folder,
                     join(folder, pattern, ""));
     if (!note_ways(options, folder, pattern, path))
         return false;
-    /* A later reload looks in that folder for new files. */
+    /* A later reload looks in this folder for new files. */
     return include_is_pattern(below) ||
            keep(options, &options->include_folders, join(folder, below, ""));
 }

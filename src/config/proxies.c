@@ -34,7 +34,7 @@ struct proxies_row {
 
 struct proxies {
     struct worker_proxy workers[PROXIES_SERVERS_MAX]; /* as given to workers */
-    struct proxies_item items[PROXIES_SERVERS_MAX];   /* each has a server */
+    struct proxies_item items[PROXIES_SERVERS_MAX];   /* each has servers */
     size_t count;
     struct proxies_row rows[PROXIES_SERVERS_MAX];
     struct stats_upstreams upstreams;
@@ -188,7 +188,7 @@ static struct proxy_options options_of(const struct options *options,
         .idle_ms = options->proxy_idle_ms,
         .tunnel_ms = options->proxy_tunnel_ms};
 
-    /* Both texts were checked earlier. */
+    /* The text was checked earlier, so this cannot fail. */
     (void)proxy_rule_read_balance(&made, bytes_of(options->proxy_balance));
     if (made.upstream.balance.eject_max_ms < made.upstream.balance.eject_ms)
         made.upstream.balance.eject_max_ms = made.upstream.balance.eject_ms;

@@ -137,8 +137,7 @@ static int serve(const struct safe_path *at, enum file_need need,
 
 /* --- As root ------------------------------------------------------------- */
 
-/* Whether the kernel judges this process's uses of files by another user's
- * rights than root's. */
+/* Whether this process of root uses files with the rights of another user. */
 static bool is_lowered(const struct identity *identity)
 {
     return identity->changes && geteuid() == 0 && !identity_is_root_for_files();

@@ -16,9 +16,9 @@ enum { LINKS_MAX = 40 /* the kernel's limit */ };
 struct walk {
     const struct identity *who;
     uid_t trusted;      /* trusted besides root, if who is NULL */
-    safe_path_see *see; /* NULL: who's rights are judged */
+    safe_path_see *see; /* NULL: the rights of who decide */
     void *context;
-    int fd;            /* the directory that is reached */
+    int fd;            /* the directory reached so far */
     bool is_loose;     /* only the sticky bit protects its entries */
     bool is_anybodys;  /* see struct safe_folder */
     bool is_to_folder; /* the last directory is judged, too */

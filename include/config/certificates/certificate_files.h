@@ -73,9 +73,9 @@ MUST_USE int certificate_files_read_authority(
     const char *path, struct certificate_authority **authority_out,
     char fault[TLS_FAULT_MAX]);
 
-/* Also refuses, by -EINVAL, a file that users other than its owner and group
- * can read: with its keys, they could decrypt recorded connections that were
- * resumed. */
+/* certificate_files_read_tickets() also refuses, by -EINVAL, a file that users
+ * other than its owner and group can read: with its keys, they could decrypt
+ * recorded connections that were resumed. */
 MUST_USE int certificate_files_read_tickets(
     struct certificate_files *files, const struct certificate_files *before,
     const char *path, char fault[TLS_FAULT_MAX]);
@@ -91,8 +91,8 @@ MUST_USE int certificate_files_read_managed(
 
 void certificate_files_fini(struct certificate_files *files);
 
-/* Whether the file was changed or replaced. False if the file is missing or
- * inaccessible. */
+/* Whether the file was changed or replaced since mark was set. False if the
+ * file is missing or inaccessible. */
 bool file_mark_is_old(const struct file_mark *mark);
 void file_mark_set(struct file_mark *mark, const char *path,
                    const struct stat *st);
@@ -104,7 +104,8 @@ bool certificate_files_are_old(const struct certificate_files *files);
  * accessible. */
 uint64_t certificate_files_look(const struct certificate_files *files);
 
-/* Returns the path of a file that this process may not read, or NULL. */
+/* Returns the path of a file that this process may not read; NULL if there is
+ * none. */
 const char *certificate_files_find_closed(const struct certificate_files
                                               *files);
 

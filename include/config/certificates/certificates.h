@@ -65,8 +65,8 @@ struct certificate_term {
     bool is_placeholder; /* the site has no certificate yet (managed.h) */
 };
 
-/* Writes the term with that number, from 0. Returns false if there are no
- * more. */
+/* Writes the term of the site with that number, counted from 0. Returns false
+ * if there are no more sites. */
 bool certificates_term(const struct certificates *certificates, size_t number,
                        struct certificate_term *term_out);
 

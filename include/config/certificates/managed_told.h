@@ -9,7 +9,7 @@
  * sprintd-acme may be started by the server or by systemd, or run on another
  * machine. A damaged file is read as an empty one.
  *
- * Thread: any; waits for the file system.
+ * Thread: any; functions wait for the file system.
  */
 #ifndef CONFIG_CERTIFICATES_MANAGED_TOLD_H
 #define CONFIG_CERTIFICATES_MANAGED_TOLD_H

@@ -10,7 +10,7 @@
 #include "config/config_check.h"
 #include "config/listen_address.h"
 
-enum { NAME_BYTES_MAX = 160 }; /* of a base name, which files append to */
+enum { NAME_BYTES_MAX = 160 }; /* bytes of a base name */
 
 #define HTTPS_PORT ":443"
 #define HTTP_PORT ":80"
@@ -251,7 +251,7 @@ static void take_hosts(struct options *options, struct location_options *told,
 }
 
 /* Finds the folder of managed certificates, and sets it in options. Returns
- * false, after adding a fault or without memory, if there is none. */
+ * false, after adding a fault, if there is none; or if there is no memory. */
 static bool find_folder(struct options *options, struct faults *faults)
 {
     char folder[PATH_MAX];
