@@ -49,15 +49,15 @@ struct cors {
 };
 
 /* These functions add to an object that was zeroed at first. They return NULL,
- * or say what is wrong with text, in words to be put behind text. */
+ * or what is wrong: a message that the caller prints behind text. */
 MUST_USE const char *cors_add_origin(struct cors *cors, struct bytes text);
 MUST_USE const char *cors_add_method(struct cors *cors, struct bytes text);
 MUST_USE const char *cors_add_field(struct cors *cors, struct bytes text);
 MUST_USE const char *cors_add_exposed(struct cors *cors, struct bytes text);
 
-/* Must be called once after everything was added. Returns NULL, or says what is
- * wrong with the whole, in words to be put behind "cors". Refuses "*" with
- * credentials, which browsers do not accept. */
+/* Must be called once after everything was added. Refuses "*" with credentials,
+ * which browsers do not accept. Returns NULL, or what is wrong with the whole:
+ * a message that the caller prints behind "cors". */
 MUST_USE const char *cors_finish(struct cors *cors);
 
 /* Answers a preflight. Returns false if the request is no preflight. */

@@ -35,8 +35,8 @@ struct error_pages {
     uint8_t of_class[ERROR_PAGE_STATUS_COUNT / 100];
 };
 
-/* Adds a page to an object that was zeroed at first. Returns NULL, or says what
- * is wrong with text, in words to be put behind text. */
+/* Adds a page to an object that was zeroed at first. Returns NULL, or what is
+ * wrong: a message that the caller prints behind text. */
 MUST_USE const char *error_pages_add(struct error_pages *pages,
                                      struct bytes text);
 

@@ -103,10 +103,12 @@ struct location_options {
 
     /* The users of auth_file, opened for this location. */
     struct htpasswd *htpasswd;
-    struct rate_limit *limiter; /* shared by all with the same rate_limit */
+    /* Shared by all locations with the same rate_limit. */
+    struct rate_limit *limiter;
 };
 
-/* What is wrong with an option's value, in words to be put behind the value. */
+/* A fault of an option's value: a message that the caller prints behind the
+ * value. */
 struct location_fault {
     const char *option; /* NULL: nothing is wrong */
     const char *words;

@@ -44,16 +44,18 @@ struct redirect_rules {
         struct glob from;
         struct bytes to;
         uint16_t status;
-        bool says_query;         /* has $query; else the query is added */
-        struct bytes from_other; /* if not empty, a scheme: the rule is not for
-                                    requests that came by it */
+        /* Has $query; otherwise the request's query is added. */
+        bool says_query;
+        /* If not empty, requests by this scheme are not redirected. */
+        struct bytes from_other;
     } rules[REDIRECT_RULES_MAX];
 };
 
 /* Adds a rule to an object that was zeroed at first. status is 301, 302, 303,
  * 307, 308, or 0 for the default. The first rule that matches a path decides.
- * Returns NULL, or says what is wrong, in words to be put behind "redirect from
- * ... to ...". Refuses a target that its own rule would redirect for ever. */
+ * Refuses a target that its own rule would redirect for ever. Returns NULL, or
+ * what is wrong: a message that the caller prints behind "redirect from ... to
+ * ...". */
 MUST_USE const char *redirect_rules_add(struct redirect_rules *rules,
                                         struct bytes from, struct bytes to,
                                         unsigned status);

@@ -19,9 +19,9 @@ struct respond_options {
     struct server_defaults defaults;
 };
 
-/* Returns NULL, or says what is wrong with status, type and text, in words to
- * be put behind "respond". 204 and 304 have no body. Statuses that need fields
- * of their own (206, 416, redirects, interim ones) are refused. */
+/* Returns NULL, or what is wrong with status, type and text: a message that the
+ * caller prints behind "respond". 204 and 304 have no body. Statuses that need
+ * fields of their own (206, 416, redirects, interim ones) are refused. */
 MUST_USE const char *respond_check(const struct respond_options *options);
 
 struct respond; /* opaque */

@@ -1,6 +1,6 @@
 /*
- * site - the options of one site: its hosts, the site's own values, and those
- * of its locations.
+ * site - the options of one site: its hosts, its own values, and the values of
+ * its locations.
  *
  * A location is a prefix of paths or, if is_exact is set, a single path. Of
  * several prefixes that fit a path, the longest counts. A path that fits no

@@ -56,8 +56,8 @@ struct try_progress {
     bool accept_decided; /* private */
 };
 
-/* Adds a candidate to an object that was zeroed at first. Returns NULL, or says
- * what is wrong with text, in words to be put behind text. */
+/* Adds a candidate to an object that was zeroed at first. Returns NULL, or what
+ * is wrong: a message that the caller prints behind text. */
 MUST_USE const char *try_files_add(struct try_files *tries, struct bytes text);
 
 /* Returns the next candidate for a request with that clean path. The

@@ -42,7 +42,7 @@ void screen_put(struct screen *screen, const char *text);
 /* Puts foreign text. Control bytes and bytes beyond ASCII become \xHH. */
 void screen_put_foreign(struct screen *screen, struct bytes text);
 
-/* Puts text, ASCII of the program, at the right end of that many columns. Puts
+/* Puts text, ASCII of the program, right-aligned in that many columns. Puts
  * nothing if the line has fewer columns left. */
 void screen_put_right(struct screen *screen, const char *text,
                       unsigned columns);

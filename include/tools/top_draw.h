@@ -15,7 +15,7 @@ struct top_view {
     unsigned width;
     unsigned height; /* lines; 0: no limit */
     bool has_styles;
-    bool is_utf8;        /* what the terminal understands */
+    bool is_utf8;        /* the terminal understands UTF-8 */
     const char *trouble; /* why the numbers are old; NULL: they are new */
 };
 

@@ -12,7 +12,8 @@ enum { OUT_BYTES = 16384, IN_BYTES = 16384 /* bytes asked of inner at once */ };
  * in the compressor; in `out`, until they are handed out.
  */
 struct coded_source {
-    struct source source; /* first member: its address is the coded_source's */
+    /* Must be the first member, since it is cast to struct coded_source. */
+    struct source source;
     struct encoder *encoder;
     struct exchange *exchange; /* woken when a turn begins */
     struct source *inner;      /* NULL: the whole body lies in `in` */

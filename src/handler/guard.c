@@ -8,7 +8,8 @@
 
 /* An exchange whose password is being checked. */
 struct visitor {
-    struct pending pending; /* first member: its address is the visitor's */
+    /* Must be the first member, since it is cast to struct visitor. */
+    struct pending pending;
     struct password_wait wait;
     const struct guard *guard;
     struct exchange *exchange;

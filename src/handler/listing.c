@@ -42,7 +42,8 @@ struct listed_name {
 };
 
 struct listing {
-    struct text_source text; /* first member: its address is the listing's */
+    /* Must be the first member, since it is cast to struct listing. */
+    struct text_source text;
     const struct docroot *root;
     struct listing_group *group;
     struct list list_node; /* linked into the group while directory is open */

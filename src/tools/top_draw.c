@@ -368,7 +368,7 @@ static void draw_totals(struct screen *screen,
         if (!object && (lines[i].part == STATS_PART_TLS ||
                         lines[i].part == STATS_PART_KEPT ||
                         lines[i].part == STATS_PART_WHAT_IF))
-            continue; /* no connection of that kind, or nothing was sampled */
+            continue; /* nothing of this part was counted */
         screen_put_label(screen, lines[i].label);
         for (unsigned k = 1; (row = find_row(lines[i].part, k)); k++)
             put_row(screen, row, object);

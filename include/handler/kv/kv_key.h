@@ -33,7 +33,8 @@ MUST_USE enum kv_key_verdict kv_key_read(struct bytes raw_path,
                                          char out[KV_KEY_BYTES_MAX],
                                          struct bytes *key_out);
 
-/* Returns what is wrong, in words for people, or NULL if nothing is. */
+/* Returns what is wrong, in words for people. Returns NULL if the verdict is no
+ * fault. */
 const char *kv_key_fault(enum kv_key_verdict verdict);
 
 #endif

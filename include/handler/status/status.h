@@ -4,7 +4,7 @@
  *   PREFIX              redirects to PREFIX/
  *   PREFIX/             the dashboard, with style.css and script.js
  *   PREFIX/status.json  all statistics
- *   PREFIX/metrics      the same for Prometheus, in the format it accepts
+ *   PREFIX/metrics      all statistics, in a format that Prometheus accepts
  *   PREFIX/events       server-sent events: one "tick" each second
  *   PREFIX/health       200 when serving, 503 while draining
  *

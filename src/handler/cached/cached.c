@@ -112,8 +112,8 @@ static void refresh_later(struct cached *cached, struct exchange *exchange,
         cache_found_release(&earlier);
 }
 
-/* Whether the request may get what was found. A request with Authorization gets
- * only shared answers. */
+/* Whether the request may get the found answer. A request with Authorization
+ * gets only shared answers. */
 static bool is_open_to(const struct cache_found *found,
                        const struct request *request)
 {
@@ -121,7 +121,7 @@ static bool is_open_to(const struct cache_found *found,
            cache_facts_is_shared(&found->entry->facts);
 }
 
-/* Answers with what was found. Returns false if that is not possible. */
+/* Answers with the found entry. Returns false if that is not possible. */
 static bool answer_found(struct cached *cached, struct exchange *exchange,
                          struct bytes key, const struct cache_control *control,
                          const struct cache_found *found)

@@ -63,9 +63,9 @@ static void answer_not_modified(struct cached *cached,
 
 enum part_verdict { PART_ALL, PART_ONE, PART_NONE };
 
-/* Returns the time before which a stored date is strong. A later date does not
- * tell apart versions made in the same second as the answer (RFC 9110
- * 8.8.2.2). */
+/* Returns the time before which a stored Last-Modified is a strong validator. A
+ * later date may be the date of several versions that were made in the same
+ * second (RFC 9110 8.8.2.2). */
 static int64_t end_of_strong_dates(const struct cached *cached,
                                    const struct cache_facts *facts)
 {

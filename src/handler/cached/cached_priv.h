@@ -229,8 +229,8 @@ void fetch_destroy(struct fetch *fetch);
 /* Ends all fetches. */
 void fetch_destroy_all(struct cached *cached);
 
-/* Ends fetches that are not answered and whose askers have all left, and those
- * beyond a limit whose readers have all left. */
+/* Ends fetches without an answer whose askers have all left. Of the fetches
+ * whose readers have all left, ends those beyond a limit. */
 void fetch_end_unawaited(struct cached *cached);
 
 /* Whether anybody other than the askers waits for the result of any fetch. */

@@ -142,8 +142,8 @@ static bool is_as_long(const struct fetch *fetch, struct bytes lines)
 }
 
 /* Whether the answer to HEAD is for its asker only, by the rules for an answer
- * to GET (cached_keep.c). Such an answer says nothing about what is stored for
- * all. Cookies go to the asker in any case. */
+ * to GET (cached_keep.c). Such an answer says nothing about the answer stored
+ * for all. Cookies go to the asker in any case. */
 static bool is_of_asker(const struct fetch *fetch, struct bytes lines,
                         const struct cache_circumstances *circumstances)
 {

@@ -29,7 +29,7 @@ struct cached_source {
     struct cache_reader reader;
     struct cache_wait wait;
     uint64_t
-        borrowed; /* lent behind reader.at: sent when next is called again */
+        borrowed; /* bytes behind reader.at, lent until next() is called anew */
     uint64_t end; /* UINT64_MAX: the body's end */
     enum stage stage;
     unsigned turns; /* turns of the loop that the pause has lasted */

@@ -15,7 +15,8 @@ enum stage {
 };
 
 struct kv_listing {
-    struct kv_question question; /* first member: has the listing's address */
+    /* Must be the first member, since it is cast to struct kv_listing. */
+    struct kv_question question;
     struct pending pending;
     struct text_source text;
     struct kv_page page;

@@ -60,9 +60,9 @@ struct kv {
 
 /*
  * A question to the store. References to it are held by the exchange's sink, by
- * what is pending or the response's source, and by the store. The store holds
- * its reference until it has answered, perhaps long after the exchange has
- * ended.
+ * exchange->pending or later the response's source, and by the store. The store
+ * holds its reference until it has answered, perhaps long after the exchange
+ * has ended.
  */
 struct kv_question {
     struct list list_node; /* linked into kv->asked */

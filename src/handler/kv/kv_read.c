@@ -15,7 +15,8 @@ struct sending {
 };
 
 struct kv_reading {
-    struct kv_question question; /* first member: has the reading's address */
+    /* Must be the first member, since it is cast to struct kv_reading. */
+    struct kv_question question;
     struct pending pending;
     struct kv_get get;
     char key[KV_KEY_BYTES_MAX];
@@ -100,9 +101,9 @@ static struct validators validators_of(const struct kv *kv,
                                .modified = modified_of(kv, meta)};
 }
 
-/* Whether the answer will have the value's bytes; a 304 or 412 has none. The
- * answer is later made from the same request at the same moment, and so
- * agrees. */
+/* Whether the answer will have the value's bytes: a 304 or 412 has none. The
+ * answer itself is made later, from the same request and at the same moment,
+ * and so it agrees. */
 static bool wants_data(const struct kv_get *get, const struct kv_meta *meta)
 {
     const struct kv_question *question =
@@ -142,8 +143,8 @@ static void send_whole(const struct kv *kv, struct exchange *exchange,
                             representation->length);
 }
 
-/* Replaces an answer that has a page by a problem. Its fields are those of the
- * store's answers. */
+/* Replaces an error answer that has a page by a problem, which has the fields
+ * of the value. */
 static void tell_problem(const struct kv *kv, struct exchange *exchange,
                          const struct kv_value *value)
 {

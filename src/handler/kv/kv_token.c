@@ -166,8 +166,8 @@ int kv_tokens_open(struct kv_tokens **tokens_out, const char *path,
 /* --- Judging ------------------------------------------------------------- */
 
 /* Whether a Host is a name of this machine that nobody else can have. Other
- * names of this machine are good enough for programs, but pages loaded from
- * elsewhere may have such a name as their origin. */
+ * names of this machine are good enough for programs, but a page loaded from
+ * elsewhere may have one of them as its origin. */
 static bool is_this_machine(struct bytes host)
 {
     static const struct bytes names[] = {

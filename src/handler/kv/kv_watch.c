@@ -28,7 +28,8 @@ _Static_assert((int)EVENT_BYTES_MAX <= (int)BODY_PIECE_BYTES,
                "any event must fit one fill");
 
 struct watching {
-    struct text_source text; /* first member: has the watching's address */
+    /* Must be the first member, since it is cast to struct watching. */
+    struct text_source text;
     struct pending pending;  /* pending until the store has answered */
     struct list list_node;   /* linked into kv->watchings */
     struct stream_seat seat; /* taken from kv->seats */

@@ -21,12 +21,13 @@ enum { KV_ROOM_BYTES = 512 }; /* larger values need memory of their own */
  *                                                           |
  *                       exchange <--- pending <-------------+
  *
- * One object lives through all of these steps. The sink, the store, and what is
- * pending (later the source) hold a reference each. So a write that the store
- * has accepted continues when its client has gone.
+ * One object lives through all of these steps. The sink, the store, and
+ * exchange->pending (later the response's source) hold a reference each. So a
+ * write that the store has accepted continues when its client has gone.
  */
 struct kv_writing {
-    struct kv_question question; /* first member: has the writing's address */
+    /* Must be the first member, since it is cast to struct kv_writing. */
+    struct kv_question question;
     struct sink sink;
     struct pending pending;
     struct text_source text; /* a batch's results */

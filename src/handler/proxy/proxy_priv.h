@@ -118,8 +118,8 @@ struct transfer {
     struct deadline deadline;
     struct proxy *proxy;
     struct exchange *exchange; /* NULL: the exchange has ended */
-    /* References: one for the sink, one for what is pending or, later, for the
-     * response's source. */
+    /* References: one for the sink, one for exchange->pending or, later, for
+     * the response's source. */
     uint8_t refs;
     uint8_t retries;
     uint8_t interims;

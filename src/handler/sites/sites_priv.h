@@ -48,7 +48,7 @@ struct site {
     struct place place; /* answers paths without a route */
     struct router router;
     bool has_locations;
-    uint64_t number; /* made from its hosts: the same after a restart */
+    uint64_t number; /* made from its hosts, and so the same after a restart */
 };
 
 struct sites {

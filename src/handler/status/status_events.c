@@ -13,7 +13,8 @@
 #define HEARTBEAT ":\n\n"
 
 struct events {
-    struct text_source text; /* first member: its address is the events' */
+    /* Must be the first member, since it is cast to struct events. */
+    struct text_source text;
     struct status *status;
     struct stream_seat seat; /* of status->seats; if the seat gives way, the
                               * stream ends at the next tick */
