@@ -53,9 +53,9 @@ struct acme_state {
     int fd; /* the folder itself */
     int lock;
     uid_t owner;
-    bool is_shared; /* its group may read the files in live */
+    bool is_shared; /* the group may read the files in live */
     int64_t locked_s;
-    char mark[96]; /* the lock's text if this process has it */
+    char mark[96]; /* text of this process's lock */
 };
 
 enum { ACME_STATE_FAULT_MAX = PATH_MAX + 128 };

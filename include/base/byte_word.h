@@ -48,10 +48,10 @@ static inline uint64_t byte_word_find(uint64_t word, unsigned char c)
     return byte_word_zeros(word ^ BYTE_EIGHTFOLD(c));
 }
 
-/* Whether find returns 0 for all words of text. find looks for certain bytes in
- * a word, and returns 0 if the word has none of them. Some bytes may be looked
- * at twice. Texts of fewer than four bytes give false: the caller must look at
- * their bytes one by one. */
+/* Whether `find` returns 0 for all words of text. `find` looks for certain
+ * bytes in a word, and returns 0 if the word has none of them. Some bytes may
+ * be looked at twice. Texts of fewer than four bytes give false: the caller
+ * must look at their bytes one by one. */
 static inline __attribute__((always_inline)) bool byte_word_lacks(
     struct bytes text, uint64_t (*find)(uint64_t word))
 {

@@ -68,7 +68,7 @@ MUST_USE bool evict_insert(struct evict *evict, struct evict_node *node);
 /* Records one use of an entry that is inside. */
 void evict_hit(struct evict *evict, struct evict_node *node);
 
-/* Records as many consecutive uses of an entry as times says. The entry is
+/* Records as many consecutive uses of an entry as `times` says. The entry is
  * inside. */
 void evict_hit_again(struct evict *evict, struct evict_node *node,
                      uint32_t times);
@@ -90,7 +90,7 @@ struct evict_node *evict_take_victim(struct evict *evict);
 struct evict_node *evict_take_next(struct evict *evict);
 
 /* Return the bytes and the number of the entries inside. The entries that a
- * node represents (others) are included. */
+ * node represents (`others`) are included. */
 uint64_t evict_bytes(const struct evict *evict);
 size_t evict_entries(const struct evict *evict);
 

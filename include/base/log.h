@@ -70,7 +70,7 @@ enum { LOG_HELD_BACK_BYTES = 48 };
 const char *log_held_back(uint64_t held_back, char text[LOG_HELD_BACK_BYTES]);
 
 /* As log_limit_allows(), but a burst of lines is let through at once: as many
- * as burst says at first, and one more after each silent interval. */
+ * as `burst` says at first, and one more after each silent interval. */
 int log_limit_allows_burst(struct log_limit *limit, uint64_t now_ms,
                            uint64_t interval_ms, unsigned burst,
                            uint64_t *held_back_out);

@@ -91,7 +91,7 @@ bool miniature_samples(const struct miniature *miniature, uint64_t key,
                        uint64_t bytes);
 
 /* Simulates one request for a sampled key. The owner has already counted the
- * request in asked. */
+ * request in `asked`. */
 void miniature_ask(struct miniature *miniature, uint64_t key, uint64_t bytes);
 
 /* Tells the models that the key's content has changed: the next request for it

@@ -16,8 +16,8 @@
 
 #include "base/bytes.h"
 
-/* Takes bytes of memory, at least 1, that begin at a page. Returns NULL if
- * there is no memory. */
+/* Takes `bytes` bytes of memory, at least 1, that begin at a page. Returns NULL
+ * if there is no memory. */
 MUST_USE void *pages_open(size_t bytes);
 
 /* Gives the pages back. bytes is as for pages_open(); pages may be NULL. */

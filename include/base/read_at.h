@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads len bytes, beginning at the offset at. Returns false if the file has
+/* Reads len bytes, beginning at the offset `at`. Returns false if the file has
  * fewer, or cannot be read. */
 bool read_at(int fd, void *to, size_t len, uint64_t at);
 

@@ -4,7 +4,7 @@
  * Each compression library has one file, with one codec_fn. This module does
  * not know the names of codings in HTTP.
  *
- * Thread: any; an order belongs to one thread, except its stops and meter.
+ * Thread: any; an order belongs to one thread, except its `stops` and `meter`.
  */
 #ifndef CODEC_CODEC_H
 #define CODEC_CODEC_H
@@ -47,7 +47,7 @@ struct codec_order {
 
 typedef enum codec_result (*codec_fn)(struct codec_order *order);
 
-/* Bytes that are compressed between two checks of stops. */
+/* Bytes that are compressed between two checks of `stops`. */
 enum { CODEC_STEP_BYTES = 131072 };
 
 static inline bool codec_is_stopped(const struct codec_order *order)
@@ -87,7 +87,7 @@ enum codec_result codec_zstd(struct codec_order *order);
 enum codec_result codec_brotli(struct codec_order *order);
 
 /* gzip (RFC 1952), by libdeflate. The library compresses a text in one go, so
- * stops is checked only before it begins. Therefore its slowest level gets at
+ * `stops` is checked only before it begins. Therefore its slowest level gets at
  * most CODEC_GZIP_SLOWEST_BYTES, which take about a second. */
 enum { CODEC_GZIP_SLOWEST_BYTES = 2 << 20 };
 enum codec_result codec_gzip(struct codec_order *order);

@@ -44,7 +44,7 @@ struct config_source {
 /* Passes the first file, options->config with the content text, to on_file. */
 void config_source_read(struct config_source *source, struct bytes text);
 
-/* Passes the files that match pattern to on_file; line is the line of the
+/* Passes the files that match pattern to on_file; `line` is the line of the
  * include statement. A file that cannot be included is a fault. */
 void config_source_include(struct config_source *source, struct bytes pattern,
                            int line);

@@ -31,7 +31,7 @@ enum config_token_kind {
 
 struct config_token {
     enum config_token_kind kind;
-    bool is_bad; /* invalid and reported; has no value */
+    bool is_bad; /* invalid and reported; without a value */
     int line;
     struct bytes written; /* as in the file, without quotes */
     struct bytes value;   /* a string with escapes and variables replaced */
@@ -48,9 +48,9 @@ struct config_text {
     struct faults *faults;
 };
 
-/* Begins to read text, whose first line has the number line. *room is how many
- * bytes strings with escapes and variables may still take; it is reduced as
- * they are read. */
+/* Begins to read text. `line` is the number of its first line. *room is how
+ * many bytes strings with escapes and variables may still take; it is reduced
+ * as they are read. */
 void config_text_open(struct config_text *reading, struct bytes text, int line,
                       struct arena *arena, size_t *room, struct faults *faults);
 

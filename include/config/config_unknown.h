@@ -15,7 +15,7 @@
 #include "config/config_section.h"
 #include "config/config_text.h"
 
-/* Reports key, which begins a statement in section; behind is the token after
+/* Reports key, which begins a statement in section; `behind` is the token after
  * it. Returns true if the statement has the form of another server's: then the
  * reader must skip the rest of its line, or the block that begins there. */
 bool config_tell_unknown(struct faults *faults,

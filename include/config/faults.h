@@ -43,7 +43,7 @@ __attribute__((format(printf, 3, 4))) void faults_add(struct faults *faults,
 enum { FAULT_POSITION_MAX = 200 };
 
 /* Writes the name of a line: "line 5" if it is in the same file as the line
- * from, which the message is about; else "FILE:5". */
+ * `from`, which the message is about; else "FILE:5". */
 void faults_name_line(const struct faults *faults, int line, int from,
                       char name_out[FAULT_POSITION_MAX + 1]);
 

@@ -37,8 +37,8 @@ void proxies_destroy(struct proxies *proxies); /* NULL is accepted */
 /* Whether any server is asked over TLS. */
 bool proxies_need_trust(const struct options *options);
 
-/* Takes over the shared data of unchanged proxies from earlier. Must be called
- * before a worker uses proxies. */
+/* Takes over the shared data of unchanged proxies from `earlier`. Must be
+ * called before a worker uses proxies. */
 void proxies_inherit(struct proxies *proxies, const struct proxies *earlier);
 
 const struct worker_proxy *proxies_list(const struct proxies *proxies,

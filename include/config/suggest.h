@@ -19,7 +19,7 @@ struct suggest {
 
 void suggest_init(struct suggest *suggest, struct bytes name);
 
-/* Keeps other if it is nearer than all names before. A name is near if it
+/* Keeps `other` if it is nearer than all names before. A name is near if it
  * differs by at most two changes, or a third of a longer name, and never by
  * more than half of the name. */
 void suggest_consider(struct suggest *suggest, const char *other);

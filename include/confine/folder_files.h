@@ -15,7 +15,7 @@ struct folder_files_fault {
     int status;       /* exit status */
 };
 
-/* Checks the files called names (NULL ends the list) in folder, which is a
+/* Checks the files listed in `names` (NULL ends the list) in folder, which is a
  * descriptor or AT_FDCWD. A missing file is no fault. is_roots: root would open
  * the files, in a folder where only root can write; then each file must also
  * belong to root, and be writable only for root. Returns false, with the reason

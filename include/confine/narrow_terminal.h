@@ -16,7 +16,7 @@
 #include "base/bytes.h"
 
 /* Replaces the standard descriptors that are terminals. The input becomes
- * read-only if reads, else /dev/null; the others become write-only. An output
+ * read-only if `reads`, else /dev/null; the others become write-only. An output
  * that cannot be opened again (because it belongs to another session, or is not
  * visible here) becomes /dev/null, which is logged. If an input to be read
  * cannot be opened again, this is an error.

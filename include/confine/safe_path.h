@@ -37,7 +37,7 @@ struct safe_path {
     struct stat st;
 };
 
-/* Walks to path. who is the user who must not be able to redirect the path;
+/* Walks to path. `who` is the user who must not be able to redirect the path;
  * NULL: anybody but root. Returns 0; -EPERM: the user can redirect it; or
  * another -errno. Only 0 leaves a descriptor to close. */
 MUST_USE int safe_path_open(struct safe_path *at, const char *path,
@@ -59,7 +59,7 @@ struct safe_folder {
 MUST_USE int safe_path_open_folder(const char *path, uid_t owner,
                                    struct safe_folder *about_out);
 
-/* Whether who can write to the file at the end of the path, or can gain that
+/* Whether `who` can write to the file at the end of the path, or can gain that
  * right. */
 bool safe_path_is_writable(const struct safe_path *at,
                            const struct identity *who);
@@ -67,8 +67,8 @@ bool safe_path_is_writable(const struct safe_path *at,
 /* Whether the walk may go on in the directory that is open as fd. */
 typedef bool safe_path_see(void *context, int fd);
 
-/* Walks to path, with see as the only judge of its directories. Returns 0;
- * -EPERM: see refused a directory; or another -errno. */
+/* Walks to path, with `see` as the only judge of its directories. Returns 0;
+ * -EPERM: `see` refused a directory; or another -errno. */
 MUST_USE int safe_path_walk(const char *path, safe_path_see *see,
                             void *context);
 

@@ -8,9 +8,9 @@
  * bits. Privileges are dropped before the filter is entered.
  *
  * A call outside of the list fails with EPERM, and the kernel writes it to its
- * audit log; if kills is set, SIGSYS ends the process instead. clone3 fails
- * with ENOSYS, so that the C library falls back to clone, whose flags a filter
- * can see.
+ * audit log; if `kills`, SIGSYS ends the process instead. clone3 fails with
+ * ENOSYS, so that the C library falls back to clone, whose flags a filter can
+ * see.
  *
  * Thread: the main thread's. The filter covers the calling thread and those
  *         that it starts later, so it is entered before there is a second one.

@@ -110,7 +110,7 @@ static enum acme_result tell_invalid(const struct json_value *json,
                            "the authority calls the order invalid");
 }
 
-/* Asks for the order until its status differs from state. "" asks once. */
+/* Asks for the order until its status differs from `state`. "" asks once. */
 static enum acme_result follow(struct acme_job *job, struct order *order,
                                const char *state, struct acme_problem *problem)
 {

@@ -15,7 +15,7 @@
 
 enum { COMPLAIN_MS = 60000 };
 
-/* The content of the file, as read once. */
+/* The content of the password file, as it was last read. */
 struct password_file {
     struct small_file file;
     struct htpasswd_user *users; /* name and hash point into file */

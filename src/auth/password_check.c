@@ -121,7 +121,7 @@ static void put_job(struct password_check *check, struct password_job *job)
 }
 
 /* Finishes the job, and all queued jobs with the same question: moves them to
- * the list done, and sets their verdict. */
+ * the list `done`, and sets their verdict. */
 static void finish_job(struct password_check *check, struct password_job *job,
                        bool is_right, struct list *done)
 {

@@ -86,8 +86,8 @@ static bool is_running(struct password_order *order, struct siphash digest)
 }
 
 /* Finds the queued job with the lowest turn, the first of several. If `of` is
- * given, only jobs of its network count, by their turns inside the network;
- * NULL: all jobs. */
+ * given, only jobs of the same network count, by their turns inside the
+ * network; NULL: all jobs. */
 static struct password_job *find_next(struct password_order *order,
                                       const struct password_job *of)
 {

@@ -224,8 +224,8 @@ static void count_until_now(struct miniature *miniature)
     miniature->since = *asked;
 }
 
-/* Takes ns off the budget. When the budget is used up, no key is simulated for
- * the rest of the second. A real cache would miss some of these keys, and
+/* Takes `ns` off the budget. When the budget is used up, no key is simulated
+ * for the rest of the second. A real cache would miss some of these keys, and
  * models that do not see them hit too often. So the larger models are thinned,
  * until a second's budget lasts for a second. */
 static void pay(struct miniature *miniature, uint64_t ns)

@@ -11,9 +11,9 @@ enum { MS_PER_HOUR = 3600 * 1000 };
 
 /* --- Values --------------------------------------------------------------- */
 
-/* Reads a number with one of the suffixes, whose value is the number's factor.
- * A fraction is allowed if the factor is above 1. Returns false if text is not
- * such a number. */
+/* Reads a number with one of the suffixes. A suffix's value is the number's
+ * factor. A fraction is allowed if the factor is above 1. Returns false if text
+ * is not such a number. */
 static bool read_scaled(const char *text, const struct option_choice *suffixes,
                         uint64_t *value_out)
 {

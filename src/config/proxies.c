@@ -26,7 +26,7 @@ struct proxies_item {
     struct balance *balance; /* only for reading states */
 };
 
-/* A server of an item, for reports. */
+/* A row of a report: one server of a proxy. */
 struct proxies_row {
     unsigned item;
     unsigned server;

@@ -174,7 +174,7 @@ static int get_capabilities(struct capabilities *capabilities)
     return (int)syscall(SYS_capget, &header, capabilities->half);
 }
 
-/* Limits the permitted and effective capabilities to those of kept that are
+/* Limits the permitted and effective capabilities to those in `kept` that are
  * permitted now. */
 static int keep_capabilities(uint64_t kept)
 {

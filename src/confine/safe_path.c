@@ -15,8 +15,8 @@ enum { LINKS_MAX = 40 /* the kernel's limit */ };
  * path. */
 struct walk {
     const struct identity *who;
-    uid_t trusted;      /* trusted besides root, if who is NULL */
-    safe_path_see *see; /* NULL: the rights of who decide */
+    uid_t trusted;      /* trusted besides root, if `who` is NULL */
+    safe_path_see *see; /* NULL: the rights of `who` decide */
     void *context;
     int fd;            /* the directory reached so far */
     bool is_loose;     /* only the sticky bit protects its entries */
@@ -51,8 +51,8 @@ static bool has_acl(int fd, const struct stat *st)
            (errno != ENODATA && errno != ENOTSUP);
 }
 
-/* Whether who owns the file of st; if who is NULL, whether anybody other than
- * root and trusted owns it. */
+/* Whether `who` owns the file of st; if `who` is NULL, whether anybody other
+ * than root and trusted owns it. */
 static bool is_owned(const struct stat *st, const struct identity *who,
                      uid_t trusted)
 {
@@ -93,7 +93,8 @@ bool safe_path_is_writable(const struct safe_path *at,
 
 /* --- Walking ------------------------------------------------------------- */
 
-/* Judges a directory of the walk by the rights of who. Returns 0 or -errno. */
+/* Judges a directory of the walk by the rights of `who`. Returns 0 or
+ * -errno. */
 static int judge(struct walk *walk, int fd, const struct stat *st)
 {
     struct statfs system;

@@ -186,8 +186,8 @@ static int allow_socket(scmp_filter_ctx filter, uint32_t family, uint32_t type,
     return allow(filter, SCMP_SYS(socket), ARRAY_LEN(compares), compares);
 }
 
-/* Allows TCP sockets, and UDP sockets if sends_udp. MPTCP sockets stay refused,
- * since Landlock does not control their connections. */
+/* Allows TCP sockets, and UDP sockets if `sends_udp`. MPTCP sockets stay
+ * refused, since Landlock does not control their connections. */
 static int allow_sockets(scmp_filter_ctx filter, bool sends_udp)
 {
     static const uint32_t families[] = {AF_INET, AF_INET6};
@@ -260,7 +260,7 @@ static int configure(scmp_filter_ctx filter, bool kills)
     /* Old kernels may lack the following attributes. SSB: kernels before 5.16
      * would slow down all threads of a process with a filter, to mitigate
      * speculation attacks, but the server runs no foreign code. LOG: refused
-     * calls go to the audit log, as they do anyway with kills. */
+     * calls go to the audit log, as they do anyway with `kills`. */
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
     if (!kills)
         (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_LOG, 1);

@@ -58,10 +58,10 @@ struct certificate_files {
 };
 
 /* certificate_files_read_pair() and the next two functions return the file from
- * files if it was read already, or else read it. If this process may no longer
- * read a file, its content is taken from before, the earlier reading (NULL:
- * there is none). They return 0; -ENOMEM; or another -errno with the reason in
- * fault, to be put behind the file's name (*path_out). */
+ * `files` if it was read already, or else read it. If this process may no
+ * longer read a file, its content is taken from `before`, the earlier reading
+ * (NULL: there is none). They return 0; -ENOMEM; or another -errno with the
+ * reason in fault, to be put behind the file's name (*path_out). */
 MUST_USE int certificate_files_read_pair(struct certificate_files *files,
                                          const struct certificate_files *before,
                                          const char *chain, const char *key,
@@ -82,7 +82,7 @@ MUST_USE int certificate_files_read_tickets(
 
 /* Reads a managed file (managed.h), which has a certificate and its key. If the
  * file is missing or damaged, the earlier reading stays in use, or else a
- * self-made placeholder for names, until the file changes. fault says what is
+ * self-made placeholder for `names`, until the file changes. fault says what is
  * wrong with an existing file, or is "". Returns 0 or -ENOMEM. */
 MUST_USE int certificate_files_read_managed(
     struct certificate_files *files, const struct certificate_files *before,

@@ -25,7 +25,7 @@ enum { CERTIFICATES_WARN_S = 14 * 24 * 3600 }; /* time before an expiry */
 struct certificates; /* opaque */
 
 /* Reads all certificates that options name; options must outlive the result.
- * tickets is used if no file of ticket keys is named. before is the last
+ * tickets is used if no file of ticket keys is named. `before` is the last
  * reading, or NULL. Returns 0, and sets *certificates_out to NULL if no
  * certificate is named; -EINVAL, with the bad lines in faults; or -ENOMEM.
  * warnings gets problems that are no faults, such as a file that cannot be read

@@ -35,7 +35,7 @@ void managed_told_name(const struct managed_certificate *certificate,
 void managed_told_put(const struct managed_told *told, struct buf *text);
 void managed_told_parse(struct managed_told *told, struct bytes text);
 
-/* Reads the certificate's file. told is empty if there is none. */
+/* Reads the certificate's file. `told` is empty if there is none. */
 void managed_told_read(struct managed_told *told,
                        const struct managed_certificate *certificate);
 

@@ -18,7 +18,7 @@
  * server passes it to sprintd-acme, and to itself when it changes its user. */
 #define STATE_FOLDER_VARIABLE "SPRINTD_STATE"
 
-/* Writes the path of the folder. It is the first of these that is set: told,
+/* Writes the path of the folder. It is the first of these that is set: `told`,
  * STATE_FOLDER_VARIABLE, STATE_DIRECTORY (set by systemd),
  * $XDG_DATA_HOME/sprintd, and STATE_FOLDER_DEFAULT for root or
  * ~/.local/share/sprintd for others. Returns false if none is set, or if the

@@ -29,8 +29,8 @@ struct upstream_trust_fault {
 };
 
 /* Makes the trust for servers that are asked over TLS. options were checked,
- * and name such a server. before is the trust of the configuration that is
- * being replaced, and earlier are that configuration's options; both may be
+ * and name such a server. `before` is the trust of the configuration that is
+ * being replaced, and `earlier` are that configuration's options; both may be
  * NULL. Returns false with the reason in fault. */
 MUST_USE bool upstream_trust_open(struct tls_trust **trust_out,
                                   const struct options *options,
