@@ -58,7 +58,7 @@ struct encoder_counts {
 
 struct encoder {
     size_t streams_max;
-    size_t streams;      /* open now */
+    size_t streams;      /* streams open now */
     uint64_t turn_left;  /* bytes left in this turn; a byte of gzip counts as
                             ENCODER_GZIP_COST */
     struct list stalled; /* sources waiting for the next turn */

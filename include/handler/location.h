@@ -74,8 +74,8 @@ struct location_options {
     bool certificate_is_local;    /* some hosts use this machine's authority */
     uint64_t acme;                /* whether certificates may be managed */
     struct texts certificate_key; /* files; empty: the certificate's files */
-    const char *client_ca;        /* NULL: clients are asked for nothing */
-    uint64_t client_certificate;  /* enum tls_client */
+    const char *client_ca; /* NULL: clients are asked for no certificate */
+    uint64_t client_certificate; /* enum tls_client */
 
     const char *hsts; /* field value sent over https; NULL: no field */
 

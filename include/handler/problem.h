@@ -19,7 +19,7 @@ enum {
 
 struct problem {
     unsigned status;
-    struct bytes detail; /* for people; may be empty */
+    struct bytes detail; /* text for people; may be empty */
     struct bytes fields; /* whole lines to be added to the head */
     /* Further members. The list ends with the name NULL. A member whose text
      * is NULL has number as its value. */

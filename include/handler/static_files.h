@@ -45,7 +45,7 @@ struct static_files_options {
     struct encode encode;                /* how listings are compressed */
     const struct forwarded_trust *trust; /* borrowed: proxies to believe */
     bool strips_prefix; /* find files by the path behind the location's */
-    bool autoindex;     /* list directories that have no index.html */
+    bool autoindex;     /* list directories that have no index */
     bool show_hidden;   /* serve names that begin with a dot */
 };
 

@@ -13,7 +13,7 @@ struct counted_address {
     uint64_t key;
     uint32_t open; /* open connections; 0: the entry is free */
     uint32_t next; /* number of the chain's next entry; 0: there is none */
-    /* Number of its chain, so that the key is hashed only once. */
+    /* Number of the entry's chain, so that the key is hashed only once. */
     uint32_t chain;
 };
 

@@ -50,7 +50,7 @@ static void stall(struct coded_source *coded)
         list_put_last(&encoder->stalled, &coded->stalled);
 }
 
-/* Reads some of part, behind len bytes of it that have been read. A pipe
+/* Reads some bytes of `part`, behind `len` bytes that were read already. A pipe
  * contains all bytes of its part. */
 static ssize_t read_some(const struct part *part, char *to, size_t len)
 {
@@ -192,7 +192,7 @@ static struct piece next(struct source *source, uint64_t at_most)
     struct piece piece;
 
     if (coded->state == PIECE_LATER && coded->in.len == 0)
-        coded->state = PIECE_MORE; /* inner has woken the exchange since */
+        coded->state = PIECE_MORE; /* inner has woken the exchange since then */
     do {
         if (is_hungry(coded, &step) && !pull_inner(coded))
             return (struct piece){.state = PIECE_FAILED};

@@ -22,7 +22,7 @@
  * hold only the batch that is being written.
  */
 enum {
-    BATCH_NAMES_MAX = 64, /* names read and statted per fill */
+    BATCH_NAMES_MAX = 64, /* names that are read and statted in each fill */
     BATCH_BYTES_MAX = BATCH_NAMES_MAX * LISTING_NAME_BYTES_MAX,
     /* Names read ahead, of NAME_MAX bytes each, and one more batch. */
     NAMES_BYTES_MAX = LISTING_SORT_MAX * 256 + BATCH_BYTES_MAX,

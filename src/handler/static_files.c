@@ -269,7 +269,7 @@ static void answer_other(struct static_files *files, struct exchange *exchange,
     file_entry_release(entry);
 }
 
-/* Answers with the entry that name leads to. name was found for asked. Takes
+/* Answers with the entry of `name`, which was found for the path `asked`. Takes
  * over the reference to entry. */
 static void answer_entry(struct static_files *files, struct exchange *exchange,
                          struct bytes asked, struct bytes name,

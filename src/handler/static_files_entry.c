@@ -66,8 +66,8 @@ struct file_entry *static_files_acquire(struct static_files *files,
 /* The longest path: an index has up to 255 bytes, a suffix has fewer. */
 enum { OWN_PATH_MAX = HTTP1_LINE_BYTES_MAX + TRY_FILES_TEXT_MAX + 300 };
 
-/* Returns the path in the site of a name below the root that was found for
- * asked. */
+/* Returns the path in the site of `name`, a name below the root that was found
+ * for the path `asked`. */
 static struct bytes own_path(const struct static_files *files,
                              const struct exchange *exchange,
                              struct bytes asked, struct bytes name,

@@ -46,7 +46,7 @@ struct file_entry *static_files_acquire(struct static_files *files,
                                         const struct request *request,
                                         struct bytes name);
 
-/* Returns whether the file that name leads to may answer a request for asked.
+/* Returns whether the file at `name` may answer a request for the path `asked`.
  * If it may not, the exchange was answered, or waits. */
 bool static_files_admit(const struct static_files *files,
                         struct exchange *exchange, struct bytes asked,

@@ -210,8 +210,8 @@ static void visit(struct round *round, const char *folder)
     }
 }
 
-/* Puts home, in which special characters of glob() are escaped, and place into
- * pattern. Returns false if the pattern is too long. */
+/* Writes a pattern for glob(): `home`, in which special characters are escaped,
+ * and `place`. Returns false if the pattern is too long. */
 static bool put_pattern(char pattern[PATH_MAX], const char *home,
                         const char *place)
 {

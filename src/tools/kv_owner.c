@@ -51,8 +51,8 @@ static int refuse_gift(const char *path, uid_t owner)
     return EX_NOPERM;
 }
 
-/* Copies the folder that contains path to above, and returns the last name of
- * path. Returns NULL if path is too long. */
+/* Copies the folder that contains `path` into `above`, and returns the last
+ * name of `path`. Returns NULL if `path` is too long. */
 static const char *split(const char *path, char above[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
@@ -186,10 +186,10 @@ int kv_owner_become(const char *path, bool makes, const char **path_out)
 
 /* --- Where a copy goes --------------------------------------------------- */
 
-/* Opens the folder of a copy for root. Either nobody else can change its path,
- * or only the store's owner can change the path and owns the folder. That user
- * could have made or written any copy there anyway. Returns a descriptor or
- * -errno. */
+/* Opens the folder of a copy for root, if nobody else can change its path. Also
+ * opens it if only the store's owner can change the path and the folder belongs
+ * to that user, who could have made or written any copy there anyway. Returns a
+ * descriptor or -errno. */
 static int open_by_root(const char *store, const char *folder,
                         struct safe_folder *about_out)
 {

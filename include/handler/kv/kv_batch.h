@@ -44,9 +44,9 @@ struct kv_batch_limits {
 };
 
 struct kv_batch_fault {
-    unsigned status;  /* 400, 413, 428, 503 */
+    unsigned status;  /* 400, 413, 428 or 503 */
     size_t line;      /* counted from 1; 0: no particular line */
-    const char *text; /* for people */
+    const char *text; /* message for people */
     size_t member_len;
     char member[KV_BATCH_MEMBER_BYTES_MAX]; /* name of the faulty member */
 };

@@ -32,7 +32,7 @@
 
 enum {
     KV_TOKENS_MAX = 1000,    /* lines with a token, in one file */
-    KV_TOKEN_BYTES_MIN = 16, /* shorter ones are easy to guess */
+    KV_TOKEN_BYTES_MIN = 16, /* shorter tokens are easy to guess */
     KV_TOKEN_BYTES_MAX = 255
 };
 

@@ -312,9 +312,9 @@ static void invalidate_forms(struct cache_store *store, struct buf *key,
 }
 
 /* Invalidates the stored answers of an address: reference, or the request's own
- * address if reference is NULL. Readers may have asked in other forms than the
- * writer: in a form that only a proxy or a framework adds, or, behind the same
- * proxy, in the writer's form and one more. */
+ * address if reference is NULL. Answers go in every form in which readers may
+ * have asked: in a form that only a proxy or a framework adds, or, if reader
+ * and writer are behind the same proxy, in the writer's form and one more. */
 static void invalidate(struct cached *cached, const struct exchange *exchange,
                        const struct bytes *reference)
 {

@@ -25,7 +25,8 @@ struct ask {
     struct cache_found found;
     struct cache_reader place; /* reader's position in found's body */
     bool has_place;
-    struct fetch *hand; /* if not NULL, the result instead of found */
+    /* Fetch whose answer is the result instead of found, or NULL. */
+    struct fetch *hand;
     struct cached_note note;
     struct buf own; /* memory of note.own */
     struct cache_control control;

@@ -144,7 +144,7 @@ void cached_answer_none(struct cached *cached, struct exchange *exchange);
 
 /* --- cached_request.c ---------------------------------------------------- */
 
-/* Copies the request of from into to. If earlier is not NULL, the copy asks
+/* Copies the request of `from` into `to`. If earlier is not NULL, the copy asks
  * whether that entry is still valid; if gap is not NULL either, the copy asks
  * for the gap. The copy points into the block returned, which the caller frees
  * by free(3). Returns NULL when there is no memory. */
@@ -253,10 +253,10 @@ void cached_hand_over(struct cached *cached, struct exchange *exchange,
  * would believe that this server has authorized it. */
 bool cached_is_purge(const struct request *request);
 
-/* Answers a PURGE. It removes the answers of the address that it names, or of
- * all addresses that begin with it, if its path ends in '*', or the answers
- * that have the tags in its fields. Programs on this machine may purge, and
- * clients with a token. Returns false if the request is no PURGE. */
+/* Answers a PURGE. It names the answers to be removed in one of three ways: by
+ * an address; by the begin of addresses, if its path ends in '*'; by the tags
+ * in its fields. Programs on this machine may purge, and clients with a token.
+ * Returns false if the request is no PURGE. */
 bool cached_answer_purge(struct cached *cached, struct exchange *exchange);
 
 /* --- cached_ask.c -------------------------------------------------------- */

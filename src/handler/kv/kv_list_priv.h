@@ -26,7 +26,7 @@ struct kv_listing {
     bool with_values;
     bool is_in_value; /* the next entry is written up to its value */
     bool is_text;     /* the value is text, not base64 */
-    uint64_t asker;   /* key of the address that pays for its memory */
+    uint64_t asker; /* key of the address that pays for the listing's memory */
     size_t value_at;
     size_t values_left; /* bytes of values that may still be written */
     size_t limit;       /* entries to ask for, beyond those asked for already */

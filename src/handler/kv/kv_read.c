@@ -10,7 +10,7 @@ enum { LONG_BYTES = 16384 };
 /* A long value that is being sent. */
 struct sending {
     struct kv_memory *memory; /* counts the value's bytes */
-    uint64_t asker;           /* key of the address that they are counted for */
+    uint64_t asker; /* key of the address for which the bytes are counted */
     struct kv_value *value;
 };
 

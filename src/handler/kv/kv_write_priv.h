@@ -37,7 +37,7 @@ struct kv_writing {
     struct kv_batch *batch; /* NULL: the request is no batch */
     struct kv_pass pass;
     size_t charged; /* bytes of memory charged for the body */
-    uint64_t asker; /* key of the address that they are charged to */
+    uint64_t asker; /* key of the address that these bytes are charged to */
     size_t results_at;
     /* The members from here on are not set before they are used. */
     char key[KV_KEY_BYTES_MAX];

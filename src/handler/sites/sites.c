@@ -238,11 +238,12 @@ static const struct place *route_without(struct sites *sites,
 
 /*
  * Returns the place for a path with an encoded slash. The server behind the
- * place may take it for a slash, or for a part of a name ("/@scope%2fname"). So
- * the path passes only if both readings lead to the same place, whose rules
- * then apply, and neither reading is redirected; or if the operator allows
- * encoded slashes always. This server itself takes them for slashes, as most
- * servers do. Returns NULL if the path does not pass.
+ * place may take the encoded slash for a slash, or for a part of a name
+ * ("/@scope%2fname"). The path passes if both readings lead to the same place,
+ * whose rules then apply, and if neither reading is redirected. The path also
+ * passes if the operator always allows encoded slashes. This server itself
+ * takes them for slashes, as most servers do. Returns NULL if the path does not
+ * pass.
  */
 static struct place *route_slashes(struct sites *sites,
                                    struct exchange *exchange,
@@ -257,7 +258,7 @@ static struct place *route_slashes(struct sites *sites,
 
     if (!path_clean(raw, sites->path, &exchange->path))
         return NULL;
-    if (exchange->path.clean.data == storage) /* storage is local */
+    if (exchange->path.clean.data == storage) /* storage ends with this call */
         exchange->path.clean.data = memcpy(sites->path, storage, raw.len);
     place = follow_path(sites, exchange, rest_out);
     passes = place->handler.slash == HANDLER_SLASH_ALWAYS ||

@@ -122,8 +122,8 @@ static bool is_closed(const struct place *place)
     return place->respond && place->options->respond_status >= 400;
 }
 
-/* Whether other demands something that place does not demand. Addresses do not
- * count. */
+/* Whether `other` demands something that `place` does not demand. Addresses do
+ * not count. */
 static bool asks_more(const struct place *other, const struct place *place)
 {
     const struct location_options *a = other->options;
@@ -133,7 +133,7 @@ static bool asks_more(const struct place *other, const struct place *place)
            (a->limiter && a->limiter != b->limiter) || is_closed(other);
 }
 
-/* Whether other might refuse a client that place admits. */
+/* Whether `other` might refuse a client that `place` admits. */
 static bool is_stricter(const struct place *other, const struct place *place)
 {
     const struct location_options *a = other->options;

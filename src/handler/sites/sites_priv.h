@@ -76,8 +76,8 @@ static inline const struct server_defaults *sites_defaults(const struct sites
     return &sites->options.cache.defaults;
 }
 
-/* Returns the mount that leads raw and whose paths may be any bytes. Returns
- * NULL if there is none; then the caller cleans raw. */
+/* Returns the mount of the path `raw` whose paths may be any bytes. Returns
+ * NULL if there is none; then the caller cleans the path. */
 static inline struct place *sites_find_raw(struct sites *sites,
                                            struct bytes raw)
 {
@@ -111,7 +111,7 @@ MUST_USE struct sites *sites_make(const struct sites_options *options,
 
 /* --- sites_proxied.c ----------------------------------------------------- */
 
-/* Whether list has named the proxy. */
+/* Whether the proxy was named in list. */
 bool sites_names_proxied(const struct proxied *proxied,
                          const struct texts *list);
 
