@@ -42,8 +42,8 @@ struct evict_node {
     struct list list_node;
     struct heap_node heap; /* for gdsf and saved only */
     uint32_t frequency;    /* gdsf, saved: hits; sieve: 1 once visited */
-    /* Set by the owner: how many more entries the node represents, whose bytes
-     * are included in its own (miniature.h). Otherwise 0. */
+    /* Set by the owner: how many more entries the node represents
+     * (miniature.h), or 0. The node's bytes include theirs. */
     uint32_t others;
     /* Set by the owner, for saved: how many milliseconds it takes to fetch the
      * entry again. */

@@ -12,7 +12,7 @@
  * A few large keys hold most of the bytes, so a uniform sample of keys would be
  * far off in bytes. Therefore a key is sampled with a probability of 1/w, where
  * w falls with the key's size. The sampled key stands for w keys of its size,
- * and takes as much room as all of them:
+ * and takes the room of all these keys:
  *
  *    w = W             up to `unit` bytes, about the mean size of requests
  *    w = W unit/bytes  above, but at least 1: all of the largest are sampled

@@ -9,7 +9,7 @@
  *
  * Open files stay usable. Landlock does not control stat(2), readlink(2),
  * connecting to a unix socket by its path, and changes of attributes (chmod,
- * chown, times); seccomp_filter refuses the latter.
+ * chown, times). seccomp_filter refuses changes of attributes.
  *
  * Thread: the main thread's. The domain covers the calling thread and those
  *         that it starts later, so it is entered before there is a second one.

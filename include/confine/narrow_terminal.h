@@ -2,9 +2,10 @@
  * narrow_terminal - limits what a process that gives up root can do with root's
  * terminal.
  *
- * A shell opens its terminal for reading and writing, and passes that on as
- * standard input and output alike. A process that keeps such a descriptor, or
- * an attacker who takes over the process, can read what root types there later.
+ * A shell opens its terminal for reading and writing, and passes this
+ * descriptor on as standard input and output alike. A process that keeps such a
+ * descriptor, or an attacker who takes over the process, can read what root
+ * types there later.
  *
  * Thread: any, while it is root: nobody else can open root's terminal.
  */

@@ -70,8 +70,9 @@ static void release_health(struct shared_health *health)
         free(health);
 }
 
-/* Gives the proxy with that number health, whose reference it takes over.
- * Returns false, with nothing changed, if there is no memory. */
+/* Sets the shared data of the proxy with that number to `health`, whose
+ * reference it takes over. Returns false, with nothing changed, if there is no
+ * memory. */
 static bool share(struct proxies *proxies, size_t number,
                   struct shared_health *health)
 {
