@@ -198,7 +198,7 @@ static bool read_batch(struct listing *listing)
 {
     if (!listing->directory && !open_directory(listing))
         return false;
-    /* From now on, this directory was read most recently. */
+    /* This directory is now the one read most recently. */
     list_drop(&listing->list_node);
     list_put_last(&listing->group->open, &listing->list_node);
     for (int i = 0; i < BATCH_NAMES_MAX; i++) {
