@@ -114,7 +114,8 @@ def _fast_table(found, by_link):
         [[f"{row.workers} x {row.calls}", row.per_second, row.kib_per_second,
           *over_link(row), *_cells(found[row])] for row in FAST],
         "The original's 9,621.0 KB/s, of requests and replies, are 78.8 "
-        f"Mbit/s; a link of {LINK_MBIT} carries the heads of packets, too, "
+        "Mbit/s, as httperf's KB have 1,024 bytes; "
+        f"a link of {LINK_MBIT} carries the heads of packets, too, "
         f"here of both directions ({LINK_CALLS} calls a connection, enough to "
         "fill it). A link alone would give the same rate in all rows, "
         "whatever the "
