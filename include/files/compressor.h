@@ -1,32 +1,34 @@
 /*
- * compressor - threads beside the workers that compress, once for all of them,
- * what workers order; and the shelf where results wait to be fetched.
+ * compressor - threads that compress what workers order, once for all workers;
+ * and a shelf where the results wait to be fetched.
  *
  *   worker --ask--> QUEUED -> RUNNING -> READY, HOPELESS or FAILED
  *             ^                             |
  *             +-------- asked again <-------+     (no worker is told: one that
  *                                                  still wants it asks again)
  *
- * An order is known by the version of what it is made of, by its coding, its
- * dictionary and its effort: whichever worker asks, and however often, it is
- * made once. Orders that are quickly made go before slow ones. Slow orders have
- * a small part of the processor's time while requests come
- * (compressor_share.c).
+ * An order is identified by the version of its text, its coding, its dictionary
+ * and its effort. Each order is made once, whichever workers ask, and however
+ * often. Quick orders go before slow ones. While requests come, slow orders
+ * have a small part of the processor's time (compressor_share.c).
  *
  * A result leaves the shelf when every worker has fetched it, or when the shelf
- * is full and it is the oldest; the newest stays, however long. That something
- * does not get smaller by 5 % is remembered in the same way.
+ * is full and the result is the oldest. The newest result stays until the next
+ * one comes, even if it is longer than the whole shelf. Texts that do not get
+ * smaller by 5 % are remembered on the shelf in the same way.
  *
- * Threads open nothing and write nothing: a text comes with its order, or a
- * descriptor, of which a duplicate is read. A file whose stamp is another
- * before or after reading than in the order gives no result. A dictionary is
- * opened by who places the order, and compared with its hash when it is read.
+ * The threads open nothing and write nothing: an order brings its text, or a
+ * descriptor, of which a duplicate is read. A file gives no result when its
+ * stamp, before or after the reading, differs from the order's. The worker that
+ * places an order opens its dictionary; when the dictionary is read, its bytes
+ * are compared with its hash.
  *
- * The stamp may be of anything that has versions, as long as no two have the
- * same: a device of UINT64_MAX is no file's.
+ * A stamp may stand for any text that has versions, as long as no two versions
+ * have the same stamp. No file has UINT64_MAX as its device, so this number may
+ * mark other texts.
  *
- * Thread: create, stop and destroy the main thread's; the rest any, under one
- *         mutex that nobody holds for more than a few steps.
+ * Thread: create, stop and destroy are for the main thread; the rest for any,
+ *         under one mutex that is held for only a few steps.
  * Owns:   copies of texts, duplicates of descriptors, the results on the shelf.
  */
 #ifndef FILES_COMPRESSOR_H
@@ -42,21 +44,24 @@
 
 enum {
     COMPRESSOR_THREADS_MAX = 16,
-    /* Orders that wait or are being made: in all, those with a descriptor,
-     * slow ones, and slow ones with a descriptor. */
+    /* The most orders that wait or are being made; and the most descriptors
+     * that these have; then the same two limits for slow orders alone. */
     COMPRESSOR_QUEUE_MAX = 256,
     COMPRESSOR_DESCRIPTORS_MAX = 16,
     COMPRESSOR_SLOW_MAX = 32,
     COMPRESSOR_SLOW_DESCRIPTORS_MAX = 8,
-    COMPRESSOR_TEXT_BYTES_MAX = 65536, /* text that comes with an order */
-    COMPRESSOR_SHELF_MAX = 4096,       /* settled orders that are remembered */
+    COMPRESSOR_TEXT_BYTES_MAX = 65536, /* the longest text that an order may
+                                          bring */
+    COMPRESSOR_SHELF_MAX = 4096,       /* the most settled orders that are
+                                          remembered */
     COMPRESSOR_SHELF_BYTES_MAX = 32 << 20,
-    COMPRESSOR_RETRY_MS = 10000,  /* then a failed order is tried again */
-    COMPRESSOR_WORTH_PERCENT = 95 /* of the plain size: a larger result is
-                                     not worth keeping */
+    COMPRESSOR_RETRY_MS = 10000,  /* after so long a failed order may be tried
+                                     again */
+    COMPRESSOR_WORTH_PERCENT = 95 /* of the plain size: a result that is larger
+                                     is not kept */
 };
 
-/* What came of an order: counted, and the same for all. */
+/* The result of an order; reference-counted, and shared by all workers. */
 struct coded_body {
     atomic_uint refs;
     size_t len;
@@ -71,30 +76,32 @@ struct compress_order {
     struct file_stamp stamp;
     enum coding coding;
     enum codec_effort effort;
-    struct bytes text; /* COMPRESSOR_TEXT_BYTES_MAX at most; data NULL: fd */
-    int fd;            /* stamp.bytes are read from here then */
-    struct dictionary *dictionary; /* borrowed; NULL but for CODING_DCZ */
+    struct bytes text; /* COMPRESSOR_TEXT_BYTES_MAX at most; data is NULL when
+                          fd has the text */
+    int fd;            /* stamp.bytes are read from here when text is NULL */
+    struct dictionary *dictionary; /* borrowed; NULL except for CODING_DCZ */
 };
 
 enum compressor_answer {
     COMPRESSOR_READY,
-    COMPRESSOR_LATER,    /* not ready: ask again */
+    COMPRESSOR_LATER,    /* not ready; the worker may ask again */
     COMPRESSOR_HOPELESS, /* the result is not small enough */
-    COMPRESSOR_REFUSED   /* too many orders, no memory, or it has failed */
+    COMPRESSOR_REFUSED   /* too many orders, no memory, or a failure */
 };
 
 struct compressor; /* opaque */
 
-/* 0 or -errno. workers: how many fetch results. told gets what is counted, and
- * lives longer. */
+/* Creates the compressor and starts its threads. Returns 0 or -errno. workers
+ * is how many workers fetch results. told gets the statistics, and must outlive
+ * the compressor. */
 MUST_USE int compressor_create(struct compressor **compressor_out,
                                unsigned threads, unsigned workers,
                                struct counter told[STATS_COMPRESS_NUMBERS]);
-void compressor_stop(struct compressor *compressor);    /* threads have ended */
+void compressor_stop(struct compressor *compressor);    /* ends threads */
 void compressor_destroy(struct compressor *compressor); /* NULL is accepted */
 
-/* Tells what is known of that order. When nothing is known, the order is
- * placed. With COMPRESSOR_READY one reference to the result is the caller's. */
+/* Returns what is known of the order, and places the order when nothing is
+ * known. With COMPRESSOR_READY one reference to the result is the caller's. */
 enum compressor_answer compressor_ask(struct compressor *compressor,
                                       const struct compress_order *order,
                                       uint64_t now_ms,

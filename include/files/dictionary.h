@@ -1,14 +1,15 @@
 /*
- * dictionary - one version of a file that clients have, kept so that they can
- * be sent the next as the difference (RFC 9842).
+ * dictionary - one version of a file that clients may have. It is kept so that
+ * these clients can be sent the file's next version as a difference from it
+ * (RFC 9842).
  *
- * It is a file named by its hash in a folder of the server's own; what is read
- * of it is compared with the hash. A dictionary that is found to be damaged is
- * not used again.
+ * A dictionary is a file in a folder of the server's own, and its name contains
+ * the hash of its bytes. Bytes that are read are compared with the hash; a
+ * dictionary that is found to be damaged is not used again.
  *
- * Thread: any; counted, and unchanged but for that.
- * Owns:   nothing; the folder is its store's, and stays open as long as anybody
- *         opens dictionaries.
+ * Thread: any; only the reference count and is_damaged change.
+ * Owns:   nothing; the folder's descriptor is the store's, and stays open as
+ *         long as anybody opens dictionaries.
  */
 #ifndef FILES_DICTIONARY_H
 #define FILES_DICTIONARY_H
@@ -20,7 +21,8 @@
 
 enum {
     DICTIONARY_BYTES_MAX = 16 << 20,
-    /* Rule, time and hash, in hexadecimal, and what lies between; then NUL. */
+    /* Rule, time and hash in hexadecimal, with a hyphen between each two; then
+     * NUL. */
     DICTIONARY_NAME_SIZE = 16 + 1 + 16 + 1 + 2 * DICTIONARY_HASH_BYTES + 1
 };
 
@@ -30,27 +32,29 @@ struct dictionary {
     int folder;
     uint64_t bytes;
     char name[DICTIONARY_NAME_SIZE];
-    /* The name of the file is made of these three. */
-    uint64_t rule;       /* the rule whose answers alone it is for */
-    int64_t modified_ns; /* mtime of the file that it copies */
+    /* The next three members make the file's name. */
+    uint64_t rule;       /* only answers under this rule may use it */
+    int64_t modified_ns; /* mtime of the file that was copied */
     uint8_t hash[DICTIONARY_HASH_BYTES]; /* SHA-256 */
 };
 
-/* Writes the file's name, made of the three. */
+/* Writes the file's name from rule, modified_ns and hash. */
 void dictionary_write_name(struct dictionary *dictionary);
 
-/* Reads the three out of a name. False: it is no dictionary's. */
+/* Reads rule, modified_ns and hash out of a name. Returns false when the name
+ * is not that of a dictionary. */
 MUST_USE bool dictionary_read_name(struct dictionary *dictionary,
                                    const char *name);
 
 void dictionary_hold(struct dictionary *dictionary);
 void dictionary_release(struct dictionary *dictionary); /* NULL is accepted */
 
-/* Opens the file: a descriptor or -errno. One that is gone is damaged, too. */
+/* Opens the file. Returns a descriptor or -errno. A dictionary whose file is
+ * gone is marked as damaged. */
 MUST_USE int dictionary_open(struct dictionary *dictionary);
 
-/* Reads the dictionary's bytes out of fd into memory of codec_meter_allocate().
- * NULL: it is damaged, or they cannot be had now. */
+/* Reads the dictionary's bytes from fd into memory of codec_meter_allocate().
+ * Returns NULL when the dictionary is damaged, or cannot be read now. */
 MUST_USE char *dictionary_read(struct dictionary *dictionary, int fd,
                                const atomic_bool *stops,
                                struct codec_meter *meter);

@@ -1,8 +1,9 @@
 /*
- * dictionary_notes - the files that are to be kept as dictionaries, each once,
- * for the thread that does it.
+ * dictionary_notes - a queue of files that a thread is to keep as dictionaries;
+ * each version of a file is queued once.
  *
- * Thread: its owner's, one at a time; a note that was taken is the taker's.
+ * Thread: one at a time, as its owner arranges; whoever takes a note owns the
+ *         note.
  * Owns:   copies of texts, duplicates of descriptors.
  */
 #ifndef FILES_DICTIONARY_NOTES_H
@@ -13,24 +14,24 @@
 #include "files/file_stamp.h"
 
 enum {
-    DICTIONARY_NOTES_MAX = 8, /* notes that wait */
-    DICTIONARY_SEEN_MAX = 256 /* files that are remembered */
+    DICTIONARY_NOTES_MAX = 8, /* most notes that wait */
+    DICTIONARY_SEEN_MAX = 256 /* most files that are remembered */
 };
 
-/* A file that clients are told to keep. */
+/* A file that clients are told to keep as a dictionary. */
 struct dictionary_note {
     uint64_t rule;
     struct file_stamp stamp;
-    struct bytes text; /* stamp.bytes of it; data NULL: fd has them */
-    int fd;            /* read from the beginning, by a duplicate */
+    struct bytes text; /* stamp.bytes long; data is NULL when fd has the text */
+    int fd;            /* a duplicate of it is read, from the beginning */
 };
 
-/* A note with copies of its own. */
+/* A note in the queue, which owns its text and descriptor. */
 struct dictionary_noted {
     struct list list_node;
     uint64_t rule;
     struct file_stamp stamp;
-    char *text; /* stamp.bytes; NULL: fd has them */
+    char *text; /* stamp.bytes long; NULL when fd has the text */
     int fd;
 };
 
@@ -47,15 +48,16 @@ struct dictionary_notes {
 void dictionary_notes_init(struct dictionary_notes *notes);
 void dictionary_notes_fini(struct dictionary_notes *notes);
 
-/* Notes a file, unless it has been noted. False: not now, too many wait, or
- * there is no memory. */
+/* Notes a file, unless it was noted before. Returns false when too many notes
+ * wait, or there is no memory or descriptor. */
 MUST_USE bool dictionary_notes_put(struct dictionary_notes *notes,
                                    const struct dictionary_note *note);
 
-/* Takes a note, which is the caller's then; NULL: none waits. */
+/* Takes the oldest note, which the caller owns then; NULL when none waits. */
 struct dictionary_noted *dictionary_notes_take(struct dictionary_notes *notes);
 
-/* Lets a note that was taken be put again. */
+/* Forgets that the file of a taken note was noted, so that it may be noted
+ * again. */
 void dictionary_notes_forget(struct dictionary_notes *notes,
                              const struct dictionary_noted *note);
 

@@ -1,10 +1,10 @@
 /*
- * dictionary_shelf - which versions are kept, and which have to go: of each
- * rule the newest, by the time of their files, and of two of the same time the
- * one that came later; of all together as many, and as many bytes, as there is
- * room for.
+ * dictionary_shelf - decides which dictionaries are kept. Of each rule the
+ * newest versions are kept, by the time of their files; of two with the same
+ * time, the one that came later counts as newer. The number of all
+ * dictionaries, and that of their bytes, is limited, too; the oldest go first.
  *
- * Thread: the owner's, one at a time.
+ * Thread: one at a time, as its owner arranges.
  * Owns:   one reference to each.
  */
 #ifndef FILES_DICTIONARY_SHELF_H
@@ -14,7 +14,8 @@
 
 enum {
     DICTIONARY_VERSIONS_MAX = 7, /* versions of a rule besides the newest */
-    DICTIONARY_SHELF_MAX = 128   /* of all rules, former ones included */
+    DICTIONARY_SHELF_MAX = 128   /* most dictionaries of all rules, even of
+                                    rules no longer in use */
 };
 #define DICTIONARY_SHELF_BYTES_MAX (256ull << 20)
 
@@ -24,31 +25,33 @@ struct dictionary_shelf {
     size_t count;
     struct dictionary_place {
         struct dictionary *item;
-        bool is_checked;                /* its bytes had the hash */
-    } places[DICTIONARY_SHELF_MAX + 1]; /* by the order in which they came */
+        bool is_checked;                /* its bytes were compared, or are
+                                           being */
+    } places[DICTIONARY_SHELF_MAX + 1]; /* in the order in which they came */
     size_t gone_count;
-    struct dictionary *gone[DICTIONARY_SHELF_MAX + 1]; /* to be removed */
+    struct dictionary *gone[DICTIONARY_SHELF_MAX + 1]; /* whose files are to be
+                                                          removed */
 };
 
-/* Finds the place of a dictionary. NULL: it is not there. */
+/* Finds the place of a dictionary; NULL when it is not on the shelf. */
 struct dictionary_place *dictionary_shelf_find(
     struct dictionary_shelf *shelf, uint64_t rule,
     const uint8_t hash[DICTIONARY_HASH_BYTES]);
 
-/* Whether the dictionary is not there yet, and would stay. */
+/* Whether the dictionary is not on the shelf yet, and would stay if added. */
 bool dictionary_shelf_wants(struct dictionary_shelf *shelf,
                             const struct dictionary *item);
 
-/* Takes item over. It, and others, may be among the gone then, which must be
- * empty before. */
+/* Takes item over. Moves dictionaries that have to go, perhaps item itself, to
+ * gone, which must be empty before. */
 void dictionary_shelf_add(struct dictionary_shelf *shelf,
                           struct dictionary *item, bool is_checked);
 
-/* Lets damaged dictionaries go. */
+/* Moves damaged dictionaries to gone. */
 void dictionary_shelf_sort_out(struct dictionary_shelf *shelf);
 
-/* Takes one of the dictionaries that are gone, whose reference is the caller's;
- * NULL: none. */
+/* Takes a dictionary out of gone, with its reference; NULL when gone is
+ * empty. */
 struct dictionary *dictionary_shelf_take_gone(struct dictionary_shelf *shelf);
 
 void dictionary_shelf_fini(struct dictionary_shelf *shelf);

@@ -1,19 +1,19 @@
 /*
- * dictionary_store - the versions that clients may have of files, in a folder
- * where they outlive the release that follows them; and the thread that puts
- * them there.
+ * dictionary_store - the dictionaries in a folder, where they outlive a
+ * restart, and the thread that writes them there.
  *
  *   worker --note--> queue --> thread: read, hash, write beside, sync, rename
  *   worker --find--> what is kept of a rule, by its hash
  *
- * Which are kept is the shelf's matter (dictionary_shelf.h). What the folder
- * has at the start is compared with its hash by the thread, and found after
- * that; what is damaged is removed. When the disk is full that is said once,
- * and nothing is kept: answers are sent as if there were no dictionaries.
+ * dictionary_shelf.h decides which dictionaries are kept. Files that are in the
+ * folder at the start are compared with their hashes by the thread; a
+ * dictionary is found only once its check has begun, and a damaged one is
+ * removed. When the disk is full, this is logged once, nothing is kept, and
+ * answers are sent as if there were no dictionaries.
  *
- * Thread: open, stop and close the main thread's; the rest any, under one mutex
- *         that is held for a few steps.
- * Owns:   the folder's descriptor, copies of what is noted.
+ * Thread: open, stop and close are for the main thread; the rest for any, under
+ *         one mutex that is held for only a few steps.
+ * Owns:   the folder's descriptor, and the notes.
  */
 #ifndef FILES_DICTIONARY_STORE_H
 #define FILES_DICTIONARY_STORE_H
@@ -23,22 +23,24 @@
 
 struct dictionary_store; /* opaque */
 
-/* Opens the folder, which is there, and looks what it has. 0 or -errno. Nothing
- * is written before the thread runs. */
+/* Opens the folder, which must exist, and reads the names in it. Returns 0 or
+ * -errno. Before the thread runs, nothing is written, only old files may be
+ * removed. */
 MUST_USE int dictionary_store_open(struct dictionary_store **store_out,
                                    const char *folder, unsigned versions);
 MUST_USE int dictionary_store_start(struct dictionary_store *store);
 void dictionary_store_stop(struct dictionary_store
-                               *store); /* thread has ended */
+                               *store); /* ends the thread */
 void dictionary_store_close(struct dictionary_store
                                 *store); /* NULL is accepted */
 
-/* Has a file kept. False: it cannot be now, as too many wait, or there is no
- * memory. */
+/* Has a file kept as a dictionary. Returns false when too many files wait, or
+ * there is no memory or descriptor. */
 bool dictionary_store_note(struct dictionary_store *store,
                            const struct dictionary_note *note);
 
-/* Finds a dictionary; the reference is the caller's. NULL: it is not kept. */
+/* Finds a dictionary and takes a reference, which is the caller's; NULL when it
+ * is not kept, not checked yet, or damaged. */
 MUST_USE struct dictionary *dictionary_store_find(
     struct dictionary_store *store, uint64_t rule,
     const uint8_t hash[DICTIONARY_HASH_BYTES]);

@@ -1,11 +1,12 @@
 /*
- * docroot - names below one directory, and never outside of it.
+ * docroot - finds files by names below one directory, and nothing outside of
+ * it.
  *
  * The kernel confines every lookup: openat2(2) with RESOLVE_BENEATH refuses
- * "..", absolute symlinks and symlinks that lead out; RESOLVE_NO_MAGICLINKS
- * those of /proc. What is neither a regular file nor a directory is refused
- * before it is opened, so that a FIFO or a device neither blocks a worker nor
- * notices.
+ * "..", absolute symlinks and symlinks that lead out, and RESOLVE_NO_MAGICLINKS
+ * refuses the links of /proc. With follow_symlinks, symlinks may lead out.
+ * Anything but a regular file or a directory is refused before it is opened, so
+ * that a FIFO or a device neither blocks a worker nor has a side effect.
  *
  * Thread: any; the struct does not change after opening.
  * Owns:   the directory's descriptor.
@@ -21,25 +22,26 @@
 struct docroot {
     int fd;
     uint64_t resolve; /* flags for openat2 */
-    bool has_openat2; /* else names are opened one by one, without symlinks */
+    bool has_openat2; /* otherwise names are opened one by one */
 };
 
-/* 0 or -errno. Before Linux 5.6 (no openat2) lookups go name by name and
- * refuse every symlink. */
+/* Opens the directory. Returns 0 or -errno. Before Linux 5.6, which has no
+ * openat2, names are opened one by one and every symlink is refused, unless
+ * follow_symlinks is true. */
 MUST_USE int docroot_open(struct docroot *root, const char *directory,
                           bool follow_symlinks);
 void docroot_close(struct docroot *root);
 
-/* Opens the regular file or directory called path, which is relative and
- * ends in NUL ("" is the root itself). Returns a descriptor and fills *st, or
- * -errno: -EXDEV and -ELOOP for what leads out, -EPERM for what is neither
- * file nor directory. */
+/* Opens the regular file or directory called path, which is relative and ends
+ * in NUL ("" is the root itself). Fills *st and returns a descriptor, or
+ * returns -errno: -EXDEV or -ELOOP when the path leads out of the root, -EPERM
+ * when it is neither file nor directory. */
 int docroot_open_file(const struct docroot *root, const char *path,
                       struct stat *st);
 
-/* Stats path as docroot_open_file() would find it, but through one cheap
- * call that does not confine: only good to learn whether anything changed.
- * 0 or -errno. */
+/* Stats the file that docroot_open_file() would open, by one cheap call that
+ * does not confine the lookup: the result must only be used to see whether
+ * something has changed. Returns 0 or -errno. */
 MUST_USE int docroot_stat(const struct docroot *root, const char *path,
                           struct stat *st);
 

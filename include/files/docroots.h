@@ -1,8 +1,8 @@
 /*
  * docroots - the roots that a configuration names, each opened once.
  *
- * Thread: opened and closed by the main thread; any may look in between.
- * Owns:   their descriptors; the list lies in the arena, names are borrowed.
+ * Thread: the main thread opens and closes; meanwhile any thread may search.
+ * Owns:   their descriptors. The list is in the arena, names are borrowed.
  */
 #ifndef FILES_DOCROOTS_H
 #define FILES_DOCROOTS_H
@@ -16,17 +16,18 @@ struct docroots_item {
     struct docroot *root;
 };
 
-/* A zeroed set of roots is empty. */
+/* A set of roots that is all zero is empty. */
 struct docroots {
     struct docroots_item *items;
     size_t count;
 };
 
-/* Opens directory, unless it is open. 0 or -errno. */
+/* Opens directory as a root, unless it is one already. Returns 0 or -errno. */
 MUST_USE int docroots_open(struct docroots *docroots, struct arena *arena,
                            const char *directory, bool follow_symlinks);
 
-/* The root of a directory that was opened. */
+/* Returns the root of a directory that was opened with the same
+ * follow_symlinks; NULL when there is none. */
 const struct docroot *docroots_find(const struct docroots *docroots,
                                     const char *directory,
                                     bool follow_symlinks);

@@ -3,34 +3,34 @@
  *
  * An entry is what one path of a space leads to under one content coding: a
  * file with its validators and a head written ahead, a directory, or a failure
- * (cached as well, for one check interval). A small file is a snapshot: head
- * and body side by side in memory of the entry, its descriptor closed; a larger
- * one keeps its descriptor (and a mapping, when asked for).
+ * (cached as well, for one check interval). A small file is a snapshot: the
+ * entry has head and body side by side in memory, and its descriptor is closed.
+ * A larger file's entry keeps the descriptor (and a mapping, with SEND_MMAP).
  *
  *   block:  [ head of a 200, without its end | CRLF | body of a snapshot ]
  *            '------------ head_len ---------'
  *
- * When the head was edited, its fields as they were before come behind that.
+ * When the head was edited, the fields from before the edits follow the body.
  *
  * A file that may be compressed has variants besides siblings. The compressor
- * makes them of the file once a worker has ordered them; they are entries like
- * any other, but found through the file's entry. Deltas are variants, too: the
- * difference from an earlier version that the client has. When the file's entry
- * is dropped, its variants are.
+ * makes a variant when a worker has ordered it. Variants are entries, but are
+ * found through the file's entry. Deltas are variants, too: the difference from
+ * an earlier version that the client has. When the file's entry is dropped, so
+ * are its variants.
  *
- * Why a snapshot and no mapping of the file itself: bytes of a mapping change
- * with the file, so that a head with the old ETag could be sent with new
- * bytes, and vanish when it is truncated. A snapshot is checked when it is
- * taken (same stamp before and after) and never changes afterwards. Mapped
- * bytes go to the kernel only and are never read here.
+ * Why a snapshot and no mapping of the file itself: the bytes of a mapping
+ * change with the file, so that a head with the old ETag could be sent with new
+ * bytes; and they vanish when the file is truncated. A snapshot is checked when
+ * it is taken (same stamp before and after) and never changes afterwards.
+ * Mapped bytes go to the kernel only and are never read here.
  *
  * Freshness: an entry is used unchecked for FILE_CACHE_CHECK_MS, then one
  * stat by name decides. Its siblings are looked for separately, when its folder
- * has changed, which one stat tells for all files in it. A file so
- * young that a further change might not have moved its time stamp is read
- * anew at that point even if nothing seems changed.
+ * has changed; one stat tells this for all files of the folder. A file so young
+ * that a further change might not have moved its time stamp is read anew at
+ * that point, even if nothing seems changed.
  *
- * Invariant: an entry inside has one reference of the cache's own.
+ * Invariant: the cache has one reference to each cached entry.
  * Thread:    one per worker; no locks.
  * Owns:      entries, their descriptors, mappings and memory.
  */
@@ -51,15 +51,15 @@
 #include "http/rules/type_rules.h"
 
 enum {
-    FILE_CACHE_CHECK_MS = 990, /* a coarse tick under one second */
+    FILE_CACHE_CHECK_MS = 990, /* just under one second */
     FILE_INDEX_BYTES_MAX = 255,
-    /* Quote, 16 + 1 + 16 hex digits, of what was made 1 + 16 more and "-gzip",
+    /* Quote, 16 + 1 + 16 hex digits, for a variant 1 + 16 more and "-gzip",
      * quote, NUL. */
     FILE_CACHE_ETAG_MAX = 58,
-    FILE_DELTA_BYTES_MIN = 512 /* of a file: a shorter one has no deltas */
+    FILE_DELTA_BYTES_MIN = 512 /* the shortest file that has deltas */
 };
 
-/* How bodies are sent; decides what an entry keeps. */
+/* How bodies are sent, which decides what an entry keeps. */
 enum send_method {
     SEND_AUTO,     /* a snapshot up to snapshot_bytes, sendfile above that */
     SEND_MMAP,     /* from a mapping of the file */
@@ -76,23 +76,23 @@ struct file_cache_options {
     enum send_method send_method;
     uint64_t bytes_max;     /* 0: keep nothing */
     size_t entries_max;     /* 0: keep nothing */
-    size_t descriptors_max; /* of entries kept open */
-    size_t snapshot_bytes;  /* largest body kept as snapshot (SEND_AUTO) */
+    size_t descriptors_max; /* most descriptors of entries */
+    size_t snapshot_bytes;  /* longest body of a snapshot (SEND_AUTO) */
 };
 
 /* The files below one root, and the options that apply to them. A cache borrows
- * its spaces for as long as it lives; they do not change. */
+ * its spaces as long as it lives, and they must not change. */
 struct file_space {
     const struct docroot *root;
     const char *index;          /* the file that answers for a directory */
     struct bytes cache_control; /* a field's value; empty: none */
-    const struct cache_rules *cache_rules; /* before cache_control; or NULL */
-    const struct type_rules *type_rules;   /* before mime; or NULL */
+    const struct cache_rules *cache_rules; /* overrule cache_control; or NULL */
+    const struct type_rules *type_rules;   /* overrule mime; or NULL */
     const struct head_edits *edits;        /* of every head; or NULL */
     const struct compress_rules *compress; /* NULL: nothing is compressed */
     const struct dictionary_rules *dictionaries; /* NULL: there are none */
-    /* For dictionaries: what stands before a file's path in the path of its
-     * site, and what tells the site from others. */
+    /* For dictionaries: what precedes a file's path in the paths of its site,
+     * and a number that identifies the site. */
     struct bytes prefix;
     uint64_t site;
 };
@@ -105,60 +105,63 @@ enum file_kind {
     FILE_BROKEN     /* 500: no descriptors, no memory, an I/O error */
 };
 
-/* What each answer touches stands together, next to the path: an entry that was
- * not used lately comes from memory, a line of 64 bytes at a time. */
+/* Members that each answer touches stand together, next to the path, so that an
+ * entry which is not in the CPU's cache is read with few cache lines. */
 struct file_entry {
     struct bytes type;            /* media type */
     struct bytes etag;            /* with quotes */
     int64_t modified_s;           /* Last-Modified; INT64_MIN: none is sent */
-    struct bytes fields;          /* in block: see file_entry_fields() */
+    struct bytes fields;          /* in block; see file_entry_fields() */
     struct coded_head coded_head; /* head of block for HTTP/2, without Date */
     const char *map; /* SEND_MMAP: the whole file, for the kernel only */
     /* private */
     struct file_entry *original; /* of a cached variant: its file's entry */
-    struct file_variant *place; /* of a cached variant: its place in variants */
-    uint64_t folder_version;    /* when siblings were looked for; 0: unknown */
+    struct file_variant *place;  /* of a cached variant: where its file's entry
+                                    has it */
+    uint64_t folder_version;     /* the folder's when siblings were looked for;
+                                    0: unknown */
     char etag_text[FILE_CACHE_ETAG_MAX];
     bool is_noted; /* the dictionary store was told of it */
     bool is_young;
 
-    /* public: each answer's, from here on */
+    /* public: what each answer touches, from here on */
     struct file_stamp stamp;
-    /* The length of a variant's file; 0 for other entries. The stamp of a
-     * variant has its own length, and is else that of its file. */
+    /* For a variant, the length of its file; 0 for other entries. A variant's
+     * stamp is that of its file, but with the variant's own length. */
     uint64_t plain_bytes;
-    char *block;     /* of a FILE_REGULAR only */
-    size_t head_len; /* the CRLF that ends the head not counted */
+    char *block;     /* only of FILE_REGULAR */
+    size_t head_len; /* without the CRLF that ends the head */
     /* private */
-    int64_t dated_s; /* second of the Date in block */
-    /* A variant's bytes, unless the entry is a snapshot. */
+    int64_t dated_s; /* the second of the Date in block */
+    /* A variant's bytes; NULL when the variant is a snapshot. */
     struct coded_body *coded;
     struct evict_node node;
     uint32_t uses; /* of a variant: how often it was used */
     uint32_t refs;
-    bool is_final; /* a variant that does not get smaller any more */
+    bool is_final; /* a variant that will not be made smaller */
     bool is_cached;
     bool is_sampled; /* the cache's miniature samples it */
     /* public */
-    bool is_snapshot; /* the body follows in the block */
+    bool is_snapshot; /* the body is in the block */
     enum file_kind kind;
     enum coding coding;
-    unsigned siblings; /* bit 1 << coding: a precompressed one is there */
-    unsigned codable;  /* bit 1 << coding: a variant is there or may be */
-    int fd;            /* -1: it keeps none */
-    /* The rule by which it is a dictionary, and that by which it may be sent by
-     * one: bit CODING_DCZ in codable. NULL: none. */
+    unsigned siblings; /* bit 1 << coding: a precompressed file exists */
+    unsigned codable;  /* bit 1 << coding: a variant exists or may be made */
+    int fd;            /* -1: none is kept */
+    /* The rule by which the file is kept as a dictionary, and the rule by which
+     * it may be sent as a delta (bit CODING_DCZ in codable). NULL when there is
+     * none. */
     const struct dictionary_rule *dictionary_made;
     const struct dictionary_rule *dictionary_used;
     /* private */
-    struct file_variants *variants; /* of a file; NULL: it has none so far */
+    struct file_variants *variants; /* of a file; NULL: none so far */
     uint64_t checked_ms;
     uint64_t siblings_checked_ms;
     const struct file_space *space;
     struct file_entry *next;
-    uint64_t hash; /* of path, in the index; of a variant: with its ETag */
+    uint64_t hash; /* of path, for the index; a variant's includes its ETag */
     size_t path_len;
-    char path[]; /* key, clean, with its leading slash; then NUL */
+    char path[]; /* the key: a clean path with its leading slash; NUL */
 };
 
 struct file_cache; /* opaque */
@@ -169,79 +172,84 @@ MUST_USE struct file_cache *file_cache_create(const struct file_cache_options
 void file_cache_destroy(struct file_cache *cache);
 
 struct file_cache_counts {
-    uint64_t hits; /* since the start, like the next two */
+    uint64_t hits; /* since the start, like the next four */
     uint64_t misses;
     uint64_t evictions;   /* entries that made room for others */
-    uint64_t coded;       /* answers with a variant */
-    uint64_t saved_bytes; /* bytes that these saved */
-    uint64_t bytes;       /* now, as the next */
+    uint64_t coded;       /* answers that sent a variant */
+    uint64_t saved_bytes; /* bytes that these answers saved */
+    uint64_t bytes;       /* at present, like entries */
     uint64_t entries;
 };
 
 struct file_cache_counts file_cache_count(const struct file_cache *cache);
 
-/* Tells what caches of other sizes and policies would have had; all 0: nothing
- * is known. To be called each second. */
+/* Tells what caches of other sizes and policies would have missed; all 0 when
+ * nothing is known. Called each second. */
 void file_cache_tell_what_if(struct file_cache *cache,
                              struct miniature_told *told_out);
 
-/* The entry for a clean path (as path_clean() makes it) of a space under a
- * coding, whose existence an identity entry's siblings told. A path that ends
- * in '/' leads to its index, or to the directory when there is none. Counted:
- * give it back. NULL: no memory. */
+/* Finds or makes the entry for a clean path (as path_clean() makes it) of a
+ * space under a coding; for a coding other than identity, the siblings of the
+ * identity entry have told that the file exists. A path that ends in '/' leads
+ * to its index, or to the directory when there is none. Returns one reference,
+ * which is the caller's; NULL when there is no memory. */
 MUST_USE struct file_entry *file_cache_acquire(struct file_cache *cache,
                                                const struct file_space *space,
                                                struct bytes path,
                                                enum coding coding);
 
-/* The variant of a file's entry under a coding that it is codable by, as far as
- * there is one: one more reference, the caller's. NULL: it is not there; it is
- * ordered then, if it can be, and costs no wait. */
+/* Finds the variant of a file's entry under a coding by which the file is
+ * codable. Returns one reference, which is the caller's; NULL when the variant
+ * does not exist yet. The variant is ordered then, if it can be; the caller
+ * never waits. */
 MUST_USE struct file_entry *file_cache_variant(struct file_cache *cache,
                                                struct file_entry *entry,
                                                enum coding coding);
 
-/* The delta of a file's entry from the dictionary with that hash, in the same
- * way. */
+/* Finds the delta of a file's entry from the dictionary with that hash, and
+ * returns or orders it as file_cache_variant() does a variant. */
 MUST_USE struct file_entry *file_cache_delta(
     struct file_cache *cache, struct file_entry *entry,
     const uint8_t hash[DICTIONARY_HASH_BYTES]);
 
 /* Finds in value, an If-None-Match, the ETag of a variant or delta of this
- * version, in one of these codings (bits, as in codable); empty: there is none.
- * Its variant need not be there any more, nor ever have been here. */
+ * version, in one of these codings (bits, as in codable). Returns an empty tag
+ * when there is none. The variant itself need not exist any more, nor ever have
+ * existed here. */
 struct bytes file_entry_find_made(const struct file_entry *entry,
                                   struct bytes value, unsigned codings);
 
-/* Has a file that is dictionary_made kept; once is enough. */
+/* Has a file that has a dictionary_made kept as a dictionary; once is
+ * enough. */
 void file_cache_note_dictionary(struct file_cache *cache,
                                 struct file_entry *entry);
 
-/* The variants of a file's entry that are there: bits, as in codable. */
+/* Returns which variants of a file's entry exist, as bits like codable. */
 unsigned file_entry_variants(const struct file_entry *entry);
 
-/* The variant among these, which are there, that has the fewest bytes. */
+/* Returns the coding of the shortest variant among these (bits), which all
+ * exist. */
 enum coding file_entry_smallest(const struct file_entry *entry, unsigned among);
 
-/* Notes that all of a variant is sent in the place of its file. */
+/* Notes that a variant is sent whole in place of its file. */
 void file_cache_note_saved(struct file_cache *cache,
                            const struct file_entry *variant);
 
-/* The media type of a file of a space, whatever edits make of it. */
+/* Returns the media type of a file of a space, before any head edits. */
 struct bytes file_cache_type(const struct file_cache *cache,
                              const struct file_space *space, struct bytes path);
 
-/* Whether the siblings of an entry have come or gone since it was made; then
- * the entry is forgotten, and is to be acquired anew. Looks once in
- * FILE_CACHE_CHECK_MS; where the folder has changed, or may have unseen, by one
- * stat for each possible sibling. Worth asking only for a client that takes
- * codings. */
+/* Whether siblings of an entry have come or gone since it was made. If so, the
+ * entry is forgotten, and the caller acquires it anew. Looks once in
+ * FILE_CACHE_CHECK_MS: if the folder has changed, or may have changed unseen,
+ * by one stat for each possible sibling. Worth calling only for a client that
+ * accepts codings. */
 bool file_cache_siblings_changed(struct file_cache *cache,
                                  struct file_entry *entry);
 
-/* Gives one reference back. The last one, be it the cache's or that of a
- * response, frees the entry (file_entry.c), always on the thread of the worker
- * whose cache it is. */
+/* Gives one reference back, always on the thread of the worker whose cache it
+ * is. The last one, the cache's or that of a response, frees the entry
+ * (file_entry.c). */
 void file_entry_release(struct file_entry *entry);
 
 /* Takes one more reference. */
@@ -250,13 +258,13 @@ static inline void file_entry_hold(struct file_entry *entry)
     entry->refs++;
 }
 
-/* The block's head with its Date brought up to the present second; the edits
- * are in it. */
+/* Returns the block's head, including edits, with its Date brought up to the
+ * present second. */
 struct bytes file_entry_head(struct file_entry *entry, const struct now *now);
 
-/* The fields that a 200, a 206 and a 304 have alike (RFC 9110 15.4.5), whole
- * lines: validators, Vary, Cache-Control. Without the edits, since the head
- * they come into gets those when it ends. */
+/* Returns the fields that a 200, a 206 and a 304 have in common (RFC 9110
+ * 15.4.5), as whole lines: validators, Vary, Cache-Control. They are without
+ * edits, since the head into which they are put is edited when it ends. */
 static inline struct bytes file_entry_fields(const struct file_entry *entry)
 {
     return entry->fields;
@@ -269,14 +277,14 @@ static inline struct bytes file_entry_body(const struct file_entry *entry)
                           (size_t)entry->stamp.bytes};
 }
 
-/* Whether all of the body lies in memory that this process may read. */
+/* Whether the whole body is in memory that this process may read. */
 static inline bool file_entry_is_resident(const struct file_entry *entry)
 {
     return entry->is_snapshot || entry->coded;
 }
 
-/* Whether the open file still is the version in the stamp (one fstat; always
- * true for what is resident). */
+/* Whether the open file still is the version in the stamp, by one fstat; always
+ * true for a resident body. */
 bool file_entry_is_intact(const struct file_entry *entry);
 
 /* Forgets the entry, so that the next acquire reads anew. */

@@ -1,5 +1,5 @@
 /*
- * file_stamp - what tells one version of a file from another.
+ * file_stamp - identifies one version of a file.
  *
  * Thread: any; a value.
  */

@@ -1,6 +1,6 @@
 /*
- * file_text - all bytes of one version of an open file, read beside the
- * workers.
+ * file_text - reads all bytes of one version of an open file, on a thread that
+ * is no worker.
  *
  * Thread: any; no state.
  */
@@ -12,9 +12,9 @@
 #include "codec/codec.h"
 #include "files/file_stamp.h"
 
-/* Reads stamp.bytes of the file, which has that stamp before and after, into
- * memory of codec_meter_allocate(). NULL: it has another stamp, or cannot be
- * read, or there is no memory, or stops has become true. */
+/* Reads stamp.bytes of the file into memory of codec_meter_allocate(). Returns
+ * NULL when the file does not have that stamp before and after the reading, or
+ * cannot be read, or there is no memory, or stops has become true. */
 MUST_USE char *file_text_read(int fd, const struct file_stamp *stamp,
                               const atomic_bool *stops,
                               struct codec_meter *meter);

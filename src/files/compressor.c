@@ -15,23 +15,26 @@
 enum { THREAD_NICE = 19 }; /* workers get the processor first */
 
 struct compressor {
-    pthread_mutex_t mutex; /* guards all below but threads and atomics */
+    pthread_mutex_t mutex; /* guards the members below, except threads and
+                              atomics */
     pthread_cond_t changed;
     struct list queues[CODEC_SLOW + 1]; /* by effort, the oldest first */
     struct list settled;                /* the oldest first */
     size_t pending[CODEC_SLOW + 1];     /* jobs queued or running, by effort */
-    size_t descriptors[CODEC_SLOW + 1]; /* descriptors of these */
-    uint64_t text_bytes;                /* bytes of copied texts */
+    size_t descriptors[CODEC_SLOW + 1]; /* descriptors of these jobs */
+    uint64_t text_bytes;                /* bytes of copied texts of these
+                                           jobs */
     size_t settled_count;
     uint64_t shelf_bytes; /* bytes of settled results */
     struct stats_compress counts;
-    struct counter *told; /* borrowed; gets counts */
+    struct counter *told; /* borrowed; receives counts */
     struct compressor_index index;
     unsigned workers;
     atomic_bool stops;
     struct codec_meter meter;
     struct compressor_share share;
-    clockid_t clocks[COMPRESSOR_THREADS_MAX]; /* of each thread's CPU time */
+    clockid_t clocks[COMPRESSOR_THREADS_MAX]; /* clocks of the threads' CPU
+                                                 times */
     size_t clock_count;
     unsigned thread_count;
     pthread_t threads[COMPRESSOR_THREADS_MAX];
@@ -69,8 +72,9 @@ static void count_pending(struct compressor *compressor,
                                             compressor_job_descriptors(job);
 }
 
-/* A result longer than the whole shelf stays, too, until the next one comes:
- * otherwise it would be ordered again and again, and never be fetched. */
+/* Drops the oldest settled jobs while the shelf is too full, but never the
+ * newest. A result that is longer than the whole shelf stays until the next one
+ * comes: otherwise it would be ordered again and again, and never fetched. */
 static void make_room_beside(struct compressor *compressor,
                              const struct compressor_job *newest)
 {
@@ -124,7 +128,8 @@ static uint64_t read_cpu_ns(clockid_t clock)
     return (uint64_t)used.tv_sec * NS_PER_S + (uint64_t)used.tv_nsec;
 }
 
-/* The processor time of all threads of this process but the compressor's. */
+/* Returns the processor time of all threads of this process except the
+ * compressor's. */
 static uint64_t read_others_ns(const struct compressor *compressor)
 {
     uint64_t others = read_cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -144,7 +149,8 @@ static struct compressor_job *take_job(struct compressor *compressor,
     return job;
 }
 
-/* Takes a job that may start. *counts_out: its time counts for the share. */
+/* Takes a job that may start; returns NULL when none may. Sets *counts_out to
+ * whether the job's time counts for the share. */
 static struct compressor_job *start_job(struct compressor *compressor,
                                         bool *counts_out)
 {
@@ -160,8 +166,8 @@ static struct compressor_job *start_job(struct compressor *compressor,
                : NULL;
 }
 
-/* Waits until there is something to do, or it is time to look again whether
- * what is slow may begin. */
+/* Waits until something has changed; or, when a slow job waits, until it is
+ * time to look again whether it may begin. */
 static void await_job(struct compressor *compressor)
 {
     struct timespec until;
@@ -183,8 +189,8 @@ static bool is_stopping(const struct compressor *compressor)
     return atomic_load_explicit(&compressor->stops, memory_order_relaxed);
 }
 
-/* Does one job. The caller holds the mutex, which is given up meanwhile. Only
- * the job's thread knows what becomes of it until it is settled. */
+/* Does one job. The caller holds the mutex, which is released meanwhile: until
+ * the job is settled, no other thread touches its result. */
 static void do_job(struct compressor *compressor, struct compressor_job *job,
                    bool counts, uint64_t *noted_ns)
 {
@@ -209,8 +215,8 @@ static void *run(void *context)
     uint64_t noted_ns = 0;
     clockid_t clock;
 
-    /* On Linux this is the priority of the thread alone. If it cannot be set,
-     * the thread is as quick as others. */
+    /* On Linux this sets the priority of this thread alone. If that fails, the
+     * thread competes with the workers as an equal. */
     (void)setpriority(PRIO_PROCESS, 0, THREAD_NICE);
     pthread_mutex_lock(&compressor->mutex);
     if (pthread_getcpuclockid(pthread_self(), &clock) == 0)
@@ -231,7 +237,7 @@ static void *run(void *context)
 /* --- For workers --------------------------------------------------------- */
 
 /* Whether the queue has room for an order. Slow orders may wait for long, so
- * they leave room for quick ones. */
+ * their number is limited to leave room for quick ones. */
 static bool has_room(const struct compressor *compressor,
                      const struct compress_order *order)
 {
@@ -250,8 +256,9 @@ static bool has_room(const struct compressor *compressor,
                 COMPRESSOR_DESCRIPTORS_MAX);
 }
 
-/* Makes a job of the order. A slow order without room is no failure, only
- * another wait, since there is something to send already: it is not counted. */
+/* Makes a job of the order, if there is room. A slow order that finds no room
+ * is not counted as refused, since there is a quick result to send
+ * meanwhile. */
 static enum compressor_answer place(struct compressor *compressor,
                                     const struct compress_order *order,
                                     uint64_t hash)
@@ -308,7 +315,7 @@ static enum compressor_answer ask(struct compressor *compressor,
     case COMPRESSOR_JOB_FAILED:
         break;
     }
-    if (job->failed_ms == 0) /* the failure was not told before */
+    if (job->failed_ms == 0) /* the first answer since the failure */
         job->failed_ms = now_ms;
     if (now_ms - job->failed_ms >= COMPRESSOR_RETRY_MS)
         drop_settled(compressor, job);
@@ -331,7 +338,7 @@ enum compressor_answer compressor_ask(struct compressor *compressor,
 
 /* --- Coming and going ---------------------------------------------------- */
 
-/* Waits use the clock that nobody sets. */
+/* Makes timed waits use the monotonic clock, which nobody can set. */
 static void init_changed(pthread_cond_t *changed)
 {
     pthread_condattr_t attr;

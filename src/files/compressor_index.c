@@ -3,7 +3,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* Whether both have the same bytes, of whichever rule. */
+/* Whether both dictionaries have the same bytes, even if their rules differ; or
+ * neither is given. */
 static bool is_same_dictionary(const struct dictionary *a,
                                const struct dictionary *b)
 {

@@ -1,5 +1,6 @@
 /*
- * compressor_index_priv - all jobs of a compressor, by what they are to make.
+ * compressor_index_priv - a hash table of all jobs of a compressor, by what
+ * they are to make.
  *
  * Thread: the one that holds the compressor's mutex.
  * Owns:   nothing: jobs are the compressor's.
@@ -17,18 +18,19 @@ struct compressor_index {
 
 uint64_t compressor_index_hash(const struct compress_order *order);
 
-/* The job for order, whose hash is given; NULL: none. */
+/* Finds the job for order, whose hash is given; NULL when there is none. */
 struct compressor_job *compressor_index_find(
     const struct compressor_index *index, const struct compress_order *order,
     uint64_t hash);
 
-/* Add a job, whose hash is set; take out a job that is in. */
+/* The first adds a job whose hash is set; the second takes out a job that was
+ * added. */
 void compressor_index_put(struct compressor_index *index,
                           struct compressor_job *job);
 void compressor_index_drop(struct compressor_index *index,
                            const struct compressor_job *job);
 
-/* Destroys all jobs that are in. */
+/* Destroys all jobs of the index. */
 void compressor_index_destroy_jobs(struct compressor_index *index);
 
 #endif

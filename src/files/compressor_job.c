@@ -35,7 +35,8 @@ void coded_body_release(struct coded_body *body)
 
 /* --- Running ------------------------------------------------------------- */
 
-/* Finishes a body, and gives back the memory that it did not need. */
+/* Finishes a body of len bytes, and gives back the memory that it does not
+ * need. */
 static struct coded_body *finish_body(struct coded_body *body, size_t len)
 {
     struct coded_body *smaller = realloc(body, sizeof(*body) + len);
@@ -48,7 +49,8 @@ static struct coded_body *finish_body(struct coded_body *body, size_t len)
     return body;
 }
 
-/* Writes what stands before the codec's bytes; returns its length. */
+/* Writes the head of a delta before the codec's bytes, and returns its length;
+ * 0 when the job makes no delta. */
 static size_t write_head(const struct compressor_job *job, char *to)
 {
     if (!job->dictionary)
@@ -93,8 +95,8 @@ static enum compressor_job_state compress(struct compressor_job *job,
                                      : COMPRESSOR_JOB_FAILED;
 }
 
-/* Compresses text against the dictionary. There is no delta when both are the
- * same. */
+/* Compresses text against the dictionary. A dictionary equal to the text gives
+ * no delta. */
 static enum compressor_job_state compress_delta(struct compressor_job *job,
                                                 struct bytes text,
                                                 const atomic_bool *stops,
@@ -136,7 +138,8 @@ enum compressor_job_state compressor_job_run(struct compressor_job *job,
 
 /* --- Coming and going ---------------------------------------------------- */
 
-/* Takes the order's text, or its file. False: no memory, no descriptors. */
+/* Copies the order's text, or duplicates its descriptor. Returns false when
+ * there is no memory or no descriptor. */
 static bool take_text(struct compressor_job *job,
                       const struct compress_order *order)
 {

@@ -1,6 +1,6 @@
 /*
- * compressor_job_priv - how one order is done: compressor.c, which keeps them,
- * has its threads call compressor_job.c, which does them.
+ * compressor_job_priv - a job is one order that is being done. compressor.c
+ * keeps the jobs; its threads call compressor_job.c, which does them.
  *
  * Thread: the one that runs the job; no locks.
  */
@@ -26,31 +26,34 @@ struct compressor_job {
     struct file_stamp stamp;
     enum coding coding;
     enum codec_effort effort;
-    char *text;                    /* stamp.bytes; NULL: fd has them */
+    char *text;                    /* stamp.bytes long; NULL when fd has the
+                                      text */
     int fd;                        /* a duplicate, or -1 */
-    struct dictionary *dictionary; /* held; NULL: none */
-    int dictionary_fd;             /* -1: none is to be read */
+    struct dictionary *dictionary; /* counted; NULL: none */
+    int dictionary_fd;             /* -1: there is no dictionary to read */
     struct coded_body *body;       /* the result, once READY */
     unsigned fetched;              /* how often body was fetched */
     uint64_t failed_ms;
 };
 
-/* Makes a job with copies of order's texts. NULL: no memory, no descriptors. */
+/* Makes a job with a copy of order's text, or duplicates of descriptors.
+ * Returns NULL when there is no memory or no descriptor. */
 MUST_USE struct compressor_job *compressor_job_create(
     const struct compress_order *order);
 void compressor_job_destroy(struct compressor_job *job);
 
-/* How many descriptors the job has. */
+/* Returns how many descriptors the job has. */
 static inline size_t compressor_job_descriptors(const struct compressor_job
                                                     *job)
 {
     return (size_t)(job->fd >= 0) + (size_t)(job->dictionary_fd >= 0);
 }
 
-/* Gives back what the result is made of. */
+/* Gives back the text and the descriptors, from which the result is made. */
 void compressor_job_drop_text(struct compressor_job *job);
 
-/* Does the job; fills in body if the returned state is READY. */
+/* Does the job and returns its new state; fills in body when this is
+ * COMPRESSOR_JOB_READY. */
 enum compressor_job_state compressor_job_run(struct compressor_job *job,
                                              const atomic_bool *stops,
                                              struct codec_meter *meter);

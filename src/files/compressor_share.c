@@ -6,9 +6,9 @@ enum { LOOK_NS = COMPRESSOR_SHARE_LOOK_MS * 1000000 };
 static const int64_t saved_ns = (int64_t)COMPRESSOR_SHARE_SAVED_MS * 1000000;
 static const uint64_t old_ns = (uint64_t)COMPRESSOR_SHARE_OLD_MS * 1000000;
 
-/* Looks how much of the CPUs others have used since the last look. While
- * nothing slow is to be done nobody looks: an average over a long time says
- * little of the present. */
+/* Measures how much processor time others have used since the last look. Nobody
+ * looks while there is no slow order, so a look may be old: then the average
+ * says little of the present, and does not count as idle. */
 void compressor_share_look(struct compressor_share *share, uint64_t now_ns,
                            uint64_t others_ns)
 {
@@ -27,8 +27,8 @@ void compressor_share_look(struct compressor_share *share, uint64_t now_ns,
         share->left_ns = saved_ns;
 }
 
-/* While requests come, only one slow order is made at a time: how much several
- * take together would be known too late. */
+/* While requests come, only one slow order is made at a time: with several,
+ * their time together would be known too late. */
 bool compressor_share_begin(struct compressor_share *share, bool *counts_out)
 {
     *counts_out = !share->is_idle;

@@ -1,18 +1,18 @@
 /*
- * compressor_share_priv - how much processor time slow orders may have:
- * compressor.c asks before it begins with one.
+ * compressor_share_priv - how much processor time slow orders may have;
+ * compressor.c asks before it begins a slow order.
  *
- * All others in this process, workers above all, had so much since the last
- * look:
+ * The share depends on how much processor time all other threads of this
+ * process, mostly the workers, have had since the last look:
  *
- *   less than an eighth of one CPU    it is idle: slow orders have what they
- *                                     want
- *   more                              requests come: a twentieth of what the
- *                                     others had, so that a reply costs a
- *                                     twentieth more at most
+ *   less than an eighth of one CPU    The process is idle: slow orders may have
+ *                                     any time.
+ *   more                              Requests come: slow orders may have a
+ *                                     twentieth of the others' time, so that a
+ *                                     reply costs at most a twentieth more.
  *
- * An order is begun while anything of that is left, and may take more; the
- * next one waits until the others have made up for it.
+ * An order may begin while any of this time is left, and may take longer. Then
+ * the next order waits until the time is made up for.
  *
  * Thread: any, under the compressor's mutex.
  */
@@ -23,31 +23,33 @@
 #include <stdint.h>
 
 enum {
-    COMPRESSOR_SHARE_LOOK_MS = 100, /* between two looks */
-    COMPRESSOR_SHARE_OLD_MS = 1000, /* an older look tells nothing */
+    COMPRESSOR_SHARE_LOOK_MS = 100, /* shortest time between two looks */
+    COMPRESSOR_SHARE_OLD_MS = 1000, /* an older look does not count */
     COMPRESSOR_SHARE_IDLE_PART = 8,
     COMPRESSOR_SHARE_BUSY_PART = 20,
     COMPRESSOR_SHARE_SAVED_MS = 100 /* left_ns is at most this */
 };
 
-/* Begins as all zero. */
+/* All zero at the beginning. */
 struct compressor_share {
-    uint64_t looked_ns; /* when the last look was */
+    uint64_t looked_ns; /* when looked last */
     uint64_t others_ns; /* processor time of others until then */
     int64_t left_ns;    /* left for slow orders; below 0: overdrawn */
-    unsigned running;   /* slow orders that count */
+    unsigned running;   /* slow orders that run and count */
     bool is_idle;
 };
 
-/* Notes how much processor time all others have had so far; at any time. */
+/* Notes how much processor time all other threads have had so far. May be called
+ * at any time. */
 void compressor_share_look(struct compressor_share *share, uint64_t now_ns,
                            uint64_t others_ns);
 
-/* Whether a slow order may begin. When it does, *counts_out tells whether it
- * is to be ended by compressor_share_end(). */
+/* Whether a slow order may begin. If so, sets *counts_out to whether the order's
+ * end has to be told by compressor_share_end(). */
 bool compressor_share_begin(struct compressor_share *share, bool *counts_out);
 
-/* Ends a job that counts, and has taken used_ns of processor time. */
+/* Notes the end of an order that counts, and that it has taken used_ns of
+ * processor time. */
 void compressor_share_end(struct compressor_share *share, uint64_t used_ns);
 
 #endif

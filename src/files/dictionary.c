@@ -22,7 +22,8 @@ void dictionary_write_name(struct dictionary *dictionary)
         snprintf(to, 3, "%02x", dictionary->hash[i]);
 }
 
-/* Takes a number of exactly so many digits. False: there is none. */
+/* Takes a hexadecimal number of exactly so many digits. Returns false when
+ * there is none. */
 static bool take_number(const char **at, size_t digits, uint64_t *number_out)
 {
     uint64_t number = 0;
@@ -93,7 +94,8 @@ int dictionary_open(struct dictionary *dictionary)
     return -errno;
 }
 
-/* Makes a stamp of the length that the file had. False: it is shorter now. */
+/* Makes the stamp of the open file. Returns false when the file no longer has
+ * the length that it had when it was kept. */
 static bool stamp_of(const struct dictionary *dictionary, int fd,
                      struct file_stamp *stamp_out)
 {
@@ -123,7 +125,7 @@ char *dictionary_read(struct dictionary *dictionary, int fd,
         if (memcmp(hash, dictionary->hash, sizeof(hash)) == 0)
             return text;
         condemn(dictionary);
-    } /* without memory it stays unknown */
+    } /* without memory, the hash stays unknown */
     codec_meter_free(meter, text);
     return NULL;
 }

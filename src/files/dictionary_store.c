@@ -16,13 +16,14 @@
 
 enum {
     FILE_MODE = 0600,
-    /* So old, an unfinished file is left over; a younger one may be in work. */
+    /* An unfinished file of this age was left over; a younger one may still be
+     * written. */
     LEFTOVER_S = 600,
     LEFTOVER_NAME_LEN = 1 + DICTIONARY_NAME_SIZE - 1 + 1 + 16
 };
 
 struct dictionary_store {
-    pthread_mutex_t mutex; /* guards all below, up to the thread's own */
+    pthread_mutex_t mutex; /* guards notes, has_damaged and shelf */
     pthread_cond_t changed;
     struct dictionary_notes notes;
     bool has_damaged; /* a dictionary was found to be damaged */
@@ -30,16 +31,17 @@ struct dictionary_store {
     atomic_bool stops;
     bool has_thread;
     pthread_t thread;
-    /* The thread's own. */
+    /* The next two are used by the thread alone. */
     struct codec_meter meter;
     bool has_told; /* it was logged that nothing can be kept */
-    /* These do not change. */
+    /* This does not change. */
     int folder;
 };
 
 /* --- What has to go ------------------------------------------------------ */
 
-/* Removes a file on the store's thread, without the mutex. */
+/* Removes a dictionary's file, and gives the reference back. The caller does
+ * not hold the mutex. */
 static void remove_file(const struct dictionary_store *store,
                         struct dictionary *item)
 {
@@ -50,8 +52,9 @@ static void remove_file(const struct dictionary_store *store,
     dictionary_release(item);
 }
 
-/* Only the thread, or the opener, adds to the gone; the mutex is given up while
- * their files are removed. */
+/* Removes the files of dictionaries that are gone. The caller holds the mutex,
+ * which is released meanwhile: only the store's thread, or before it runs the
+ * opener, changes gone. */
 static void remove_gone(struct dictionary_store *store)
 {
     struct dictionary *item;
@@ -146,7 +149,7 @@ static void tell(struct dictionary_store *store, int err)
     }
 }
 
-/* Takes item over, and keeps it as a file. */
+/* Takes item over: writes its file, and adds it to the shelf. */
 static void keep(struct dictionary_store *store,
                  const struct dictionary_noted *note, struct dictionary *item,
                  const char *text)
@@ -200,8 +203,8 @@ static void check(struct dictionary_store *store, struct dictionary *item)
     close(fd);
 }
 
-/* Finds a dictionary that has not been checked, and holds it; NULL: all have
- * been. The caller holds the mutex. */
+/* Takes a reference to a dictionary that has not been checked; NULL when all
+ * have been. The caller holds the mutex. */
 static struct dictionary *take_unchecked(struct dictionary_store *store)
 {
     for (size_t i = 0; i < store->shelf.count; i++) {
@@ -216,7 +219,7 @@ static struct dictionary *take_unchecked(struct dictionary_store *store)
     return NULL;
 }
 
-/* The caller holds the mutex. */
+/* Removes damaged dictionaries. The caller holds the mutex. */
 static void sort_out(struct dictionary_store *store)
 {
     store->has_damaged = false;
@@ -229,7 +232,9 @@ static bool is_stopping(const struct dictionary_store *store)
     return atomic_load_explicit(&store->stops, memory_order_relaxed);
 }
 
-/* Checks all dictionaries. A worker that finds one earlier checks it itself. */
+/* Checks all dictionaries that were in the folder at the start. The caller
+ * holds the mutex, which is released meanwhile. Whoever uses a dictionary while
+ * its check still runs reads and compares its bytes, too. */
 static void check_all(struct dictionary_store *store)
 {
     struct dictionary *item;

@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A rename elsewhere in the tree makes a confined lookup give up with EAGAIN
- * (openat2(2)); it is worth another try, but not for ever. */
+/* A rename anywhere in the tree may make a confined lookup fail with EAGAIN
+ * (openat2(2)). The lookup is tried again, but not for ever. */
 enum { LOOKUP_TRIES = 8 };
 
 static int open_in_kernel(const struct docroot *root, const char *path,
@@ -35,7 +35,7 @@ static int open_freely(const struct docroot *root, const char *path, int flags)
     return fd == -1 ? -errno : fd;
 }
 
-/* Opens the name of len bytes in dir, unless it is a symlink. */
+/* Opens the name of len bytes in dir, unless it is a symlink or "..". */
 static int open_name(int dir, const char *text, size_t len, int flags)
 {
     char name[NAME_MAX + 1];
@@ -51,8 +51,8 @@ static int open_name(int dir, const char *text, size_t len, int flags)
     return fd == -1 ? -errno : fd;
 }
 
-/* Opens one name after the other, and no symlink, for kernels (and tools that
- * imitate them) without openat2. */
+/* Opens path name by name without following symlinks, for kernels (and tools
+ * that imitate them) without openat2. */
 static int open_by_steps(const struct docroot *root, const char *path,
                          int flags)
 {
@@ -123,8 +123,8 @@ static bool is_servable(const struct stat *st)
 int docroot_open_file(const struct docroot *root, const char *path,
                       struct stat *st)
 {
-    /* stat comes first, as it opens nothing, whatever stands there. It may look
-     * outside of the root, but what is opened is confined. */
+    /* The stat comes first, as it opens nothing, whatever the path leads to. It
+     * may look outside of the root, but the open afterwards is confined. */
     int err = docroot_stat(root, path, st);
     int fd;
 

@@ -34,7 +34,8 @@ int docroots_open(struct docroots *docroots, struct arena *arena,
     err = docroot_open(root, directory, follow_symlinks);
     if (err != 0)
         return err;
-    /* Below a root that may not be entered no file is found. */
+    /* A root that may not be entered would seem to be empty, so it is an
+     * error. */
     if (faccessat(root->fd, ".", R_OK | X_OK, AT_EACCESS) == -1) {
         err = -errno;
         docroot_close(root);

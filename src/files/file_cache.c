@@ -11,7 +11,8 @@
 enum {
     BUCKETS_MIN = 64,
     BUCKETS_MAX = 1 << 20,
-    /* What the miniature takes of the cache's memory, and of each second. */
+    /* The miniature takes at most this part of the cache's memory, and so much
+     * time in each second. */
     MINIATURE_PART = 16,
     MINIATURE_NS = 5000000
 };
@@ -29,8 +30,8 @@ static struct file_entry **bucket_of(struct file_cache *cache, uint64_t hash)
 
 /* --- Keeping ------------------------------------------------------------ */
 
-/* Gives back the cache's reference to a variant, which evict does not have any
- * more. */
+/* Gives back the cache's reference to a variant, which is no longer in
+ * evict. */
 static void unlink_variant(struct file_entry *variant)
 {
     variant->place->entry = NULL;
@@ -39,8 +40,8 @@ static void unlink_variant(struct file_entry *variant)
     file_entry_release(variant);
 }
 
-/* Forgets the variants of a file's entry, without which nothing would lead to
- * them. */
+/* Forgets the variants of a file's entry that goes, since they are found only
+ * through it. */
 static void forget_variants(struct file_cache *cache, struct file_entry *entry)
 {
     struct file_variants *variants = entry->variants;
@@ -53,8 +54,8 @@ static void forget_variants(struct file_cache *cache, struct file_entry *entry)
             file_cache_forget(cache, variants->deltas[i].variant.entry);
 }
 
-/* Takes entry out of the index and gives back the cache's reference; evict does
- * not have it any more. */
+/* Takes entry out of the index and gives back the cache's reference. The entry
+ * is no longer in evict. */
 static void unlink_entry(struct file_cache *cache, struct file_entry *entry)
 {
     struct file_entry **link = bucket_of(cache, entry->hash);
@@ -115,7 +116,7 @@ static void make_room(struct file_cache *cache, struct evict *evict)
     }
 }
 
-/* Notes a request for an entry that lies in memory. */
+/* Notes a request for an entry that is in memory alone. */
 static void note_asked(struct file_cache *cache, const struct file_entry *entry)
 {
     cache->asked.requests++;
@@ -124,7 +125,7 @@ static void note_asked(struct file_cache *cache, const struct file_entry *entry)
         miniature_ask(cache->miniature, entry->hash, entry->node.bytes);
 }
 
-/* Notes the first request for an entry, which is not kept yet. */
+/* Notes the first request for an entry, which is not cached yet. */
 static void note_new(struct file_cache *cache, struct file_entry *entry)
 {
     if (entry->fd >= 0 || !cache->miniature)
@@ -205,8 +206,8 @@ static bool is_usable(struct file_cache *cache, struct file_entry *entry)
     return file_entry_is_fresh(entry);
 }
 
-/* Forgets an entry whose file has changed. A cache of another size would not
- * have it any more, either, so the miniature forgets it, too. */
+/* Forgets an entry whose file has changed. A cache of any other size would lose
+ * the entry, too, so the miniature forgets it. */
 static void forget_changed(struct file_cache *cache, struct file_entry *entry)
 {
     if (entry->is_sampled)
@@ -225,8 +226,9 @@ bool file_cache_siblings_changed(struct file_cache *cache,
         return false;
     version = file_folders_look(&cache->folders, entry, cache->seed, cache->now,
                                 &looked_ms);
-    /* Siblings found now may be newer than the folder's version; when that has
-     * changed, they are looked for again. */
+    /* Siblings found now may be newer than the folder's version, which is
+     * noted; in this case they are looked for once more when the version
+     * changes. */
     entry->siblings_checked_ms = looked_ms;
     if (version != 0 && version == entry->folder_version)
         return false;
@@ -247,8 +249,8 @@ static struct file_entry *load(struct file_cache *cache,
 
     if (!exhausted)
         return entry;
-    /* Descriptors have run out: those that the cache holds open are worth less
-     * than an answer. */
+    /* Descriptors have run out. An answer is worth more than the descriptors
+     * that the cache keeps open, so all of these are closed. */
     file_entry_release(entry);
     forget_all(cache, true);
     return file_entry_load(&cache->options, space, path, coding, &exhausted);
@@ -308,7 +310,7 @@ void file_cache_tell_what_if(struct file_cache *cache,
 
 /* --- Coming and going --------------------------------------------------- */
 
-/* Makes the miniature; the cache goes without if there is no memory for it. */
+/* Makes the miniature. Without memory for it the cache has none. */
 static void make_miniature(struct file_cache *cache)
 {
     uint64_t bytes_max = cache->options.bytes_max;

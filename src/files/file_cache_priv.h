@@ -1,8 +1,7 @@
 /*
- * file_cache_priv - what the file cache's files share: file_cache.c, which
- * keeps entries, file_folders.c, which knows whether names have come to their
- * folders, file_variant.c, which has variants made of them, and file_delta.c,
- * which has deltas made.
+ * file_cache_priv - what the files of the file cache share. file_cache.c keeps
+ * entries; file_folders.c knows whether names have come to a folder or gone;
+ * file_variant.c and file_delta.c have variants and deltas made.
  *
  * Thread: the cache's worker; no locks.
  */
@@ -13,7 +12,7 @@
 
 enum { FILE_FOLDERS = 256 };
 
-/* A folder that siblings are looked for in. */
+/* A folder in which siblings are looked for. */
 struct file_folder {
     uint64_t hash;       /* hash of its space and path */
     uint64_t version;    /* what file_folders_look() returns */
@@ -22,16 +21,17 @@ struct file_folder {
     struct file_stamp stamp;
 };
 
-/* Folders looked at lately, each where its hash says: 22 KB. */
+/* Folders looked at lately, each at the place that its hash selects: 22 KB. */
 struct file_folders {
-    uint64_t versions; /* counter for version */
+    uint64_t versions; /* counts versions */
     struct file_folder folders[FILE_FOLDERS];
 };
 
-/* The version of the folder of an entry's siblings, as it was at
- * *looked_ms_out: another number when a name may have come or gone there. One
- * stat in FILE_CACHE_CHECK_MS for all of the folder. 0: nothing is known, as it
- * has changed so lately that it may change unseen, or others have its place. */
+/* Returns the version of the folder of an entry's siblings, as it was at
+ * *looked_ms_out: the version is another number when a name may have come or
+ * gone since. Costs one stat in FILE_CACHE_CHECK_MS for all files of the
+ * folder. Returns 0 when nothing is known: the folder has changed so lately
+ * that it may change again unseen, or another folder has its place. */
 uint64_t file_folders_look(struct file_folders *folders,
                            const struct file_entry *entry, uint64_t seed,
                            const struct now *now, uint64_t *looked_ms_out);
@@ -39,11 +39,12 @@ uint64_t file_folders_look(struct file_folders *folders,
 struct file_cache {
     struct file_cache_options options;
     const struct now *now;
-    uint64_t seed;                /* of the hash, as clients choose keys */
-    struct evict *resident;       /* entries that live in memory alone */
+    uint64_t seed;                /* of the hash, as clients choose the paths */
+    struct evict *resident;       /* entries that are in memory alone */
     struct evict *opened;         /* entries that keep a descriptor */
-    struct miniature *miniature;  /* models of resident; NULL: none */
-    struct miniature_asked asked; /* what the models were asked */
+    struct miniature *miniature;  /* models other sizes of resident; NULL:
+                                     none */
+    struct miniature_asked asked; /* the requests that the models have seen */
     uint64_t hits;
     uint64_t misses;
     uint64_t evictions;
@@ -57,10 +58,10 @@ struct file_cache {
 /* As many deltas as a rule may have dictionaries. */
 enum { FILE_DELTAS_MAX = DICTIONARY_VERSIONS_MAX + 1 };
 
-/* A variant, which is there or may come to be. */
+/* A place for a variant, which exists or may be made. */
 struct file_variant {
-    struct file_entry *entry; /* cached, borrowed; NULL: none */
-    uint64_t asked_ms;        /* when the compressor was asked last */
+    struct file_entry *entry; /* cached, borrowed; NULL: none so far */
+    uint64_t asked_ms;        /* when the compressor was last asked */
 };
 
 struct file_delta {
@@ -77,22 +78,24 @@ struct file_variants {
     struct file_delta deltas[];
 };
 
-/* Makes room for an entry's variants. NULL: no memory, or not the time: nothing
- * would lead to them, or the file is so young that it may change unseen, and
- * its entry is soon made anew. */
+/* Makes places for an entry's variants, unless there are some. Returns NULL
+ * when there is no memory; when entry is not cached, as nothing would lead to
+ * its variants; and when the file is so young that it may change unseen, as its
+ * entry is soon made anew. */
 struct file_variants *file_cache_variants(struct file_entry *entry);
 
-/* Places an order that names coding, effort and dictionary; fills in the
- * rest. */
+/* Fills in the rest of an order that names coding, effort and dictionary, and
+ * asks the compressor for its result. */
 enum compressor_answer file_cache_order(struct file_cache *cache,
                                         const struct file_entry *entry,
                                         struct compress_order *order,
                                         struct coded_body **body_out);
 
-/* Makes a variant of a result, which is taken over, in the place of what was
- * there. One reference, the caller's; NULL: no memory, or *fits_out is false:
- * it is too long for the cache. To make room, entry itself may leave the cache;
- * the caller has a reference to it. */
+/* Makes a variant of the result body, which is taken over, and puts it into
+ * place instead of an earlier one. Returns one reference, which is the
+ * caller's; NULL when there is no memory, or when the variant is too long for
+ * the cache, so that *fits_out is false. To make room, entry itself may leave
+ * the cache; the caller has a reference to it. */
 struct file_entry *file_cache_put_variant(struct file_cache *cache,
                                           struct file_entry *entry,
                                           struct file_variant *place,
@@ -100,17 +103,17 @@ struct file_entry *file_cache_put_variant(struct file_cache *cache,
                                           struct coded_body *body,
                                           bool *fits_out);
 
-/* Lets a variant into the cache whose original is cached and has none in that
- * place. False: there is no room for it, or no memory. */
+/* Puts a variant into the cache. Its original is cached, and place is empty.
+ * Returns false when the cache has no room or no memory for it. */
 bool file_cache_keep_variant(struct file_cache *cache,
                              struct file_entry *original,
                              struct file_variant *place,
                              struct file_entry *variant);
 
-/* Between two questions about the same order. */
+/* The time between two questions about the same order. */
 enum { FILE_VARIANT_ASK_MS = 5 };
 
-/* Notes a use of an entry that is cached, for one more reference. */
+/* Notes a use of a cached entry, and takes one more reference. */
 void file_cache_hit(struct file_cache *cache, struct file_entry *entry);
 
 #endif

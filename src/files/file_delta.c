@@ -5,9 +5,9 @@
 
 #include "files/file_cache_priv.h"
 
-/* The key of a rule in one site. Dictionaries of other sites are not for this
- * one, even if their rules are the same: a delta would tell something of its
- * dictionary to clients that may not have it. */
+/* Returns the key of a rule in one site. A site does not use the dictionaries
+ * of other sites, even if the rules are the same: a delta would tell clients
+ * something of a dictionary that they may not see. */
 static uint64_t key_of(const struct file_entry *entry,
                        const struct dictionary_rule *rule)
 {
@@ -45,8 +45,8 @@ static struct file_delta *find_delta(struct file_variants *variants,
     return NULL;
 }
 
-/* A place for another delta; if all are taken, that of the one asked for
- * longest ago, whose dictionary may be kept no more. */
+/* Returns a place for another delta. If all are used, it is that of the delta
+ * that was asked for longest ago, whose dictionary may not be kept any more. */
 static struct file_delta *take_place(struct file_cache *cache,
                                      struct file_variants *variants)
 {
@@ -66,8 +66,9 @@ static struct file_delta *take_place(struct file_cache *cache,
     return taken;
 }
 
-/* Finds or makes the place of the delta against that dictionary; NULL: it may
- * not be asked for now. *dictionary_out is the caller's. */
+/* Finds or makes the place of the delta from the dictionary with that hash.
+ * Sets *dictionary_out to a reference, which is the caller's. Returns NULL when
+ * the delta is not to be asked for now. */
 static struct file_delta *prepare(struct file_cache *cache,
                                   struct file_entry *entry,
                                   const uint8_t hash[DICTIONARY_HASH_BYTES],

@@ -13,12 +13,14 @@
 enum {
     SNAPSHOT_TRIES = 3,
     NAME_BYTES_MAX = FILE_NAME_BYTES_MAX + sizeof(".zst"),
-    /* Kernels before 6.13 stamp by the tick, up to 10 ms; some file systems
-     * more coarsely. Two changes within this time may look like one. */
+    /* Kernels before 6.13 stamp files by the tick, up to 10 ms, and some file
+     * systems more coarsely. Two changes within this time may have the same
+     * stamp. */
     YOUNG_NS = 100000000
 };
 
-/* The name below the root that a key stands for. False: it is too long. */
+/* Writes the name below the root for a path, index and coding. Returns false
+ * when the name is too long. */
 static bool make_name(char name[NAME_BYTES_MAX], struct bytes path,
                       const char *index, enum coding coding)
 {
@@ -105,8 +107,9 @@ static bool read_all(int fd, char *to, size_t len)
     return true;
 }
 
-/* Reads head and body of one version. False: no memory. A file that keeps
- * changing under our hands is left to sendfile. */
+/* Reads the body of one version, and writes its head. Returns false when there
+ * is no memory. A file that keeps changing meanwhile becomes no snapshot, and
+ * is sent by sendfile. */
 static bool take_snapshot(struct file_entry *entry,
                           const struct file_cache_options *options)
 {
@@ -167,7 +170,7 @@ static bool load_body(struct file_entry *entry,
 /* --- Coming and going --------------------------------------------------- */
 
 /* Opens what the path leads to: the file, the index of a directory, or the
- * directory. A descriptor or -errno. */
+ * directory. Returns a descriptor or -errno. */
 static int open_path(const struct file_space *space, struct bytes path,
                      enum coding coding, struct stat *st)
 {
@@ -180,7 +183,8 @@ static int open_path(const struct file_space *space, struct bytes path,
     fd = docroot_open_file(space->root, name, st);
     if (*index == '\0' || coding != CODING_IDENTITY)
         return fd;
-    if (fd >= 0 && S_ISDIR(st->st_mode)) { /* a directory has that name */
+    if (fd >= 0 && S_ISDIR(st->st_mode)) { /* a directory has the index's
+                                              name */
         close(fd);
         fd = -ENOENT;
     }
@@ -209,8 +213,8 @@ struct file_entry *file_entry_create(const struct file_space *space,
     return entry;
 }
 
-/* By which codings the file may be compressed: without a cache by none, as a
- * variant would be gone before it is sent. */
+/* Returns the codings by which the file may be compressed. There are none
+ * without a cache, as a variant would be gone before it is sent. */
 static unsigned find_codable(const struct file_entry *entry,
                              const struct file_cache_options *options)
 {
@@ -226,7 +230,8 @@ static unsigned find_codable(const struct file_entry *entry,
                : 0;
 }
 
-/* Finds the file's rules; clients know it by its path in its site. */
+/* Finds the file's rules for dictionaries, by its path in its site, which is
+ * the path that clients know. */
 static void find_dictionaries(struct file_entry *entry,
                               const struct file_cache_options *options)
 {
@@ -331,8 +336,8 @@ bool file_entry_is_intact(const struct file_entry *entry)
         return true;
     if (fstat(entry->fd, &st) == -1)
         return false;
-    /* The change time does not count: renaming or removing the name changes it,
-     * and the open file is still what was announced. */
+    /* The change time is not compared: renaming or removing the file changes
+     * it, but the open file is still the one that was announced. */
     stamp = file_stamp_of(&st);
     return stamp.bytes == entry->stamp.bytes &&
            stamp.modified_ns == entry->stamp.modified_ns;

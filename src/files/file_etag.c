@@ -3,27 +3,27 @@
 #include "files/file_cache_priv.h"
 
 /*
- * ETags of what one version of a file leads to:
+ * The ETags of one version of a file and of what is made of it:
  *
  *   "time-length"               the file itself
  *   "time-length-gz"            a sibling on disk, by its own time and length
  *   "times-length.hash-gzip"    a variant or a delta: of which version of the
  *   '-- version -' '-- make --' file, and which bytes were made of it
  *
- * Of two files whose dates were set to be the same, as some ways to release do,
- * the version tells which: it is of the time of the last change, too, which
- * nobody sets.
+ * Some ways to release set the dates of all files to the same time. The version
+ * still tells two such files apart: it is computed from the time of the last
+ * change, too, which nobody can set.
  *
  * Another version of a library, or more effort, makes other bytes of the same
- * file: only with the hash are these tags strong. A client that names one of
- * them has this version of the file, whichever bytes are sent by now, or none
- * yet: the version in the tag lets it be told so.
+ * file, so these tags are strong only with the hash. A client that names one of
+ * them has this version of the file, even if other bytes, or none so far, would
+ * be sent now: the version in the tag is enough to answer 304.
  */
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* Two different changes of one date never have the same version, as the factor
- * is odd. */
+/* Two changes at different times never give the same version for one date, as
+ * the factor is odd. */
 static int write_version(const struct file_stamp *stamp, uint64_t bytes,
                          char *to, size_t room)
 {
@@ -55,7 +55,7 @@ void file_entry_write_etag(struct file_entry *entry)
         write_made(entry, coding_token(entry->coding));
         return;
     }
-    /* ".gz" becomes "-gz": a coded file is another representation even when
+    /* ".gz" becomes "-gz": a coded file is another representation, even when
      * size and time happen to agree. */
     len = snprintf(entry->etag_text, sizeof(entry->etag_text),
                    "\"%llx-%llx%s%.*s\"",
@@ -69,7 +69,8 @@ void file_entry_write_etag(struct file_entry *entry)
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* Takes the next of a list of ETags, with its quotes; false: there is none. */
+/* Takes the next of a list of ETags, with its quotes. Returns false when there
+ * is none. */
 static bool take_tag(struct bytes *list, struct bytes *tag_out)
 {
     const char *end = list->data + list->len;
@@ -98,7 +99,7 @@ static bool take_hexadecimal(struct bytes *text)
     return len > 0;
 }
 
-/* Whether make, found by make_of(), is of one of these codings. */
+/* Whether make, the result of make_of(), is of one of these codings. */
 static bool is_made(struct bytes make, unsigned codings)
 {
     if (make.len > 0)
@@ -112,7 +113,8 @@ static bool is_made(struct bytes make, unsigned codings)
     return false;
 }
 
-/* The part of a tag behind the version, from its dot on. */
+/* Returns the part of a tag behind the version, from its dot on; empty when
+ * there is no dot. */
 static struct bytes make_of(struct bytes tag)
 {
     const char *end = tag.data + tag.len;
@@ -121,7 +123,8 @@ static struct bytes make_of(struct bytes tag)
     return bytes_between(dot ? dot : end, end);
 }
 
-/* Whether the same bytes are there now, of a file with another date. */
+/* Whether a variant with the same bytes exists now, though the tag is of
+ * another version of the file. */
 static bool is_there(const struct file_entry *entry, struct bytes make)
 {
     for (int i = CODING_IDENTITY + 1; entry->variants && i < CODING_COUNT;

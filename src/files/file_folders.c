@@ -5,11 +5,12 @@
 #include "files/file_cache_priv.h"
 
 enum {
-    /* File systems stamp as coarsely as by two seconds (FAT): a folder that has
-     * changed lately may change again and look the same. */
+    /* Some file systems stamp only every two seconds (FAT). So a folder that
+     * has changed lately may change again and keep its stamp. */
     YOUNG_MS = 3000,
-    /* What changes no folder's stamp is found after so long: a later target of
-     * a symlink, or anything where a file system stamps none. */
+    /* After so long a folder counts as changed. This finds changes that leave
+     * its stamp alone: another target of a symlink, or any change where the
+     * file system has no stamps. */
     RENEW_MS = 60000
 };
 
@@ -24,8 +25,7 @@ static bool is_due(const struct file_folder *folder, const struct now *now)
            now->mono_ms - folder->looked_ms >= FILE_CACHE_CHECK_MS;
 }
 
-/* Stats the folder, whose path below the root begins and ends without a slash.
- */
+/* Stats the folder, whose path below the root has no slash at either end. */
 static void look(struct file_folders *folders, struct file_folder *folder,
                  const struct docroot *root, const char *path,
                  const struct now *now)
@@ -59,7 +59,8 @@ uint64_t file_folders_look(struct file_folders *folders,
     struct file_folder *folder = &folders->folders[hash % FILE_FOLDERS];
     bool is_another = folder->hash != hash;
 
-    /* If folders outnumber places, most are not known, and cost no stat. */
+    /* When there are more folders than places, most folders are not known, and
+     * cost no stat. */
     if (len >= sizeof(path) || (is_another && !is_due(folder, now)))
         return 0;
     if (is_another)

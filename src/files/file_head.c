@@ -31,8 +31,8 @@ struct bytes file_space_type(const struct file_space *space,
     return type.len > 0 ? type : mime_find(mime, name);
 }
 
-/* Last-Modified in seconds, or INT64_MIN when none is sent, as a date in the
- * future must not be (RFC 9110 8.8.2.1). */
+/* Returns Last-Modified in seconds; INT64_MIN when none is sent, as for a date
+ * in the future, which must not be sent (RFC 9110 8.8.2.1). */
 static int64_t modified_of(const struct file_stamp *stamp,
                            const struct now *now)
 {
@@ -41,8 +41,8 @@ static int64_t modified_of(const struct file_stamp *stamp,
     return seconds > 0 && seconds <= now->wall_s ? seconds : INT64_MIN;
 }
 
-/* The Cache-Control of the file's path, which for a directory is that of its
- * index; empty: none. */
+/* Returns the Cache-Control for the file's path, which for a directory is the
+ * path of its index; empty when there is none. */
 static struct bytes cache_control_of(const struct file_entry *entry)
 {
     const struct file_space *space = entry->space;
@@ -56,7 +56,7 @@ static struct bytes cache_control_of(const struct file_entry *entry)
                             space->cache_control);
 }
 
-/* Puts the fields that a 206 and a 304 have, too. */
+/* Puts the fields that a 206 and a 304 have in common with a 200. */
 static void put_fields(struct buf *head, const struct file_entry *entry)
 {
     struct bytes cache_control = cache_control_of(entry);
@@ -79,8 +79,9 @@ static void put_fields(struct buf *head, const struct file_entry *entry)
         head_field(head, BYTES("Cache-Control"), cache_control);
 }
 
-/* Lays out the block: head, its end, room for the body; and, behind an edited
- * head, which may lack some, the fields before edits. False: no memory. */
+/* Lays out the block: the head, its end, and room for the body. Behind an
+ * edited head, which may lack some of the fields, follow the fields from before
+ * the edits. Returns false when there is no memory. */
 static bool lay_block(struct file_entry *entry, struct buf *head,
                       size_t fields_at, const struct head_edits *edits,
                       size_t body_bytes)

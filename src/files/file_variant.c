@@ -3,21 +3,22 @@
 #include "files/file_cache_priv.h"
 
 enum {
-    /* Compressing once more is worth its time when the bytes sent so far come
-     * to this many times the file: what it would have saved of them keeps a
-     * line of 1 Gbit/s, 125 bytes a microsecond, busy for as long as it keeps
-     * the processor.
+    /* Compressing once more is worth its time when the bytes of the variant
+     * that were sent so far are this many times the length of the file. By
+     * then, the bytes that the smaller variant would have saved of them keep a
+     * line of 1 Gbit/s, 125 bytes a microsecond, busy for as long as the
+     * compressing keeps the processor busy.
      *
      *   brotli 11   0.75 us for a byte of text, saves 14 %   125 * 0.75 / 0.14
      *   zstd 19     0.22                              5 %    125 * 0.22 / 0.05
      *   gzip 12     0.13                              4 %    125 * 0.13 / 0.04
      *
-     * By Zipf's law there is always one more file that has just become worth
-     * it: at 10 times half of a reply's processor time went that way, for
-     * ever. */
+     * By Zipf's law there is always another file that has just become worth it:
+     * with 10 instead of 700, half of the processor time of replies was spent
+     * on compressing, for ever. */
     SLOW_WORTH = 700,
-    SLOW_ASK_USES = 8, /* uses between two looks whether it is done */
-    /* A variant takes this part of the cache at most. */
+    SLOW_ASK_USES = 8, /* uses between two questions whether it is done */
+    /* A variant may take at most this part of the cache. */
     CACHE_PART = 4
 };
 
@@ -33,7 +34,7 @@ enum compressor_answer file_cache_order(struct file_cache *cache,
     if (entry->is_snapshot && entry->stamp.bytes <= COMPRESSOR_TEXT_BYTES_MAX)
         order->text = file_entry_body(entry);
     else if (entry->fd < 0)
-        return COMPRESSOR_HOPELESS; /* a snapshot too long for a copy */
+        return COMPRESSOR_HOPELESS; /* a snapshot that is too long to copy */
     return compressor_ask(cache->options.compressor, order, cache->now->mono_ms,
                           body_out);
 }
@@ -50,8 +51,8 @@ static enum compressor_answer ask(struct file_cache *cache,
 
 /* --- Variants ------------------------------------------------------------ */
 
-/* Lays out a variant's body: that of a short one is copied behind its head, so
- * that both leave in one piece; that of a long one is shared by all workers. */
+/* Lays out a variant's body. A short body is copied behind its head, so that
+ * both leave in one piece; a long body is shared by all workers. */
 static bool lay_body(struct file_cache *cache, struct file_entry *variant)
 {
     struct coded_body *coded = variant->coded;
@@ -69,7 +70,8 @@ static bool lay_body(struct file_cache *cache, struct file_entry *variant)
     return true;
 }
 
-/* Makes a variant, and takes body over. One reference; NULL: no memory. */
+/* Makes a variant, and takes body over. Returns one reference; NULL when there
+ * is no memory. */
 static struct file_entry *make_variant(struct file_cache *cache,
                                        const struct file_entry *entry,
                                        enum coding coding,
@@ -122,7 +124,8 @@ struct file_entry *file_cache_put_variant(struct file_cache *cache,
     return variant;
 }
 
-/* Keeps a variant. One that finds no room in the cache is not made again. */
+/* Makes and caches a variant of body. A variant for which the cache has no room
+ * is not made again. */
 static struct file_entry *keep(struct file_cache *cache,
                                struct file_entry *entry, enum coding coding,
                                struct coded_body *body)
@@ -167,8 +170,8 @@ static bool is_worth_effort(const struct file_entry *variant)
                SLOW_WORTH * variant->plain_bytes;
 }
 
-/* The smaller variant when there is one; otherwise variant. Takes over the
- * reference to variant. */
+/* Asks for a smaller variant, and returns it when it is there; otherwise
+ * returns variant. Takes over the reference to variant. */
 static struct file_entry *improve(struct file_cache *cache,
                                   struct file_entry *entry,
                                   struct file_entry *variant)
