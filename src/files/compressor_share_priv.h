@@ -39,13 +39,13 @@ struct compressor_share {
     bool is_idle;
 };
 
-/* Notes how much processor time all other threads have had so far. May be called
- * at any time. */
+/* Notes how much processor time all other threads have had so far. May be
+ * called at any time. */
 void compressor_share_look(struct compressor_share *share, uint64_t now_ns,
                            uint64_t others_ns);
 
-/* Whether a slow order may begin. If so, sets *counts_out to whether the order's
- * end has to be told by compressor_share_end(). */
+/* Whether a slow order may begin. If so, sets *counts_out to whether the end of
+ * the order has to be told by compressor_share_end(). */
 bool compressor_share_begin(struct compressor_share *share, bool *counts_out);
 
 /* Notes the end of an order that counts, and that it has taken used_ns of
