@@ -1,6 +1,6 @@
 /*
- * cache_control - what Cache-Control says to a shared cache, and
- * Surrogate-Control, which speaks like it (RFC 9111 5.2, RFC 5861); for
+ * cache_control - reads what Cache-Control says to a shared cache, and
+ * Surrogate-Control, which has the same form (RFC 9111 5.2, RFC 5861). For
  * CDN-Cache-Control see cache_targeted.
  *
  * Thread: any; no state.
@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 
-/* Times are at most that many seconds (RFC 9111 1.2.2). */
+/* Longer times are cut to this number of seconds (RFC 9111 1.2.2). */
 #define CACHE_SECONDS_MAX INT64_C(2147483648)
 
 enum cache_directive {
@@ -26,15 +26,15 @@ enum cache_directive {
     CACHE_MUST_UNDERSTAND = 1 << 6,
     CACHE_ONLY_IF_CACHED = 1 << 7,
     CACHE_IMMUTABLE = 1 << 8,
-    CACHE_ANY = 1 << 9 /* any directive was there */
+    CACHE_ANY = 1 << 9 /* some directive, known or not, was there */
 };
 
 enum { CACHE_UNSAID = -1 };
 
 struct cache_control {
     uint32_t said; /* enum cache_directive */
-    /* Seconds, or CACHE_UNSAID. Of two that differ the lesser counts; one that
-     * is no number is 0: stale at once (RFC 9111 4.2.1). */
+    /* Seconds, or CACHE_UNSAID. Of two values that differ the lesser counts. A
+     * value that is no number is 0, stale at once (RFC 9111 4.2.1). */
     int64_t max_age;
     int64_t s_maxage;
     int64_t min_fresh;
@@ -47,20 +47,22 @@ struct cache_control {
 
 void cache_control_init(struct cache_control *control);
 
-/* Reads the value of one line. A directive may have a parameter behind ';'
- * (Surrogate-Control's target), and counts only if that is surrogate. surrogate
- * is empty for fields without targets: then ';' ends a directive like ','. */
+/* Reads the value of one line. With a surrogate, a directive may have a target
+ * behind ';' (as in Surrogate-Control), and counts only if the target is
+ * surrogate. surrogate is empty for fields without targets: then ';' ends a
+ * directive as ',' does. */
 void cache_control_read(struct cache_control *control, struct bytes value,
                         struct bytes surrogate);
 
-/* Reads all of text as a number of seconds: digits only. False: it is none. A
- * number that is too large gives CACHE_SECONDS_MAX. */
+/* Reads all of text as a number of seconds, of digits only. A number that is
+ * too large gives CACHE_SECONDS_MAX. Returns false when text is no number. */
 bool cache_seconds_read(struct bytes text, int64_t *seconds_out);
 
-/* The directive that has that name and no argument; 0: none. */
+/* Returns the directive that has that name and no argument; 0 for none. */
 enum cache_directive cache_control_find_flag(struct bytes name);
 
-/* Where the seconds of the directive of that name are; NULL: it has none. */
+/* Returns where the seconds of the directive of that name are; NULL for a
+ * directive without seconds. */
 int64_t *cache_control_find_time(struct cache_control *control,
                                  struct bytes name);
 

@@ -4,15 +4,16 @@
  *
  *   keep ---> queue ---> file ---> on_kept
  *   start --> queue ---> each file's head ---> on_found
- *   wake ---> a body of a file: a short one is read and checked at once; a long
- *             one is checked by the queue, block by block, and read along
+ *   wake ---> a body of a file. A short one is read and checked at once; a long
+ *             one is checked by the queue, block by block, while it is read
  *
- * What is damaged is removed, and is no entry any more (on_lost). A folder that
- * cannot be written to keeps nothing new: that is said once, and tried again.
+ * A damaged file is removed, and its entry with it (on_lost). While the folder
+ * cannot be written to, nothing new is kept: this is logged once, and writing
+ * is tried again.
  *
  * Thread: cache_disk_wake(), _keep(), _change() and _forget() any; events come
- *         in the queue's thread; the rest is the main thread's.
- * Owns:   the folder, the queue.
+ *         in the queue's thread; the rest is for the main thread.
+ * Owns:   the folder and the queue.
  */
 #ifndef CACHE_CACHE_DISK_H
 #define CACHE_CACHE_DISK_H
@@ -20,32 +21,33 @@
 #include "cache/cache_entry.h"
 
 enum {
-    CACHE_DISK_PENDING_MAX = 33554432, /* bytes of bodies in memory that wait */
-    CACHE_DISK_SCAN = 64               /* files looked at before others go on */
+    CACHE_DISK_PENDING_MAX = 33554432, /* bytes of bodies that wait in memory */
+    CACHE_DISK_SCAN = 64               /* files looked at in one go */
 };
 
 struct cache_disk_events {
-    /* The entry is in file, whose reference is handed over; NULL: in no
-     * file. */
+    /* Called when the entry is in file, whose reference is handed over. NULL:
+     * the entry is in no file. */
     void (*on_kept)(void *context, struct cache_entry *entry,
                     struct cache_file *file);
-    /* Called when the entry's body, or its file, is broken. */
+    /* Called when the entry's body or file is broken. */
     void (*on_lost)(void *context, struct cache_entry *entry);
-    /* Called for an entry that was found in file. False: it is not wanted. */
+    /* Called for an entry that was found in file. Returns false when it is not
+     * wanted. */
     bool (*on_found)(void *context, struct cache_entry *entry,
                      struct cache_file *file);
 };
 
 struct cache_disk_options {
     const char *folder;     /* borrowed */
-    struct bytes surrogate; /* our name, as Surrogate-Control has it */
+    struct bytes surrogate; /* our name in Surrogate-Control */
     bool is_awaited;        /* another process is about to leave folder */
 };
 
 struct cache_disk; /* opaque */
 
-/* 0; -EPERM: the folder is another user's, or others may write in it;
- * -EWOULDBLOCK: another process has it; or another -errno. */
+/* Returns 0; -EPERM when the folder is another user's, or others may write in
+ * it; -EWOULDBLOCK when another process has it; or another -errno. */
 MUST_USE int cache_disk_open(struct cache_disk **disk_out,
                              const struct cache_disk_options *options);
 
@@ -57,43 +59,45 @@ void cache_disk_start(struct cache_disk *disk,
 void cache_disk_stop(struct cache_disk *disk);
 void cache_disk_close(struct cache_disk *disk); /* NULL is accepted */
 
-/* Leaves the folder to another process: nothing is written or removed any more.
- */
+/* Leaves the folder to another process. Nothing is written or removed there any
+ * more. */
 void cache_disk_leave(struct cache_disk *disk);
 
-/* The spooling by which long bodies go to this disk; for cache_body_counts. */
+/* Returns the spooling by which long bodies go to this disk, for the member of
+ * cache_body_counts. */
 struct cache_spooling *cache_disk_spooling(struct cache_disk *disk);
 
-/* Has the entry written, as soon as its body (NULL: it has none) is whole; then
- * on_kept is called. False: too much is to be written, and nothing happens. */
+/* Has the entry written as soon as its body (NULL: it has none) is whole; then
+ * on_kept is called. Returns false, and does nothing, when too much waits to be
+ * written. */
 MUST_USE bool cache_disk_keep(struct cache_disk *disk,
                               struct cache_entry *entry,
                               struct cache_body *body);
 
-/* Gives the file to another entry of the same body, from now on. */
+/* Gives the file to another entry with the same body. */
 void cache_disk_change(struct cache_disk *disk, struct cache_entry *entry,
                        struct cache_file *file);
 
 /* Removes the file from the folder. */
 void cache_disk_forget(struct cache_disk *disk, struct cache_file *file);
 
-/* The body in a file, not whole as long as it is not checked. NULL: it is
- * damaged or gone, and *is_lost_out is true; or there is no memory or
- * descriptor to read it now. */
+/* Returns the body in a file; it is not whole until it has been checked.
+ * Returns NULL when the body is damaged or gone, and sets *is_lost_out; or when
+ * memory or descriptors are short now. */
 MUST_USE struct cache_body *cache_disk_wake(struct cache_disk *disk,
                                             struct cache_file *file,
                                             struct cache_body_counts *counts,
                                             bool *is_lost_out);
 
-/* Has the queue check the entry's body, whose readers get as much as was found
- * right. */
+/* Has the queue check the entry's body. Readers get as much of the body as has
+ * been found right. */
 void cache_disk_check(struct cache_disk *disk, struct cache_entry *entry,
                       struct cache_file *file, struct cache_body *body);
 
 struct cache_disk_counts {
     uint64_t written; /* files written */
-    uint64_t refused; /* entries not written: too many, or no use */
-    uint64_t damaged; /* damaged files, when found or read */
+    uint64_t refused; /* entries not written: too many, or of no use */
+    uint64_t damaged; /* files found to be damaged */
 };
 
 struct cache_disk_counts cache_disk_count(const struct cache_disk *disk);

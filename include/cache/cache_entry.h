@@ -1,10 +1,10 @@
 /*
- * cache_entry - an answer that is kept: what request it is for, its head, what
- * the head says, and its body.
+ * cache_entry - an answer that is kept: the request that it is for, its head,
+ * what the head says, and its body.
  *
- * Thread: any: but for what the store that has it guards, and for atomics, it
- *         never changes. What a 304 says makes another entry of the same body.
- * Owns:   its texts, in one piece with it; references to its body and its file.
+ * Thread: any. Only the atomics change, and the members that the store guards;
+ *         after a 304 another entry with the same body is made.
+ * Owns:   its texts, allocated with it; references to its body and its file.
  *         Counted.
  */
 #ifndef CACHE_CACHE_ENTRY_H
@@ -17,31 +17,31 @@
 
 struct cache_entry {
     struct bytes key;
-    struct bytes names;          /* fields that it varies by: cache_vary.h */
+    struct bytes names;          /* fields it varies by: cache_vary.h */
     struct bytes variant;        /* values of these fields in its request */
-    struct bytes phrase;         /* reason phrase behind its status */
-    struct bytes lines;          /* its fields */
+    struct bytes phrase;         /* reason phrase behind the status */
+    struct bytes lines;          /* fields of the answer */
     struct bytes hidden;         /* lines that clients do not get */
-    struct bytes codings;        /* Content-Encoding, unless it varies by what
-                                    clients take; or empty */
+    struct bytes codings;        /* Content-Encoding; empty if the answer varies
+                                    by Accept-Encoding */
     struct cache_facts facts;    /* what lines say */
-    struct cache_ranges *ranges; /* of its body; NULL: it is not in parts */
-    uint32_t cost_ms;            /* time that its answer took */
+    struct cache_ranges *ranges; /* its parts; NULL: it is not in parts */
+    uint32_t cost_ms;            /* how long the origin took to answer */
     atomic_llong retry_s;        /* until when the origin is left alone after a
-                                 failure; monotonic clock */
-    atomic_bool has_answered;    /* an error answer was that failure */
-    atomic_bool is_purged; /* softly: the origin is asked before it is used */
+                                    failure; monotonic clock */
+    atomic_bool has_answered;    /* that failure was an answer with an error */
+    atomic_bool is_purged; /* softly: to be used only after asking the origin */
     /* The store's own members. */
     uint64_t hash;
     struct cache_entry *next;
     struct evict_node node;
-    struct cache_body *body;  /* NULL: it has none, or only one on disk */
-    struct cache_file *file;  /* NULL: it is not on disk */
-    struct evict_node waking; /* for its body, while there is one */
+    struct cache_body *body;  /* NULL: no body, or only one on disk */
+    struct cache_file *file;  /* NULL: the entry is not on disk */
+    struct evict_node waking; /* for the body while it is in memory */
     bool has_body;
     bool is_indexed;
-    bool is_settled; /* evict has node */
-    bool is_awake;   /* awake, the policy of bodies, has waking */
+    bool is_settled; /* node is in the shard's evict */
+    bool is_awake;   /* waking is in the shard's awake, the policy of bodies */
     atomic_uint refs;
     char text[];
 };
@@ -54,40 +54,41 @@ struct cache_entry_parts {
     struct bytes phrase;
     struct bytes lines; /* as they came; the entry keeps some */
     struct cache_body
-        *body; /* a reference is taken; NULL: there will be none */
+        *body; /* a reference is taken; NULL: the answer has no body */
     uint32_t cost_ms;
 };
 
 /* Makes an entry with one reference. An answer without a Date gets the time at
- * which it came. NULL: no memory. */
+ * which it came as its Date. Returns NULL when memory is short. */
 MUST_USE struct cache_entry *cache_entry_create(
     const struct cache_entry_parts *parts,
     const struct cache_circumstances *circumstances);
 
-/* Makes an entry of earlier's answer, updated by another to the same request:
- * parts says the status, phrase, body and lines that it has now. */
+/* Makes an entry of earlier's answer, updated by another answer to the same
+ * request. parts has the status, phrase, body and lines of the new answer. */
 MUST_USE struct cache_entry *cache_entry_update(
     const struct cache_entry *earlier, const struct cache_entry_parts *parts,
     const struct cache_circumstances *circumstances);
 
 /* Makes an entry of earlier's answer, updated by the lines of a 304. body is
- * earlier's. */
+ * earlier's body. */
 MUST_USE struct cache_entry *cache_entry_refresh(
     const struct cache_entry *earlier, struct cache_body *body,
     struct bytes lines, const struct cache_circumstances *circumstances);
 
-/* Whether a 304 or an answer to HEAD with those lines is about earlier: they
- * have the same validators (RFC 9111 4.3.4, 4.3.5). */
+/* Whether lines, of a 304 or of an answer to HEAD, are about earlier: both have
+ * the same validators (RFC 9111 4.3.4, 4.3.5). */
 bool cache_entry_is_meant(const struct cache_entry *earlier,
                           struct bytes lines);
 
-/* Does what cache_facts_use() does, for an entry that may have been purged. */
+/* Does what cache_facts_use() does. An entry that was purged softly is only
+ * used after asking. */
 enum cache_use cache_entry_use(const struct cache_entry *entry,
                                const struct cache_control *request,
                                int64_t now_s);
 
-/* Whether asking anew has just failed, and is not to be tried again yet. now_s
- * is of the monotonic clock. */
+/* Whether asking the origin has just failed, and is not to be tried again yet.
+ * now_s is of the monotonic clock. */
 static inline bool cache_entry_is_left_alone(const struct cache_entry *entry,
                                              int64_t now_s)
 {

@@ -1,10 +1,10 @@
 /*
- * cache_facts - what an answer says that a cache has to know: how old it is,
- * how long it may be used, by whom, and what it was chosen by (RFC 9111 3,
+ * cache_facts - what a cache has to know of an answer: how old it is, for how
+ * long it may be used, by whom, and by which fields it was chosen (RFC 9111 3,
  * 4.2).
  *
- * What the origin says to shared caches (CDN-Cache-Control, RFC 9213; the older
- * Surrogate-Control) takes the place of all that Cache-Control and Expires say.
+ * A field for shared caches (CDN-Cache-Control, RFC 9213, or the older
+ * Surrogate-Control) replaces all that Cache-Control and Expires say.
  *
  *   born            now
  *    |--- age -------|
@@ -21,7 +21,7 @@
 enum {
     CACHE_HEURISTIC_PART = 10, /* a tenth of the time since Last-Modified */
     CACHE_HEURISTIC_MAX_S = 86400,
-    /* Clocks of two workers are not read at the same time. */
+    /* How much later one worker may have read the clock than another. */
     CACHE_CLOCK_SLACK_S = 5,
     CACHE_DEFAULT_NONE = 0
 };
@@ -29,42 +29,43 @@ enum {
 struct cache_facts {
     unsigned status;
     struct cache_control control; /* what the field that counts says */
-    bool is_targeted;             /* that field is for shared caches alone */
-    bool is_explicit;             /* the origin has said lifetime_s */
-    bool has_cookie;              /* Set-Cookie is there */
+    bool is_targeted;             /* that field is only for shared caches */
+    bool is_explicit;             /* the origin itself has said lifetime_s */
+    bool has_cookie;              /* the answer has Set-Cookie */
     bool varies_by_all;           /* Vary: * */
     bool has_validator;
     bool has_date;
     struct bytes etag;     /* empty: none */
     int64_t modified_s;    /* Last-Modified; INT64_MIN: none */
-    int64_t date_s;        /* Date, or when the answer came */
-    int64_t born_s;        /* when its age was 0, by the wall clock */
+    int64_t date_s;        /* Date, or else when the answer came */
+    int64_t born_s;        /* when the age was 0, by the wall clock */
     int64_t lifetime_s;    /* 0: stale at once */
     struct bytes modified; /* Last-Modified as it came; or empty */
 };
 
-/* When an answer was asked for and came, and what holds for an answer that says
- * nothing of its lifetime. */
+/* When an answer was asked for and when it came, and which lifetime an answer
+ * has that says none. */
 struct cache_circumstances {
     int64_t asked_s; /* seconds since the epoch */
     int64_t came_s;
     int64_t default_s;      /* lifetime of an answer that says none; 0: none */
-    bool may_guess;         /* lifetimes may be guessed by Last-Modified */
-    struct bytes surrogate; /* our name, as Surrogate-Control has it */
+    bool may_guess;         /* Last-Modified may serve to guess lifetimes */
+    struct bytes surrogate; /* our name in Surrogate-Control */
 };
 
 void cache_facts_read(struct cache_facts *facts, unsigned status,
                       struct bytes lines,
                       const struct cache_circumstances *when);
 
-/* Why an answer is not kept; for Cache-Status and tests. */
+/* Tells why an answer is not kept; for Cache-Status and tests. */
 enum cache_refusal {
     CACHE_KEPT,
     CACHE_REFUSED_STATUS,     /* no answer with such a status is kept */
     CACHE_REFUSED_NO_STORE,   /* the request or the answer says no-store */
     CACHE_REFUSED_PRIVATE,    /* the answer is for one client alone */
-    CACHE_REFUSED_AUTHORIZED, /* it answers Authorization: perhaps for one */
-    CACHE_REFUSED_COOKIE,     /* it has to do with a cookie: perhaps for one */
+    CACHE_REFUSED_AUTHORIZED, /* the request had Authorization: perhaps only
+                                 one client may have the answer */
+    CACHE_REFUSED_COOKIE,     /* the same, because of a cookie */
     CACHE_REFUSED_VARY,       /* Vary: *: nobody can tell for whom it is */
     CACHE_REFUSED_STALE       /* stale at once, and without a validator */
 };
@@ -80,16 +81,16 @@ struct cache_asked {
 enum cache_refusal cache_facts_judge(const struct cache_facts *facts,
                                      const struct cache_asked *asked);
 
-/* Whether the request or the answer has a cookie, and the origin has not said
- * that the answer is for all. */
+/* Whether an answer is perhaps for one client only: it or its request has a
+ * cookie, and the origin has not said that the answer is for all. */
 bool cache_facts_is_of_one(const struct cache_facts *facts,
                            const struct cache_asked *asked);
 
-/* Whether requests with Authorization may have what another has asked for (RFC
- * 9111 3.5). */
+/* Whether an answer to a request with Authorization may be used for other
+ * requests (RFC 9111 3.5). */
 bool cache_facts_is_shared(const struct cache_facts *facts);
 
-/* --- Using it ------------------------------------------------------------- */
+/* --- Using an answer ----------------------------------------------------- */
 
 static inline int64_t cache_facts_age(const struct cache_facts *facts,
                                       int64_t now_s)
@@ -97,9 +98,9 @@ static inline int64_t cache_facts_age(const struct cache_facts *facts,
     return now_s > facts->born_s ? now_s - facts->born_s : 0;
 }
 
-/* For how many more seconds the answer is fresh; negative: how long it has been
- * stale. Where the clock was put back, what came before is of no known age:
- * nothing is fresh for as long as the clock was wrong. */
+/* Returns for how many more seconds the answer is fresh; below 0: for how long
+ * it has been stale. If the clock was put back, the age of older answers is
+ * unknown, and none is fresh for as long as the clock was wrong. */
 static inline int64_t cache_facts_ttl(const struct cache_facts *facts,
                                       int64_t now_s)
 {
@@ -116,22 +117,22 @@ static inline bool cache_facts_is_strong(const struct cache_facts *facts)
 
 enum cache_use {
     CACHE_USE_FRESH,
-    CACHE_USE_STALE,     /* stale, but the request takes that (max-stale) */
+    CACHE_USE_STALE,     /* stale, but the request takes it (max-stale) */
     CACHE_USE_MEANWHILE, /* stale, but usable while it is fetched anew
                             (stale-while-revalidate) */
-    CACHE_USE_ASK        /* only once the origin has been asked */
+    CACHE_USE_ASK        /* usable only after asking the origin */
 };
 
-/* How an answer may be used for a request with that Cache-Control (RFC 9111
- * 4). */
+/* Tells how an answer may be used for a request with that Cache-Control (RFC
+ * 9111 4). */
 enum cache_use cache_facts_use(const struct cache_facts *facts,
                                const struct cache_control *request,
                                int64_t now_s);
 
-/* Whether the answer may be used though the origin could not be asked, or has
- * failed (RFC 9111 4.2.4, RFC 5861 4: stale-if-error). unreachable_s: for how
- * long an answer without stale-if-error may be used when the origin cannot be
- * reached. has_answered: the origin has answered, with an error. */
+/* Whether the answer may be used although the origin could not be asked, or has
+ * failed (RFC 9111 4.2.4, RFC 5861 4: stale-if-error). unreachable_s: how long
+ * an answer without stale-if-error may be used while the origin cannot be
+ * reached. has_answered: the origin has answered with an error. */
 bool cache_facts_bears_error(const struct cache_facts *facts,
                              const struct cache_control *request, int64_t now_s,
                              int64_t unreachable_s, bool has_answered);

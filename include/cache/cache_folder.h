@@ -1,16 +1,16 @@
 /*
- * cache_folder - the folder of a cache on disk: whose it is, and whether there
- * is any use in writing to it.
+ * cache_folder - the folder of a cache on disk: who owns it, and whether
+ * writing to it is of any use.
  *
- * One process at a time has it (flock): two servers, or the two of an upgrade,
- * do not remove each other's files. Only names that files of a cache have are
- * looked at; what else lies there is left alone.
+ * Only one process at a time has the folder (flock). So two servers, or the two
+ * processes of an upgrade, do not remove each other's files. Files whose names
+ * no cache gives are left alone.
  *
  *   HASH.SERIAL        an entry: the hash of its key, and a number that no
  *                      other file had, each in 16 digits
- *   HASH.SERIAL.new    one that is being written; a rename makes it the other
+ *   HASH.SERIAL.new    an entry that is being written; then it is renamed
  *
- * Thread: any; but those that say so.
+ * Thread: any, where nothing else is said.
  * Owns:   its descriptor.
  */
 #ifndef CACHE_CACHE_FOLDER_H
@@ -29,11 +29,11 @@ enum {
 struct cache_folder {
     int fd;
     const char *path;    /* for messages; borrowed */
-    uint32_t run;        /* of this process: upper half of its serials */
+    uint32_t run;        /* number of this process: upper half of serials */
     atomic_uint serials; /* lower half of the latest serial */
-    atomic_bool is_ours; /* it is locked, and may be changed */
+    atomic_bool is_ours; /* the folder is locked, and may be changed */
     _Atomic uint64_t retry_ms;
-    bool is_failing; /* a failure was logged; the queue's thread's */
+    bool is_failing; /* a failure was logged; for the queue's thread */
 };
 
 struct cache_file_name {
@@ -41,27 +41,28 @@ struct cache_file_name {
     uint64_t serial;
 };
 
-/* Opens the folder. 0; -EPERM: it is another user's, or others may write in it;
- * or another -errno. */
+/* Opens the folder. Returns 0; -EPERM when the folder is another user's, or
+ * others may write in it; or another -errno. */
 MUST_USE int cache_folder_open(struct cache_folder *folder, const char *path);
 void cache_folder_close(struct cache_folder *folder);
 
-/* Locks the folder for this process. 0 or -errno; -EWOULDBLOCK: it is taken. */
+/* Locks the folder for this process. Returns 0; -EWOULDBLOCK when another
+ * process has it; or another -errno. */
 MUST_USE int cache_folder_take(struct cache_folder *folder);
 void cache_folder_leave(struct cache_folder *folder);
 
 /* Whether a file may be begun. */
 bool cache_folder_takes(const struct cache_folder *folder);
 
-/* Notes how writing went, 0 or -errno; the first failure is logged. The queue's
- * thread's. */
+/* Notes the result of writing, 0 or -errno; the first failure is logged. For
+ * the queue's thread. */
 void cache_folder_note(struct cache_folder *folder, int err);
 
 /* --- Names --------------------------------------------------------------- */
 
 uint64_t cache_folder_next_serial(struct cache_folder *folder);
 
-/* Whether this process has made the file of that name. */
+/* Whether this process has made the file with that name. */
 static inline bool cache_folder_has_made(const struct cache_folder *folder,
                                          const struct cache_file_name *name)
 {
@@ -71,7 +72,7 @@ static inline bool cache_folder_has_made(const struct cache_folder *folder,
 void cache_file_name_put(const struct cache_file_name *name, bool is_new,
                          char text[CACHE_FILE_NAME_BYTES]);
 
-/* Reads the name of a file. False: it is the name of something else. */
+/* Reads the name of a file. Returns false when no cache gives such a name. */
 bool cache_file_name_read(struct cache_file_name *name, bool *is_new_out,
                           const char *text);
 

@@ -1,13 +1,14 @@
 /*
- * cache_key - the name under which an answer is kept: all of a request that
- * decides what is answered, as the origin is told it.
+ * cache_key - the name under which an answer is kept: everything in a request,
+ * as the origin gets it, that decides about the answer.
  *
  *   PLACE \n http://host/path?query [ \n name: value ]...
  *
- * What goes upstream and is in no key is how caches are poisoned: so scheme and
- * host always count, and so does what a trusted proxy says of these. A request
- * with a field that some servers take for another address or method has no key;
- * what others say in every request (X-Scheme) is in it.
+ * Caches are poisoned by what goes upstream but is in no key. So scheme and
+ * host always count, and so does what a trusted proxy says of them. A request
+ * with a field that some servers take for another address or method has no key.
+ * Fields in which proxies tell the scheme in every request (X-Scheme) are in
+ * the key.
  *
  * Thread: any; no state.
  */
@@ -19,38 +20,39 @@
 enum { CACHE_KEY_BYTES_MAX = 16384 };
 
 struct cache_key_rules {
-    struct bytes place;       /* names the proxy; no two have the same */
-    struct cache_parts parts; /* what else the key has, or queries lack in it */
+    struct bytes place;       /* name of the proxy; no two have the same */
+    struct cache_parts parts; /* parts added to the key, or left out of it */
 };
 
 /* Whose request a key is made for. */
 struct cache_key_asker {
     bool is_secure;   /* the request came by https */
-    bool is_trusted;  /* what it says of the address goes upstream */
+    bool is_trusted;  /* what the asker says of the address goes upstream */
     bool has_no_form; /* fields that ask for a form are left out; forms can be
                          put behind the key (cache_form.h) */
 };
 
-/* Appends the key. False: it has none, or one that is too long. */
+/* Appends the key. Returns false when the request has no key, or too long a
+ * key. */
 MUST_USE bool cache_key_put(const struct cache_key_rules *rules,
                             const struct request *request,
                             const struct cache_key_asker *asker,
                             struct buf *out);
 
-/* Appends the key even if the request may mean another address to some servers:
- * for what it has made invalid. */
+/* Appends the key even if some servers may take the request for another
+ * address. This key serves to invalidate what the request has changed. */
 MUST_USE bool cache_key_put_target(const struct cache_key_rules *rules,
                                    const struct request *request,
                                    const struct cache_key_asker *asker,
                                    struct buf *out);
 
-/* "host/path?query" of a key, if it is of that place (its data is NULL: of
- * any); otherwise its data is NULL. */
+/* Returns "host/path?query" of a key that is of place; if place.data is NULL,
+ * any key is. The result's data is NULL for a key of another place. */
 struct bytes cache_key_address(struct bytes place, struct bytes key);
 
-/* Appends the key of another address of the same place and host: what Location
- * or Content-Location says of it (RFC 9111 4.4). False: it is of another host,
- * or no address. */
+/* Appends the key of another address of the same place and host, which Location
+ * or Content-Location names (RFC 9111 4.4). Returns false when reference is of
+ * another host, or no address. */
 MUST_USE bool cache_key_put_other(const struct cache_key_rules *rules,
                                   const struct request *request,
                                   const struct cache_key_asker *asker,

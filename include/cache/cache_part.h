@@ -1,11 +1,11 @@
 /*
- * cache_part - a part of a request that an operator names, for what it has to
- * do with a cache:
+ * cache_part - a part of a request that an operator names, to be put into a
+ * cache's key, or to be left out of it:
  *
  *   header:NAME    a field
  *   cookie:NAME    a cookie
- *   query:NAME     a parameter of the query; with '*' behind it, all that
- *                  begin so
+ *   query:NAME     a parameter of the query; with '*' behind NAME, all
+ *                  parameters that begin with NAME
  *
  * Thread: any; values only. Names are borrowed.
  */
@@ -19,7 +19,7 @@ enum cache_part_kind { CACHE_PART_HEADER, CACHE_PART_COOKIE, CACHE_PART_QUERY };
 
 struct cache_part {
     enum cache_part_kind kind;
-    bool is_out;    /* '-' stood before the part: it is left out */
+    bool is_out;    /* '-' stood before the part: it is left out of the key */
     bool is_prefix; /* '*' stood behind the name */
     struct bytes name;
 };
@@ -31,20 +31,20 @@ struct cache_parts {
     struct cache_part items[CACHE_PARTS_MAX];
 };
 
-/* Reads a part, and what stands around its name; only query: can have the '-'
- * of a part left out. NULL, or what is wrong with it. */
+/* Reads a part with its '-' and '*'; only a query: part can have the '-', by
+ * which it is left out. Returns NULL, or what is wrong with text. */
 const char *cache_part_read(struct cache_part *part, struct bytes text);
 
 /* Whether the request has any of the parts. */
 bool cache_parts_has(const struct cache_parts *parts,
                      const struct request *request);
 
-/* Appends the query but for parameters that are out, with '?' before it;
- * nothing where none is left. data is NULL where there is no query. */
+/* Appends the query with '?' in front, without the parameters that are out; and
+ * nothing if no parameter is left. query.data is NULL if there is no query. */
 void cache_parts_put_query(const struct cache_parts *parts, struct bytes query,
                            struct buf *out);
 
-/* Appends the request's fields and cookies that are in, a line each. */
+/* Appends the request's fields and cookies that are parts, a line each. */
 void cache_parts_put(const struct cache_parts *parts,
                      const struct request *request, struct buf *out);
 

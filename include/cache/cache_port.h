@@ -1,18 +1,19 @@
 /*
- * cache_port - how a worker is told that what it waits for in a cache is there,
- * from whichever worker that comes.
+ * cache_port - tells a worker that what it waits for in a cache is there,
+ * whichever worker has brought it.
  *
  *   in an object's list (its mutex):  cache_wait_in() --> cache_wait_tell()
  *   in the port's (the port's):        cache_wait_tell(), cache_wait_later()
  *                                      --> the port's loop: on_ready is called
  *
- * The two are independent of each other, with a node each. A wait for an object
- * may be called for another reason meanwhile, and waits for the object still;
- * it may also begin to wait anew while a call is on its way.
+ * The two lists are independent of each other, and a wait has a node for each.
+ * While a wait stands in an object's list, on_ready may be called for another
+ * reason; the wait stays in the list. It may also begin to wait anew while a
+ * call of on_ready is on its way.
  *
  * Thread: cache_wait_tell() any, with the object's mutex held; the rest the
  *         port's worker. Order of locks: an object's, then a port's.
- * Owns:   nothing; waits lie in whoever waits.
+ * Owns:   nothing; a wait lies in the object that waits.
  */
 #ifndef CACHE_CACHE_PORT_H
 #define CACHE_CACHE_PORT_H
@@ -31,17 +32,17 @@ struct cache_port {
 };
 
 struct cache_wait {
-    struct list list_node;  /* private, as the next two: in an object's list */
+    struct list list_node; /* private, like the next two: in an object's list */
     struct list ready_node; /* in the port's ready */
     bool is_ready;          /* on_ready is to be called */
     struct cache_port *port;
-    /* Called in the port's loop. wait may be gone afterwards, if it has been
-     * cancelled or waits for nothing. */
+    /* Called in the port's loop. The call may free wait, if it was cancelled or
+     * waits for nothing. */
     void (*on_ready)(struct cache_wait *wait);
 };
 
 void cache_port_init(struct cache_port *port, struct mailbox *mailbox);
-/* Ends a port by which nothing waits, and that no other worker knows. */
+/* Ends a port that no wait uses, and that no other worker knows. */
 void cache_port_fini(struct cache_port *port);
 
 static inline void cache_wait_init(struct cache_wait *wait,
@@ -55,30 +56,30 @@ static inline void cache_wait_init(struct cache_wait *wait,
     wait->on_ready = on_ready;
 }
 
-/* Lets wait be the last in list, where it may be already. The mutex that guards
- * list is held. */
+/* Makes wait the last in list, whether or not it stands there already. The
+ * caller holds the mutex that guards list. */
 static inline void cache_wait_in(struct list *list, struct cache_wait *wait)
 {
     list_drop(&wait->list_node);
     list_put_last(list, &wait->list_node);
 }
 
-/* Takes a wait out of its list. A call that is on its way comes all the same.
- */
+/* Takes a wait out of its list. A call of on_ready that is on its way comes all
+ * the same. */
 static inline void cache_wait_leave(struct cache_wait *wait)
 {
     list_drop(&wait->list_node);
 }
 
-/* Tells all waits in list. The mutex that guards list is held. */
+/* Tells all waits in list. The caller holds the mutex that guards list. */
 void cache_wait_tell(struct list *list);
 
-/* Has on_ready called soon; the port's worker only. Harmless when that is due
- * anyway, and for a wait that is in a list. */
+/* Has on_ready called soon; for the port's worker only. The call is harmless
+ * when on_ready is to be called anyway, and while wait is in a list. */
 void cache_wait_later(struct cache_wait *wait);
 
-/* Stops waiting in an object's list: on_ready will not be called. mutex is the
- * object's, or NULL if wait is in no list. */
+/* Ends the wait: on_ready will not be called any more. mutex is that of the
+ * object in whose list wait stands; NULL if wait is in no list. */
 void cache_wait_cancel(struct cache_wait *wait, pthread_mutex_t *mutex);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * cache_queue - a thread that does what workers must not wait for: all that a
- * cache writes to a disk, and what it reads to check.
+ * cache_queue - a thread that does what workers must not wait for: it writes
+ * all that a cache keeps on a disk, and reads files to check them.
  *
- * Jobs lie in whatever they are about and are run in the order in which they
- * were put. A job that has much to do does a part of it and puts itself again,
- * so that others get their turn.
+ * Jobs lie in the objects that they are about, and run in the order in which
+ * they were put. A job that has much to do does a part of it and puts itself
+ * again, so that others get their turn.
  *
- * Thread: cache_queue_put() any; run() the queue's own; the rest the main
- *         thread's.
+ * Thread: cache_queue_put() any; run() in the queue's thread; the rest for the
+ *         main thread.
  * Owns:   the thread, never the jobs: the owner of a job keeps it alive until
- *         it runs.
+ *         it has run.
  */
 #ifndef CACHE_CACHE_QUEUE_H
 #define CACHE_CACHE_QUEUE_H
@@ -39,22 +39,24 @@ static inline void cache_job_init(struct cache_job *job,
     job->run = run;
 }
 
-/* Starts the thread. 0 or -errno. */
+/* Starts the thread. Returns 0 or -errno. */
 MUST_USE int cache_queue_create(struct cache_queue **queue_out);
 
-/* Has the job run. False: the job is queued already, and nothing happens. */
+/* Has the job run. Returns false, and does nothing, when it is queued
+ * already. */
 bool cache_queue_put(struct cache_queue *queue, struct cache_job *job);
 
-/* For run(): whether the queue ends soon, so that a job does only what it must;
- * and whether the time for that is over, too. */
+/* For run(). cache_queue_is_ending(): whether the queue ends soon, so that a
+ * job does only what it must. cache_queue_is_late(): whether the time for that
+ * is over, too. */
 bool cache_queue_is_ending(const struct cache_queue *queue);
 bool cache_queue_is_late(const struct cache_queue *queue);
 
-/* Runs the jobs that are queued, and ends the thread. Only jobs may still put
- * themselves. */
+/* Runs the jobs that are queued, and ends the thread. Only jobs themselves may
+ * still put jobs. */
 void cache_queue_stop(struct cache_queue *queue);
 
-/* Stops it if that has not been done. NULL is accepted. */
+/* Stops the queue if that has not been done. NULL is accepted. */
 void cache_queue_destroy(struct cache_queue *queue);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * cache_record - an entry, but for its body, as bytes in a file.
+ * cache_record - an entry, without its body, as bytes in a file.
  *
  * Thread: any; no state.
  */
@@ -11,9 +11,9 @@
 /* Appends the entry, without its body, to out. */
 void cache_record_put(const struct cache_entry *entry, struct buf *out);
 
-/* Reads the entry of a record; its body, if it has one, lies elsewhere.
- * surrogate: our name, as Surrogate-Control has it. NULL: it is no such record,
- * or there is no memory. */
+/* Reads the entry of a record, whose body, if any, lies elsewhere. surrogate:
+ * our name in Surrogate-Control. Returns NULL when record is none, or memory is
+ * short. */
 MUST_USE struct cache_entry *cache_record_read(struct bytes record,
                                                struct bytes surrogate);
 

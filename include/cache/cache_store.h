@@ -1,24 +1,24 @@
 /*
- * cache_store - all answers that are kept, of all workers, and who is fetching
- * what.
+ * cache_store - all answers that the workers keep, and the flights: which
+ * answers are being fetched.
  *
  *   find --> an entry: use it, or ask whether it is still good
  *    '-----> none: join --> LEAD: fetch it; cache_flight_end() tells the others
- *                      '--> WAIT: somebody does; look again when that has ended
- *                      '--> ALONE: what is answered there was not for all
+ *                      '--> WAIT: somebody fetches it; look again at the end
+ *                      '--> ALONE: the last answer there was not for all
  *
- * Keys lie in shards by a secret hash, each with a lock, which is held for one
- * look; nothing is written, sent or freed under it. When there is no room, the
- * policy of a shard chooses the entry that goes, and shards take turns.
+ * Keys lie in shards by a secret hash. Each shard has a lock, which is held for
+ * one look; nothing is written, sent or freed under it. When there is no room,
+ * the policy of a shard chooses the entry that goes, and shards take turns.
  *
- * With a disk the entries' heads lie in memory, and of their bodies those that
- * are awake: the last that were asked for. What is not on disk yet, or for
- * which there was no room, is always awake, and goes as soon as it is not to
- * be.
+ * With a disk, the heads of all entries lie in memory, and of the bodies only
+ * those that are awake: the last that were asked for. An entry that is not on
+ * disk yet, or for which the disk had no room, is always awake, and goes
+ * altogether when its turn to sleep comes.
  *
- * Invariant: an entry that is indexed has one reference of the store's own;
- *            what is settled is at most bytes_max in all, but for one put under
- * way.
+ * Invariant: the store has one reference to each indexed entry; the settled
+ *            entries have at most bytes_max in all, and one more while it is
+ *            being put.
  * Thread:    any.
  * Owns:      entries, flights.
  */
@@ -29,10 +29,10 @@
 #include "http/request.h"
 
 enum {
-    CACHE_VARIANTS_MAX = 32, /* of one key */
-    CACHE_ALONE_S = 10,      /* nobody waits, after an answer for one only */
-    CACHE_LATE_S = 10,       /* all wait for one; then one more asks, too */
-    CACHE_LONG_S = 600,      /* after one that was too long, each asks alone */
+    CACHE_VARIANTS_MAX = 32, /* variants of one key */
+    CACHE_ALONE_S = 10,      /* for so long nobody waits for a private answer */
+    CACHE_LATE_S = 10,       /* after so long one of those who wait asks, too */
+    CACHE_LONG_S = 600,      /* for so long each asks for a too long answer */
     CACHE_AWAKE_BYTES_MAX =
         134217728, /* bodies in memory that lie on disk, too */
     CACHE_HEADS_BYTES_MAX = 268435456 /* entries without bodies, with a disk */
@@ -41,20 +41,20 @@ enum {
 struct cache_store_options {
     enum evict_policy policy;
     uint64_t bytes_max;
-    uint64_t object_max;            /* bytes of a body, at most */
-    size_t files_max;               /* descriptors, at most */
+    uint64_t object_max;            /* most bytes of a body */
+    size_t files_max;               /* most descriptors */
     struct cache_disk_options disk; /* folder NULL: all is in memory */
 };
 
 struct cache_store; /* opaque */
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 MUST_USE int cache_store_create(struct cache_store **store_out,
                                 const struct cache_store_options *options);
-/* Writes what is still to be written, and ends the store's thread. Workers have
- * ended before. */
+/* Writes what is still to be written, and ends the store's thread. All workers
+ * have ended before. */
 void cache_store_stop(struct cache_store *store);
-/* Frees the store, of which nobody has anything any more. NULL is accepted. */
+/* Frees the store. Nobody has any of its objects any more. NULL is accepted. */
 void cache_store_destroy(struct cache_store *store);
 
 const struct cache_store_options *cache_store_options_of(
@@ -67,19 +67,19 @@ void cache_store_leave(struct cache_store *store);
 
 struct cache_found {
     struct cache_entry *entry; /* a reference, like body; NULL: none */
-    struct cache_body *body;   /* NULL: it has none */
+    struct cache_body *body;   /* NULL: the entry has none */
     uint64_t variant;          /* for cache_store_join(), like version */
     uint64_t version;
 };
 
-/* The entry of a key that the request selects: the newest. */
+/* Finds the newest entry of a key that fits the request. */
 void cache_store_find(struct cache_store *store, struct bytes key,
                       const struct request *request,
                       struct cache_found *found_out);
 void cache_found_release(struct cache_found *found);
 
-/* Whether an answer that is no error (a status below 400) is kept for key, as
- * whatever variant. */
+/* Whether an answer that is no error (its status is below 400) is kept for key,
+ * in any variant. */
 bool cache_store_has_answer(struct cache_store *store, struct bytes key);
 
 /* --- Fetching ------------------------------------------------------------ */
@@ -88,7 +88,7 @@ enum cache_outcome {
     CACHE_OUTCOME_NONE,   /* the flight is under way */
     CACHE_OUTCOME_STORED, /* the answer is stored: look for it */
     CACHE_OUTCOME_AGAIN,  /* nothing is known: another may fetch */
-    CACHE_OUTCOME_ALONE   /* it was not for all, or there was no answer */
+    CACHE_OUTCOME_ALONE   /* there was no answer, or none for all */
 };
 
 struct cache_flight; /* opaque; counted */
@@ -96,16 +96,16 @@ struct cache_flight; /* opaque; counted */
 enum cache_join {
     CACHE_LEAD,  /* fetch; the caller ends *flight_out */
     CACHE_WAIT,  /* somebody fetches; wait is told of the end */
-    CACHE_ALONE, /* fetch, without waiting for each other */
+    CACHE_ALONE, /* fetch, and nobody waits for anybody */
     CACHE_LOOK   /* an entry has come: find again */
 };
 
-/* now_s is of the monotonic clock, here and below: what is waited for does not
- * take longer when the clock on the wall is set.
+/* Joins the flight that fetches what found lacks, or begins one. found is of
+ * this key. After LEAD and WAIT *flight_out is a reference. A caller that would
+ * lead, but not wait, gives NULL for wait, and gets no reference with WAIT.
  *
- * found is of this key. *flight_out is a reference, with LEAD and WAIT. A
- * caller that would lead, but not wait, gives NULL for wait: it gets no
- * reference with WAIT. */
+ * Here and below now_s is of the monotonic clock, so that setting the wall
+ * clock makes no wait longer. */
 enum cache_join cache_store_join(struct cache_store *store, struct bytes key,
                                  const struct cache_found *found, int64_t now_s,
                                  struct cache_wait *wait,
@@ -115,51 +115,53 @@ enum cache_join cache_store_join(struct cache_store *store, struct bytes key,
 bool cache_flight_has_waits(struct cache_store *store,
                             const struct cache_flight *flight);
 
-/* Tells all who wait how the flight ended. Takes the leader's reference over.
- */
+/* Tells all who wait how the flight ended. Takes over the leader's
+ * reference. */
 void cache_flight_end(struct cache_store *store,
                       struct cache_flight **flight_ref,
                       enum cache_outcome outcome, int64_t now_s);
 
-/* Tells those who wait for what was begun CACHE_LATE_S ago: the first of them
- * leads another flight, for which the others wait. Looks at all that is under
- * way; to be called now and then. */
+/* Ends the wait for flights that began CACHE_LATE_S ago or earlier: the first
+ * who waits leads another flight, for which the others wait. Looks at all
+ * flights under way; to be called now and then. */
 void cache_store_end_late(struct cache_store *store, int64_t now_s);
 
-/* How the flight ended, for one that waits; CACHE_OUTCOME_NONE while it goes
- * on. */
+/* Returns how the flight ended, for one that waits; CACHE_OUTCOME_NONE while
+ * the flight goes on. */
 enum cache_outcome cache_flight_peek(struct cache_store *store,
                                      const struct cache_flight *flight);
 
-/* Ends a wait, whether the flight has ended or not. Takes the reference over.
- */
+/* Ends a wait, whether the flight has ended or not. Takes over the
+ * reference. */
 enum cache_outcome cache_flight_leave(struct cache_store *store,
                                       struct cache_flight **flight_ref,
                                       struct cache_wait *wait);
 
 /* --- Keeping ------------------------------------------------------------- */
 
-/* Whether a body of that length, or CACHE_LENGTH_UNKNOWN, may be begun. */
+/* Whether a body of that length may be begun; it may be
+ * CACHE_LENGTH_UNKNOWN. */
 bool cache_store_has_room(struct cache_store *store, uint64_t length);
-/* Whether nothing more may be begun: bodies that are kept, that are being
- * filled, and that were given up and are still read have twice the bytes that
- * may be kept. */
+/* Whether no further body may be begun. That is so when all bodies have twice
+ * the bytes that may be kept: those kept, those being filled, and those given
+ * up that are still read. */
 bool cache_store_is_full(const struct cache_store *store);
 
-/* Notes that a variant of a key's answer, of unknown length, was longer than
- * may be kept; and whether it was lately. Of many some are forgotten. */
+/* cache_store_note_long() notes that a variant of a key's answer, of unknown
+ * length, was longer than may be kept. cache_store_was_long(): whether that was
+ * noted lately. Of many such notes some are forgotten. */
 void cache_store_note_long(struct cache_store *store, struct bytes key,
                            struct bytes variant, int64_t now_s);
 bool cache_store_was_long(struct cache_store *store, struct bytes key,
                           struct bytes variant, int64_t now_s);
 
-/* NULL: no memory or descriptors. */
+/* Returns NULL when memory or descriptors are short. */
 MUST_USE struct cache_body *cache_store_make_body(struct cache_store *store,
                                                   uint64_t length);
 
-/* How often the key, or one that hashes alike, was made invalid, how often
- * anything of its shard, and how often anything was purged; taken before the
- * origin is asked. */
+/* Taken before the origin is asked: how often the key, or one with the same
+ * hash, was made invalid, how often any key of its shard was, and how many
+ * purges there were. */
 struct cache_epoch {
     uint32_t invalidated;
     uint32_t all_invalidated;
@@ -169,48 +171,50 @@ struct cache_epoch {
 struct cache_epoch cache_store_epoch(struct cache_store *store,
                                      struct bytes key);
 
-/* Whether the entry's key, or one that hashes alike, was neither made invalid
- * since that epoch, nor purged but softly. */
+/* Whether, since that epoch, the entry's key (or one with the same hash) was
+ * not made invalid, and the entry was not purged, or only softly. */
 bool cache_store_is_current(struct cache_store *store,
                             struct cache_entry *entry,
                             struct cache_epoch epoch);
 
 /* Lets the entry in, in the place of the same variant's. The store takes a
- * reference of its own. Its body may still be filled: cache_store_settle().
- * earlier: the entry that it was updated from, which has the same body; or
- * NULL. False: it was made invalid, or purged, since that epoch, or earlier has
- * given way to another meanwhile, and it stays out; what was purged softly is
- * let in, to be asked about. */
+ * reference of its own. The entry's body may still be filled:
+ * cache_store_settle(). earlier is the entry that it was updated from, which
+ * has the same body; or NULL. Returns false, and lets nothing in, when the
+ * entry was made invalid or purged since that epoch, or when another has
+ * replaced earlier meanwhile. An entry that was purged softly is let in, to be
+ * used after asking. */
 MUST_USE bool cache_store_put(struct cache_store *store,
                               struct cache_entry *entry,
                               const struct cache_entry *earlier,
                               struct cache_epoch epoch);
 
-/* All of the entry's body has been put: as soon as that is whole the entry
- * counts, and may be evicted. */
+/* Notes that all of the entry's body has been put. As soon as the body is
+ * whole, the entry counts, and may be evicted. */
 void cache_store_settle(struct cache_store *store, struct cache_entry *entry);
 
 void cache_store_drop(struct cache_store *store, struct cache_entry *entry);
 
-/* Removes all variants of a key; how many there were. */
+/* Removes all variants of a key, and returns how many there were. */
 size_t cache_store_invalidate(struct cache_store *store, struct bytes key);
 
-/* What is to go: of one place and host, by address or by tag. */
+/* Which entries are to go: those of one place and host, by address or tag. */
 struct cache_purge {
     struct bytes place;   /* data NULL: of all proxies */
     struct bytes address; /* "host/path?query"; with is_prefix: its beginning */
-    struct bytes tags;    /* tags, one of which counts; empty: any */
+    struct bytes tags;    /* entries with one of these; empty: with any */
     bool is_prefix;
-    bool is_soft; /* entries stay, but the origin is asked first */
+    bool is_soft; /* entries stay, but are used only after asking */
 };
 
-/* Removes the entries that purge names; returns how many. Looks at every entry.
- * One that is being fetched meanwhile, and that purge names, is not let in. */
+/* Removes the entries that purge names, and returns how many there were. Looks
+ * at every entry. An entry that purge names and that is being fetched meanwhile
+ * is not let in later. */
 size_t cache_store_purge(struct cache_store *store,
                          const struct cache_purge *purge);
 
-/* Calls visit for each entry that meant names, with the bytes it occupies, 0
- * while it is filled. Looks at every entry; nothing is locked meanwhile. */
+/* Calls visit for each entry that meant names, with the bytes it occupies (0
+ * while it is filled). Looks at every entry; no lock is held during visit. */
 void cache_store_list(struct cache_store *store,
                       const struct cache_purge *meant,
                       void (*visit)(void *context,

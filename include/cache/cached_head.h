@@ -1,6 +1,6 @@
 /*
- * cached_head - the fields of an answer, as a cache keeps them: whole lines,
- * one behind the other, each with its CRLF.
+ * cached_head - the fields of an answer as a cache keeps them: whole lines in a
+ * row, each with its CRLF.
  *
  * Thread: any; no state.
  */
@@ -16,36 +16,36 @@ struct cached_line {
     struct bytes value;
 };
 
-/* Takes the next line off lines. False: there is none. */
+/* Takes the next line off lines. Returns false when there is none. */
 bool cached_head_next(struct bytes *lines, struct cached_line *line_out);
 
-/* The value of the first field of that name; data is NULL when there is
- * none. */
+/* Returns the value of the first field with that name; its data is NULL when
+ * there is no such field. */
 struct bytes cached_head_find(struct bytes lines, struct bytes name);
 
-/* Whether a list of names with commas between has that one. */
+/* Whether a list of names, with commas between, has this name. */
 bool cached_head_is_listed(struct bytes list, struct bytes name);
 
-/* Whether a field is one that names tags: Cache-Tag, Surrogate-Key, xkey. */
+/* Whether the field with that name has tags: Cache-Tag, Surrogate-Key, xkey. */
 bool cached_head_is_tags(struct bytes name);
 
-/* Whether a field that names tags has one of these; commas or blanks stand
- * between them. */
+/* Whether lines have a field with one of these tags. Commas or blanks stand
+ * between tags. */
 bool cached_head_has_tag(struct bytes lines, struct bytes tags);
 
-/* Puts the fields of a reply that are kept into shown: all but those about one
- * answer or connection (Age, Content-Length, whose value a body has, Trailer),
- * and those that control lists as for one client (private="...",
- * no-cache="..."), which others do not get by asking later whether the answer
- * is still good. hidden gets those that are for caches like this one alone. */
+/* Splits the fields of a reply. shown gets the fields that are kept: all but
+ * those about one answer or connection (Age, Content-Length, Trailer), and
+ * those that control lists as for one client (private="...", no-cache="...").
+ * Others do not get the listed fields even by asking whether the answer is
+ * still good. hidden gets the fields that are only for caches like this one. */
 void cached_head_keep(struct bytes lines, const struct cache_control *control,
                       struct buf *shown, struct buf *hidden);
 
-/* Puts the fields of a stored answer, updated by those of a 304 (RFC 9111 3.2):
- * each field of the 304 takes the place of all of its name, but for fields that
- * describe the bytes that are stored. Cookies of the 304 are for the asker
- * alone, and end those that were stored. When the 304 has no Date, the stored
- * one goes all the same: it is older than what is known now. */
+/* Puts the fields of a stored answer, updated by those of a 304 (RFC 9111 3.2).
+ * Each field of the 304 replaces all stored fields of its name, except fields
+ * that describe the stored bytes. Cookies of the 304 are for the asker alone,
+ * and remove the stored cookies. A 304 without a Date removes the stored Date,
+ * which is older than what is known now. */
 void cached_head_update(struct bytes stored, struct bytes fresh,
                         struct buf *out);
 
@@ -55,14 +55,14 @@ void cached_head_put_own(struct bytes fresh,
                          const struct cache_control *control, bool is_update,
                          struct buf *out);
 
-/* Puts of the fields of a 304 those that say whether and how long the stored
- * answer is good; and its cookies, which end those that were stored. */
+/* Puts the fields of a 304 that say whether and how long the stored answer is
+ * good, and its cookies, which replace the stored ones. */
 void cached_head_put_validity(struct bytes fresh, struct buf *out);
 
-/* Puts the lines that a 304 has (RFC 9110 15.4.5). */
+/* Puts those of lines that a 304 has (RFC 9110 15.4.5). */
 void cached_head_put_not_modified(struct bytes lines, struct buf *out);
 
-/* Puts all lines but those of that name. */
+/* Puts all lines except those with that name. */
 void cached_head_put_but(struct bytes lines, struct bytes name,
                          struct buf *out);
 
