@@ -29,8 +29,8 @@ static void unmap(const struct cache_body *body, char *map)
     atomic_fetch_sub_explicit(&body->counts->maps, 1, memory_order_relaxed);
 }
 
-/* Sets bytes aside for the body. Only a part of a body that is spooled is ever
- * in memory. */
+/* Sets bytes aside for the body. Of a spooled body, only a part is ever in
+ * memory. */
 void cache_body_set_aside(struct cache_body *body, uint64_t bytes)
 {
     if (body->spool && bytes > CACHE_SPOOL_PENDING_MAX)
@@ -105,8 +105,8 @@ void cache_body_release(struct cache_body **body_ref)
     free(body);
 }
 
-/* Whether anybody else holds the body. References are read first, as the spool
- * drops its own last. */
+/* Whether anybody else holds the body. References are read before holds,
+ * because the spool drops its references last. */
 bool cache_body_is_wanted(const struct cache_body *body)
 {
     unsigned refs = atomic_load(&body->refs);
@@ -163,7 +163,7 @@ bool cache_body_has_from(struct cache_body *body, uint64_t at)
     bool has;
 
     if (cache_body_state_of(body) == CACHE_BODY_WHOLE)
-        return at >= body->given_up; /* which does not change now */
+        return at >= body->given_up; /* given_up does not change now */
     pthread_mutex_lock(&body->mutex);
     has = at >= body->given_up;
     pthread_mutex_unlock(&body->mutex);
@@ -198,7 +198,7 @@ struct part cache_body_read(struct cache_body *body,
     *state_out = cache_body_state_of(body);
     len = cache_body_filled(body);
     len = len > reader->at ? len - reader->at : 0;
-    if (reader->at < body->given_up) { /* the reader has joined too late */
+    if (reader->at < body->given_up) { /* the reader joined too late */
         *state_out = CACHE_BODY_BROKEN;
         len = 0;
     }
@@ -234,7 +234,7 @@ struct part cache_body_part(const struct cache_body *body, uint64_t at,
 {
     int fd;
 
-    if (len == 0) /* a file may still follow */
+    if (len == 0) /* a file may still come */
         return part_of_memory(BYTES(""));
     if (at < body->memory_bytes) {
         if (len > body->memory_bytes - at)
@@ -252,8 +252,8 @@ struct part cache_body_part(const struct cache_body *body, uint64_t at,
 
 /* --- The mapping --------------------------------------------------------- */
 
-/* How long the mapping has to be; 0: that is not known, or the file is on a
- * disk, where reading it in place may fail. */
+/* Returns how long the mapping has to be; 0 when that is not known, or when the
+ * file is on a disk, where reading it in place may fail. */
 static size_t bytes_to_map(const struct cache_body *body)
 {
     uint64_t length = cache_body_length(body);
@@ -264,8 +264,8 @@ static size_t bytes_to_map(const struct cache_body *body)
     return (size_t)length;
 }
 
-/* Pages are not mapped before they are wanted: the kernel then maps sixteen at
- * once. */
+/* Maps the file. Pages are not mapped before they are wanted, because the
+ * kernel then maps sixteen at once. */
 static char *map_file(struct cache_body *body)
 {
     char *map;
@@ -283,7 +283,8 @@ static char *map_file(struct cache_body *body)
     return NULL;
 }
 
-/* Finds or makes the mapping of the body's file. NULL: it cannot have one. */
+/* Finds or makes the mapping of the body's file. Returns NULL when the file
+ * cannot have one. */
 static const char *find_map(struct cache_body *body)
 {
     char *map = atomic_load_explicit(&body->map, memory_order_acquire);

@@ -75,7 +75,7 @@ static bool write_all(int fd, const char *data, size_t len, uint64_t at)
     return true;
 }
 
-/* Publishes that more of the body is there, and tells those who wait for it. */
+/* Publishes that more of the body is there, and tells the waits of readers. */
 static void publish(struct cache_body *body, uint64_t filled)
 {
     atomic_store_explicit(&body->filled, filled, memory_order_release);
@@ -89,7 +89,8 @@ static void publish(struct cache_body *body, uint64_t filled)
     pthread_mutex_unlock(&body->mutex);
 }
 
-/* Keeps as much of data in memory as there is room for; returns how much. */
+/* Keeps as many bytes of data in memory as there is room for, and returns how
+ * many. */
 static size_t put_in_memory(struct cache_body *body, uint64_t filled,
                             struct bytes data)
 {
@@ -104,7 +105,7 @@ static size_t put_in_memory(struct cache_body *body, uint64_t filled,
     return room;
 }
 
-/* Gives data to the file, too, which is to have all of the body from its
+/* Gives data to the spool's file, which will have all of the body from its
  * beginning on. */
 static bool spool(struct cache_body *body, struct bytes data)
 {
@@ -168,7 +169,7 @@ void cache_body_reveal(struct cache_body *body, uint64_t filled)
     publish(body, filled);
 }
 
-/* Ends the body, when nothing is being written, and nothing more will be. */
+/* Ends the body, when nothing is being written or will be. */
 static void end(struct cache_body *body, bool is_whole)
 {
     if (is_whole && !body->is_on_disk) {
@@ -224,7 +225,7 @@ static void on_written(void *context, uint64_t written)
     struct cache_body *body = context;
     uint64_t filled = cache_body_filled(body);
 
-    /* The body's beginning may lie in memory as well. */
+    /* The first bytes of the body may also lie in memory. */
     publish(body, written > filled ? written : filled);
 }
 
@@ -287,7 +288,8 @@ void cache_body_pass(struct cache_body *body)
     set_aside_passing(body);
 }
 
-/* The place of the slowest reader; the mutex is held, and there is one. */
+/* Returns the place of the slowest reader. The mutex is held, and there is a
+ * reader. */
 static uint64_t slowest(const struct cache_body *body)
 {
     uint64_t least = UINT64_MAX;
@@ -303,7 +305,7 @@ static uint64_t slowest(const struct cache_body *body)
     return least;
 }
 
-/* Gives up, by whole megabytes, what all readers have read. */
+/* Gives up, by whole megabytes, bytes that all readers have read. */
 static void give_up(struct cache_body *body, uint64_t before)
 {
     int fd = body->spool ? atomic_load(&body->fallen_fd) : body->fd;

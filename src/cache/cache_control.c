@@ -29,8 +29,8 @@ bool cache_seconds_read(struct bytes text, int64_t *seconds_out)
 
 /* --- Taking apart --------------------------------------------------------- */
 
-/* Takes what stands before the next c outside of quotes, and that c, off text;
- * or all, if a quote does not end. */
+/* Takes the text before the next c outside of quotes off text, and the c, too.
+ * If a quote does not end, takes all of text. */
 static struct bytes take_until(struct bytes *text, char c)
 {
     const char *begin = text->data, *end = begin + text->len;
@@ -47,7 +47,7 @@ static struct bytes take_until(struct bytes *text, char c)
     return bytes_between(begin, at);
 }
 
-/* Whether a quote in text does not end: then the rest cannot be understood. */
+/* Whether a quote in text does not end, so that the rest is unclear. */
 static bool is_open(struct bytes text)
 {
     bool is_quoted = false;
@@ -61,8 +61,8 @@ static bool is_open(struct bytes text)
     return is_quoted;
 }
 
-/* The text between the quotes at both ends; or text as it is, if it has none.
- */
+/* Returns the text between the quotes at both ends, or text itself if it has no
+ * quotes. */
 static struct bytes without_quotes(struct bytes text)
 {
     if (text.len >= 2 && text.data[0] == '"' && text.data[text.len - 1] == '"')
@@ -101,9 +101,9 @@ static bool read_plain(struct cache_control *control, struct bytes name)
     return directive;
 }
 
-/* Reads "private" and "no-cache", which may name the fields they are about; two
- * such lists together mean the whole answer. False: name is another
- * directive. */
+/* Reads "private" and "no-cache", which may name the fields that they are
+ * about. Two such lists together mean the whole answer. Returns false when name
+ * is another directive. */
 static bool read_fields(struct cache_control *control, struct bytes name,
                         struct bytes argument)
 {
@@ -171,15 +171,15 @@ static void read_directive(struct cache_control *control, struct bytes text)
         read_time(control, time, argument, equals);
 }
 
-/* Whether a member is for this cache: its parameter says so, or is missing. */
+/* Whether a member is for this cache: its target says so, or is missing. */
 static bool is_for(struct bytes target, struct bytes surrogate)
 {
     target = bytes_trim(target);
     return target.len == 0 || bytes_ieq(target, surrogate);
 }
 
-/* Reads a directive and all behind its ';'. Some origins write ';' for ',';
- * each part was meant, so "private; max-age=0" is private. */
+/* Reads a directive and all behind its ';'. Some origins write ';' for ',' and
+ * mean each part, so that "private; max-age=0" is private. */
 static void read_all(struct cache_control *control, struct bytes directive,
                      struct bytes rest)
 {
@@ -195,7 +195,7 @@ void cache_control_read(struct cache_control *control, struct bytes value,
         struct bytes member = bytes_trim(take_until(&value, ','));
         struct bytes directive;
 
-        if (is_open(member)) /* "no-store" may stand behind it */
+        if (is_open(member)) /* "no-store" may follow in the rest */
             control->said |= CACHE_PRIVATE;
         directive = bytes_trim(take_until(&member, ';'));
         if (surrogate.len == 0)

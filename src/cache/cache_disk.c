@@ -9,7 +9,7 @@
 #include "cache/cache_record.h"
 
 enum {
-    CHECKED_BLOCKS = 16 /* blocks of a body, before others go on */
+    CHECKED_BLOCKS = 16 /* blocks of a body that are checked in one go */
 };
 
 /* A job about an entry. */
@@ -19,7 +19,7 @@ struct disk_order {
     struct cache_entry *entry;
     struct cache_body *body;
     struct cache_file *file;
-    uint64_t pending; /* its part of the disk's pending */
+    uint64_t pending; /* the order's part of the disk's pending */
     uint64_t at;      /* bytes before this offset were checked */
 };
 
@@ -88,7 +88,8 @@ static int put_body(struct cache_disk *disk, struct cache_file_writer *writer,
     return err;
 }
 
-/* Writes an entry's file. NULL: it needs none, or it could not be written. */
+/* Writes an entry's file. Returns NULL when the entry needs no file, or the
+ * file could not be written. */
 static struct cache_file *write_file(struct disk_order *order,
                                      struct cache_file_writer *writer)
 {
@@ -250,8 +251,8 @@ struct cache_body *cache_disk_wake(struct cache_disk *disk,
     return body;
 }
 
-/* Checks the next blocks. 1: all are checked; 0: not yet; -1: the body is
- * damaged. */
+/* Checks the next blocks. Returns 1 when all are checked, 0 when more remain,
+ * and -1 when the body is damaged. */
 static int check_blocks(struct disk_order *order)
 {
     struct cache_file *file = order->file;
@@ -297,7 +298,7 @@ void cache_disk_check(struct cache_disk *disk, struct cache_entry *entry,
         cache_body_end(body, false);
 }
 
-/* --- Whose the folder is ------------------------------------------------- */
+/* --- Who owns the folder ------------------------------------------------- */
 
 static void run_lock(struct cache_job *job)
 {

@@ -1,9 +1,9 @@
 /*
- * cache_disk_priv - what the files of the disk share. Each calls only those
- * below it:
+ * cache_disk_priv - what the files of the disk share. Each file calls only
+ * those below it in this list:
  *
- *   cache_disk.c  entries that are written, read, changed and removed
- *   cache_scan.c  those that were there
+ *   cache_disk.c  writes, reads, changes and removes entries
+ *   cache_scan.c  finds the entries that were there
  */
 #ifndef CACHE_CACHE_DISK_PRIV_H
 #define CACHE_CACHE_DISK_PRIV_H
@@ -12,7 +12,7 @@
 
 #include "cache/cache_disk.h"
 
-/* Between two tries of something that cannot be done yet. */
+/* The pause between two tries of something that cannot be done yet. */
 enum { CACHE_DISK_PAUSE_US = 20000 };
 
 struct cache_disk {
@@ -29,15 +29,15 @@ struct cache_disk {
     _Atomic uint64_t damaged;
     struct cache_job lock; /* locks the folder, or leaves it */
     struct cache_job scan;
-    DIR *names;            /* the thread's, like the next three */
+    DIR *names;            /* for the queue's thread, like the next three */
     struct dirent *unread; /* entry of names whose file could not be read */
-    char *buffer;          /* for one block */
+    char *buffer;          /* room for one block */
     uint64_t damaged_said;
 };
 
 /* --- cache_scan.c -------------------------------------------------------- */
 
-/* Begins to look at the folder's files, unless that is under way. */
+/* Begins to look at the folder's files, unless that is being done already. */
 void cache_scan_begin(struct cache_disk *disk);
 
 /* Runs disk->scan, which looks at the folder's files. */

@@ -17,8 +17,8 @@ static struct bytes put(char **at, struct bytes text)
     return copy;
 }
 
-/* Points the facts to the lines that are kept. Until then they point to the
- * same text in the lines as they came. */
+/* Points the facts to the lines that are kept. Before that the facts point to
+ * the same text in the lines as they came. */
 static void point_to_kept(struct cache_entry *entry)
 {
     struct bytes lines = entry->lines;
@@ -29,7 +29,7 @@ static void point_to_kept(struct cache_entry *entry)
     entry->facts.etag = kept.etag;
     if (entry->facts.modified.len > 0)
         entry->facts.modified = cached_head_find(lines, BYTES("Last-Modified"));
-    entry->facts.control.no_cache_fields = BYTES(""); /* they were not kept */
+    entry->facts.control.no_cache_fields = BYTES(""); /* fields not kept */
     entry->facts.control.private_fields = BYTES("");
     if (!cached_head_is_listed(entry->names, BYTES("accept-encoding")))
         entry->codings = cached_head_find(lines, BYTES("Content-Encoding"));
@@ -62,7 +62,7 @@ static struct cache_entry *make(const struct cache_entry_parts *parts,
     return entry;
 }
 
-/* Adds a Date to an answer that has none: the time at which it came (RFC 9110
+/* Adds a Date to an answer without one: the time at which it came (RFC 9110
  * 6.6.1). */
 static void put_date(struct buf *lines, int64_t came_s)
 {

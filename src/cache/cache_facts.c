@@ -5,11 +5,11 @@
 #include "http/date.h"
 #include "http/field.h"
 
-/* What lines say, before it is known which fields count. */
+/* What the lines say, before it is decided which fields count. */
 struct said {
     struct cache_control common;   /* Cache-Control */
     struct cache_control targeted; /* CDN-Cache-Control */
-    bool is_targeted_wrong;        /* malformed, and so ignored */
+    bool is_targeted_wrong;        /* targeted was malformed: ignored */
     struct cache_control surrogate;
     struct bytes expires; /* data NULL: there is none */
     bool has_two_expires;
@@ -71,8 +71,8 @@ static void read_line(struct cache_facts *facts, struct said *said,
 
 /* --- Freshness ----------------------------------------------------------- */
 
-/* Reads Age: the first member of a list counts, and one that is no number says
- * nothing (RFC 9111 5.1). */
+/* Reads Age. The first member of a list counts; a member that is no number
+ * counts as 0 (RFC 9111 5.1). */
 static int64_t read_age(struct bytes list)
 {
     struct bytes first;
@@ -83,7 +83,7 @@ static int64_t read_age(struct bytes list)
                : 0;
 }
 
-/* Age of an answer when it came (RFC 9111 4.2.3). */
+/* Returns the age that an answer had when it came (RFC 9111 4.2.3). */
 static int64_t initial_age(const struct said *said, int64_t date_s,
                            const struct cache_circumstances *when)
 {
@@ -94,7 +94,8 @@ static int64_t initial_age(const struct said *said, int64_t date_s,
     return age > apparent ? age : apparent;
 }
 
-/* Whether the lifetime of such an answer may be guessed (RFC 9110 15.1). */
+/* Whether the lifetime of an answer with that status may be guessed (RFC 9110
+ * 15.1). */
 static bool is_heuristic(unsigned status)
 {
     switch (status) {
@@ -116,8 +117,9 @@ static bool is_heuristic(unsigned status)
     }
 }
 
-/* Guesses how long an answer is fresh (RFC 9111 4.2.2). One that has to do with
- * a cookie may be for one client, and nobody has said that it is not. */
+/* Guesses how long an answer is fresh (RFC 9111 4.2.2). An answer with a cookie
+ * may be for one client, unless the origin has said that it is not; so nothing
+ * is guessed for it. */
 static int64_t guess_lifetime(const struct cache_facts *facts,
                               const struct cache_circumstances *when)
 {
@@ -158,7 +160,7 @@ static int64_t find_lifetime(struct cache_facts *facts, const struct said *said,
     return guess_lifetime(facts, when);
 }
 
-/* Chooses the first of the fields that says anything. */
+/* Chooses the first of the fields that says anything at all. */
 static void choose_control(struct cache_facts *facts, const struct said *said)
 {
     facts->is_targeted = true;
@@ -169,14 +171,14 @@ static void choose_control(struct cache_facts *facts, const struct said *said)
     }
     if (cache_control_says(&said->surrogate, CACHE_ANY)) {
         facts->control = said->surrogate;
-        /* A field with unknown directives only leaves all to Cache-Control. */
+        /* A field with only unknown directives leaves all to Cache-Control. */
         if (said->surrogate.max_age != CACHE_UNSAID ||
             said->surrogate.said & ~(uint32_t)CACHE_ANY)
             return;
     }
     facts->is_targeted = false;
     facts->control = said->common;
-    /* RFC 9111 5.4 knows Pragma in requests only, but older servers mean it. */
+    /* RFC 9111 5.4 has Pragma only in requests, but older servers send it. */
     if (said->has_pragma && !cache_control_says(&said->common, CACHE_ANY))
         facts->control.said |= CACHE_NO_CACHE;
 }
@@ -209,9 +211,9 @@ void cache_facts_read(struct cache_facts *facts, unsigned status,
 
 /* --- Keeping ------------------------------------------------------------- */
 
-/* Whether an answer of that status can be kept at all. A 1xx is no answer; 226
- * (a difference from what the client has, RFC 3229), 304 and 416 are about one
- * request; 206 is kept only where parts are. 401 and 407 ask one client for
+/* Whether an answer with that status can be kept at all. A 1xx is no answer.
+ * 226 (a difference from what the client has, RFC 3229), 304 and 416 are about
+ * one request. 206 is kept only where parts are. 401 and 407 ask one client for
  * credentials; from the cache they would reach clients that have sent some. */
 static bool is_final(unsigned status, const struct cache_asked *asked)
 {
@@ -223,7 +225,7 @@ static bool is_final(unsigned status, const struct cache_asked *asked)
     case 401:
     case 407:
     case 416:
-    case 425: /* about the way of this request (RFC 8470 5.2) */
+    case 425: /* about how this request came (RFC 8470 5.2) */
     case 428: /* these must not be stored (RFC 6585) */
     case 429:
     case 431:
@@ -234,8 +236,8 @@ static bool is_final(unsigned status, const struct cache_asked *asked)
     }
 }
 
-/* Whether this cache understands the status (RFC 9110 15), for
- * must-understand. */
+/* Whether this cache understands the status (RFC 9110 15), as must-understand
+ * demands. */
 static bool is_understood(unsigned status)
 {
     return is_heuristic(status) || status == 302 || status == 303 ||
@@ -255,11 +257,11 @@ static bool is_for_a_while(const struct cache_facts *facts)
            !cache_control_says(&facts->control, CACHE_NO_CACHE);
 }
 
-/* A cookie that is set is one client's, and a 304 for another client does not
- * take it back: so the origin has to say for how long all may have the answer.
- * For an answer to a client with cookies, asking the origin each time is not
- * enough, either: that the page has not changed does not say whose page it
- * is. */
+/* A cookie that is set belongs to one client, and a 304 for another client does
+ * not take it back. So the origin has to say for how long all may have the
+ * answer. For an answer to a client that has cookies, asking the origin each
+ * time is not enough, either: if the page has not changed, it may still be
+ * another client's page. */
 bool cache_facts_is_of_one(const struct cache_facts *facts,
                            const struct cache_asked *asked)
 {
@@ -303,7 +305,7 @@ enum cache_refusal cache_facts_judge(const struct cache_facts *facts,
 
 /* --- Using --------------------------------------------------------------- */
 
-/* Whether nobody may have the answer when it is stale. */
+/* Whether nobody may have the answer once it is stale. */
 static bool must_be_fresh(const struct cache_facts *facts)
 {
     return cache_control_says(&facts->control, CACHE_MUST_REVALIDATE) ||

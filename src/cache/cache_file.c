@@ -28,7 +28,7 @@ struct cache_file_writer {
     uint64_t written;
     uint64_t *sums;
     size_t sums_max;
-    XXH3_state_t *block; /* of the block that is being written */
+    XXH3_state_t *block; /* sum of the block that is being written */
 };
 
 static uint64_t count_blocks(uint64_t length)
@@ -36,7 +36,7 @@ static uint64_t count_blocks(uint64_t length)
     return (length + CACHE_FILE_BLOCK_BYTES - 1) / CACHE_FILE_BLOCK_BYTES;
 }
 
-/* Where the head begins in the file: behind the body and its sums. */
+/* Returns where the head begins in the file: behind the body and its sums. */
 static uint64_t head_at(uint64_t length)
 {
     return length + count_blocks(length) * sizeof(uint64_t);
@@ -101,7 +101,7 @@ bool cache_file_is_want(int err)
     return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -EINTR;
 }
 
-/* Whether a file of size bytes can have that foot. */
+/* Whether a file with size bytes can have that foot. */
 static bool fits(const struct foot *foot, uint64_t size)
 {
     return foot->magic == MAGIC && foot->length < size &&
@@ -178,7 +178,7 @@ static int write_all(int fd, const void *data, size_t len, uint64_t at)
     return 0;
 }
 
-/* Writes the head behind the sums, and cuts off what is behind it. */
+/* Writes the head behind the sums, and cuts off all behind it. */
 static int write_head(int fd, struct bytes head, uint64_t length)
 {
     struct foot foot = {.magic = MAGIC,
@@ -241,7 +241,7 @@ int cache_file_begin(struct cache_file_writer **writer_out,
     return err;
 }
 
-/* Keeps the sum of the block that is complete. */
+/* Keeps the sum of the block that has just become complete. */
 static int put_sum(struct cache_file_writer *writer)
 {
     size_t at = (size_t)count_blocks(writer->written) - 1;

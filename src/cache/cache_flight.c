@@ -3,7 +3,7 @@
 #include "cache/cache_store_priv.h"
 
 struct cache_flight {
-    struct list list_node; /* in its shard's flights while it is under way */
+    struct list list_node; /* in the shard's flights while under way */
     struct list waits;
     unsigned refs;
     enum cache_outcome outcome;
@@ -93,14 +93,14 @@ bool cache_flight_has_waits(struct cache_store *store,
     return has_waits;
 }
 
-/* Drops a reference; the shard is locked. Returns the flight if it is to be
- * freed once the shard is unlocked, otherwise NULL. */
+/* Drops a reference; the shard is locked. Returns the flight if the caller has
+ * to free it after unlocking the shard, otherwise NULL. */
 static struct cache_flight *drop_flight(struct cache_flight *flight)
 {
     return --flight->refs == 0 ? flight : NULL;
 }
 
-/* Makes those that wait for the flight look again; its shard is locked. The
+/* Makes those who wait for the flight look again; the shard is locked. The
  * flight itself lasts until its leader ends it. */
 static void let_go_on(struct cache_flight *flight, enum cache_outcome outcome)
 {
@@ -109,8 +109,9 @@ static void let_go_on(struct cache_flight *flight, enum cache_outcome outcome)
     cache_wait_tell(&flight->waits);
 }
 
-/* Ends the flight that had replaced a late one, as the late one has ended after
- * all: those that wait for the other look again. The shard is locked. */
+/* Ends the flight that has replaced a late one, because the late one has ended
+ * after all. Those who wait for the replacement look again. The shard is
+ * locked. */
 static void end_next(struct cache_shard *shard, const struct cache_flight *late)
 {
     struct cache_flight *next = find_flight(shard, late->hash, late->variant,
@@ -194,7 +195,7 @@ enum cache_outcome cache_flight_leave(struct cache_store *store,
     return outcome;
 }
 
-/* --- What is not waited for ---------------------------------------------- */
+/* --- Answers that nobody waits for --------------------------------------- */
 
 static uint64_t hash_of_long(const struct cache_store *store, struct bytes key,
                              struct bytes variant)

@@ -14,16 +14,16 @@
 #include "base/siphash.h"
 #include "base/units.h"
 
-/* Whether a file has an ACL. It counts as having one if that cannot be
- * asked. */
+/* Whether a file has an ACL. If that cannot be asked, the file counts as having
+ * one. */
 static bool has_acl(int fd)
 {
     return fgetxattr(fd, "system.posix_acl_access", NULL, 0) != -1 ||
            (errno != ENODATA && errno != ENOTSUP);
 }
 
-/* Whether only this user can write to a file or folder, which clients are sent.
- * Root's own group counts as root, unless its bits are an ACL's mask. */
+/* Whether only this user can write to a file or folder, whose bytes clients
+ * get. Root's own group counts as root, unless its bits are an ACL's mask. */
 static bool is_ours_alone(int fd, const struct stat *st)
 {
     bool group_writes = st->st_mode & S_IWGRP;

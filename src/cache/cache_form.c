@@ -2,8 +2,8 @@
 
 static const struct form {
     struct bytes name;
-    const char *usual[3]; /* its usual values, where known */
-    bool has_no_other;    /* any other value has no key */
+    const char *usual[3]; /* usual values of the field, where known */
+    bool has_no_other;    /* no other value is invalidated by writes */
 } table[] = {{{"X-Scheme", 8}, {"http", "https"}, false},
              {{"X-ARR-SSL", 9}, {NULL}, false},
              {{"X-Nextjs-Data", 13}, {"1"}, false},
@@ -15,7 +15,7 @@ static const struct form {
              {{"Fastly-SSL", 10}, {"1"}, false},
              {{"WL-Proxy-SSL", 12}, {"true"}, false},
              {{"RSC", 3}, {"1"}, false},
-             /* These ask for a part of the page, or JSON. */
+             /* Forms that ask for a part of the page, or for JSON. */
              {{"X-Requested-With", 16}, {"XMLHttpRequest"}, true},
              {{"HX-Request", 10}, {"true"}, true},
              {{"HX-Boosted", 10}, {NULL}, true},
@@ -29,7 +29,7 @@ enum { FORMS = sizeof(table) / sizeof(*table) };
 
 _Static_assert(FORMS < 32, "each has a bit");
 
-/* The form that a field asks for; NULL: none. */
+/* Returns the form that a field asks for; NULL when it asks for none. */
 static const struct form *find_form(const struct field *field)
 {
     static const uint32_t lengths = 1u << 3 | 1u << 6 | 1u << 8 | 1u << 9 |
@@ -80,7 +80,7 @@ struct cache_forms cache_forms_read(const struct request *request)
     return forms;
 }
 
-/* --- Writing them -------------------------------------------------------- */
+/* --- Writing forms ------------------------------------------------------- */
 
 static void put_form(struct bytes name, struct bytes value, struct buf *out)
 {
@@ -94,7 +94,7 @@ static void put_form(struct bytes name, struct bytes value, struct buf *out)
     buf_put(out, value);
 }
 
-/* Puts the fields of one form. */
+/* Puts the request's fields of one form. */
 static void put_fields(const struct form *form, const struct request *request,
                        struct buf *out)
 {
@@ -106,8 +106,8 @@ static void put_fields(const struct form *form, const struct request *request,
     }
 }
 
-/* Puts the forms that are asked for, but added with that value. NULL: none is
- * added. */
+/* Puts the forms that are asked for. The form added, unless it is NULL, is put
+ * with value, in the place of the request's fields. */
 static void put_all(uint32_t asked, const struct request *request,
                     const struct form *added, const char *value,
                     struct buf *out)

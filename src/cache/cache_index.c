@@ -4,7 +4,7 @@ enum { FILES_TRIES = 64 };
 
 /* --- Bodies in memory, of entries on disk -------------------------------- */
 
-/* The shard is locked in these functions. */
+/* The caller of these functions has locked the shard. */
 void cache_index_note_awake(struct cache_store *store,
                             struct cache_shard *shard,
                             struct cache_entry *entry)
@@ -44,8 +44,8 @@ static uint64_t head_bytes(const struct cache_entry *entry)
            entry->hidden.len;
 }
 
-/* Takes an entry out of its bucket. The caller gets the store's reference, or
- * NULL if the entry was in none. The shard is locked. */
+/* Takes an entry out of its bucket. Returns the store's reference, or NULL if
+ * the entry was in no bucket. The shard is locked. */
 static struct cache_entry *unlink_entry(struct cache_store *store,
                                         struct cache_shard *shard,
                                         struct cache_entry *entry)
@@ -69,8 +69,8 @@ static struct cache_entry *unlink_entry(struct cache_store *store,
     return entry;
 }
 
-/* Takes an entry out of its bucket, and out of the eviction policy if it is in
- * there. */
+/* Takes an entry out of its bucket, and out of the eviction policy if that has
+ * it. */
 struct cache_entry *cache_index_take(struct cache_store *store,
                                      struct cache_shard *shard,
                                      struct cache_entry *entry)
@@ -80,8 +80,8 @@ struct cache_entry *cache_index_take(struct cache_store *store,
     return unlink_entry(store, shard, entry);
 }
 
-/* Gives back an entry that was taken out of its bucket, which the disk forgets,
- * too. */
+/* Gives back an entry that was taken out of its bucket, and has the disk forget
+ * it. */
 void cache_index_let_go(struct cache_store *store,
                         struct cache_entry **entry_ref)
 {
@@ -106,9 +106,9 @@ size_t cache_index_release(struct cache_store *store, struct cache_entry *entry)
     return count;
 }
 
-/* Takes out the entries that entry replaces, and the oldest one when there are
- * too many variants; returns them chained by next. entry gets what earlier has
- * on disk. The shard is locked. */
+/* Takes out the entries that entry replaces, and the oldest variant if there
+ * are too many. Returns them chained by next. entry gets earlier's file. The
+ * shard is locked. */
 static struct cache_entry *take_replaced(struct cache_store *store,
                                          struct cache_shard *shard,
                                          struct cache_entry *entry,
@@ -138,7 +138,7 @@ static struct cache_entry *take_replaced(struct cache_store *store,
     return gone;
 }
 
-/* Puts the entry into its bucket, at at. The shard is locked. */
+/* Puts the entry into its bucket, at link. The shard is locked. */
 static void let_in(struct cache_store *store, struct cache_shard *shard,
                    struct cache_entry *entry, struct cache_entry **link)
 {
@@ -218,7 +218,8 @@ static bool is_memory_over(const struct cache_store *store)
                CACHE_AWAKE_BYTES_MAX;
 }
 
-/* Evicts the next entry of the next shard. False: that shard has none. */
+/* Evicts the next entry of the next shard. Returns false when that shard has no
+ * entry. */
 static bool evict_one(struct cache_store *store)
 {
     unsigned turn = atomic_fetch_add_explicit(&store->hand, 1,
@@ -241,7 +242,7 @@ static bool evict_one(struct cache_store *store)
 }
 
 /* Gives the next shard its turn: the entry that its policy chooses loses its
- * body in memory; an entry that is on no disk goes altogether. */
+ * body in memory. An entry that is on no disk goes altogether. */
 static bool put_one_asleep(struct cache_store *store)
 {
     unsigned turn = atomic_fetch_add_explicit(&store->awake_hand, 1,
@@ -301,8 +302,9 @@ static uint64_t footprint(const struct cache_entry *entry,
            (!body && entry->file ? entry->file->length : bytes);
 }
 
-/* A reference to the body of an entry that is not settled yet, since others may
- * put it asleep meanwhile. NULL: there is no body, or it is settled. */
+/* Returns a reference to the body of an entry that is not settled yet, because
+ * others may put the entry asleep meanwhile. Returns NULL when there is no
+ * body, or the entry is settled. */
 static struct cache_body *acquire_unsettled(struct cache_shard *shard,
                                             const struct cache_entry *entry)
 {
@@ -315,8 +317,8 @@ static struct cache_body *acquire_unsettled(struct cache_shard *shard,
     return body;
 }
 
-/* Settles an entry whose body is complete: from now on it counts, and can be
- * evicted. */
+/* Settles an entry whose body is complete. From now on the entry counts, and
+ * can be evicted. */
 void cache_index_settle(struct cache_store *store, struct cache_entry *entry)
 {
     struct cache_shard *shard = cache_shard_of(store, entry->hash);

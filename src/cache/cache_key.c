@@ -2,7 +2,7 @@
 
 #include "cache/cache_form.h"
 
-/* --- What has no key ----------------------------------------------------- */
+/* --- Requests without a key ---------------------------------------------- */
 
 /* Whether some servers or frameworks take a field of that name for the address,
  * the scheme or the method. Nearly all such names begin with an X. */
@@ -34,10 +34,10 @@ static bool redirects_origin(struct bytes name)
         {"X-Forward-Scheme", 16},
         {"X-HTTP-Host", 11},
         {"Front-End-HTTPS", 15},
-        /* With these Rack sends the name of a file and no body. */
+        /* For these fields Rack sends the name of a file and no body. */
         {"X-Sendfile-Type", 15},
         {"X-Accel-Mapping", 15},
-        /* Next.js sends itself these. */
+        /* Next.js sends these to itself. */
         {"X-Middleware-Subrequest", 23},
         {"X-Middleware-Rewrite", 20},
         {"X-Now-Route-Matches", 19},
@@ -50,7 +50,7 @@ static bool redirects_origin(struct bytes name)
     };
 
     if (name.len >= 3 && bytes_ieq((struct bytes){name.data, 3}, BYTES("$WS")))
-        return true; /* WebSphere's: $WSSN is the host, $WSSC the scheme */
+        return true; /* WebSphere: $WSSN is the host, $WSSC the scheme */
     if (name.len == 0 ||
         (byte_lower(*name.data) != 'x' && byte_lower(*name.data) != 'f'))
         return false; /* as most */
@@ -60,7 +60,7 @@ static bool redirects_origin(struct bytes name)
     return false;
 }
 
-/* --- Writing it ---------------------------------------------------------- */
+/* --- Writing a key ------------------------------------------------------- */
 
 static void put_lower(struct buf *out, struct bytes text)
 {
@@ -84,7 +84,7 @@ static void put_origin(const struct cache_key_rules *rules,
 }
 
 /* Whether a trusted proxy tells in this field what is asked for, or in which
- * form, so that it belongs in the key. */
+ * form. Such a field belongs in the key. */
 static bool counts(const struct field *field)
 {
     static const struct bytes begin = {"X-Forwarded-", 12};
@@ -97,8 +97,8 @@ static bool counts(const struct field *field)
     return bytes_ieq((struct bytes){field->name.data, begin.len}, begin);
 }
 
-/* Puts the pairs of Forwarded (RFC 7239) that belong in the key: all but those
- * that say who asks. Lists are kept as they are. */
+/* Puts the pairs of Forwarded (RFC 7239) that belong in the key: all except
+ * those that say who asks. Lists are kept as they are. */
 static void put_pairs(struct bytes value, struct buf *out)
 {
     while (value.len > 0) {
@@ -143,7 +143,7 @@ static bool fits(const struct buf *out, size_t begin)
     return !out->failed && out->len - begin <= CACHE_KEY_BYTES_MAX;
 }
 
-/* Puts what a key has behind the address. */
+/* Puts the parts of a key that follow the address. */
 static void put_rest(const struct cache_key_rules *rules,
                      const struct request *request,
                      const struct cache_key_asker *asker,
@@ -213,7 +213,8 @@ struct bytes cache_key_address(struct bytes place, struct bytes key)
 
 /* --- Other addresses ----------------------------------------------------- */
 
-/* The scheme of a reference (RFC 3986 3.1), without ':'; or empty. */
+/* Returns the scheme of a reference (RFC 3986 3.1), without ':'; empty if it
+ * has none. */
 static struct bytes scheme_of(struct bytes reference)
 {
     size_t len = 0;
@@ -231,7 +232,7 @@ static struct bytes scheme_of(struct bytes reference)
                : BYTES("");
 }
 
-/* The host, without a port if that is the scheme's usual one. */
+/* Returns the host, without a port that is the scheme's usual one. */
 static struct bytes without_port(struct bytes host, bool is_secure)
 {
     struct bytes port = is_secure ? BYTES(":443") : BYTES(":80");
@@ -242,8 +243,8 @@ static struct bytes without_port(struct bytes host, bool is_secure)
     return host;
 }
 
-/* Takes "http://" or "https://" and the host off reference, if they are the
- * request's. False: they are not. */
+/* Takes "http://" or "https://" and the host off reference. Returns false when
+ * they are not the request's. */
 static bool take_origin(struct bytes *reference, struct bytes host,
                         bool is_secure)
 {
@@ -296,8 +297,8 @@ static void remove_dots(struct buf *out, size_t at)
     out->len = at + to;
 }
 
-/* Puts a path and a query. A reference without a path means base; a relative
- * one lies beside base (RFC 3986 5.2.2). */
+/* Puts the path and query of a reference. A reference without a path means
+ * base; a relative one lies beside base (RFC 3986 5.2.2). */
 static void put_reference(const struct cache_key_rules *rules,
                           struct bytes reference, struct bytes base,
                           struct buf *out)
@@ -340,7 +341,7 @@ bool cache_key_put_other(const struct cache_key_rules *rules,
         reference.len = (size_t)(hash - reference.data);
     if (!take_origin(&reference, request->host, asker->is_secure))
         return false;
-    if (reference.data != before) /* behind a host, an empty path is the root */
+    if (reference.data != before) /* an empty path behind a host is the root */
         base = BYTES("/");
     put_origin(rules, request, asker, out);
     put_reference(rules, reference, base, out);

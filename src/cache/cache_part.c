@@ -11,8 +11,8 @@ static bool take_word(struct bytes *text, struct bytes word)
     return true;
 }
 
-/* Whether name is a token (RFC 9110 5.6.2), which is enough for parameters,
- * too. */
+/* Whether name is a token (RFC 9110 5.6.2), or could be one. That suffices for
+ * names of parameters, too. */
 static bool is_token(struct bytes name)
 {
     for (size_t i = 0; i < name.len; i++)
@@ -48,7 +48,7 @@ const char *cache_part_read(struct cache_part *part, struct bytes text)
 
 /* --- Looking ------------------------------------------------------------- */
 
-/* Takes the next item off a list: what stands before the separator. */
+/* Takes the next item off a list: the text before the separator. */
 static bool next_of(struct bytes *list, char separator, struct bytes *item_out)
 {
     const char *end;
@@ -78,8 +78,8 @@ static bool is_named(const struct cache_part *part, struct bytes name)
                : bytes_eq(name, part->name);
 }
 
-/* Whether the request has fields of that part, which out gets unless it is
- * NULL. */
+/* Whether the request has fields of that part. out gets these fields, unless it
+ * is NULL. */
 static bool each_field(const struct cache_part *part,
                        const struct request *request, struct buf *out)
 {
@@ -102,15 +102,15 @@ static bool each_field(const struct cache_part *part,
     return has;
 }
 
-/* Whether a byte can stand around a name and is taken off by many origins; some
- * white space is of more than one byte. */
+/* Whether a byte can stand around a name and many origins would take it off.
+ * White space may have several bytes, so all bytes beyond ASCII count. */
 static bool is_around(char byte)
 {
     return byte <= ' ' || byte >= 0x7f;
 }
 
-/* A byte of a cookie's name, as origins compare it: PHP makes '_' of these
- * four, and of '+' where it decodes names. */
+/* Returns a byte of a cookie's name as origins compare it. PHP makes '_' of
+ * these four bytes; '+' is one where PHP decodes names. */
 static char byte_of_cookie(char byte)
 {
     return byte == '.' || byte == ' ' || byte == '+' || byte == '['
@@ -130,7 +130,8 @@ static char take_of_name(struct bytes *name)
     return byte_of_cookie(byte);
 }
 
-/* Takes off what PHP takes off the front of a name, decoded or not. */
+/* Takes off the bytes that PHP takes off the front of a name, decoded or
+ * not. */
 static struct bytes trim_front(struct bytes name)
 {
     const char *end = name.data + name.len;
@@ -146,8 +147,8 @@ static struct bytes trim_front(struct bytes name)
     return name;
 }
 
-/* Whether all that is left of a name is a rest that PHP leaves out: an index,
- * as in "name[index]", or what follows a NUL. */
+/* Whether the rest of a name is one that PHP leaves out: an index, as in
+ * "name[index]", or all behind a NUL. */
 static bool is_name_over(struct bytes name)
 {
     const char *end = name.data + name.len;
@@ -159,7 +160,7 @@ static bool is_name_over(struct bytes name)
     return byte == '[' || byte == '\0';
 }
 
-/* Whether some origin finds the cookie by that name. */
+/* Whether any origin finds the cookie under that name. */
 static bool is_cookie_called(struct bytes name, struct bytes wanted)
 {
     name = trim_front(name);
@@ -172,9 +173,9 @@ static bool is_cookie_called(struct bytes name, struct bytes wanted)
     return is_name_over(name);
 }
 
-/* Whether a pair is the cookie, or has it behind a comma, where origins that
- * know older forms of cookies (RFC 2965) end a pair, too, or behind a blank, as
- * Python does. */
+/* Whether a pair is the cookie, or has it further on. Origins that know older
+ * forms of cookies (RFC 2965) also end a pair at a comma, and Python at a
+ * blank. */
 static bool has_cookie(struct bytes pair, struct bytes wanted)
 {
     struct bytes piece, word;
@@ -189,7 +190,7 @@ static bool has_cookie(struct bytes pair, struct bytes wanted)
     return false;
 }
 
-/* Whether a quote does not end in the pair: origins that know quoted strings
+/* Whether a quote in the pair does not end. Origins that know quoted strings
  * read on to the next quote, and see no cookie in between. */
 static bool has_open_quote(struct bytes pair)
 {
@@ -210,11 +211,11 @@ static void put_cookie(struct bytes text, struct buf *out)
     buf_put(out, text);
 }
 
-/* PHP sees the first thousand only. */
+/* The most cookies of a field that are looked at; PHP sees the first 1000. */
 enum { COOKIES_MAX = 256 };
 
 /* Goes through the cookies of one field. A field that can be read in two ways
- * is put whole, too. */
+ * is also put as a whole. */
 static bool each_of_list(const struct cache_part *part, struct bytes value,
                          struct buf *out)
 {
@@ -236,7 +237,7 @@ static bool each_of_list(const struct cache_part *part, struct bytes value,
     return has;
 }
 
-/* Whether the field is a list of cookies. */
+/* Whether the field has cookies. */
 static bool is_cookies(const struct field *field)
 {
     return bytes_ieq(field->name, BYTES("Cookie"));
@@ -263,7 +264,7 @@ static bool each_cookie(const struct cache_part *part,
         if (has && !out)
             return true;
     }
-    /* Some origins join several fields by a comma, and see one cookie then, or
+    /* Some origins join several fields by a comma. They see one cookie then, or
      * find the end of a quote in a later field. */
     if (has && count > 1)
         put_all_cookies(request, out);
@@ -297,9 +298,9 @@ bool cache_parts_has(const struct cache_parts *parts,
     return false;
 }
 
-/* Whether a pair is left out. Some servers end a parameter at a ';', too, and
- * read another one behind it; or end the query at a '#', and see nothing behind
- * it. */
+/* Whether a pair is left out of the key. A pair with ';' or '#' never is: some
+ * servers end a parameter at ';' and read another one behind it, or end the
+ * query at '#' and see nothing behind it. */
 static bool is_left_out(const struct cache_parts *parts, struct bytes pair)
 {
     struct bytes name = name_of(pair);
@@ -313,9 +314,9 @@ static bool is_left_out(const struct cache_parts *parts, struct bytes pair)
     return false;
 }
 
-/* Nothing is left out of a longer query, as the origin reads what is left out:
- * some read only the first thousand parameters (PHP, Express), or refuse 2 KiB
- * (IIS). */
+/* In a longer query nothing is left out of the key, because the origin reads
+ * what is left out: some read only the first thousand parameters (PHP,
+ * Express), or refuse 2 KiB (IIS). */
 enum { WHOLE_QUERY_BYTES = 1500 };
 
 void cache_parts_put_query(const struct cache_parts *parts, struct bytes query,

@@ -1,6 +1,6 @@
 #include "cache/cache_port.h"
 
-/* Sends the note unless it is under way; port is locked. */
+/* Sends the note, unless it is under way. The port is locked. */
 static void notify(struct cache_port *port)
 {
     if (port->is_sent)
@@ -22,7 +22,7 @@ static void make_ready(struct cache_wait *wait)
     pthread_mutex_unlock(&port->mutex);
 }
 
-/* Takes the first ready wait, up to last: others came after this call began. */
+/* Takes the first ready wait. Returns NULL when there is none. */
 static struct cache_wait *take_ready(struct cache_port *port)
 {
     struct cache_wait *wait = NULL;
@@ -55,7 +55,8 @@ static void on_arrive(struct mailbox_note *note)
     struct cache_port *port = OWNER_OF(note, struct cache_port, note);
     struct cache_wait *wait;
 
-    /* Others of the loop get their turn before what becomes ready meanwhile. */
+    /* Waits that become ready meanwhile come later, so that the loop's other
+     * work gets its turn. */
     for (size_t count = count_ready(port); count > 0; count--) {
         wait = take_ready(port);
         if (!wait)

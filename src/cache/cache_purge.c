@@ -18,7 +18,7 @@ static bool is_meant(const struct cache_purge *purge,
            cached_head_has_tag(entry->lines, purge->tags);
 }
 
-/* --- What comes afterwards ----------------------------------------------- */
+/* --- Purges that are noted for later entries ------------------------------ */
 
 struct cache_noted {
     struct cache_purge purge; /* its texts lie behind the struct */
@@ -38,7 +38,7 @@ void cache_purges_fini(struct cache_purges *purges)
     pthread_mutex_destroy(&purges->mutex);
 }
 
-/* Moves text to *at. A text without data stays so, as that has a meaning. */
+/* Copies text to *at. A text without data has a meaning, and stays as it is. */
 static void move(struct bytes *text, char **at)
 {
     if (!text->data)
@@ -49,8 +49,8 @@ static void move(struct bytes *text, char **at)
     *at += text->len;
 }
 
-/* Notes a purge. This comes before entries are looked for, so that an entry
- * which is put afterwards meets the note. */
+/* Notes a purge. The note is made before entries are looked for, so that an
+ * entry which is put afterwards meets the note. */
 static void note(struct cache_purges *purges, const struct cache_purge *purge)
 {
     struct cache_noted *noted = malloc(sizeof(*noted) + purge->place.len +
@@ -99,7 +99,7 @@ enum cache_purged cache_purges_since(struct cache_purges *purges,
     return purged;
 }
 
-/* --- What is there ------------------------------------------------------- */
+/* --- Purging entries ------------------------------------------------------ */
 
 /* Takes the entries that a purge names out of a bucket, and chains them before
  * others. The shard is locked. */
@@ -154,14 +154,15 @@ size_t cache_store_purge(struct cache_store *store,
 
 /* --- Listing ------------------------------------------------------------- */
 
-enum { LISTED_MAX = 256 /* of one bucket */ };
+enum { LISTED_MAX = 256 /* most entries of one bucket */ };
 
 struct listed {
-    struct cache_entry *entry; /* a reference to it */
+    struct cache_entry *entry; /* a reference */
     uint64_t bytes;
 };
 
-/* Takes references to a bucket's entries that are meant; returns how many. */
+/* Takes references to a bucket's entries that meant names, and returns how
+ * many. */
 static size_t gather(struct cache_shard *shard, size_t bucket,
                      const struct cache_purge *meant,
                      struct listed listed[LISTED_MAX])

@@ -13,13 +13,13 @@ struct cache_queue {
     pthread_mutex_t mutex; /* guards jobs, changed, and nodes of jobs */
     pthread_cond_t changed;
     struct list jobs;
-    _Atomic uint64_t ends_ns; /* 0: not ending; else when jobs must be over */
+    _Atomic uint64_t ends_ns; /* 0: not ending; else the time limit of jobs */
     bool has_thread;
     pthread_t thread;
 };
 
-/* Waits for a job and takes it. NULL: the queue is to end, and no job is left.
- * The mutex is held. */
+/* Waits for a job and takes it. Returns NULL when the queue is to end and no
+ * job is left. The mutex is held. */
 static struct cache_job *take(struct cache_queue *queue)
 {
     struct cache_job *job;

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-enum { BODY_BYTES = 256 /* roughly, a body's memory beside its bytes */ };
+enum { BODY_BYTES = 256 /* roughly, memory of a body besides its bytes */ };
 
 /* --- Content-Range ------------------------------------------------------- */
 
-/* Takes a number: digits only, and no more than fit. */
+/* Takes a number of digits only. Returns false when it is too large. */
 static bool take_number(struct bytes *text, uint64_t *number_out)
 {
     const char *begin = text->data;
@@ -42,7 +42,8 @@ bool cache_ranges_read(struct bytes value, struct range *range_out,
 
 /* --- Making -------------------------------------------------------------- */
 
-/* Adds the bytes first to last of a range. False: there are too many ranges. */
+/* Adds the bytes first to last of a range. Returns false when there are too
+ * many ranges. */
 static bool put(struct cache_ranges *ranges, const struct cache_range *from,
                 uint64_t first, uint64_t last)
 {
@@ -69,8 +70,8 @@ struct cache_ranges *cache_ranges_create(uint64_t length,
     return ranges;
 }
 
-/* Puts what a range has before end, if anything; put_behind() puts what it has
- * behind at. */
+/* Puts the bytes that a range has before end, if any. put_behind() puts the
+ * bytes that it has behind at. */
 static bool put_before(struct cache_ranges *ranges,
                        const struct cache_range *from, uint64_t end)
 {
@@ -92,7 +93,7 @@ static bool is_broken(const struct cache_range *range)
     return cache_body_state_of(range->body) == CACHE_BODY_BROKEN;
 }
 
-/* Puts all ranges of earlier around fresh's, from before and from behind. */
+/* Puts all ranges of earlier, except the bytes that fresh has. */
 static bool put_around(struct cache_ranges *to,
                        const struct cache_ranges *earlier,
                        const struct cache_range *fresh)
@@ -195,8 +196,8 @@ struct part cache_ranges_part(const struct cache_ranges *ranges, uint64_t at,
 
 /* --- Room ---------------------------------------------------------------- */
 
-/* Whether an earlier range has the same body, which is counted there: one was
- * cut in two. */
+/* Whether an earlier range has the same body, which is counted there. That is
+ * so where one range was cut in two. */
 static bool is_counted(const struct cache_ranges *ranges, unsigned i)
 {
     for (unsigned k = 0; k < i; k++)
@@ -205,7 +206,7 @@ static bool is_counted(const struct cache_ranges *ranges, unsigned i)
     return false;
 }
 
-/* Adds up what the ranges take in memory. A body may still be on its way to a
+/* Adds up the bytes that the ranges take. A body may still be on its way to a
  * disk, so that only its length is certain. */
 static uint64_t sum(const struct cache_ranges *ranges, bool counts_spooled)
 {

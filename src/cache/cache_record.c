@@ -43,7 +43,7 @@ void cache_record_put(const struct cache_entry *entry, struct buf *out)
     buf_put(out, entry->hidden);
 }
 
-/* Takes len bytes off the record; the caller knows that they are there. */
+/* Takes len bytes off the record, which has that many. */
 static struct bytes take(struct bytes *record, size_t len)
 {
     struct bytes taken = {record->data, len};

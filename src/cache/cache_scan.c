@@ -6,8 +6,8 @@
 #include "cache/cache_disk_priv.h"
 #include "cache/cache_record.h"
 
-/* Reads an entry's file. NULL: it is damaged, or cannot be read now if
- * *is_damaged_out is false. */
+/* Reads an entry's file. Returns NULL when the file is damaged, or cannot be
+ * read now; *is_damaged_out tells which. */
 static struct cache_entry *read_entry(struct cache_disk *disk,
                                       const struct cache_file_name *name,
                                       struct cache_file **file_out,
@@ -33,7 +33,7 @@ static struct cache_entry *read_entry(struct cache_disk *disk,
     return entry;
 }
 
-/* Looks at a file. False: it cannot be read now. */
+/* Looks at a file. Returns false when it cannot be read now. */
 static bool look_at(struct cache_disk *disk, const char *text)
 {
     struct cache_file_name name;
@@ -75,15 +75,15 @@ static void end_scan(struct cache_disk *disk)
     disk->unread = NULL;
 }
 
-/* Goes on when there may be descriptors and memory again; other jobs have their
- * turn in between. */
+/* Goes on after a pause, when descriptors and memory may be there again. Other
+ * jobs have their turn in between. */
 static void go_on_later(struct cache_disk *disk)
 {
     usleep(CACHE_DISK_PAUSE_US);
     cache_queue_put(disk->queue, &disk->scan);
 }
 
-/* 0 or -errno. */
+/* Opens the list of the folder's files. Returns 0 or -errno. */
 static int open_names(struct cache_disk *disk)
 {
     int fd = openat(disk->folder.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

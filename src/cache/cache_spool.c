@@ -22,10 +22,10 @@ struct cache_spool {
     void *context;
     pthread_mutex_t mutex; /* guards the next four */
     struct list pieces;
-    uint64_t pending; /* bytes of pieces, and of the one being written */
+    uint64_t pending; /* bytes of pieces, with the one being written */
     enum ending ending;
     bool wants_fall;
-    /* The queue thread's. */
+    /* For the queue's thread: */
     struct cache_file_writer *writer; /* NULL: not begun, or taken */
     int fallen_fd;                    /* -1: nothing has gone to memory */
     uint64_t written;
@@ -33,7 +33,7 @@ struct cache_spool {
     bool has_ended;
 };
 
-/* --- The thread's -------------------------------------------------------- */
+/* --- In the queue's thread ----------------------------------------------- */
 
 static void fall(struct cache_spool *spool)
 {
@@ -70,7 +70,7 @@ static int begin(struct cache_spool *spool)
     return 0;
 }
 
-/* Writes data to the file. False: there is no file. */
+/* Writes data to the file. Returns false when there is no file. */
 static bool put_in_file(struct cache_spool *spool, struct bytes data)
 {
     int err;
@@ -177,7 +177,7 @@ struct cache_file_writer *cache_spool_take(struct cache_spool *spool)
     return writer;
 }
 
-/* --- The worker's -------------------------------------------------------- */
+/* --- In the worker ------------------------------------------------------- */
 
 static void order(struct cache_spool *spool)
 {

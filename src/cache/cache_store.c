@@ -92,8 +92,8 @@ const struct cache_store_options *cache_store_options_of(
 
 /* --- Finding ------------------------------------------------------------- */
 
-/* The values that a request has for an entry's names. Entries with the same
- * names share them. */
+/* The values that a request has for the names of an entry. Entries with the
+ * same names share these values. */
 struct selection {
     const struct request *request;
     struct bytes names; /* the names that value is for */
@@ -128,8 +128,8 @@ static bool is_selected(struct selection *selection,
             cache_vary_takes(selection->request, entry->codings));
 }
 
-/* A number that tells flights apart, as requests for different variants do not
- * wait for each other. */
+/* Returns a number that tells flights apart, because requests for different
+ * variants do not wait for each other. */
 static uint64_t hash_of_variant(const struct cache_store *store,
                                 const struct selection *selection)
 {
@@ -139,7 +139,7 @@ static uint64_t hash_of_variant(const struct cache_store *store,
                      .words[0];
 }
 
-/* Gives the entry its body, unless another has woken one meanwhile. */
+/* Gives the entry its body, unless another worker has woken it meanwhile. */
 static struct cache_body *put_awake(struct cache_store *store,
                                     struct cache_shard *shard,
                                     struct cache_entry *entry,
@@ -157,8 +157,8 @@ static struct cache_body *put_awake(struct cache_store *store,
     return others;
 }
 
-/* Reads the body of the found entry, which sleeps on a disk, or begins to. An
- * entry whose body cannot be read counts as not found. */
+/* Reads the body of the found entry, which sleeps on a disk, or begins to read
+ * it. An entry whose body cannot be read counts as not found. */
 static void wake(struct cache_store *store, struct cache_shard *shard,
                  struct cache_found *found, struct cache_file *file)
 {
@@ -181,7 +181,7 @@ static void wake(struct cache_store *store, struct cache_shard *shard,
         cache_disk_check(store->disk, entry, file, found->body);
     }
     if (!found->body) {
-        if (is_lost) /* otherwise there is no room now */
+        if (is_lost) /* otherwise there is only no room now */
             cache_store_drop(store, entry);
         cache_entry_release(&found->entry);
     }
@@ -194,7 +194,7 @@ void cache_store_find(struct cache_store *store, struct bytes key,
 {
     uint64_t hash = cache_hash_of(store, key);
     struct cache_shard *shard = cache_shard_of(store, hash);
-    struct cache_file *file = NULL; /* of a sleeping body */
+    struct cache_file *file = NULL; /* file of a sleeping body */
     struct cache_entry *entry;
     struct selection selection;
 
@@ -231,13 +231,14 @@ void cache_found_release(struct cache_found *found)
     cache_body_release(&found->body);
 }
 
-/* The bytes of memory that bodies being filled may have. */
+/* Returns how many bytes of memory the bodies being filled may have. */
 static uint64_t memory_max(const struct cache_store *store)
 {
     return store->disk ? CACHE_AWAKE_BYTES_MAX : store->options.bytes_max;
 }
 
-/* How much of a body of that length lies in memory while it is filled. */
+/* Returns how many bytes of a body with that length lie in memory while it is
+ * filled. */
 static uint64_t memory_of(const struct cache_store *store, uint64_t length)
 {
     const struct cache_spooling *spooling = store->bodies.spooling;
@@ -248,9 +249,9 @@ static uint64_t memory_of(const struct cache_store *store, uint64_t length)
                : length;
 }
 
-/* Whether more bytes would be too many. All bodies together may have twice what
- * may be kept, as a body that was given up stays in memory as long as a client
- * reads it, however slowly. */
+/* Whether that many more bytes would be too many. All bodies together may have
+ * twice the bytes that may be kept, because a body that was given up stays in
+ * memory as long as a client reads it, however slowly. */
 static bool is_full(const struct cache_store *store, uint64_t more)
 {
     return atomic_load_explicit(&store->bodies.filling, memory_order_relaxed) +
@@ -303,8 +304,8 @@ struct cache_epoch cache_store_epoch(struct cache_store *store,
     return epoch;
 }
 
-/* Whether the entry was not made invalid, nor purged but softly, since it was
- * asked for; its shard is locked. */
+/* Whether, since the entry was asked for, it was not made invalid, and not
+ * purged or only softly. The shard is locked. */
 static bool is_current(struct cache_store *store, struct cache_shard *shard,
                        struct cache_entry *entry, struct cache_epoch epoch)
 {
@@ -355,13 +356,13 @@ bool cache_store_put(struct cache_store *store, struct cache_entry *entry,
     }
     pthread_mutex_unlock(&shard->mutex);
     cache_index_release(store, gone);
-    if (is_on_disk) /* its file is whole, whatever readers have */
+    if (is_on_disk) /* earlier's file is whole, whatever readers have */
         cache_index_settle(store, entry);
     return is_in;
 }
 
 /* Whether the entry is on disk, or has gone meanwhile and need not be there.
- * Gives a reference to its body, too. */
+ * *body_out becomes a reference to its body, if it has one. */
 static bool is_on_disk(struct cache_store *store, struct cache_entry *entry,
                        struct cache_body **body_out)
 {
@@ -380,7 +381,7 @@ void cache_store_settle(struct cache_store *store, struct cache_entry *entry)
     struct cache_body *body = NULL;
     bool is_there, is_spooled;
 
-    if (entry->ranges) { /* parts are not found in a folder again */
+    if (entry->ranges) { /* no folder keeps parts */
         cache_index_settle(store, entry);
         return;
     }

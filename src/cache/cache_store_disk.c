@@ -11,7 +11,7 @@ static void on_kept(void *context, struct cache_entry *entry,
     if (entry->is_indexed && !entry->file && file) {
         entry->file = file;
         file = NULL;
-        /* The entry may have been purged softly since. */
+        /* The entry may have been purged softly meanwhile. */
         if (atomic_load_explicit(&entry->is_purged, memory_order_relaxed))
             cache_disk_change(store->disk, entry, entry->file);
     }
@@ -29,7 +29,8 @@ static void on_lost(void *context, struct cache_entry *entry)
     cache_store_drop(context, entry);
 }
 
-/* Finds the newest entry of that variant. The shard is locked. */
+/* Finds the newest entry with the key and variant of entry. The shard is
+ * locked. */
 static struct cache_entry *find_same(struct cache_shard *shard,
                                      const struct cache_entry *entry)
 {
@@ -42,8 +43,8 @@ static struct cache_entry *find_same(struct cache_shard *shard,
     return at;
 }
 
-/* Whether this process has purged an entry before it was found on the disk. Its
- * shard is locked. */
+/* Whether this process has purged an entry before it was found on the disk. The
+ * entry's shard is locked. */
 static enum cache_purged said_against(struct cache_store *store,
                                       struct cache_shard *shard,
                                       const struct cache_entry *entry)
@@ -53,8 +54,8 @@ static enum cache_purged said_against(struct cache_store *store,
                : cache_purges_since(&store->purges, 0, entry);
 }
 
-/* Takes in an entry that another process has left on the disk; one that this
- * process has put since is newer. */
+/* Takes in an entry that another process has left on the disk. If this process
+ * has put the same variant since, that is newer and stays. */
 static bool on_found(void *context, struct cache_entry *entry,
                      struct cache_file *file)
 {

@@ -1,10 +1,10 @@
 /*
- * cache_store_priv - what the files of the store share. Each calls only those
- * above it:
+ * cache_store_priv - what the files of the store share. Each file calls only
+ * those above it in this list:
  *
  *   cache_index.c       which entries there are, and which of them go
  *   cache_flight.c      who is fetching what, and what nobody waits for
- *   cache_purge.c       what somebody has named goes
+ *   cache_purge.c       removes the entries that somebody has named
  *   cache_store_disk.c  word of the disk
  *   cache_store.c       finding, keeping
  */
@@ -25,17 +25,17 @@ enum {
 /* What is remembered of a key that has no entry. */
 struct cache_mark {
     uint64_t hash;
-    int64_t until_s;      /* nobody waits till then: it was for one only */
-    int64_t long_until_s; /* each asks alone till then: it was too long */
+    int64_t until_s;      /* till then nobody waits: the answer was for one */
+    int64_t long_until_s; /* till then each asks alone: it was too long */
 };
 
 struct cache_shard {
     _Alignas(64) pthread_mutex_t mutex; /* guards all below, and the store's
                                            members of entries and flights */
     struct evict *evict;
-    struct evict *awake; /* of bodies in memory; NULL: no disk */
+    struct evict *awake; /* policy of bodies in memory; NULL: no disk */
     struct list flights;
-    uint64_t version; /* counts changes of its entries */
+    uint64_t version; /* counts changes of the shard's entries */
     uint32_t
         /* how often keys with that hash were made invalid */
         epochs[CACHE_EPOCHS];
@@ -47,11 +47,12 @@ struct cache_shard {
 
 enum { CACHE_PURGES_KEPT = 64 };
 
-/* The latest purges, for entries that were asked for before and come later. */
+/* The latest purges, for entries that were asked for before a purge and come
+ * after it. */
 struct cache_purges {
     pthread_mutex_t mutex; /* taken after a shard's */
     _Atomic uint32_t count;
-    struct cache_noted *noted[CACHE_PURGES_KEPT]; /* NULL: it may be anything */
+    struct cache_noted *noted[CACHE_PURGES_KEPT]; /* NULL: it names anything */
 };
 
 enum cache_purged { CACHE_PURGED_NOT, CACHE_PURGED_SOFTLY, CACHE_PURGED };
@@ -59,12 +60,12 @@ enum cache_purged { CACHE_PURGED_NOT, CACHE_PURGED_SOFTLY, CACHE_PURGED };
 struct cache_store {
     struct cache_store_options options;
     struct cache_purges purges;
-    struct siphash_key secret; /* of the hash, as clients choose keys */
+    struct siphash_key secret; /* of hashes, because clients choose keys */
     struct cache_body_counts bodies;
     _Atomic uint64_t bytes; /* bytes of settled entries */
     _Atomic uint64_t entries;
     _Atomic uint64_t evictions;
-    atomic_uint hand; /* which shard's turn it is to make room */
+    atomic_uint hand; /* number of the shard that makes room next */
     atomic_uint awake_hand;
     struct cache_disk *disk; /* NULL: all is in memory */
     _Atomic uint64_t heads;  /* bytes of entries without bodies; with a disk */
@@ -96,22 +97,23 @@ static inline bool cache_entry_has_key(const struct cache_entry *entry,
     return entry->hash == hash && bytes_eq(entry->key, key);
 }
 
-/* Counts how often a hash was made invalid: an answer that is fetched meanwhile
- * may be older if this has changed when it comes. The shard is locked. */
+/* Returns the count of how often a hash was made invalid. If the count changes
+ * while an answer is fetched, the answer may be older than the change. The
+ * shard is locked. */
 static inline uint32_t *cache_epoch_of(struct cache_shard *shard, uint64_t hash)
 {
     return &shard->epochs[hash / CACHE_SHARDS % CACHE_EPOCHS];
 }
 
-/* Makes invalid what has that hash. The shard is locked. */
+/* Makes all entries with that hash invalid. The shard is locked. */
 static inline void cache_make_invalid(struct cache_shard *shard, uint64_t hash)
 {
     ++*cache_epoch_of(shard, hash);
     shard->invalids[shard->invalid_count++ % CACHE_INVALIDS] = hash;
 }
 
-/* Whether the hash was made invalid since the epoch; or may have been, as too
- * many others were. The shard is locked. */
+/* Whether the hash was made invalid since the epoch, or may have been because
+ * too many others were. The shard is locked. */
 static inline bool cache_was_made_invalid(struct cache_shard *shard,
                                           uint64_t hash,
                                           struct cache_epoch since)
@@ -135,7 +137,7 @@ static inline struct cache_mark *cache_mark_of(struct cache_shard *shard,
     return &shard->marks[hash / CACHE_SHARDS % CACHE_MARKS];
 }
 
-/* The mark of that hash, emptied if it was another hash's. */
+/* Returns the mark of that hash, emptied if it was another hash's. */
 static inline struct cache_mark *cache_mark_anew(struct cache_shard *shard,
                                                  uint64_t hash)
 {
@@ -151,29 +153,29 @@ static inline struct cache_mark *cache_mark_anew(struct cache_shard *shard,
 void cache_purges_init(struct cache_purges *purges);
 void cache_purges_fini(struct cache_purges *purges);
 
-/* Whether a purge behind the first since ones names the entry. */
+/* Tells whether a later purge than the first `since` ones names the entry. */
 enum cache_purged cache_purges_since(struct cache_purges *purges,
                                      uint32_t since,
                                      const struct cache_entry *entry);
 
-/* --- cache_index.c: the caller has locked the shard, where it has one ---- */
+/* --- cache_index.c: the caller has locked shard, if there is one --------- */
 
-/* Puts an entry in the place of others of its variant, and of the oldest one if
- * a key has too many. Returns those that go, chained by next. The new entry
- * gets what earlier has on disk. */
+/* Puts an entry in the place of others of its variant; if the key has too many
+ * variants, the oldest goes, too. Returns the entries that go, chained by next.
+ * The new entry gets earlier's file. */
 struct cache_entry *cache_index_insert(struct cache_store *store,
                                        struct cache_shard *shard,
                                        struct cache_entry *entry,
                                        const struct cache_entry *earlier);
 
-/* Puts an entry found on the disk behind those that are more recent, as the
- * most recent one that a request selects counts (RFC 9111 4). */
+/* Puts an entry found on the disk behind more recent entries, because the most
+ * recent one that a request selects counts (RFC 9111 4). */
 struct cache_entry *cache_index_insert_found(struct cache_store *store,
                                              struct cache_shard *shard,
                                              struct cache_entry *entry);
 
-/* Takes an entry out of its bucket. The caller gets the store's reference, or
- * NULL if the entry was in none. */
+/* Takes an entry out of its bucket. Returns the store's reference, or NULL if
+ * the entry was in no bucket. */
 struct cache_entry *cache_index_take(struct cache_store *store,
                                      struct cache_shard *shard,
                                      struct cache_entry *entry);
@@ -183,25 +185,26 @@ void cache_index_note_awake(struct cache_store *store,
                             struct cache_shard *shard,
                             struct cache_entry *entry);
 
-/* The functions below lock what they look at. The first two give up one entry,
- * or all that are chained by next: these are in no bucket any more, and leave
- * the disk, too. The second one returns how many there were. */
+/* The functions below lock the shards that they look at. cache_index_let_go()
+ * gives up one entry, and cache_index_release() all that are chained by next.
+ * These entries are in no bucket any more, and leave the disk, too.
+ * cache_index_release() returns how many there were. */
 void cache_index_let_go(struct cache_store *store,
                         struct cache_entry **entry_ref);
 size_t cache_index_release(struct cache_store *store,
                            struct cache_entry *entry);
 
-/* Counts the entry's bytes from now on, as its body is whole. */
+/* Counts the entry's bytes from now on, because its body is whole. */
 void cache_index_settle(struct cache_store *store, struct cache_entry *entry);
 
 void cache_index_make_room(struct cache_store *store);
 
-/* Whether there may be one more descriptor. */
+/* Whether one more descriptor may be opened. */
 bool cache_index_has_files(struct cache_store *store);
 
 /* --- cache_store_disk.c -------------------------------------------------- */
 
-/* What the store does on word of its disk; the context is the store. */
+/* What the store does when its disk reports; the context is the store. */
 extern const struct cache_disk_events cache_store_disk_events;
 
 #endif

@@ -10,7 +10,7 @@ enum kind {
     KIND_FALSE,
     KIND_INTEGER,
     KIND_STRING,
-    KIND_OTHER /* a list, a token, a decimal: no directive has one */
+    KIND_OTHER /* a list, a token, a decimal: no directive has such a value */
 };
 
 struct sf_item {
@@ -74,7 +74,8 @@ static bool is_base64_byte(char c, bool is_first)
     return is_alpha(c) || byte_is_digit(c) || c == '+' || c == '/' || c == '=';
 }
 
-/* Takes the bytes that belong() off the front of text, and returns them. */
+/* Takes the bytes for which belongs() is true off the front of text, and
+ * returns them. */
 static struct bytes take_run(struct bytes *text,
                              bool (*belongs)(char c, bool is_first))
 {
@@ -178,7 +179,7 @@ static bool take_parameters(struct bytes *text)
     return true;
 }
 
-/* Takes the rest of an inner list, behind its parenthesis. */
+/* Takes the rest of an inner list, behind its opening parenthesis. */
 static bool take_list(struct bytes *text)
 {
     struct sf_item ignored;
@@ -202,8 +203,9 @@ static void put_flag(struct cache_control *control, enum cache_directive which,
     control->said |= is_said ? which : 0;
 }
 
-/* Reads "private" and "no-cache", which may name the fields they are about. Any
- * other value means the whole answer. False: name is another directive. */
+/* Reads "private" and "no-cache", which may name the fields that they are
+ * about. Any other value means the whole answer. Returns false when name is
+ * another directive. */
 static bool put_fields(struct cache_control *control, struct bytes name,
                        const struct sf_item *item)
 {
@@ -219,8 +221,8 @@ static bool put_fields(struct cache_control *control, struct bytes name,
     return true;
 }
 
-/* The seconds of an item. An item that is no number of seconds counts as 0, so
- * that nothing is fresh (RFC 9111 4.2.1). */
+/* Returns the seconds of an item. An item that is no number of seconds counts
+ * as 0, so that the answer is stale at once (RFC 9111 4.2.1). */
 static int64_t seconds_of(const struct sf_item *item)
 {
     if (item->kind != KIND_INTEGER || item->integer < 0)
@@ -236,7 +238,7 @@ static void put_directive(struct cache_control *control, struct bytes name,
     int64_t *time = cache_control_find_time(control, name);
 
     control->said |= CACHE_ANY;
-    if (flag == CACHE_PUBLIC) /* it allows something */
+    if (flag == CACHE_PUBLIC) /* only "true" may allow something */
         put_flag(control, flag, item->kind == KIND_TRUE);
     else if (flag)
         put_flag(control, flag, item->kind != KIND_FALSE);
@@ -281,7 +283,7 @@ bool cache_targeted_read(struct cache_control *control, struct bytes value)
         if (!skip(&text, ','))
             return false;
         bytes_skip_blanks(&text);
-        if (text.len == 0) /* a comma must not be last */
+        if (text.len == 0) /* a comma must not be the last byte */
             return false;
     }
     return true;

@@ -8,7 +8,7 @@ enum { MEMBERS_MAX = 24, WEIGHT_MAX = 1000 };
 /* --- Names --------------------------------------------------------------- */
 
 /* Whether the proxy itself sets a field of that name for each client, whatever
- * the client has sent: an answer that varies by it is for one client alone. */
+ * the client has sent. An answer that varies by it is for one client alone. */
 static bool is_told_here(struct bytes name)
 {
     static const struct bytes names[] = {{"Forwarded", 9},
@@ -27,7 +27,7 @@ static bool put_name(struct buf *out, struct bytes name, unsigned *count)
 {
     if (name.len == 0 || cached_head_is_listed(buf_bytes(out), name))
         return true;
-    /* This field's value is ours, or in the key (cache_key.c). */
+    /* This field's value is ours, or is in the key (cache_key.c). */
     if (bytes_ieq(name, BYTES("Surrogate-Capability")))
         return true;
     if (bytes_eq(name, BYTES("*")) || is_told_here(name) ||
@@ -43,7 +43,7 @@ static bool put_name(struct buf *out, struct bytes name, unsigned *count)
     return !out->failed;
 }
 
-/* Whether a body in these codings is of use only to clients that have a certain
+/* Whether a body in these codings is of use only to clients with a certain
  * dictionary (RFC 9842). */
 static bool wants_dictionary(struct bytes codings)
 {
@@ -75,7 +75,7 @@ bool cache_vary_names(struct bytes lines, struct buf *out)
             if (!put_name(out, member, &count))
                 return false;
     }
-    /* Otherwise the first to ask would decide who may read it, and who can. */
+    /* Otherwise the first asker would decide who can, and may, read it. */
     return (!is_for_one_origin || put_name(out, BYTES("Origin"), &count)) &&
            (!is_for_one_dictionary ||
             put_name(out, BYTES("Available-Dictionary"), &count));
@@ -88,7 +88,7 @@ struct weighed {
     unsigned weight; /* in thousandths */
 };
 
-/* Takes a qvalue apart (RFC 9110 12.4.2). False: it is none. */
+/* Reads a qvalue (RFC 9110 12.4.2). Returns false when text is none. */
 static bool read_weight(struct bytes text, unsigned *weight_out)
 {
     unsigned unit = WEIGHT_MAX;
@@ -107,7 +107,7 @@ static bool read_weight(struct bytes text, unsigned *weight_out)
     return *weight_out <= WEIGHT_MAX;
 }
 
-/* Reads a member of a list. False: it is more than a name and perhaps its
+/* Reads a member of a list. Returns false when it has more than a name and a
  * weight. */
 static bool weigh(struct bytes member, struct weighed *out)
 {
@@ -140,7 +140,7 @@ static int compare_names(struct bytes a, struct bytes b)
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* Orders members: heavier ones first; then by name. */
+/* Orders members: heavier ones first, then by name. */
 static bool comes_before(const struct weighed *a, const struct weighed *b)
 {
     return a->weight != b->weight ? a->weight > b->weight
@@ -157,9 +157,9 @@ static size_t sort_in(struct weighed *list, size_t count, struct weighed one)
     return count + 1;
 }
 
-/* Takes all lines of that name apart. False: there are too many members to
- * order, or one is malformed. The lines then go in as they came: so the origin
- * gets them, and nobody knows what it makes of them. */
+/* Takes all lines of that name apart. Returns false when there are too many
+ * members to order, or one is malformed. The variant then has the lines as they
+ * came, because nobody knows what the origin makes of them. */
 static bool read_weighed(const struct request *request, struct bytes name,
                          bool by_name, struct weighed list[MEMBERS_MAX],
                          size_t *count_out)
@@ -211,7 +211,7 @@ static void put_weighed(struct buf *out, const struct weighed *list,
 /* --- Values -------------------------------------------------------------- */
 
 /* Puts lines joined by commas, without white space around their members. Quoted
- * text stays as it is. */
+ * text is not changed. */
 static void put_plain(struct buf *out, const struct request *request,
                       struct bytes name)
 {
@@ -254,8 +254,8 @@ static void put_value(struct buf *out, const struct request *request,
 
     if ((is_coding || bytes_eq(name, BYTES("accept-language"))) &&
         read_weighed(request, name, is_coding, list, &count)) {
-        /* An empty list takes nothing, a missing one anything. Lines as they
-         * came begin with another sign: "en;900," is not "en;q=0.9". */
+        /* An empty list accepts nothing, a missing one anything. Lines as they
+         * came begin differently, so that "en;900," is not "en;q=0.9". */
         if (has_field(request, name))
             buf_put_literal(out, ":");
         put_weighed(out, list, count);
@@ -265,8 +265,8 @@ static void put_value(struct buf *out, const struct request *request,
     buf_put_literal(out, "\n");
 }
 
-/* Whether the request has a field that some origins take for the one of that
- * name, so that nobody knows what they make of both. */
+/* Whether the request has another field that some origins take for the one of
+ * that name, so that nobody knows what they make of both. */
 static bool has_twin(const struct request *request, struct bytes name)
 {
     for (unsigned i = 0; i < request->field_count; i++)
@@ -307,14 +307,14 @@ static bool is_coding(struct bytes name)
     return false;
 }
 
-/* "x-gzip" means gzip (RFC 9110 8.4.1.3). */
+/* Returns a coding's usual name: "x-gzip" means gzip (RFC 9110 8.4.1.3). */
 static struct bytes coding_of(struct bytes name)
 {
     (void)bytes_take_ieq(&name, BYTES("x-"));
     return name;
 }
 
-/* Whether a request takes a coding; one without Accept-Encoding does not. */
+/* Whether a request accepts a coding. Without Accept-Encoding it does not. */
 static bool takes(const struct request *request, struct bytes coding)
 {
     bool takes_any = false;
@@ -350,9 +350,9 @@ bool cache_vary_takes(const struct request *request, struct bytes codings)
 
 /* --- Languages ----------------------------------------------------------- */
 
-/* Puts a tag in its usual case, "zh-Hant-TW": a subtag of two letters in
- * capitals, one of four with a capital, unless it is first or behind a single
- * letter. */
+/* Puts a tag in its usual case, as "zh-Hant-TW". A subtag of two letters is in
+ * capitals, and one of four begins with a capital, unless it is the first or
+ * follows a single letter. */
 static void put_tag(struct buf *out, struct bytes tag)
 {
     bool is_behind_single = true;
@@ -375,7 +375,7 @@ static void put_tag(struct buf *out, struct bytes tag)
     }
 }
 
-/* Puts a weight, as short as can be. */
+/* Puts a weight in its shortest form. */
 static void put_qvalue(struct buf *out, unsigned weight)
 {
     unsigned unit = WEIGHT_MAX / 10;

@@ -65,7 +65,7 @@ static bool is_among(struct bytes name, const struct bytes *names, size_t count)
 #define IS_AMONG(name, names) \
     is_among((name), (names), sizeof(names) / sizeof(*(names)))
 
-/* Whether a field is about one answer only, and is not kept. */
+/* Whether a field is about one answer or connection only, and is not kept. */
 static bool is_passing(struct bytes name)
 {
     static const struct bytes names[] = {NAMED("Age"), NAMED("Content-Length"),
@@ -76,15 +76,15 @@ static bool is_passing(struct bytes name)
     return IS_AMONG(name, names);
 }
 
-/* Whether a field is only for caches like this one: it is kept, but sent to no
+/* Whether a field is only for caches like this one. It is kept, but sent to no
  * client. */
 static bool is_hidden(struct bytes name)
 {
     return bytes_ieq(name, BYTES("Surrogate-Control"));
 }
 
-/* Whether a field describes the bytes that were stored (RFC 9111 3.2, and what
- * goes with that). */
+/* Whether a field describes the bytes that were stored (RFC 9111 3.2, and
+ * fields of the same kind). */
 static bool is_of_body(struct bytes name)
 {
     static const struct bytes names[] = {NAMED("Content-Encoding"),
@@ -100,8 +100,8 @@ static bool is_of_body(struct bytes name)
     return IS_AMONG(name, names);
 }
 
-/* Whether a field is for one client: an answer that only confirms or completes
- * what is kept for all has it for the client that asked. */
+/* Whether a field is for one client. An answer that only confirms or completes
+ * what is kept for all has such a field for the client that asked. */
 static bool is_to_one(struct bytes name)
 {
     static const struct bytes names[] = {NAMED("Set-Cookie"),
@@ -110,7 +110,7 @@ static bool is_to_one(struct bytes name)
     return IS_AMONG(name, names);
 }
 
-/* Whether a field says whether, and how long, an answer is good. */
+/* Whether a field says if an answer is good, or for how long. */
 static bool is_of_validity(struct bytes name)
 {
     static const struct bytes names[] = {NAMED("Age"),
