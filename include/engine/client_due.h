@@ -22,17 +22,17 @@ enum {
 };
 
 struct client_due {
-    uint32_t slope;  /* s */
+    uint32_t slope;  /* s, with binary places */
     uint64_t sloped; /* virtual bytes still to be put off by s; then c holds */
     uint64_t at;     /* V when something is due */
 };
 
 /* What client_due_begin() needs to know of a client. */
 struct client_wait {
-    uint64_t now;       /* V */
-    uint64_t factor;    /* c */
-    uint64_t grace;     /* G */
-    uint64_t bytes;     /* b */
+    uint64_t now;       /* V, the virtual time */
+    uint64_t factor;    /* c, the factor */
+    uint64_t grace;     /* G, the limit of g */
+    uint64_t bytes;     /* b, for which the client waits */
     uint64_t promise;   /* of the place that waits; 0: it has none */
     uint32_t elsewhere; /* other workers at which the client waits */
 };

@@ -29,14 +29,14 @@
 enum {
     CLIENT_LEVEL_MAX = 1024 * 1024, /* less than CLIENT_SHARE_CREDIT, so that
                                        shares stay */
-    CLIENT_LEVEL_SMALL = 64 * 1024, /* the largest thing of a page */
+    CLIENT_LEVEL_SMALL = 64 * 1024, /* the largest thing that counts as small */
     CLIENT_LEVEL_MANY = 64 /* more things than a page asks for at a time */
 };
 
 /* The level of a client that waits for nothing is all zero. */
 struct client_level {
     uint64_t asked; /* bytes of small things that wait or were just taken */
-    uint64_t bytes; /* the level */
+    uint64_t bytes; /* the level, in bytes */
     uint32_t small; /* how many small things wait or were just taken */
 };
 

@@ -100,15 +100,15 @@
 #include "engine/fair_share.h"
 
 enum {
-    CLIENT_SHARE_GRACE = 384 * 1024,      /* the least G */
-    CLIENT_SHARE_GRACE_MAX = 4096 * 1024, /* the largest G */
+    CLIENT_SHARE_GRACE = 384 * 1024,      /* the smallest G, in bytes */
+    CLIENT_SHARE_GRACE_MAX = 4096 * 1024, /* the largest G, in bytes */
     CLIENT_SHARE_GRACES = 4,   /* the link carries this many G in a second */
     CLIENT_SHARE_STILL_S = 10, /* G stops nobody for longer than this */
-    CLIENT_SHARE_AHEAD = 2048 * 1024,     /* the least A */
+    CLIENT_SHARE_AHEAD = 2048 * 1024,     /* the smallest A, in bytes */
     CLIENT_SHARE_CREDIT = 4096 * 1024,    /* how far ahead of a share is free */
     CLIENT_SHARE_HEARD_MAX = 1024 * 1024, /* most bytes heard of at a time */
     CLIENT_SHARE_WHOLE = 256, /* weight of a client; a w-th of it is 256 / w */
-    CLIENT_SHARE_STREAM = 64 * 1024 /* b of a response of unknown length */
+    CLIENT_SHARE_STREAM = 64 * 1024 /* b for a response of unknown length */
 };
 
 /* A place is embedded in the struct that waits. A new place is all zero. */
@@ -124,15 +124,15 @@ struct client_place {
 struct client_others {
     uint64_t sent;  /* bytes, since the start */
     uint32_t count; /* clients that wait */
-    uint64_t parts; /* these clients, each counted as CLIENT_SHARE_WHOLE / w */
+    uint64_t parts; /* clients that wait, each as CLIENT_SHARE_WHOLE / w */
 };
 
 struct client_share {
     uint64_t factor; /* c; 0: no shares are kept */
     uint64_t still;  /* bytes that the link carries in CLIENT_SHARE_STILL_S */
     uint64_t grace;  /* G, when few clients wait */
-    uint64_t ahead;  /* A */
-    uint64_t now;    /* V */
+    uint64_t ahead;  /* A, in bytes */
+    uint64_t now;    /* V, the virtual time */
     uint64_t rest;   /* bytes too few to raise V, shared out next time */
     uint32_t count;  /* clients that are here */
     struct heap due;
@@ -143,7 +143,8 @@ struct client_share {
                                                level */
     struct client_entry *lone; /* keeps a client that is here alone */
     bool is_alone;             /* the client in lone is here, alone */
-    struct client_table table; /* all clients here but the lone one */
+    struct client_table table; /* all clients that are here, except the lone
+                                  one */
     struct client_others others;
     struct client_marks marks;
     uint64_t missing; /* CLIENT_SHARE_WHOLE for each waiting client, less

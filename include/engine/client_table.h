@@ -21,11 +21,11 @@ struct client_entry {
     uint64_t client;
     struct client_entry *next; /* private: the next in its bucket or among the
                                   free */
-    struct heap_node node;     /* in client_share's due or leaving */
+    struct heap_node node;     /* in the heap due or leaving of client_share */
     uint32_t places;           /* how many of its places wait */
     bool is_waiting;           /* it is in the heap due, or alone */
     uint32_t elsewhere;        /* other workers at which it waits */
-    uint64_t had;              /* V at which its share is what it was sent */
+    uint64_t had;              /* at this V it has had exactly its share */
     struct client_due due;
     struct client_level level;
     struct list list; /* its waiting places, the next in turn first */
@@ -44,7 +44,7 @@ struct client_table {
 void client_table_init(struct client_table *table);
 void client_table_fini(struct client_table *table);
 
-/* Makes room for capacity clients in all. 0 or -ENOMEM. */
+/* Makes room for capacity clients in all. Returns 0 or -ENOMEM. */
 MUST_USE int client_table_reserve(struct client_table *table, size_t capacity);
 
 /* Returns the entry of a client; NULL when it has none. */

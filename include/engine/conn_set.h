@@ -30,9 +30,10 @@ struct conn_set {
     struct list slabs;
     size_t count;      /* open connections */
     size_t conn_bytes; /* size of a connection with its session */
-    /* The next connection's number; the first one's is the worker's. */
+    /* The number of the next connection. Numbers begin at worker + 1 and rise
+     * by number_step, so that no two workers use the same. */
     uint64_t next_number;
-    uint64_t number_step; /* from one connection to the next */
+    uint64_t number_step; /* the number of workers */
     size_t allocated;     /* connections in all slabs */
     struct conn_idle idle;
     _Atomic uint64_t closed_count;

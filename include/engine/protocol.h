@@ -60,8 +60,8 @@ enum conn_end {
 };
 
 struct conn_limits {
-    size_t connections_max; /* of this worker */
-    uint32_t requests_max;  /* per connection; 0: any number */
+    size_t connections_max; /* most connections of this worker */
+    uint32_t requests_max;  /* most requests of a connection; 0: any number */
     uint64_t keepalive_ms;
     uint64_t header_ms;     /* time for a whole head */
     uint64_t body_ms;       /* time for a whole body */
@@ -104,9 +104,9 @@ struct session_context {
     const struct now *now;
     struct conn_limits limits;
     struct server_defaults defaults;
-    struct handler handler; /* answers everything; may change between turns */
+    struct handler handler; /* answers all requests; may change between turns */
     struct access_log_buffer *access_log;
-    struct stats *stats; /* the worker's */
+    struct stats *stats; /* the worker's statistics */
     const struct session_hooks *hooks;
     struct sender sender;
     struct pool inputs;
@@ -140,7 +140,7 @@ struct session {
     struct transport transport;
     uint8_t beside;     /* enum session_beside */
     uint8_t end;        /* enum conn_end; NONE until the reason is decided */
-    uint8_t why;        /* enum conn_end: why SESSION_CLOSES */
+    uint8_t why;        /* enum conn_end: the reason of SESSION_CLOSES */
     bool awaits_proxy;  /* a proxy still has to name the client */
     bool is_introduced; /* the proxy has named peer */
     bool overlaps;      /* more requests may come while answers are sent */

@@ -90,11 +90,11 @@ enum sched_policy {
 struct sched {
     struct heap heap;
     enum sched_policy policy;
-    uint64_t bound;         /* K of srpt; 0: none */
+    uint64_t bound;         /* K of srpt; 0: no bound */
     uint64_t clock;         /* counts arrivals, and turns under fair */
     uint64_t bytes_arrived; /* A, times its weight in keys of srpt (1 or 9) */
     uint64_t bytes_waiting; /* of all items that wait; a stream counts as 0 */
-    uint64_t bytes_sent;    /* since ever */
+    uint64_t bytes_sent;    /* bytes sent since the start */
     struct fair_share share;
     struct client_share clients; /* shares of clients, under srpt */
 };

@@ -60,7 +60,7 @@ struct worker_service {
                                         worker_prepare() has returned; NULL:
                                         none */
     const struct cidrs *proxies;     /* the trusted ones; borrowed */
-    bool proxies_introduce;          /* conn_set.h */
+    bool proxies_introduce;          /* as in struct conn_set */
     struct tls_table *tls;     /* borrowed until worker_prepare() has returned;
                                   NULL: no listener speaks TLS */
     struct conn_limits limits; /* connections_max never changes */
@@ -79,9 +79,9 @@ struct worker_options {
     const struct stats_shared *shared_stats; /* for status; borrowed */
     struct history *history;                 /* for status; borrowed */
     enum sched_policy schedule;
-    struct sched_bounds bounds;        /* of srpt */
+    struct sched_bounds bounds;        /* bounds of srpt */
     struct link_shared *link;          /* borrowed, of all workers */
-    size_t number;                     /* of this worker, from 0 */
+    size_t number;                     /* number of this worker, from 0 */
     size_t streams_max;                /* most answers compressed at a time */
     size_t pipes_max;                  /* most pipes open at a time, for
                                           proxies */
@@ -107,7 +107,7 @@ struct worker_options {
 enum worker_command {
     WORKER_DRAIN = 1,  /* finish what is under way, then end */
     WORKER_STOP = 2,   /* end at once */
-    WORKER_CHANGE = 4, /* for worker_apply() only */
+    WORKER_CHANGE = 4, /* used by worker_apply() only */
     /* Drains, but a client on an idle connection may send one more request. */
     WORKER_LEAVE = 8
 };

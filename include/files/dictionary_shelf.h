@@ -13,7 +13,8 @@
 #include "files/dictionary.h"
 
 enum {
-    DICTIONARY_VERSIONS_MAX = 7, /* versions of a rule besides the newest */
+    DICTIONARY_VERSIONS_MAX = 7, /* most versions of a rule besides the
+                                    newest */
     DICTIONARY_SHELF_MAX = 128   /* most dictionaries of all rules, even of
                                     rules no longer in use */
 };
@@ -21,7 +22,7 @@ enum {
 
 /* A shelf is empty when all but versions is zero. */
 struct dictionary_shelf {
-    unsigned versions; /* versions of a rule besides the newest */
+    unsigned versions; /* most versions of a rule besides the newest */
     size_t count;
     struct dictionary_place {
         struct dictionary *item;

@@ -88,7 +88,7 @@ struct file_space {
     struct bytes cache_control; /* a field's value; empty: none */
     const struct cache_rules *cache_rules; /* overrule cache_control; or NULL */
     const struct type_rules *type_rules;   /* overrule mime; or NULL */
-    const struct head_edits *edits;        /* of every head; or NULL */
+    const struct head_edits *edits;        /* applied to every head; or NULL */
     const struct compress_rules *compress; /* NULL: nothing is compressed */
     const struct dictionary_rules *dictionaries; /* NULL: there are none */
     /* For dictionaries: what precedes a file's path in the paths of its site,
@@ -166,7 +166,7 @@ struct file_entry {
 
 struct file_cache; /* opaque */
 
-/* NULL: no memory. */
+/* Creates a cache. Returns NULL when there is no memory. */
 MUST_USE struct file_cache *file_cache_create(const struct file_cache_options
                                                   *options);
 void file_cache_destroy(struct file_cache *cache);

@@ -84,9 +84,9 @@ void conn_watch_beside(struct conn *conn)
 
     switch ((enum conn_state)conn->state) {
     case CONN_QUEUED:
-        /* The watcher stays: usually the turn sends before the next wait.
-         * on_event() looks when many waits come first. A new connection has
-         * none yet. */
+        /* The watcher stays active, as the turn usually sends before the loop
+         * waits again. If the loop waits many times before, on_event() looks
+         * for a reset. A new connection has no active watcher yet. */
         if (conn->session.beside != SESSION_LEAVES)
             conn_watch(conn, events);
         else if (!ev_is_active(&conn->io))
@@ -184,7 +184,7 @@ void conn_close(struct conn *conn, enum conn_end end)
     before = profile_enter(STATS_PHASE_OTHER);
     conn_enter(conn, CONN_CLOSED);
     conn_watch(conn, 0);
-    ev_clear_pending(shared->loop, &conn->io); /* what libev could not watch */
+    ev_clear_pending(shared->loop, &conn->io); /* an EV_ERROR may be pending */
     conn_limit(conn, 0);
     sched_drop(&shared->sched, &conn->item);
     what_if_end(&shared->what_if, &conn->mark, 0, false);

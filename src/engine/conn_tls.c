@@ -85,9 +85,9 @@ bool conn_waits_for_handshake(struct conn *conn)
     return false;
 }
 
-/* Takes a proxy's preamble in clear text, which comes before TLS. It is taken
- * out of the socket when all of it is there. Until then it is looked for now
- * and then, as the socket tells only that it has bytes. */
+/* Takes a proxy's preamble in clear text, which comes before TLS. The preamble
+ * stays in the socket until all of it has come. Until then the socket is looked
+ * at now and then, since a watcher would only tell that there are bytes. */
 static enum conn_handshake take_preamble(struct conn *conn,
                                          enum conn_end *end_out)
 {

@@ -34,8 +34,8 @@ static bool is_last(const struct exchange *exchange)
            !exchange->sink;
 }
 
-/* Collects memory parts from the head of the pipeline, up to the first other
- * part or the budget. */
+/* Collects parts in memory from the head of the pipeline, until the budget is
+ * used up or a part comes that is not in memory. */
 static void gather_parts(struct gather *gather, const struct list *exchanges,
                          uint64_t budget)
 {

@@ -14,8 +14,8 @@ static const codec_fn codecs[] = {[CODING_GZIP] = codec_gzip,
                                   [CODING_BR] = codec_brotli,
                                   [CODING_DCZ] = codec_zstd};
 
-/* A delta begins with a skippable frame of 32 bytes, the hash of its dictionary
- * (RFC 9842 5). */
+/* A delta begins with a skippable frame, whose 32 bytes are the hash of its
+ * dictionary (RFC 9842 5). */
 static const char delta_magic[] = {0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0};
 enum { DELTA_HEAD = sizeof(delta_magic) + DICTIONARY_HASH_BYTES };
 

@@ -191,8 +191,8 @@ struct link_counters {
 /* The smallest recent round trip to a client. */
 struct link_path {
     uint32_t path;
-    uint32_t least_us;      /* in the present period */
-    uint32_t last_least_us; /* in the period before */
+    uint32_t least_us;      /* least round trip in the present period */
+    uint32_t last_least_us; /* least round trip in the period before */
     uint32_t since_s;       /* when the present period began */
 };
 
@@ -203,8 +203,8 @@ struct link {
     uint64_t base; /* sched_base(); the owner keeps it up to date */
     /* private, except is_local */
     struct list flows;
-    uint64_t queued;    /* of all flows */
-    uint64_t flight;    /* of all flows */
+    uint64_t queued;    /* bytes of all flows in the local queue */
+    uint64_t flight;    /* bytes of all flows in flight */
     uint64_t standing;  /* bytes of flight that seem to stand in a queue */
     uint64_t seen_ns;   /* when the local queue was last measured */
     uint64_t looked_ns; /* when flights were last measured */
@@ -213,7 +213,7 @@ struct link {
     uint64_t unsent;    /* the part of handed that was in sockets at
                            counted_ns */
     uint64_t counted_ns;
-    uint64_t news;          /* see link_line */
+    uint64_t news;          /* as in struct link_line */
     struct link_flow *last; /* the flow that was handed bytes last */
     struct link_flow *most; /* the flow with most in the queue */
     uint64_t due_ns;        /* when the next tick is due; 0: none is */
@@ -352,7 +352,7 @@ uint64_t link_sent_elsewhere(const struct link *link);
 /* The state of the link, as far as this worker knows. */
 struct link_state {
     bool is_engaged;      /* bytes may be held back */
-    uint64_t limit_bytes; /* of the bucket, the local queue or the window */
+    uint64_t limit_bytes; /* limit of the bucket, local queue or window */
     uint64_t rate;        /* bytes a second on the wire; 0: not known */
     uint64_t delay_us;    /* time until all that was handed over has left */
 };

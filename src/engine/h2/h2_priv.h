@@ -68,7 +68,7 @@ enum {
     H2_STREAM_WINDOW_MAX = 1048576, /* the largest grown one: h2_windows.c */
     H2_GROWN_BYTES_MAX = 33554432,  /* by which all windows of a worker grow */
     H2_BLOCK_BYTES_MAX = 32768,     /* of an encoded head in several frames */
-    H2_BLOCK_PIECES_MAX = 8,        /* frames of such a head */
+    H2_BLOCK_PIECES_MAX = 8,        /* frames of a head in several frames */
     H2_CONTROL_BYTES_MAX = 65536,
     H2_CONTROL_BYTES_REST = 32768, /* above this, nothing is read for now */
     /* How many bytes are framed in one go. A single head, which is the longest
@@ -172,7 +172,7 @@ struct h2_ahead {
 /* What is sent next, in order. */
 struct h2_plan {
     struct h2_ahead ahead;
-    uint64_t bytes; /* of all segments from at on */
+    uint64_t bytes; /* bytes of all segments from at on */
     unsigned at;
     unsigned count;
     size_t text_len;
@@ -216,7 +216,7 @@ struct h2_update {
 };
 
 struct h2_settings {
-    int32_t window; /* of new streams */
+    int32_t window; /* the window of new streams */
     uint32_t frame_bytes;
 };
 
@@ -271,7 +271,7 @@ struct h2 {
     /* Bytes of answers outside of their rooms, not counting exchanges that wait
      * for their handlers. */
     uint32_t beside_bytes;
-    int64_t window;      /* the client's, for all answers */
+    int64_t window;      /* the client's window for all answers */
     int64_t window_then; /* with has_ended: what window was at silent_ms */
     uint64_t silent_ms;  /* with has_ended: since when nothing was to send */
     int32_t receive_window;
@@ -294,7 +294,7 @@ struct h2 {
     uint32_t limited;  /* session->requests when until_ms was set */
     uint64_t sent;     /* bytes sent since output began, for send_rate_min */
     uint64_t bytes_in;
-    uint64_t bytes_out;                   /* of control frames */
+    uint64_t bytes_out;                   /* bytes of control frames */
     uint64_t payload;                     /* useful bytes of frames, in and
                                              out */
     uint32_t answers;                     /* answers that were sent whole */

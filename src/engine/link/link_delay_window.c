@@ -44,7 +44,7 @@ enum {
     SPAN_US = 10000,    /* least round trip of paths not known yet */
     SMOOTH = 16,
     GROW = 32,
-    WINDOW_MIN = 51200, /* in bytes a second */
+    WINDOW_MIN = 51200, /* smallest window, in bytes a second */
     WINDOW_START = 104857600,
     RUN_EMPTY = 8,     /* a path with less than this part in flight is empty */
     LOOK_NS = 1000000, /* least time between two measurements */
@@ -259,7 +259,7 @@ static bool is_long(const struct link *link, uint64_t passing,
 
 /* What all workers have in flight. */
 struct filling {
-    uint64_t flight;   /* in bytes a second */
+    uint64_t flight;   /* bytes in flight, as bytes a second */
     uint64_t passing;  /* bytes a second that come through */
     uint64_t standing; /* bytes in the queue */
     bool was_held;     /* something was held back */
@@ -290,7 +290,7 @@ static uint64_t move(uint64_t window, uint64_t target,
                      const struct filling *all)
 {
     if (all->is_long && all->passing < window)
-        return all->passing; /* at once */
+        return all->passing; /* the window falls at once */
     if (!all->was_held && all->standing < target)
         return window;
     if (all->was_full && all->flight < window / RUN_EMPTY)

@@ -47,7 +47,7 @@ enum {
                                            queue */
     WINDOWS_LATEST = 4 * WINDOWS_FIRST, /* before the first pace, if there is
                                            none */
-    STANDING_BYTES = 6144, /* two segments, as the kernel counts them */
+    STANDING_BYTES = 6144, /* a queue of two segments, as the kernel counts */
     PACER_MIN = 4096,
     SMOOTH_BYTES = 98304, /* the rate is averaged over so many bytes */
     UP_SHARE = 512,       /* the pace rises by this part in a window */
