@@ -33,7 +33,7 @@ struct client_wait {
     uint64_t factor;    /* c, the factor */
     uint64_t grace;     /* G, the limit of g */
     uint64_t bytes;     /* b, for which the client waits */
-    uint64_t promise;   /* of the place that waits; 0: it has none */
+    uint64_t promise;   /* the waiting place's promise; 0: none */
     uint32_t elsewhere; /* other workers at which the client waits */
 };
 

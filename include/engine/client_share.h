@@ -116,7 +116,7 @@ struct client_place {
     struct list link; /* in the list of its client's waiting places; while the
                          place is not put, its owner may use the link for
                          another list */
-    uint64_t client;  /* from client_share_name() */
+    uint64_t client;  /* its name, from client_share_name() */
     uint64_t promise; /* private (client_due.h); 0: nothing was ever sent */
 };
 
@@ -223,7 +223,8 @@ static inline bool client_share_has_due(const struct client_share *share)
            share->due.count + share->others.count > 1;
 }
 
-/* The next two functions call these when more than one client may be here. */
+/* Only client_share_excess() and client_share_level() call these, when more
+ * than one client may be here. */
 uint64_t client_share_excess_of(const struct client_share *share,
                                 const struct client_place *place);
 uint64_t client_share_level_of(const struct client_share *share,

@@ -82,7 +82,7 @@ struct conn_shared {
     struct list shaking;
     struct conn_costly costly; /* costly to read from */
     struct conn_costly held;   /* connections that read on in the next turn */
-    unsigned held_before;      /* how many in held came before this turn */
+    unsigned held_before;      /* how many came into held before this turn */
     struct tls_buffers *tls_buffers; /* NULL until needed */
     struct tls_context *tls;         /* of new connections; NULL: no TLS */
     const struct protocol *http2;    /* the protocol that ALPN calls h2 */
@@ -107,7 +107,7 @@ struct conn {
     struct deadline deadline;
     /* When BLOCKED began; or when lingering or the handshake has to end. */
     uint64_t mark_ms;
-    struct list list_node; /* in conn_set's open, closed or free */
+    struct list list_node; /* in conn_set's list open, closed or free */
     struct link_flow flow;
     struct what_if_mark mark;
     struct session session; /* last: the protocol's own part follows */

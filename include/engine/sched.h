@@ -104,8 +104,8 @@ struct sched_item {
     bool is_stream;        /* private: its length is unknown */
     bool is_due;           /* private: taken because its client had something
                               due */
-    /* One of many responses of a connection, without a part in levels. Its
-     * owner sets this while it is not queued. */
+    /* The item is one of many responses of a connection, and has no part in
+     * levels. Its owner sets this while it is not queued. */
     bool is_of_many;
     uint64_t arrival;          /* private: its number in clock */
     uint64_t stamp;            /* private: a of srpt; virtual finish of fsp */

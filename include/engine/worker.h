@@ -9,11 +9,10 @@
  * the sites with which they began (handler/sites/sites.h), later exchanges see
  * the new service.
  *
- * Thread: worker_create() to worker_join() the main thread's; worker_give(),
- *         worker_wake(), worker_closed() and worker_reading() the
- *         acceptor's;
- *         worker_command() any.
- * Owns:   all members of struct worker that are not said to be borrowed.
+ * Thread: worker_give(), worker_wake(), worker_closed() and worker_reading()
+ *         are for the acceptor, worker_command() is for any thread, and the
+ *         rest for the main thread.
+ * Owns:   everything that is not said to be borrowed.
  */
 #ifndef ENGINE_WORKER_H
 #define ENGINE_WORKER_H

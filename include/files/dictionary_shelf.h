@@ -26,8 +26,7 @@ struct dictionary_shelf {
     size_t count;
     struct dictionary_place {
         struct dictionary *item;
-        bool is_checked;                /* its bytes were compared, or are
-                                           being */
+        bool is_checked;                /* its check has begun, or is done */
     } places[DICTIONARY_SHELF_MAX + 1]; /* in the order in which they came */
     size_t gone_count;
     struct dictionary *gone[DICTIONARY_SHELF_MAX + 1]; /* whose files are to be

@@ -22,7 +22,7 @@
 struct docroot {
     int fd;
     uint64_t resolve; /* flags for openat2 */
-    bool has_openat2; /* otherwise names are opened one by one */
+    bool has_openat2; /* the kernel has openat2(2) */
 };
 
 /* Opens the directory. Returns 0 or -errno. Before Linux 5.6, which has no

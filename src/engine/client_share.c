@@ -5,7 +5,7 @@
 enum {
     PER_PLACE = 2,     /* room for clients that wait, and for as many that have
                           left */
-    PLACES_MIN = 8192, /* unused room costs no memory */
+    PLACES_MIN = 8192, /* the least room; what is unused costs no memory */
     LOOKS = 4
 };
 

@@ -2,10 +2,10 @@
  * conn_priv - what the files of a connection share. Each file calls only those
  * listed below it:
  *
- *   conn.c          events, and what is to be done by a session's next step
- *   conn_session.c  word that a session sends up at any time: its hooks
+ *   conn.c          events, and the next step of a session
+ *   conn_session.c  the hooks by which a session calls its connection
  *   conn_tls.c      the handshake, and what TLS holds back
- *   conn_send.c     the way through scheduler and link to the session's send
+ *   conn_send.c     sending: through scheduler and link to the session
  *   conn_state.c    states, and what is watched and waited for in each
  */
 #ifndef ENGINE_CONN_PRIV_H

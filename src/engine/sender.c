@@ -215,7 +215,7 @@ static enum io_result send_file(struct sender *sender,
 {
     const struct part *part = &response->parts[response->part_at];
 
-    /* More follows a piece that is shorter than its part. */
+    /* When the piece is shorter than its part, more bytes follow it. */
     if (part->kind == PART_PIPE)
         return transport_splice(transport, part->fd, *len, *len < part->len,
                                 sent_out);

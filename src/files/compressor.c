@@ -18,8 +18,9 @@ struct compressor {
     pthread_mutex_t mutex; /* guards the members below, except threads and
                               atomics */
     pthread_cond_t changed;
-    struct list queues[CODEC_SLOW + 1]; /* by effort, the oldest first */
-    struct list settled;                /* the oldest first */
+    struct list queues[CODEC_SLOW + 1]; /* waiting jobs by effort, the oldest
+                                           first */
+    struct list settled;                /* settled jobs, the oldest first */
     size_t pending[CODEC_SLOW + 1];     /* jobs queued or running, by effort */
     size_t descriptors[CODEC_SLOW + 1]; /* descriptors of these jobs */
     uint64_t text_bytes;                /* bytes of copied texts of these

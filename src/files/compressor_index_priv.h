@@ -23,8 +23,8 @@ struct compressor_job *compressor_index_find(
     const struct compressor_index *index, const struct compress_order *order,
     uint64_t hash);
 
-/* The first adds a job whose hash is set; the second takes out a job that was
- * added. */
+/* compressor_index_put() adds a job whose hash is set; compressor_index_drop()
+ * takes out a job that was added. */
 void compressor_index_put(struct compressor_index *index,
                           struct compressor_job *job);
 void compressor_index_drop(struct compressor_index *index,

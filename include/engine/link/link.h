@@ -29,10 +29,10 @@
  *         back or measured any more, until a probe finds a queue again. Bytes
  *         for clients on this machine are never held back.
  *
- * Against a response count only the bytes of responses that come before it in
- * the order, or are equal to it: a short response is never refused because of a
- * long one's bytes. This is pre-emption; a short response still waits for at
- * most one limit of bytes that were handed over before.
+ * The bytes that count against a response are only those of responses that come
+ * earlier in the order, or are equal in it: a short response is never refused
+ * because of a long one's bytes. This is pre-emption; a short response still
+ * waits for at most one limit of bytes that were handed over before.
  *
  * All workers share one limit, one window or one bucket. Each worker publishes
  * what it has in the kernel on cache lines of its own, without locks. A worker
@@ -97,7 +97,7 @@ enum link_mode { LINK_OFF, LINK_RATE, LINK_AUTO };
 /* What one worker publishes for the others. */
 struct link_line {
     _Alignas(64) _Atomic uint64_t queued; /* bytes in the local queue */
-    _Atomic uint64_t seen_ns;             /* when queued was looked at */
+    _Atomic uint64_t seen_ns;             /* when queued was measured */
     _Atomic uint64_t flight;              /* its flight, in bytes a second */
     _Atomic uint64_t passing;             /* its bytes that come through, a
                                              second */
@@ -147,8 +147,8 @@ struct link_shared {
     _Atomic uint64_t trip_us;   /* a recent round trip */
     _Atomic uint64_t near_us;   /* the smallest recent round trip of all
                                    paths */
-    _Atomic uint64_t windowed;  /* 1: the window's pace has held back; 2: the
-                                   window has */
+    _Atomic uint64_t windowed;  /* what has held bytes back; 1: the window's
+                                   pace, 2: the window */
     _Atomic uint64_t windowed_ns; /* when bytes were last held back by either */
     _Atomic uint64_t long_ns;     /* since when the window's queue is much too
                                      long, or when that was last acted on; 0: it
@@ -255,7 +255,7 @@ static inline uint64_t link_load(const _Atomic uint64_t *number)
     return atomic_load_explicit(number, memory_order_relaxed);
 }
 
-/* Whether there is a window. */
+/* Whether a delay window is in force. */
 static inline bool link_is_windowed(const struct link *link)
 {
     return link_load(&link->shared->window) > 0;

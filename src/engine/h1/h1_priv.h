@@ -193,8 +193,9 @@ enum { H1_WIDE_BYTES = 65536 }; /* the size of a worker's wide buffer */
  * buffer; 0 when the input is to be used. */
 size_t h1_wide_bytes(const struct h1 *h1);
 
-/* The first takes an upload's bytes from the input, the second those of a wide
- * read. The third is called at the end of the client's bytes. */
+/* h1_take_upload() takes an upload's bytes from the input, h1_take_wide() those
+ * of a wide read. h1_meet_upload_end() handles the end of the client's
+ * bytes. */
 enum session_step h1_take_upload(struct h1 *h1);
 enum session_step h1_take_wide(struct h1 *h1, struct bytes data);
 enum session_step h1_meet_upload_end(struct h1 *h1);

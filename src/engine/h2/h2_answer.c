@@ -424,7 +424,8 @@ void h2_give_up(struct h2_stream *stream)
     h2_stream_rest(stream);
     list_drop(&stream->wait_node);
     if (stream->unsent == 0)
-        remove_stream(stream); /* otherwise when its framed bytes are sent */
+        remove_stream(stream); /* otherwise note_sent() does, after its last
+                                  byte */
     profile_leave(before);
 }
 

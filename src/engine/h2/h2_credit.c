@@ -7,9 +7,9 @@
  *
  *   receive_size = receive_window + held of streams + owed + credit
  *
- * When the window cannot open, the sink that keeps most is told to keep no more
- * (it is eased); one sink for each piece of a body that comes. When the window
- * is nearly shut, all sinks are eased.
+ * To ease a sink is to tell it that it may keep no more. When the window cannot
+ * open, the sink that keeps most is eased; this happens for each piece of a
+ * body that comes. When the window is nearly shut, all sinks are eased.
  */
 enum {
     CREDIT_MIN = 1024, /* fewer bytes are not worth a frame */

@@ -264,8 +264,8 @@ struct h2 {
     uint32_t stream_count;
     uint32_t live_count;
     uint32_t idle_count;       /* live streams that wait for handlers */
-    uint32_t text_bytes;       /* of heads, without extra ones */
-    uint32_t extra_text_bytes; /* of heads that count as extra */
+    uint32_t text_bytes;       /* bytes of heads, without extra ones */
+    uint32_t extra_text_bytes; /* bytes of heads that count as extra */
     uint32_t table_bytes;      /* of field tables; exchanges that rest have
                                   none */
     /* Bytes of answers outside of their rooms, not counting exchanges that wait

@@ -74,7 +74,8 @@ struct link_others link_ask_others(const struct link *link, uint64_t key,
  * enough. */
 uint64_t link_count_queued(struct link *link, uint64_t enough, uint64_t now_ns);
 
-/* Returns how many bytes of want fit below limit behind ahead bytes. */
+/* Returns how many of want bytes fit below limit when ahead bytes are there
+ * already; at least one segment, unless the limit is reached. */
 uint64_t link_room(uint64_t limit, uint64_t ahead, uint64_t want);
 
 /* Forgets a flow if it has nothing under way. */

@@ -18,7 +18,7 @@
 enum {
     PACER_SHARE = 16, /* the pace is this part above the window */
     NEAR_SHARE = 512, /* near_us grows by this part at each look */
-    LATE_TIMES = 2    /* late_ns times this is added to the bucket */
+    LATE_TIMES = 2    /* the bucket is deeper by this many times late_ns */
 };
 
 void link_window_pacer_note(struct link_shared *shared, uint64_t least_us)
