@@ -144,7 +144,7 @@ uint64_t conn_run(struct conn *conn);
 /* Queues a connection that is WAITING, as there may be more of its answer. */
 void conn_wake(struct conn *conn);
 
-/* Does what a connection's deadline, which has passed, requires. */
+/* Handles a connection's deadline, which has passed. */
 void conn_expire(struct conn *conn);
 
 /* Closes the connection now, whatever it is doing. end is the reason; but when

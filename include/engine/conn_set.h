@@ -20,7 +20,7 @@
 struct conn_set {
     struct conn_shared shared;
     const struct protocol *protocol; /* of new connections */
-    const struct cidrs *proxies;     /* the trusted ones */
+    const struct cidrs *proxies;     /* the trusted proxies */
     bool proxies_introduce;          /* trusted proxies begin with the PROXY
                                         protocol */
     /* private */

@@ -58,7 +58,7 @@ struct worker_service {
     struct tls_trust *proxied_trust; /* of proxies over TLS, borrowed until
                                         worker_prepare() has returned; NULL:
                                         none */
-    const struct cidrs *proxies;     /* the trusted ones; borrowed */
+    const struct cidrs *proxies;     /* the trusted proxies; borrowed */
     bool proxies_introduce;          /* as in struct conn_set */
     struct tls_table *tls;     /* borrowed until worker_prepare() has returned;
                                   NULL: no listener speaks TLS */
@@ -87,8 +87,8 @@ struct worker_options {
     struct address_count *addresses;   /* of all workers; NULL: not counted */
     const struct worker_store *stores; /* borrowed while the worker lives */
     size_t store_count;                /* WORKER_STORES_MAX at most */
-    struct cache_store *cache; /* of answers of proxies, for all workers;
-                                  borrowed while it lives; NULL: none is kept */
+    struct cache_store *cache; /* for answers of proxies, shared by all workers
+                                  and outliving them; NULL: none */
     struct kv_options kv;      /* of each store; the worker fills in what is
                                   each worker's or store's own */
     const struct access_log *access_log;

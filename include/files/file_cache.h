@@ -219,7 +219,7 @@ MUST_USE struct file_entry *file_cache_delta(
 struct bytes file_entry_find_made(const struct file_entry *entry,
                                   struct bytes value, unsigned codings);
 
-/* Has a file that has a dictionary_made kept as a dictionary; once is
+/* Has a file kept as a dictionary, by its rule dictionary_made. One call is
  * enough. */
 void file_cache_note_dictionary(struct file_cache *cache,
                                 struct file_entry *entry);

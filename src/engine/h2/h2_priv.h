@@ -66,7 +66,7 @@ enum {
     H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* for a request's body */
     H2_CONN_WINDOW = 196607,        /* for all bodies; bounds their memory */
     H2_STREAM_WINDOW_MAX = 1048576, /* the largest grown one: h2_windows.c */
-    H2_GROWN_BYTES_MAX = 33554432,  /* by which all windows of a worker grow */
+    H2_GROWN_BYTES_MAX = 33554432,  /* most growth of a worker's windows */
     H2_BLOCK_BYTES_MAX = 32768,     /* of an encoded head in several frames */
     H2_BLOCK_PIECES_MAX = 8,        /* frames of a head in several frames */
     H2_CONTROL_BYTES_MAX = 65536,
@@ -189,7 +189,7 @@ struct h2_context {
     struct pool texts[H2_TEXT_POOLS];
     struct hpack_encoder *encoder;
     struct buf block;     /* a header block that is being made */
-    uint64_t grown_bytes; /* by which all windows have grown: h2_windows.c */
+    uint64_t grown_bytes; /* growth of all windows: h2_windows.c */
     uint32_t extra_count; /* extra exchanges: h2_answer.c */
     uint32_t extra_text_bytes;
     int64_t date_s; /* the second of date */
