@@ -2,15 +2,16 @@
  * acceptor - the thread that accepts connections and gives them to workers.
  *
  * Connections are accepted in bounded batches. After a batch, each worker that
- * got connections is woken once. When there are too many connections, or
- * descriptors run out, a client is told so (503, Retry-After) and the acceptor
- * pauses; one descriptor is kept in reserve for these answers. The acceptor
- * never spins. A burst that fills all mailboxes waits for the workers, up to a
- * second.
+ * got connections is woken once. When there are too many connections, one that
+ * waits for a request makes room for a new client, or the new client gets 503
+ * with Retry-After. When descriptors run out, one client gets this answer
+ * through a descriptor kept in reserve, and the acceptor pauses, so that it
+ * never spins. When a burst fills all mailboxes, the acceptor waits for the
+ * workers, up to a second.
  *
- * Thread: the main thread calls all that is declared here; the acceptor's
- *         thread does the rest.
- * Owns:   its loop and dispatch; borrows the listeners' sockets and the
+ * Thread: the main thread calls all functions declared here; the acceptor's
+ *         thread accepts.
+ * Owns:   a loop and a dispatch; borrows the listeners' sockets and the
  *         workers.
  */
 #ifndef PROCESS_ACCEPTOR_H
@@ -27,14 +28,14 @@ struct acceptor_options {
     struct worker **workers;
     size_t worker_count;
     size_t connections_max;
-    struct address_count *addresses; /* borrowed; NULL: not counted */
+    struct address_count *addresses; /* borrowed; NULL without counting */
     struct stats_acceptor *stats;    /* borrowed */
-    bool is_profiled;                /* its thread is sampled (profile.h) */
+    bool is_profiled;                /* sample the thread (profile.h) */
 };
 
 struct acceptor; /* opaque */
 
-/* Returns NULL without memory or descriptors. */
+/* Returns NULL if memory or descriptors are lacking. */
 MUST_USE struct acceptor *acceptor_create(const struct acceptor_options
                                               *options);
 void acceptor_destroy(struct acceptor *acceptor);
@@ -42,20 +43,22 @@ void acceptor_destroy(struct acceptor *acceptor);
 /* Returns 0 or -errno. */
 MUST_USE int acceptor_start(struct acceptor *acceptor);
 
-/* Prepares to listen on these sockets instead. 0 or -ENOMEM. */
+/* Prepares to listen on these sockets instead of the present ones. Returns 0 or
+ * -ENOMEM. */
 MUST_USE int acceptor_prepare(struct acceptor *acceptor,
                               const struct listener *listeners, size_t count);
 
-/* Listens on the prepared sockets. When it returns, all other sockets can be
- * closed: connections that the kernel had accepted there were handed over. */
+/* Listens on the prepared sockets. When this function returns, the caller can
+ * close all other sockets: the connections that the kernel had accepted there
+ * were given to workers. */
 void acceptor_change(struct acceptor *acceptor);
 
-/* Hands over what the kernel has already accepted, ends the thread and waits
- * for its end. */
+/* Gives the connections that the kernel has already accepted to workers, ends
+ * the thread and waits for its end. */
 void acceptor_stop(struct acceptor *acceptor);
 
-/* Stops like acceptor_stop(), but leaves waiting connections to another process
- * that listens on the same sockets. */
+/* Ends the thread like acceptor_stop(), but leaves the connections that the
+ * kernel has accepted to another process that listens on the same sockets. */
 void acceptor_leave(struct acceptor *acceptor);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * allowed_paths - the paths that a server uses while it runs: those it may use
- * itself (sandbox.h), and those that others open for it (broker.h).
+ * allowed_paths - the paths that a server uses while it runs: paths that the
+ * sandbox allows (sandbox.h), and paths that the broker opens for the server
+ * (broker.h).
  *
- * Thread: the main thread's.
+ * Thread: used only by the main thread.
  * Owns:   the lists; borrows the options' texts.
  */
 #ifndef PROCESS_ALLOWED_PATHS_H
@@ -15,26 +16,26 @@
 struct allowed_paths {
     struct sandbox_path *paths;
     size_t count;
-    struct broker_path *brokered; /* opened by the broker, not in the sandbox */
+    struct broker_path *brokered; /* opened by the broker */
     size_t brokered_count;
     struct allowed_text *texts; /* private */
     bool has_failed;            /* memory has run out */
 };
 
-/* Lists the paths; control_path may be "". False: no memory.
+/* Lists the paths. control_path may be "". Returns false if there is no memory.
  * allowed_paths_close() is needed in any case. */
 MUST_USE bool allowed_paths_open(struct allowed_paths *allowed,
                                  const struct options *options,
                                  const char *control_path);
 void allowed_paths_close(struct allowed_paths *allowed);
 
-/* Whether the server connects to TCP ports; the second: whether it looks up
- * names for that. */
+/* allowed_paths_connects() says whether proxies connect to TCP ports,
+ * allowed_paths_looks_up() whether they look up names for these connections. */
 bool allowed_paths_connects(const struct options *options);
 bool allowed_paths_looks_up(const struct options *options);
 
-/* Whether any location's --follow-symlinks may lead anywhere, so all must be
- * readable. */
+/* Whether a location has --follow-symlinks. Symbolic links may lead anywhere,
+ * so all files must be readable then. */
 bool allowed_paths_is_everywhere(const struct options *options);
 
 #endif

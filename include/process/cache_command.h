@@ -2,14 +2,14 @@
  * cache_command - an operator's commands for the proxy cache, through the
  * control socket: `sprintd cache`.
  *
- *   purge [soft] [tags=LIST] [ADDRESS]   removes, or marks as stale
- *   ls [ADDRESS]                         one line for each entry
- *   stat                                 numbers
+ *   purge [soft] [tags=LIST] [ADDRESS]   removes entries or marks them stale
+ *   ls [ADDRESS]                         writes one line for each entry
+ *   stat                                 writes the cache's numbers
  *
- * An ADDRESS is a URL, with or without a scheme; with '*' at its end, it stands
- * for all that begin with it.
+ * An ADDRESS is a URL, with or without a scheme. An ADDRESS that ends with '*'
+ * stands for all URLs that begin with the text before '*'.
  *
- * Thread: any; the call lasts while every entry is looked at.
+ * Thread: any. A call looks at every entry before it returns.
  */
 #ifndef PROCESS_CACHE_COMMAND_H
 #define PROCESS_CACHE_COMMAND_H
@@ -17,8 +17,9 @@
 #include "base/buf.h"
 #include "cache/cache_store.h"
 
-/* Does what words say, and writes results to answer. store is NULL without a
- * cache. False: answer says why. */
+/* Runs the command in words, and writes the result to answer. store is NULL
+ * without a cache. Returns false if the command failed; answer then says
+ * why. */
 bool cache_command_run(struct cache_store *store, struct bytes words,
                        struct buf *answer);
 

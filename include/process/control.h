@@ -1,20 +1,20 @@
 /*
  * control - the socket through which an operator commands the running server.
  *
- * A client sends one line with a command, gets one answer, and the connection
- * ends:
+ * A client sends one line with a command and gets one answer; then the
+ * connection ends:
  *
  *   reload\n     ok\n and more lines, or error: why\n and more lines
- *   cache ls\n   the same: words for the cache (cache_command.h)
+ *   cache ls\n   likewise; the words are for the cache (cache_command.h)
  *
  * Only root and the server's user may command: only they can open the socket's
- * file (0600), and the kernel tells who called. A slow or silent client takes
- * one of a few places for a moment, and nothing else waits for it.
+ * file (0600), and the kernel tells a client's user. A slow or silent client
+ * occupies one of CONTROL_CLIENTS_MAX places for CONTROL_WAIT_MS, and delays
+ * nothing else.
  *
- * Thread: the main thread's, from its poll loop:
- *           control_fds(), poll for at most control_pause_ms(),
- *           control_handle()
- * Owns:   the listener, the clients. Borrows commands.
+ * Thread: used only by the main thread, in its poll loop: control_fds(), then
+ *         poll() for at most control_pause_ms(), then control_handle().
+ * Owns:   the listener and the clients. Borrows commands.
  */
 #ifndef PROCESS_CONTROL_H
 #define PROCESS_CONTROL_H
@@ -27,9 +27,11 @@
 enum {
     CONTROL_CLIENTS_MAX = 8,
     CONTROL_FDS_MAX = CONTROL_CLIENTS_MAX + 1,
-    CONTROL_REQUEST_MAX = 16384,  /* bytes; may contain an address */
-    CONTROL_ANSWER_MAX = 1 << 20, /* bytes; room for a thousand faults */
-    CONTROL_WAIT_MS = 2000        /* for a request, and to read an answer */
+    /* bytes of a command's line */
+    CONTROL_REQUEST_MAX = 16384,
+    CONTROL_ANSWER_MAX = 1 << 20, /* bytes; enough for a thousand faults */
+    /* limit to send or to answer a request */
+    CONTROL_WAIT_MS = 2000
 };
 
 enum control_command {
@@ -42,7 +44,7 @@ enum control_command {
     CONTROL_COUNT
 };
 
-/* Returns "reload" and such. */
+/* Returns a name like "reload". */
 const char *control_name(enum control_command command);
 
 enum control_result {
@@ -54,8 +56,9 @@ enum control_result {
 typedef enum control_result control_fn(void *context, struct buf *answer);
 
 struct control_commands {
-    control_fn *on[CONTROL_COUNT]; /* NULL: the command is refused */
-    /* For "cache", with the words behind it, never later; NULL: refused. */
+    control_fn *on[CONTROL_COUNT]; /* the command is refused if NULL */
+    /* For "cache"; words are the rest of the line. Must not return
+     * CONTROL_LATER. The command is refused if this is NULL. */
     enum control_result (*on_cache)(void *context, struct bytes words,
                                     struct buf *answer);
     void *context;
@@ -63,31 +66,34 @@ struct control_commands {
 
 struct control; /* opaque */
 
-/* Takes over listener, from listener_open_private(), and clears *listener.
- * NULL: no memory; the listener stays the caller's. */
+/* Takes over the listener, which listener_open_private() has opened, and clears
+ * *listener. Returns NULL if there is no memory; the listener then stays the
+ * caller's. */
 MUST_USE struct control *control_create(
     struct listener *listener, const struct control_commands *commands);
 
-/* Tells waiting clients that the server has ended, which answers CONTROL_STOP;
- * for other commands that is an error. */
+/* Answers waiting clients, and closes everything. The server has ended, which
+ * is success for CONTROL_STOP, and an error for other commands. */
 void control_destroy(struct control *control);
 
 /* Accepts no new clients, since another process now has the socket. The present
  * clients stay. */
 void control_leave(struct control *control);
 
-/* Returns the socket, to be handed over; -1: control has left it. */
+/* Returns the listening socket, which an upgrade hands over; -1 after
+ * control_leave(). */
 int control_listener_fd(const struct control *control);
 
-/* Fills all of fds; those that are not needed have fd -1. */
+/* Fills all of fds for poll(). Elements that are not needed get fd -1. */
 void control_fds(const struct control *control,
                  struct pollfd fds[CONTROL_FDS_MAX]);
 
 /* Returns the ms after which control_handle() must be called even without
- * events; INT_MAX: never. */
+ * events; INT_MAX if it need not be called. */
 int control_pause_ms(const struct control *control, uint64_t now_ms);
 
-/* Handles what poll() has found in fds. Commands are called from here. */
+/* Handles the events that poll() has found in fds. Calls the functions of
+ * control_commands. */
 void control_handle(struct control *control,
                     const struct pollfd fds[CONTROL_FDS_MAX], uint64_t now_ms);
 

@@ -1,12 +1,14 @@
 /*
- * dispatch - gives each new connection to the worker with the fewest open.
+ * dispatch - gives each new connection to the worker with the fewest open
+ * connections.
  *
- * A worker's open connections are those given to it minus those it has closed:
- * two counters with one writer each, so that neither side waits for the other.
- * The closed ones are read once per batch.
+ * The number of a worker's open connections is the number given to the worker
+ * minus the number it has closed. Each of these two counters has one writer, so
+ * neither side waits for the other. The counters of closed connections are read
+ * once per batch.
  *
- * Thread: the acceptor's.
- * Owns:   its counters, not the workers.
+ * Thread: used only by the acceptor's thread.
+ * Owns:   the counters, not the workers.
  */
 #ifndef PROCESS_DISPATCH_H
 #define PROCESS_DISPATCH_H
@@ -15,7 +17,7 @@
 
 struct dispatch; /* opaque */
 
-/* workers must outlive it. NULL: no memory. */
+/* workers must outlive the dispatch. Returns NULL if there is no memory. */
 MUST_USE struct dispatch *dispatch_create(struct worker **workers,
                                           size_t count);
 void dispatch_destroy(struct dispatch *dispatch);
@@ -23,19 +25,21 @@ void dispatch_destroy(struct dispatch *dispatch);
 /* Begins a batch. Returns how many connections are open. */
 size_t dispatch_begin(struct dispatch *dispatch);
 
-/* Gives a connection to a worker. False: every mailbox is full; the caller
- * keeps the descriptor. */
+/* Gives a connection to a worker. Returns false if every mailbox is full; the
+ * caller then keeps the descriptor. */
 MUST_USE bool dispatch_give(struct dispatch *dispatch, const struct mail *mail);
 
-/* Gives a connection away when the maximum is open: to the worker with the most
- * connections that wait for a request; the one that waits longest is closed for
- * it. False: none waits. */
+/* Gives a connection to a worker when the maximum is open. The worker with the
+ * most connections that wait for a request gets it, and closes the one that
+ * waits longest. Returns false if no connection waits, or if the mailboxes are
+ * full. */
 MUST_USE bool dispatch_replace(struct dispatch *dispatch,
                                const struct mail *mail);
 
-/* Gives a connection away when none waits, but an address above its share must
- * give way: to each worker in turn, since it is unknown which one has that
- * address. False: every mailbox is full, or nothing is open. */
+/* Gives a connection to a worker when the maximum is open and none waits, but
+ * an address with more than its share must give one up. Workers take turns,
+ * since it is unknown which worker has connections of that address. Returns
+ * false if every mailbox is full or no connection is open. */
 MUST_USE bool dispatch_displace(struct dispatch *dispatch,
                                 const struct mail *mail);
 

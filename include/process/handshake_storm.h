@@ -1,14 +1,14 @@
 /*
- * handshake_storm - notices when so many TLS connections come that it is better
+ * handshake_storm - notices when TLS connections come so fast that it is better
  * to accept several at a time.
  *
- * The accepting thread interrupts a worker for each connection, so that none
- * waits for the end of the worker's slice of the CPU. A handshake takes a
- * worker 0.2 ms, and an interruption a tenth of that. In a storm each
- * connection waits for others' handshakes anyway, and waits less if these are
- * not interrupted.
+ * The accepting thread interrupts a worker for each connection, so that no
+ * connection waits for the end of the worker's slice of the CPU. A handshake
+ * takes a worker 0.2 ms, an interruption 0.02 ms. In a storm, each connection
+ * waits for the handshakes of others anyway, and waits less if these handshakes
+ * are not interrupted.
  *
- * Thread: one, the acceptor's.
+ * Thread: used only by the acceptor's thread.
  */
 #ifndef PROCESS_HANDSHAKE_STORM_H
 #define PROCESS_HANDSHAKE_STORM_H
@@ -16,15 +16,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zeroed: no storm. */
+/* Zeroed memory means that there is no storm. */
 struct handshake_storm {
-    double since_s; /* start of the count, on the loop's clock */
+    double since_s; /* when the count began, on the loop's clock */
     size_t count;
     bool blows;
 };
 
-/* Counts connections that have come by TLS, perhaps none, to that many workers.
- * True: a storm has begun or ended. */
+/* Notes count new TLS connections, perhaps 0, for this many workers. Returns
+ * true if a storm has begun or ended. */
 bool handshake_storm_note(struct handshake_storm *storm, double now_s,
                           size_t count, size_t workers);
 

@@ -1,8 +1,8 @@
 /*
- * limits - finds how many CPUs, descriptors and how much memory there are, and
- * shares them out.
+ * limits - finds how many CPUs, how many descriptors and how much memory there
+ * are, and shares them out.
  *
- * Thread: the main thread's, at start.
+ * Thread: used only by the main thread, at the start.
  */
 #ifndef PROCESS_LIMITS_H
 #define PROCESS_LIMITS_H
@@ -22,10 +22,11 @@ struct limits {
 };
 
 /* Raises RLIMIT_NOFILE to its hard limit and shares out the descriptors: a
- * quarter for cached files, the rest for connections, unless connections_max
- * (0: not set) says what these need. has_proxies: an eighth of all for pipes,
- * and half of the rest for connections to servers. Returns 0, or -EMFILE after
- * one line on stderr: too few for that many workers and listeners. */
+ * quarter for cached files, the rest for connections. If connections_max is not
+ * 0, connections get as many as it says. With has_proxies, an eighth of all is
+ * for pipes, and half of the connections' part is for connections to upstream
+ * servers. Returns 0, or -EMFILE after one line on stderr if there are too few
+ * descriptors for the workers and listeners. */
 MUST_USE int limits_plan(struct limits *limits, size_t workers,
                          size_t listeners, size_t connections_max,
                          bool has_proxies);

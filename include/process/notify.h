@@ -3,13 +3,14 @@
  *
  * The protocol of sd_notify(3): each message is a datagram of NAME=VALUE lines
  * to the socket that NOTIFY_SOCKET names. Without a manager these functions do
- * nothing; a manager that does not listen never disturbs the server.
+ * nothing. A manager that does not listen never delays the server.
  *
- * libsystemd would save only a few lines, and looks up the socket for every
- * message, in a variable that must be unset before a child is forked.
+ * libsystemd is not used: it would save only a few lines, and it reads
+ * NOTIFY_SOCKET again for each message, although the variable must be unset
+ * before a child is forked.
  *
- * Thread: the main thread's.
- * Owns:   its socket.
+ * Thread: used only by the main thread.
+ * Owns:   the socket.
  */
 #ifndef PROCESS_NOTIFY_H
 #define PROCESS_NOTIFY_H
@@ -20,20 +21,21 @@
 #include "base/bytes.h"
 
 struct notify {
-    int fd;               /* -1: there is no manager */
-    bool is_abstract;     /* in the abstract namespace */
-    uint64_t watchdog_ms; /* 0: no watchdog; else its period */
+    int fd;               /* -1 without a manager */
+    bool is_abstract;     /* the socket is in the abstract namespace */
+    uint64_t watchdog_ms; /* the watchdog's period; 0 without a watchdog */
 };
 
-/* Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and unsets them, so that
- * children do not use them. */
+/* Reads the variables NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, and unsets
+ * them, so that children do not use them. */
 void notify_open(struct notify *notify);
 
-/* Closes without a message: after an upgrade, the new server sends it. */
+/* Closes the socket without a message: after an upgrade, the new server sends
+ * the messages. */
 void notify_close(struct notify *notify);
 
-/* Tells that the server serves, at first or after a reload. status: one line
- * for people. */
+/* Tell the service manager that the server serves (at first or after a reload),
+ * that it reloads, or that it stops. status is one line for people. */
 void notify_ready(const struct notify *notify, const char *status);
 void notify_reloading(const struct notify *notify);
 void notify_stopping(const struct notify *notify, const char *status);
@@ -41,7 +43,7 @@ void notify_stopping(const struct notify *notify, const char *status);
 /* Tells the service manager that all workers make progress. */
 void notify_watchdog(const struct notify *notify);
 
-/* Tells that another process is the service from now on. */
+/* Tells the service manager that another process is the service from now on. */
 void notify_main_pid(const struct notify *notify, pid_t pid);
 
 #endif

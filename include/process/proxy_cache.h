@@ -1,7 +1,7 @@
 /*
  * proxy_cache - opens the cache of proxied answers that the options ask for.
  *
- * Thread: the main thread's; the store is shared by all workers.
+ * Thread: used only by the main thread; all workers share the store.
  * Owns:   nothing: the caller owns the store.
  */
 #ifndef PROCESS_PROXY_CACHE_H
@@ -14,14 +14,15 @@
 /* Returns the cache's folder in options, or NULL. */
 const char *proxy_cache_folder(const struct options *options);
 
-/* Makes the folder for the user that the server will become, while it still
- * may. Returns EX_OK, or a status after one line on stderr. */
+/* Makes the folder for the user that the server will become. To be called while
+ * the server still has the right to make it. Returns EX_OK, or a status of
+ * sysexits.h after one line on stderr. */
 MUST_USE int proxy_cache_make_place(const struct options *options,
                                     const struct identity *identity);
 
-/* Opens the store; *store_out is NULL without a cache. files_max: descriptors
- * that it may have. is_successor: another server still has the folder. Returns
- * EX_OK, or a status after one line on stderr. */
+/* Opens the store; *store_out is NULL without a cache. The store may have
+ * files_max descriptors. is_successor says that another server still uses the
+ * folder. Returns EX_OK, or a status of sysexits.h after one line on stderr. */
 MUST_USE int proxy_cache_open(struct cache_store **store_out,
                               const struct options *options, size_t files_max,
                               bool is_successor);

@@ -1,12 +1,14 @@
 /*
  * readiness - one byte through a pipe, from a starting server to the process
- * that waits for it: 0: it serves; else its exit status.
+ * that waits for the server. The byte is 0 when the server serves, else the
+ * server's exit status.
  *
  * The parent of a daemon (daemon.h) and the launcher of an upgrade (launcher.h)
- * wait for it. A server that dies without a message closes the pipe.
+ * wait for the byte. When a server dies without sending the byte, the kernel
+ * closes the pipe.
  *
- * Thread: the main thread's.
- * Owns:   its end of the pipe.
+ * Thread: used only by the main thread.
+ * Owns:   the server's end of the pipe.
  */
 #ifndef PROCESS_READINESS_H
 #define PROCESS_READINESS_H
@@ -16,15 +18,16 @@
 #define READINESS_VARIABLE "SPRINTD_READY"
 
 struct readiness {
-    int fd;            /* -1: nobody waits, or the status was told */
-    bool is_successor; /* started by another server, to replace it */
+    int fd;            /* -1 if nobody waits, or the status was told */
+    bool is_successor; /* another server started this one as its successor */
 };
 
-/* Takes the descriptor that the environment names, and unsets the variable. */
+/* Takes the descriptor that READINESS_VARIABLE names, and unsets the
+ * variable. */
 void readiness_inherit(struct readiness *readiness);
 
-/* Tells the status; only the first call has an effect, if anybody waits. Also
- * undoes readiness_inherit(). */
+/* Tells the status to the waiting process, if there is one, and closes the
+ * pipe. Only the first call has an effect. */
 void readiness_tell(struct readiness *readiness, int status);
 
 enum readiness_news {
@@ -35,8 +38,9 @@ enum readiness_news {
     READINESS_FAILED    /* errno says why */
 };
 
-/* Waits for the byte; timeout_ms -1: without a limit. Gives up when the other
- * end of the socket boss_fd (-1: none) is closed. */
+/* Waits for the byte, without a limit if timeout_ms is -1. Gives up when the
+ * other end of the socket boss_fd is closed; there is no such socket if boss_fd
+ * is -1. */
 MUST_USE enum readiness_news readiness_wait(int fd, int boss_fd, int timeout_ms,
                                             int *status_out);
 

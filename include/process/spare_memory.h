@@ -1,15 +1,15 @@
 /*
- * spare_memory - whether so many connections have ended that their memory
+ * spare_memory - decides when so many connections have ended that their memory
  * should be returned to the kernel.
  *
- * An unfinished TLS handshake has some 40 KiB. When it is freed, it lies
- * between memory that stays in use, such as that kept for the next connections,
- * so free(3) returns nothing to the kernel: after a flood, a server would stay
- * large for ever. Returning it (malloc_trim(3)) takes 0.1 ms for each megabyte,
- * during which workers may wait for memory; so it is done when most of a crowd
- * has ended, and not for each connection.
+ * An unfinished TLS handshake has some 40 KiB of memory. After the handshake,
+ * this memory lies between memory that stays in use, so free(3) returns nothing
+ * to the kernel: after a flood, a server would stay large for ever.
+ * malloc_trim(3) returns the memory, but takes 0.1 ms for each megabyte, during
+ * which workers may wait for memory. So the memory is returned only when most
+ * connections of a crowd have ended.
  *
- * Thread: one.
+ * Thread: one thread.
  */
 #ifndef PROCESS_SPARE_MEMORY_H
 #define PROCESS_SPARE_MEMORY_H
@@ -18,15 +18,16 @@
 #include <stdint.h>
 
 enum {
-    SPARE_MEMORY_CROWD = 1000, /* a smaller crowd has at most 40 MiB */
-    SPARE_MEMORY_SHARE = 4     /* most have ended: a quarter is left */
+    SPARE_MEMORY_CROWD = 1000, /* connections; fewer have at most 40 MiB */
+    SPARE_MEMORY_SHARE = 4     /* return memory when a quarter is left */
 };
 
 struct spare_memory {
-    uint64_t height; /* most connections since the last return */
+    uint64_t height; /* most connections since memory was returned */
 };
 
-/* Notes how many connections are open. True: it is time to return memory. */
+/* Notes how many connections are open. Returns true if it is time to return
+ * memory. */
 bool spare_memory_note(struct spare_memory *spare, uint64_t open);
 
 #endif

@@ -2,9 +2,9 @@
  * statistics - makes the statistics of this server, keeps their history and
  * prints the report.
  *
- * Thread: the main thread's, apart from what is shared: see stats.h and
- *         history.h.
- * Owns:   all of it; the access log and the stores are borrowed.
+ * Thread: used only by the main thread, except shared and history: see stats.h
+ *         and history.h.
+ * Owns:   everything except the access log and the stores, which are borrowed.
  */
 #ifndef PROCESS_STATISTICS_H
 #define PROCESS_STATISTICS_H
@@ -21,15 +21,15 @@ struct statistics {
     const struct cache_store *cache;         /* in force; borrowed; or NULL */
     /* private */
     struct stats_snapshot *snapshot;
-    struct stats_pulse pulse; /* pulse at the last point */
+    struct stats_pulse pulse; /* the pulse at the last point */
     const struct access_log *access_log;
     const struct stores *stores;
     struct stats_store_options store_options[STATS_STORES_MAX];
     uint64_t due_ms;
 };
 
-/* stores need not be open yet. False: no memory. statistics_close() is needed
- * in any case. */
+/* Opens the statistics; stores need not be open yet. Returns false if there is
+ * no memory. statistics_close() is needed in any case. */
 MUST_USE bool statistics_open(struct statistics *statistics,
                               const struct options *options,
                               size_t worker_count,
@@ -37,14 +37,15 @@ MUST_USE bool statistics_open(struct statistics *statistics,
                               const struct stores *stores);
 void statistics_close(struct statistics *statistics);
 
-/* Notes the history, if it is time. Returns the ms until the next time. */
+/* Adds a point to the history if it is time. Returns the ms until the next
+ * point. */
 int statistics_tick(struct statistics *statistics);
 
 /* Returns how many connections were open at the history's last point. */
 uint64_t statistics_count_open(const struct statistics *statistics);
 
-/* Puts the Server Statistic Report into text, or prints it to standard
- * error. */
+/* statistics_put_report() puts the Server Statistic Report into text,
+ * statistics_report() prints the report to standard error. */
 void statistics_put_report(struct statistics *statistics, struct buf *text);
 void statistics_report(struct statistics *statistics);
 

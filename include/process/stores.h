@@ -1,8 +1,8 @@
 /*
  * stores - opens the key-value stores that the options name.
  *
- * Thread: the main thread's; all workers share the stores.
- * Owns:   the stores; prefixes are the options'.
+ * Thread: used only by the main thread; all workers share the stores.
+ * Owns:   the stores; the options own the prefixes.
  */
 #ifndef PROCESS_STORES_H
 #define PROCESS_STORES_H
@@ -17,31 +17,34 @@ struct stores {
     bool is_paused;
 };
 
-/* Makes the folders for the user that the server will become, while it still
- * may, and looks up the names of other machines. Returns EX_OK, or a status
- * after one line on stderr. */
+/* Makes the stores' folders for the user that the server will become, and looks
+ * up the names of other machines. To be called while the server still has the
+ * right to make folders. Returns EX_OK, or a status of sysexits.h after one
+ * line on stderr. */
 MUST_USE int stores_make_places(struct stores *stores,
                                 const struct options *options,
                                 const struct identity *identity);
 
-/* Opens the stores, which starts threads. Returns as stores_make_places()
- * does. */
+/* Opens the stores, which starts threads. Returns like stores_make_places(). */
 MUST_USE int stores_open(struct stores *stores, const struct options *options);
 
 /* Describes the stores for the statistics. Returns EX_OK or EX_USAGE. */
 MUST_USE int stores_describe(const struct options *options,
                              struct stats_store_options *to, size_t *count_out);
 
-/* Writes the stores' own numbers to to[], in the order of stores_describe(). */
+/* Writes the stores' own numbers to the array to, in the order of
+ * stores_describe(). */
 void stores_count(const struct stores *stores, struct stats_store *to);
 
-/* stores_pause() lets a successor write; stores_resume() ends that if there
- * will be no successor. False: not all could be resumed; to be tried again. A
- * second call does nothing. */
+/* stores_pause() lets a successor write to the stores. stores_resume() makes
+ * this process the writer again if there will be no successor; it returns false
+ * if a store could not be resumed, and must then be called again. A second call
+ * of either function does nothing. */
 void stores_pause(struct stores *stores);
 bool stores_resume(struct stores *stores);
 
-/* Stops stores before workers are freed; stores_close() follows after that. */
+/* stores_stop() is called before the workers are freed, stores_close() after
+ * that. */
 void stores_stop(struct stores *stores);
 void stores_close(struct stores *stores);
 

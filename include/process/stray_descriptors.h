@@ -1,16 +1,16 @@
 /*
- * stray_descriptors - closes descriptors that the server's starter, such as
- * root's shell, happened to have open: neither the user that the server becomes
- * nor an attacker who takes it over may have them.
+ * stray_descriptors - closes descriptors that the program that started the
+ * server, such as root's shell, happened to have open. Neither the user that
+ * the server becomes nor an attacker who takes the server over may have them.
  *
  * An option may name a stray descriptor (--config /dev/fd/63, which shells make
- * of <(...)), so strays are noted first and closed later. Descriptors that are
- * passed on intentionally, such as sockets from systemd or an earlier server,
- * are marked FD_CLOEXEC by the module that takes them (activation.h,
- * upgrade.h), like all that the server itself opens. Marked descriptors are no
- * strays.
+ * of <(...)), so stray descriptors are noted first and closed later.
+ * Descriptors that are passed on intentionally, such as sockets from systemd or
+ * an earlier server, are marked FD_CLOEXEC by the module that takes them
+ * (activation.h, upgrade.h). All descriptors that the server itself opens are
+ * marked, too. Marked descriptors are not closed.
  *
- * Thread: the main thread, while there is no other.
+ * Thread: the main thread, before there are other threads.
  * Owns:   the list.
  */
 #ifndef PROCESS_STRAY_DESCRIPTORS_H
@@ -23,8 +23,8 @@ struct stray_descriptors {
     size_t count;
 };
 
-/* Notes all descriptors but the standard three; called before anything is
- * opened. */
+/* Notes all descriptors except the standard three. To be called before anything
+ * is opened. */
 void stray_descriptors_note(struct stray_descriptors *strays);
 
 /* Closes the noted descriptors that no module has taken. */

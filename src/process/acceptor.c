@@ -20,8 +20,8 @@
 
 enum {
     BATCH_MAX = 64,
-    LAST_BATCH_MAX = 65536, /* when stopping: the longest backlog */
-    MOMENTS_MAX = 1000,     /* waits for full mailboxes: a second per batch */
+    LAST_BATCH_MAX = 65536, /* when stopping; as long as the longest backlog */
+    MOMENTS_MAX = 1000,     /* waits for full mailboxes, a second per batch */
     MOMENT_NS = 1000000,
     COMPLAIN_MS = 10000
 };
@@ -44,13 +44,13 @@ struct acceptor {
     struct ev_loop *loop;
     struct dispatch *dispatch;
     struct places places;
-    struct places next;      /* prepared; is_prepared says by whom it is used */
-    atomic_bool is_prepared; /* true: the acceptor's thread uses next */
+    struct places next;      /* the places after the next change */
+    atomic_bool is_prepared; /* next belongs to the acceptor's thread */
     sem_t changed;
     ev_timer pause;
     ev_async change;
     ev_async stop;
-    int spare_fd; /* closed for a moment to refuse a client */
+    int spare_fd; /* closed while a client is refused */
     struct log_limit complaint;
     struct handshake_storm storm;
     atomic_bool leaves; /* set before `stop` is sent */
@@ -76,7 +76,7 @@ static void refuse(const struct acceptor *acceptor, int fd, bool is_tls,
                    enum stats_refusal reason)
 {
     if (is_tls)
-        close(fd); /* clear text would not be understood */
+        close(fd); /* the client would not understand clear text */
     else
         refusal_send(fd);
     stats_note_refused(acceptor->options.stats, reason);
@@ -110,8 +110,8 @@ static void on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
     set_listening(acceptor, true);
 }
 
-/* Refuses a connection without a free descriptor: the spare one is used for
- * it. */
+/* Refuses a connection when no descriptor is free: the spare descriptor is
+ * closed for the connection. */
 static void refuse_with_spare(struct acceptor *acceptor,
                               const struct listener *listener)
 {
@@ -128,7 +128,8 @@ static void refuse_with_spare(struct acceptor *acceptor,
 
 /* --- Accepting ------------------------------------------------------------ */
 
-/* Handles an error of accept. True: the next connection may be tried. */
+/* Handles an error of accept. Returns true if the next connection may be
+ * tried. */
 static bool survive(struct acceptor *acceptor, const struct listener *listener,
                     int err)
 {
@@ -167,9 +168,10 @@ static bool survive(struct acceptor *acceptor, const struct listener *listener,
     }
 }
 
-/* Gives mail to a worker. If a burst fills the mailboxes, it waits: clients
- * stay in the kernel's backlog. False: the batch's moments for waiting are used
- * up. *open is read again after each. */
+/* Gives mail to a worker. If a burst has filled the mailboxes, waits; other
+ * clients stay in the kernel's backlog meanwhile. Returns false when the
+ * batch's *moments for waiting are used up. After each wait, *open is read
+ * again. */
 static bool give(struct acceptor *acceptor, const struct mail *mail,
                  size_t *open, unsigned *moments)
 {
@@ -186,8 +188,8 @@ static bool give(struct acceptor *acceptor, const struct mail *mail,
     return true;
 }
 
-/* Gives a connection to a worker although the maximum is open, if another one
- * makes room. False: none does. */
+/* Gives a connection to a worker although the maximum is open, if another
+ * connection can be closed. Returns false if none can. */
 static bool replace(struct acceptor *acceptor, const struct mail *mail)
 {
     struct address_count *addresses = acceptor->options.addresses;
@@ -197,7 +199,8 @@ static bool replace(struct acceptor *acceptor, const struct mail *mail)
             dispatch_displace(acceptor->dispatch, mail));
 }
 
-/* Returns how many connections have come. */
+/* Accepts at most batch_max connections. Returns how many connections have
+ * come. */
 static size_t accept_batch(struct acceptor *acceptor,
                            const struct listener *listener, unsigned batch_max)
 {
@@ -261,8 +264,9 @@ static void on_connection(struct ev_loop *loop, ev_io *io, int events)
         follow(&acceptor->storm);
 }
 
-/* Accepts connections that wait at a listener about to close: the kernel has
- * told these clients that they are connected, and closing would reset them. */
+/* Accepts the connections that wait at a listener which is about to close. The
+ * kernel has told these clients that they are connected; closing the listener
+ * would reset their connections. */
 static void accept_rest(struct acceptor *acceptor,
                         const struct listener *listener)
 {
@@ -418,8 +422,8 @@ void acceptor_change(struct acceptor *acceptor)
     acceptor->is_prepared = true;
     ev_async_send(acceptor->loop, &acceptor->change);
     while (sem_wait(&acceptor->changed) == -1)
-        continue;            /* a signal: only the profiler's */
-    forget(&acceptor->next); /* the sockets used before */
+        continue;            /* interrupted by the profiler's signal */
+    forget(&acceptor->next); /* next has the former sockets now */
 }
 
 void acceptor_stop(struct acceptor *acceptor)

@@ -8,7 +8,8 @@
 
 enum { LISTEN_FDS_START = 3 };
 
-/* Reads a number from 0 to INT_MAX that ends at *end_out; -1: there is none. */
+/* Reads a number from 0 to INT_MAX, and sets *end_out behind it. Returns -1 if
+ * there is no such number. */
 static long read_number(const char *text, char **end_out)
 {
     long number = strtol(text, end_out, 10);
@@ -44,8 +45,8 @@ static int adopt(struct activation *activation, int fd, bool owns_file)
     return EX_OK;
 }
 
-/* Names the sockets by a text like "a:b:c"; if it has too few names, the rest
- * stays unnamed. */
+/* Names the sockets by LISTEN_FDNAMES, a text like "a:b:c". If the text has too
+ * few names, the other sockets stay unnamed. Returns a status of sysexits.h. */
 static int name_all(struct activation *activation)
 {
     const char *text = getenv("LISTEN_FDNAMES");
@@ -75,7 +76,8 @@ static int adopt_from_systemd(struct activation *activation)
     long count;
     int status = EX_OK;
 
-    /* The variables are another process's, which has left them behind. */
+    /* The variables were meant for another process, which has not unset
+     * them. */
     if (!pid || !fds || read_number(pid, &end) != getpid() || *end != '\0')
         return EX_OK;
     count = read_number(fds, &end);
@@ -87,7 +89,8 @@ static int adopt_from_systemd(struct activation *activation)
     return status == EX_OK ? name_all(activation) : status;
 }
 
-/* Marks the sockets that spoke TLS in the server before. */
+/* Marks the sockets that spoke TLS in the server before. Returns a status of
+ * sysexits.h. */
 static int mark_tls(struct activation *activation)
 {
     const char *text = getenv(ACTIVATION_TLS);
@@ -113,7 +116,7 @@ static int adopt_from_predecessor(struct activation *activation)
     const char *at = text;
     int status = EX_OK;
 
-    /* systemd owns the files of its sockets. */
+    /* If systemd opened the sockets, their files belong to systemd. */
     if (text && getenv(ACTIVATION_ORIGIN))
         activation->is_systemds = true;
     while (at && *at != '\0' && status == EX_OK) {

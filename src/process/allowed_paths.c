@@ -34,7 +34,8 @@ static void add(struct allowed_paths *allowed, const char *path,
                                                     .access = access};
 }
 
-/* Lets the broker open, make or remove path for the server, which may not. */
+/* Lets the broker open, make or remove path for the server, which has no right
+ * to it. */
 static void broker(struct allowed_paths *allowed, const char *path,
                    enum file_need need)
 {
@@ -53,7 +54,7 @@ static void broker(struct allowed_paths *allowed, const char *path,
                                                             .path = path};
 }
 
-/* Adds path, and takes it over. */
+/* Adds path, and takes over its memory. */
 static void add_taken(struct allowed_paths *allowed, char *path,
                       enum path_access access)
 {
@@ -69,8 +70,9 @@ static void add_taken(struct allowed_paths *allowed, char *path,
     add(allowed, path, access);
 }
 
-/* Returns the folder of path if it is a program's own below /etc; cuts path.
- * NULL: it lies elsewhere, perhaps among files that must stay hidden. */
+/* Cuts the file's name off path. Returns the folder if it lies below /etc or
+ * /usr/local/etc, where programs have folders of their own. Otherwise returns
+ * NULL, since the folder may have other files, which must stay hidden. */
 static const char *find_settings_folder(char *path)
 {
     static const char *const above[] = {"/etc/", "/usr/local/etc/"};
@@ -83,8 +85,9 @@ static const char *find_settings_folder(char *path)
     return NULL;
 }
 
-/* Editors replace a file by a new one of the same name: so the file's folder is
- * allowed, or the broker, which goes by the name, opens it. */
+/* Adds a file that may be replaced: editors write a new file under the same
+ * name. So the file's folder is allowed, or the broker opens the file by its
+ * name. */
 static void add_file(struct allowed_paths *allowed, const char *path)
 {
     char *real = path ? realpath(path, NULL) : NULL;
@@ -100,8 +103,8 @@ static void add_file(struct allowed_paths *allowed, const char *path)
     free(real);
 }
 
-/* Whether a directory has other files than included ones: it is a common one,
- * or that of the first file, perhaps a home directory. */
+/* Whether a directory has other files than included ones: a common directory,
+ * or the directory of the configuration file, which may be a home directory. */
 static bool is_mixed(const char *directory, const char *config)
 {
     static const char *const everybodys[] = {
@@ -116,8 +119,8 @@ static bool is_mixed(const char *directory, const char *config)
     return has_more;
 }
 
-/* Adds the included files, and where a later reload may find more: a directory
- * with other files can only be listed. */
+/* Adds the included files, and the directories in which a later reload may find
+ * more of them. A directory with other files can only be listed. */
 static void add_included(struct allowed_paths *allowed,
                          const struct options *options)
 {
@@ -140,8 +143,8 @@ static void add_location(struct allowed_paths *allowed,
     add_file(allowed, location->auth_file);
 }
 
-/* Adds the certificates of the top or of a site, whose locations use the
- * same. */
+/* Adds the certificates of the top or of a site. A site's locations have no
+ * certificates of their own. */
 static void add_certificates(struct allowed_paths *allowed,
                              const struct location_options *told)
 {
@@ -171,8 +174,8 @@ static void add_roots(struct allowed_paths *allowed,
     }
 }
 
-/* Adds the files needed to look up names. Sockets of servers need no path,
- * since they are connected to. */
+/* Adds the files needed to look up names. Unix sockets of upstream servers need
+ * no path here, since Landlock does not restrict connecting to them. */
 static void add_resolver(struct allowed_paths *allowed,
                          const struct options *options)
 {
@@ -184,8 +187,8 @@ static void add_resolver(struct allowed_paths *allowed,
     }
 }
 
-/* Adds the folders of managed certificates and of challenges; accounts' keys
- * lie elsewhere. */
+/* Adds the folder with managed certificates and challenges. The accounts' keys
+ * lie elsewhere, and stay hidden. */
 static void add_managed(struct allowed_paths *allowed,
                         const struct options *options)
 {

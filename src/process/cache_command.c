@@ -5,12 +5,12 @@
 
 enum {
     ADDRESS_BYTES_MAX = CACHE_KEY_BYTES_MAX,
-    LISTED_BYTES_MAX = 900000 /* less than the control socket's limit */
+    LISTED_BYTES_MAX = 900000 /* less than CONTROL_ANSWER_MAX */
 };
 
 /* --- Words --------------------------------------------------------------- */
 
-/* Puts "host/path?query" of a URL, the form used in keys. */
+/* Puts "host/path?query" of a URL, as in the cache's keys. */
 static void put_address(struct bytes url, bool is_prefix, struct buf *out)
 {
     bool is_host = true;
@@ -29,7 +29,8 @@ static void put_address(struct bytes url, bool is_prefix, struct buf *out)
         buf_put_literal(out, "/");
 }
 
-/* Reads an address that may end in '*'. Its text lies in storage. */
+/* Reads an address that may end with '*'. The address's text lies in
+ * storage. */
 static void read_address(struct bytes word, struct buf *storage,
                          struct cache_purge *meant)
 {
@@ -39,7 +40,7 @@ static void read_address(struct bytes word, struct buf *storage,
     meant->address = buf_bytes(storage);
 }
 
-/* Reads what to purge. Returns NULL, or why words are invalid. */
+/* Reads from words what to purge. Returns NULL, or what is wrong with words. */
 static const char *read_meant(struct bytes words, struct buf *storage,
                               struct cache_purge *meant)
 {
@@ -93,7 +94,7 @@ struct listed_lines {
     uint64_t left_out;
 };
 
-/* Returns "scheme://host/path" of a key. */
+/* Returns "scheme://host/path" of a cache key. */
 static struct bytes url_of(struct bytes key)
 {
     const char *end = key.data + key.len;
@@ -120,7 +121,7 @@ static void list_entry(void *context, const struct cache_entry *entry,
     buf_printf(listing->out, "%10lld %3u %12llu ",
                (long long)cache_facts_ttl(&entry->facts, listing->now_s),
                entry->facts.status, (unsigned long long)bytes);
-    buf_put_log(listing->out, url); /* without bytes that terminals obey */
+    buf_put_log(listing->out, url); /* escapes bytes that terminals obey */
     if (entry->ranges)
         buf_printf(listing->out, " (%u parts of %llu bytes)",
                    entry->ranges->count,

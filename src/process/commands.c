@@ -14,7 +14,7 @@ static enum control_result on_reload(void *context, struct buf *answer)
 
     if (reload(context, answer))
         return CONTROL_OK;
-    /* sprintd ctl adds that itself. */
+    /* `sprintd ctl` puts the program's name before each line itself. */
     if (answer->len > name.len &&
         memcmp(answer->data, name.data, name.len) == 0) {
         answer->len -= name.len;
@@ -54,7 +54,7 @@ static enum control_result on_status(void *context, struct buf *answer)
     return CONTROL_OK;
 }
 
-/* Stops the server; the answer is sent when it has ended. */
+/* Stops the server. The answer is sent when the server has ended. */
 static enum control_result on_stop(void *context, struct buf *answer)
 {
     (void)answer;

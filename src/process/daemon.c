@@ -9,7 +9,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* Runs the command until the server serves or has failed, and ends it. */
+/* Waits in the command's process until the server serves or has failed. Then
+ * ends the command. */
 static _Noreturn void wait_for_server(pid_t leader, int fd)
 {
     int status = EX_SOFTWARE;
@@ -26,7 +27,7 @@ int daemon_leave(struct readiness *readiness)
     int ends[2];
     pid_t pid;
 
-    fflush(NULL); /* or buffered text would be printed twice */
+    fflush(NULL); /* otherwise buffered text would be printed twice */
     if (pipe2(ends, O_CLOEXEC) == -1)
         return -errno;
     pid = fork();
@@ -65,7 +66,7 @@ void daemon_close_standard(void)
     fflush(NULL);
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
-    /* If stderr is a pipe, its reader would wait for the end. */
+    /* The reader of a pipe would wait until the server closes it. */
     if (fstat(STDERR_FILENO, &st) == -1 || !S_ISREG(st.st_mode))
         dup2(null, STDERR_FILENO);
     if (null > STDERR_FILENO)

@@ -16,9 +16,9 @@ int dictionaries_open(struct dictionary_store **store_out,
     *store_out = NULL;
     if (!folder)
         return EX_OK;
-    /* The default folder may have belonged to another user, as whom the server
-     * once ran: that user could redirect root, who puts there what is
-     * served. */
+    /* The default folder may belong to another user, as whom the server ran
+     * before. That user could redirect root, who would then put files there
+     * that are served. */
     err = root_files_check_way(folder);
     if (err == 0) {
         root_files_make_folders(identity, folder);

@@ -6,14 +6,15 @@ struct worker_slot {
     struct worker *worker;
     uint64_t given;
     size_t open;
-    size_t reading; /* connections waiting for requests, minus those to close */
-    bool is_woken;  /* to be woken at the end of the batch */
-    bool is_full;   /* its mailbox is full in this batch */
+    /* connections that wait for requests, minus those that will be closed */
+    size_t reading;
+    bool is_woken; /* wake the worker at the end of the batch */
+    bool is_full;  /* the mailbox is full in this batch */
 };
 
 struct dispatch {
     size_t count;
-    size_t next; /* where to look first: ties take turns */
+    size_t next; /* where to look first, so that ties take turns */
     struct worker_slot slots[];
 };
 
@@ -64,7 +65,7 @@ static struct worker_slot *find_fewest(struct dispatch *dispatch)
     return fewest;
 }
 
-/* Gives mail to a worker. False: its mailbox is full. */
+/* Gives mail to a worker. Returns false if the worker's mailbox is full. */
 static bool give(struct worker_slot *slot, const struct mail *mail)
 {
     if (!worker_give(slot->worker, mail)) {

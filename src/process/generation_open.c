@@ -12,7 +12,8 @@
 #include "config/certificates/upstream_trust.h"
 #include "handler/rate_limit.h"
 
-enum { RATE_ENTRIES = 65536 }; /* addresses known to each limit: 1 MiB */
+/* addresses that a rate limit remembers: 1 MiB */
+enum { RATE_ENTRIES = 65536 };
 
 /* --- What locations need -------------------------------------------------- */
 
@@ -37,7 +38,8 @@ static int open_root(struct generation *generation,
     return err == 0 ? EX_OK : explain_root(errors, location->root, err);
 }
 
-/* Finds what was opened under that name, or makes an entry; NULL: no memory. */
+/* Finds the entry with this name and burst, or makes an empty one. Returns NULL
+ * if there is no memory. */
 static struct opened *find_opened(struct generation *generation,
                                   const char *name, uint64_t burst)
 {
@@ -108,16 +110,17 @@ static int open_limiter(struct generation *generation,
     return EX_OSERR;
 }
 
-/* A file of tokens, the option that names it, and the tokens. */
+/* A file of tokens, the option that names the file, and the tokens. */
 struct token_file {
     const char *option;
-    const char *path; /* NULL: not given */
+    const char *path; /* NULL if the option is not given */
     struct kv_tokens **tokens;
     const char *path_before; /* path before the reload */
     struct kv_tokens *tokens_before;
 };
 
-/* Keeps the tokens of a file that only root, given up since, can read. */
+/* Keeps the former tokens of a file that only root can read, since root's
+ * rights were given up. Returns false if that is not the case. */
 static bool keep_tokens(const struct token_file *file, int err, FILE *errors)
 {
     static const char reason[] =
@@ -266,7 +269,8 @@ static bool add_name(struct generation *generation, struct bytes name)
                      generation);
 }
 
-/* Adds a name in the form that is compared: lower case, no final dot. */
+/* Adds a copy of a name in the form that is compared: in lower case, without a
+ * final dot. */
 static bool add_copy(struct generation *generation, const char *text)
 {
     struct bytes given = bytes_of(text);
@@ -284,7 +288,7 @@ static bool add_own_name(struct generation *generation)
     char name[HOST_NAME_MAX_BYTES + 1];
 
     if (gethostname(name, sizeof(name)) == -1)
-        return true; /* too long for a Host field */
+        return true; /* the name is too long for a Host field */
     name[sizeof(name) - 1] = '\0';
     return name[0] == '\0' || !host_name_is_valid(bytes_of(name)) ||
            add_copy(generation, name);

@@ -1,6 +1,6 @@
 #include "process/handshake_storm.h"
 
-/* So many handshakes take a fifth of a worker's time. */
+/* Handshakes per worker: this many take a fifth of the worker's time. */
 enum { STORM_PER_S = 1000 };
 
 static const double window_s = 0.1;
@@ -12,7 +12,8 @@ bool handshake_storm_note(struct handshake_storm *storm, double now_s,
     double passed_s = now_s - storm->since_s;
     bool has_blown = storm->blows;
 
-    if (passed_s < 0 || passed_s >= window_s) { /* or the clock was set back */
+    /* negative: the clock was set back */
+    if (passed_s < 0 || passed_s >= window_s) {
         storm->blows = has_blown && passed_s >= 0 &&
                        (double)storm->count * window_s >= limit / 2 * passed_s;
         storm->since_s = now_s;

@@ -9,7 +9,7 @@
 
 enum { WHERE_MAX = 128 };
 
-/* An address to listen at, from an option. */
+/* An address to listen at, which an option names. */
 struct wanted {
     const char *option;
     char where[WHERE_MAX]; /* name in messages */
@@ -28,7 +28,8 @@ static size_t count_wanted(const struct options *options)
     return count_in_clear(options) + (options->https != OPTIONS_HTTPS_OFF);
 }
 
-/* Reads a port, for the address that --bind gives. Returns 0 or -EINVAL. */
+/* Reads a port, to be used with the address that --bind gives. Returns 0 or
+ * -EINVAL. */
 static int want_port(struct wanted *wanted, const struct options *options,
                      const char *option, uint64_t port)
 {
@@ -49,12 +50,13 @@ static int want_port(struct wanted *wanted, const struct options *options,
     return 0;
 }
 
-/* Reads where to listen. Returns 0 or -EINVAL, with `where` set in any case. */
+/* Reads the address number i to listen at. Returns 0, -EINVAL, or -E2BIG if
+ * there are too many; `where` is set in any case. */
 static int find_wanted(struct wanted *wanted, const struct options *options,
                        size_t i)
 {
     *wanted = (struct wanted){0};
-    if (i == OPTIONS_LISTEN_MAX) { /* --https is behind all --listen */
+    if (i == OPTIONS_LISTEN_MAX) { /* --https comes after all --listen */
         (void)!want_port(wanted, options, "--https", options->https);
         return -E2BIG;
     }
@@ -213,7 +215,8 @@ static bool has(const struct listeners_change *change, int fd)
     return false;
 }
 
-/* Finds an open listener at that address that has not been taken yet. */
+/* Finds an open listener at the wanted address that change has not taken
+ * yet. */
 static const struct listener *find_open(const struct listeners_change *change,
                                         const struct listener *listeners,
                                         size_t count,

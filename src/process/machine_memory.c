@@ -12,7 +12,8 @@
 
 enum { NUMBER_BYTES_MAX = 31 };
 
-/* Without a limit, the kernel writes "max", or in version 1 nearly 2^63. */
+/* Reads a limit from a file of the kernel. Without a limit, the file has "max",
+ * or nearly 2^63 in version 1 of control groups. */
 static uint64_t read_limit(const char *path)
 {
     char text[NUMBER_BYTES_MAX + 1] = "";
@@ -29,7 +30,7 @@ static uint64_t read_limit(const char *path)
 }
 
 /* Returns the lowest limit of a group and its parents. In a container, the
- * mount may be the container's own group, whatever that is called outside. */
+ * mount itself may be the container's group, whose name outside is unknown. */
 static uint64_t find_least(const char *mount, struct bytes group,
                            const char *name)
 {
@@ -66,7 +67,8 @@ static uint64_t read_group(struct bytes line, const char *mount)
         return UINT64_MAX;
     kinds = bytes_between(kind + 1, group);
     path = bytes_between(group + 1, end);
-    if (memmem(path.data, path.len, "/..", 3)) /* beyond what is mounted */
+    /* the group is not below the mount */
+    if (memmem(path.data, path.len, "/..", 3))
         path.len = 0;
     if (kinds.len == 0)
         return find_least(mount, path, "memory.max");

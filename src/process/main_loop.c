@@ -13,12 +13,14 @@
 #include "process/server_priv.h"
 
 enum {
-    /* For workers told to end at once, which may still wait for the log. */
+    /* How long to wait for workers that must end at once. They may still wait
+     * for the access log. */
     STOP_MS = LOG_END_MS + 2000,
-    /* For idle connections after an upgrade: closing them at once would hit
-     * requests just sent. Instead, their next answers announce the end. */
+    /* How long idle connections stay open after an upgrade. Closing them at
+     * once could lose a request that was just sent. Instead, their next answers
+     * announce the end. */
     LEAVE_IDLE_MS = 10000,
-    RESUME_MS = 100, /* pause between two tries */
+    RESUME_MS = 100, /* pause between two tries to resume the stores */
     WHY_MAX = 512
 };
 
@@ -42,14 +44,14 @@ void main_loop_end(struct server *server, enum shutdown_mode shutdown_mode)
     if (serves)
         server->shutdown_mode = shutdown_mode;
     else
-        server->is_asked = true; /* counts as if it still served */
+        server->is_asked = true; /* the first demand to end, after an upgrade */
     server->is_patient = shutdown_mode == SERVER_QUITS;
 }
 
 /* --- Signals ------------------------------------------------------------- */
 
-/* The main thread reads signals from a descriptor; threads started later
- * inherit the mask. */
+/* Blocks the signals, which the main thread reads from a descriptor. Threads
+ * that are started later inherit the mask. */
 int main_loop_open_signals(struct server *server)
 {
     static const int taken[] = {SIGTERM, SIGINT,  SIGQUIT,
@@ -60,9 +62,11 @@ int main_loop_open_signals(struct server *server)
     for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
         sigaddset(&signals, taken[i]);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    /* A client may close during sendfile: EPIPE reports that. */
+    /* SIGPIPE is ignored, since EPIPE reports a client that closes during
+     * sendfile. */
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
-    /* A log may reach the maximum file size (ulimit -f): EFBIG reports that. */
+    /* SIGXFSZ is ignored, since EFBIG reports a log that has reached the
+     * maximum file size (ulimit -f). */
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     sigaction(SIGWINCH, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     server->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
@@ -84,7 +88,7 @@ static void upgrade_by_signal(struct server *server)
     buf_fini(&why);
 }
 
-/* Reloads on a signal; the reload logs its result. */
+/* Reloads because of a signal. The reload logs its result. */
 static void reload_by_signal(struct server *server)
 {
     struct buf text;
@@ -136,8 +140,8 @@ static const char *explain_upgrade(int err)
     }
 }
 
-/* Hands the stores over: only one process writes at a time, and until the
- * successor serves, none does. */
+/* Begins an upgrade. Pauses the stores: only one process may write to them at a
+ * time, and no process writes until the successor serves. */
 static int hand_over(struct server *server)
 {
     int fds[OPTIONS_LISTEN_MAX + 1];
@@ -207,7 +211,8 @@ static void take_news(struct server *server)
         log_notice("upgraded: %s", text);
         notify_main_pid(&server->notify, news.pid);
         notify_close(&server->notify);
-        steward_close(&server->steward); /* the new server has its own */
+        /* the new server has a steward of its own */
+        steward_close(&server->steward);
         finish_upgrade(server, CONTROL_OK, text);
         if (server->control)
             control_leave(server->control);
@@ -224,7 +229,7 @@ static int min_pause(int pause_ms, int64_t other_ms)
     return other_ms < pause_ms ? (int)other_ms : pause_ms;
 }
 
-/* Does what is due. Returns the ms until the next call. */
+/* Does all tasks that are due. Returns the ms until the next call. */
 static int tick(struct server *server, uint64_t now_ms)
 {
     int pause_ms = statistics_tick(&server->statistics);
@@ -234,8 +239,8 @@ static int tick(struct server *server, uint64_t now_ms)
                           statistics_count_open(&server->statistics)))
         malloc_trim(0);
 
-    /* The stores are still paused after a failed upgrade, since the other
-     * process had them. */
+    /* After a failed upgrade, the stores cannot be resumed while the other
+     * process still has them. So each tick tries again. */
     if (server->stores.is_paused && !server->upgrade.is_under_way &&
         server->shutdown_mode == SERVER_SERVES &&
         !stores_resume(&server->stores))
@@ -285,8 +290,9 @@ static void turn(struct server *server, int64_t max_ms)
         control_handle(server->control, fds + CONTROL, read_now_ms());
 }
 
-/* Waits until all workers have ended: true. False: the end was demanded at
- * once, *is_over, or timeout_ms are over, unless the server is patient. */
+/* Waits until all workers have ended, and then returns true. Returns false if
+ * the server must end at once, *is_over is set, or timeout_ms are over and the
+ * server is not patient. */
 static bool wait_ended(struct server *server, int64_t timeout_ms,
                        const bool *is_over)
 {
@@ -315,7 +321,8 @@ static void close_listeners(struct server *server)
     }
 }
 
-/* Drains: waits for requests under way, within the time allowed. */
+/* Drains: waits for the answers under way, at most for --drain-timeout. Returns
+ * whether all workers have ended. */
 static bool drain(struct server *server)
 {
     int64_t drain_ms =
@@ -341,7 +348,8 @@ static void end(struct server *server)
     if (server->shutdown_mode != SERVER_LEAVES)
         take_news(server);
     if (server->shutdown_mode != SERVER_LEAVES) {
-        upgrade_destroy(&server->upgrade); /* or it would start a successor */
+        /* otherwise it might start a successor */
+        upgrade_destroy(&server->upgrade);
         notify_stopping(&server->notify, "Finishing what is under way");
     }
     stats_shared_drain(server->statistics.shared);

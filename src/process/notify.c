@@ -16,7 +16,7 @@
 
 enum { MESSAGE_MAX = 512 };
 
-/* Returns a whole decimal number, or 0 if text is none. */
+/* Returns the decimal number that text is, or 0 if text is no such number. */
 static uint64_t read_number(const char *text)
 {
     unsigned long long number;
@@ -29,8 +29,8 @@ static uint64_t read_number(const char *text)
     return errno == 0 && *end == '\0' ? number : 0;
 }
 
-/* Reads "/path", or "@name" in the abstract namespace, into *to. Returns its
- * length; 0: text is neither, or too long. */
+/* Reads text into *to: "/path", or "@name" for the abstract namespace. Returns
+ * the address's length, or 0 if text is neither or too long. */
 static socklen_t read_address(struct sockaddr_un *to, const char *text)
 {
     size_t len = strlen(text);
@@ -42,7 +42,7 @@ static socklen_t read_address(struct sockaddr_un *to, const char *text)
     memcpy(to->sun_path, text, len);
     if (*text == '@')
         to->sun_path[0] = '\0';
-    /* An abstract name ends where the address ends. */
+    /* A path ends with a NUL, an abstract name without one. */
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len +
                        (*text == '/'));
 }
@@ -107,12 +107,13 @@ __attribute__((format(printf, 2, 3))) static void tell(
     if (n <= 0)
         return;
     len = (size_t)n < sizeof(message) ? (size_t)n : sizeof(message) - 1;
-    /* A manager that restarts, or reads too slowly, loses the message. */
+    /* The message is lost if the manager restarts or reads too slowly. */
     if (send(notify->fd, message, len, MSG_NOSIGNAL) == -1)
         log_debug("the service manager: %s", strerror(errno));
 }
 
-/* Length of the first line: the rest could be taken for another message. */
+/* Returns the length of the first line. Further lines could be taken for other
+ * messages. */
 static int line_of(const char *text)
 {
     size_t len = strcspn(text, "\n");
@@ -128,7 +129,8 @@ void notify_ready(const struct notify *notify, const char *status)
 
 void notify_reloading(const struct notify *notify)
 {
-    /* Newer managers need the time to accept the end of the reload. */
+    /* Newer managers accept the end of a reload only if they know when it
+     * began. */
     tell(notify, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
          now_read_ns() / NS_PER_US);
 }

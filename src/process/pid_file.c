@@ -14,7 +14,8 @@
 
 enum { TEXT_MAX = 16, TRIES_MAX = 16 };
 
-/* Reads the number in the file. 0: it is empty; -1: it has something else. */
+/* Returns the number in the file, 0 if the file is empty, or -1 if it has other
+ * content. */
 static pid_t read_number(int fd)
 {
     char text[TEXT_MAX];
@@ -26,9 +27,9 @@ static pid_t read_number(int fd)
         return len == 0 ? 0 : -1;
     text[len] = '\0';
     if (*text < '1' || *text > '9' || len == TEXT_MAX - 1)
-        return -1; /* there may be more, of unknown content */
+        return -1; /* no number, or too long for one */
     number = strtol(text, &end, 10);
-    end += strspn(end, "\n"); /* several, if a writing server was killed */
+    end += strspn(end, "\n"); /* several if a server was killed while writing */
     return end == text + len && number <= INT_MAX ? (pid_t)number : -1;
 }
 
@@ -54,8 +55,9 @@ static int take_inherited(void)
     return (int)fd;
 }
 
-/* Makes the file private. Older versions let everybody read it, and the
- * server's user cannot change the mode of root's file, which then stays. */
+/* Makes the file private, since older versions let everybody read it. The
+ * server's user cannot change the mode of root's file, so the broker is asked
+ * then. */
 static void narrow(const struct pid_file *file)
 {
     struct stat st;
@@ -67,14 +69,16 @@ static void narrow(const struct pid_file *file)
     (void)!file_broker_ask(FILE_PRIVATE, file->path, -errno);
 }
 
-/* Whether the file is a stranger's: root's scripts kill the process in it. */
+/* Whether the file belongs to a stranger, who could name any process: root's
+ * scripts kill the process whose number is in the file. */
 static bool is_strangers(const struct stat *st)
 {
     return st->st_uid != 0 && st->st_uid != geteuid() &&
            st->st_uid != identity_file_user();
 }
 
-/* Locks the file. Returns 0: it is locked, and is the right file; or -errno. */
+/* Checks and locks the file. Returns 0, or -errno; if another server holds the
+ * lock, *holder_out gets its number. */
 static int lock(const struct pid_file *file, pid_t *holder_out)
 {
     int fd = file->fd;
@@ -88,7 +92,8 @@ static int lock(const struct pid_file *file, pid_t *holder_out)
         return -EEXIST;
     if (is_strangers(&st))
         return -EPERM;
-    /* Before locking: the lock may be held by use of the old mode. */
+    /* The mode is narrowed before the file is locked, since somebody who could
+     * read the file may hold the lock. */
     if (is_at(fd, file->path) && is_at(file->number_fd, file->path))
         narrow(file);
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -107,7 +112,8 @@ static int open_by(const char *path, int flags, enum file_need need)
     return fd == -ELOOP || fd == -EISDIR ? -EEXIST : fd;
 }
 
-/* Opens the file twice: for writing, and for the lock. */
+/* Opens the file twice: for writing, and for the lock. The descriptor
+ * inherited, unless it is -1, is used for the lock. */
 static int open_both(struct pid_file *file, const char *path, int inherited)
 {
     int number_fd = open_by(path, O_RDWR | O_CREAT, FILE_PID);
@@ -144,8 +150,8 @@ int pid_file_open(struct pid_file *file, const char *path, pid_t *holder_out)
         close(inherited);
         inherited = -1;
     }
-    /* An ending server removes the file while it has the lock: then the locked
-     * file is no longer the one at the path. */
+    /* An ending server removes the file before it gives up the lock. The locked
+     * file is then no longer the one at the path, and the loop tries again. */
     for (int i = 0; i < TRIES_MAX && err == 0; i++) {
         err = open_both(file, path, inherited);
         if (err != 0)
@@ -171,9 +177,9 @@ void pid_file_close_number(struct pid_file *file)
     file->number_fd = -1;
 }
 
-/* Overwrites the number. A script may read the file at that moment, and kills
- * whatever number it finds: so no rest of a longer number may show, and the
- * file is never without one. */
+/* Overwrites the number. A script may read the file at any moment, and kills
+ * the process whose number it finds. So the file never has a mix of two
+ * numbers, and is never empty. */
 int pid_file_put(int number_fd, pid_t pid)
 {
     char text[TEXT_MAX];
@@ -203,7 +209,7 @@ int pid_file_write(const struct pid_file *file)
 void pid_file_empty(int number_fd, pid_t pid)
 {
     if (read_number(number_fd) == pid && ftruncate(number_fd, 0) == -1)
-        (void)0; /* the number stays, but means nothing unlocked */
+        (void)0; /* the number stays, but without a lock it means nothing */
 }
 
 void pid_file_close(struct pid_file *file)
@@ -213,7 +219,7 @@ void pid_file_close(struct pid_file *file)
     if (read_number(file->fd) == getpid() && is_at(file->fd, file->path) &&
         unlink(file->path) == -1 &&
         file_broker_ask(FILE_REMOVE, file->path, -errno) < 0 &&
-        file->number_fd != -1) /* else the broker has done that */
+        file->number_fd != -1) /* else the broker has emptied the file */
         pid_file_empty(file->number_fd, getpid());
     close_both(file);
 }

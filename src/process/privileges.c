@@ -19,12 +19,13 @@
 
 /* --- What an upgrade reads and runs -------------------------------------- */
 
-/* Judges a path. Returns EX_OK, or a status after one line in errors. */
+/* Judges a path. Returns EX_OK, or a status of sysexits.h after one line on
+ * errors. */
 typedef int way_judge(const struct server *server, const char *path,
                       FILE *errors);
 
-/* Judges the files of the configuration, and the paths at which files do not
- * exist yet but would be included. */
+/* Judges the files of the configuration, and the paths at which no file exists
+ * yet, but a new file would be included. */
 static int judge_files(const struct server *server,
                        const struct options *options, way_judge *judge,
                        FILE *errors)
@@ -52,8 +53,8 @@ static int judge_ways(const struct server *server, way_judge *judge)
 
 /* --- As root, for another user ------------------------------------------- */
 
-/* Expects that --user cannot change path, which root reads or runs anew at an
- * upgrade: that user may order one. */
+/* Fails if --user can change path. Root reads or runs path again at an upgrade,
+ * and --user may order an upgrade. */
 static int expect_unchangeable(const struct server *server, const char *path,
                                FILE *errors)
 {
@@ -65,7 +66,7 @@ static int expect_unchangeable(const struct server *server, const char *path,
             err = -EPERM;
         safe_path_close(&at);
     }
-    if (err == 0 || err == -ENOENT) /* only others could create it */
+    if (err == 0 || err == -ENOENT) /* --user could not create it */
         return EX_OK;
     if (err != -EPERM)
         fprintf(errors, "sprintd: --user: '%s': %s\n", path, strerror(-err));
@@ -78,11 +79,11 @@ static int expect_unchangeable(const struct server *server, const char *path,
     return EX_NOPERM;
 }
 
-/* Makes the standard descriptors that are terminals write-only, behind the
- * printer, and leaves the session's terminal. Otherwise, the unprivileged user
- * could read what root types, and an attacker who takes the server over could
- * send commands to the terminal, or type for root: by /dev/tty, if no sandbox
- * prevents that. */
+/* Makes the standard descriptors that are terminals write-only, puts a printer
+ * before them, and leaves the session's terminal. Otherwise the unprivileged
+ * user could read what root types. An attacker who takes the server over could
+ * send control sequences to the terminal, or type for root: through /dev/tty,
+ * if no sandbox prevents this. */
 static int leave_terminals(const struct identity *identity)
 {
     int err = narrow_terminal_leave(false);
@@ -95,8 +96,8 @@ static int leave_terminals(const struct identity *identity)
     return EX_OSERR;
 }
 
-/* Keeps the state folder found as root: as --user, another home directory would
- * be used. A folder among root's files is made for that user. */
+/* Stores the path of the state folder that is found as root, since --user may
+ * have another home directory. If needed, the folder is made for --user. */
 static int settle_state(const struct server *server)
 {
     const struct options *options = server->options;
@@ -176,8 +177,8 @@ static bool is_out_of_reach(void *context, int fd)
     return !sandbox_allows(sandbox, path, PATH_WRITE);
 }
 
-/* Expects that path is out of the sandbox's reach: otherwise an attacker who
- * takes the server over could leave the sandbox by an upgrade. */
+/* Fails if the sandbox allows the server to change path. An attacker who takes
+ * the server over could otherwise leave the sandbox by an upgrade. */
 static int expect_out_of_reach(const struct server *server, const char *path,
                                FILE *errors)
 {
@@ -208,8 +209,8 @@ bool privileges_stay_dropped(const struct server *server,
            judge_files(server, options, expect_out_of_reach, errors) == EX_OK;
 }
 
-/* Whether the configuration listens at path. Runs in the broker's process, and
- * reads files that only others can change. */
+/* Whether the configuration has a listener at path. Runs in the broker's
+ * process. The server cannot change the files that this function reads. */
 static bool is_configured(void *context, const char *path)
 {
     const struct server *server = context;
@@ -231,8 +232,9 @@ static bool is_configured(void *context, const char *path)
     return is_there;
 }
 
-/* Starts the broker. Without a sandbox it is needed only for the pid file, if
- * the server was root: only a process that has it open can write there. */
+/* Starts the broker. Without a sandbox, the broker is needed only for the pid
+ * file, if the server was root: only a process that has the file open for
+ * writing can write to it. */
 static int start_broker(struct server *server,
                         const struct allowed_paths *allowed)
 {
@@ -276,8 +278,8 @@ static int enter_sandbox(struct server *server,
     return status == EX_OK ? check_upgrade(server) : status;
 }
 
-/* Starts the steward. If that fails, the server keeps the certificates that it
- * has. */
+/* Starts the steward. If the start fails, the server uses the certificates that
+ * exist. */
 static void start_steward(struct server *server)
 {
     int err;

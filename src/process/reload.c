@@ -26,8 +26,8 @@ static bool can_use(const struct server *server, const char *path,
             broker_serves(&server->broker, FILE_READ, path));
 }
 
-/* Whether the configuration can be read; files that were replaced since the
- * start may be out of the sandbox's reach. */
+/* Whether the configuration can be read. The sandbox may hide a file that was
+ * replaced since the start. */
 static bool is_config_readable(const struct server *server, FILE *errors)
 {
     const char *config = server->options->config;
@@ -38,8 +38,8 @@ static bool is_config_readable(const struct server *server, FILE *errors)
     return false;
 }
 
-/* Reports included folders that the sandbox hides: perhaps the reason why a
- * file could not be included. */
+/* Reports include folders that the sandbox hides, since this may be the reason
+ * why a file could not be included. */
 static void tell_unreachable(const struct server *server,
                              const struct options *options, FILE *errors)
 {
@@ -51,8 +51,8 @@ static void tell_unreachable(const struct server *server,
     }
 }
 
-/* Whether all servers in the new options can be reached: what the sandbox
- * allows was decided at the start. */
+/* Whether the sandbox, which was decided at the start, lets this process reach
+ * all upstream servers in the new options. */
 static bool may_ask(const struct server *server, const struct options *options,
                     FILE *errors)
 {
@@ -77,7 +77,7 @@ static bool is_in_reach(const struct server *server,
     bool is_allowed = true;
     struct allowed_paths allowed;
 
-    seen.kv = server->options->kv; /* these do not change in a reload */
+    seen.kv = server->options->kv; /* a reload does not change these */
     seen.proxy_cache = server->options->proxy_cache;
     if (!allowed_paths_open(&allowed, &seen, server->control_path)) {
         fputs("sprintd: out of memory\n", errors);
@@ -87,7 +87,7 @@ static bool is_in_reach(const struct server *server,
         const struct sandbox_path *path = &allowed.paths[i];
 
         if (path->access == PATH_READ && access(path->path, F_OK) == -1)
-            continue; /* opening it reports more */
+            continue; /* opening the path reports why */
         is_allowed = can_use(server, path->path, path->access);
         if (!is_allowed)
             fprintf(errors, OUTSIDE, path->path);
@@ -127,8 +127,8 @@ static void tell_unchanged(const struct server *server,
 
 /* --- The change ---------------------------------------------------------- */
 
-/* Tells of workers that go on by the configuration before: what forbids
- * something now may not count there. */
+/* Reports workers that go on with the configuration before. A rule that forbids
+ * something now may not be in force there. */
 static void tell_refused(const struct server *server, FILE *errors)
 {
     static const char words[] = "workers have no memory for this "
@@ -157,8 +157,8 @@ static bool change_worker_pool(struct server *server,
     return true;
 }
 
-/* Serves a new configuration. The workers change first, so that connections at
- * new listeners are served under the configuration that has these. */
+/* Serves a new configuration. The workers change before the acceptor, so that
+ * connections at new listeners are served under the new configuration. */
 static bool serve_by(struct server *server, struct generation *generation,
                      FILE *errors)
 {
@@ -194,8 +194,9 @@ static bool serve_by(struct server *server, struct generation *generation,
     return true;
 }
 
-/* Whether managed certificates stay in the same folder: the program that
- * obtains them was started with the server, and works there. */
+/* Whether managed certificates stay in the same folder. The program that
+ * obtains them was started with the server, and uses the folder of the
+ * start. */
 static bool keeps_managed(const struct server *server,
                           const struct options *options, FILE *errors)
 {
@@ -212,8 +213,8 @@ static bool keeps_managed(const struct server *server,
     return false;
 }
 
-/* Whether the dictionaries stay in their folder: one that was not named at the
- * start can be neither made nor reached. */
+/* Whether the dictionaries stay in the same folder. Another folder can be
+ * neither made nor used, since it was not named at the start. */
 static bool keeps_dictionaries(const struct server *server,
                                const struct options *options, FILE *errors)
 {

@@ -61,8 +61,9 @@ static int open_pid_file(struct server *server)
                                              : EX_CANTCREAT;
 }
 
-/* Finds the path of the control socket: --control, else in systemd's folder, or
- * else a default for a server with a configuration. */
+/* Finds the path of the control socket: --control, else a path in systemd's
+ * folder, else the default path if there is a configuration file. Returns a
+ * status of sysexits.h. */
 static int find_control(struct server *server)
 {
     const struct options *options = server->options;
@@ -106,7 +107,7 @@ static int open_control(struct server *server)
         listener_close(&listener);
         err = -ENOMEM;
     }
-    if (!server->options->control) { /* a default that nobody has asked for */
+    if (!server->options->control) { /* a default that no option asks for */
         log_warning("no control socket: '%s': %s", path, strerror(-err));
         server->control_path[0] = '\0';
         return EX_OK;
@@ -132,8 +133,8 @@ static enum link_mode link_mode_of(const struct options *options)
     }
 }
 
-/* Creates the launcher before anything is taken from the environment or given
- * up: it must have what this process was started with. */
+/* Creates the launcher before the environment changes and rights are given up,
+ * since the launcher must have the environment and the rights of the start. */
 static int create_launcher(struct server *server)
 {
     int err;
@@ -174,7 +175,7 @@ static int open_places(struct server *server)
 
 static int count_addresses(struct server *server)
 {
-    enum { PARTS = 4 }; /* an address may have a quarter, by default */
+    enum { PARTS = 4 }; /* an address may have a quarter by default */
     size_t all = server->limits.connections_max;
     uint64_t said = server->options->address_connections_max;
     size_t most = said > 0 ? (size_t)said : (all + PARTS - 1) / PARTS;
@@ -213,7 +214,7 @@ static int open_insides(struct server *server)
     return count_addresses(server);
 }
 
-/* Prepares what must precede the use of files that the options name. */
+/* Does the steps that must precede the use of files that the options name. */
 static int prepare(struct server *server)
 {
     int status;
@@ -251,8 +252,8 @@ static int set_up(struct server *server)
     return EX_OK;
 }
 
-/* Returns a name for what is served: the root, the configuration file, or
- * whatever else. */
+/* Returns what the server serves, for a message: the root, the configuration
+ * file, or a description. */
 static const char *name_served(const struct options *options)
 {
     if (options->site_count == 0 && options->location.root)
@@ -279,7 +280,7 @@ static void announce_listeners(const struct server *server)
         local_https_tell(https, stdout);
 }
 
-/* Tells all that wait for it that the server serves. */
+/* Tells all waiting processes that the server serves. */
 static void announce(struct server *server)
 {
     int err = server->pid_file.fd == -1 ? 0 : pid_file_write(&server->pid_file);
@@ -298,8 +299,8 @@ static void announce(struct server *server)
 
 /* --- Ending -------------------------------------------------------------- */
 
-/* Closes the listeners. leaves: a failed upgrade, so the earlier server still
- * has the sockets. */
+/* Closes the listeners and other outside resources. leaves says that an upgrade
+ * has failed, so the earlier server still uses the sockets. */
 static void close_places(struct server *server, bool leaves)
 {
     for (size_t i = 0; i < server->listener_count; i++) {

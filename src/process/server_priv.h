@@ -29,7 +29,7 @@
 #include "process/upgrade.h"
 #include "process/watchdog.h"
 
-/* What the server does, or how it ends. */
+/* Whether the server serves, or how it ends. */
 enum shutdown_mode {
     SERVER_SERVES,
     SERVER_LEAVES, /* leaves the service to a successor */
@@ -40,25 +40,26 @@ enum shutdown_mode {
 /* The state of renewal.c, zeroed at first. */
 struct renewal {
     uint64_t look_ms; /* next check of the files */
-    uint64_t seen;    /* the files at their last check */
-    /* The files at their last reading, even if that failed. */
+    uint64_t seen;    /* state of the files at their last check */
+    /* The files at their last reading, even if the reading failed. */
     uint64_t tried;
-    uint64_t again_ms; /* next try of files that could not be read */
-    uint64_t pause_ms; /* between that and the last one */
-    uint64_t https_ms; /* last renewal of the file of --https */
-    int64_t warn_at_s; /* next warning of certificates that end soon */
-    bool has_told;     /* logged that some cannot be read again */
+    uint64_t again_ms; /* when to read files again that could not be read */
+    uint64_t pause_ms; /* pause before again_ms */
+    uint64_t https_ms; /* last try to renew the file of --https */
+    int64_t warn_at_s; /* when to warn next of certificates that end soon */
+    bool has_told;     /* it was logged that some cannot be read again */
 };
 
 struct server {
-    struct link_shared link;  /* first: it is aligned to cache lines */
-    struct generation *first; /* kept: it has what never changes */
+    struct link_shared link;  /* first, since it is aligned to cache lines */
+    struct generation *first; /* kept, since options points into it */
     struct generation *generation;
-    const struct options *options; /* those of `first` */
-    char **argv;                   /* a reload reads it again */
+    const struct options *options; /* the options of `first` */
+    /* the command line; a reload reads it again */
+    char **argv;
     int argc;
-    int drained_fd; /* an eventfd: counts ended workers */
-    sem_t changed;  /* posted when a worker has taken a change */
+    int drained_fd; /* an eventfd that counts ended workers */
+    sem_t changed;  /* posted when a worker has applied a change */
     struct limits limits;
     struct listener listeners[OPTIONS_LISTEN_MAX];
     size_t listener_count;
@@ -70,13 +71,13 @@ struct server {
     struct worker **workers;
     size_t worker_count;                   /* workers created */
     size_t started;                        /* workers running */
-    struct address_count *addresses;       /* NULL: not counted */
-    struct password_check *password_check; /* NULL: there are no passwords */
-    struct compressor *compressor;         /* NULL: nothing compresses */
-    struct dictionary_store *dictionaries; /* NULL: no dictionaries */
+    struct address_count *addresses;       /* NULL without counting */
+    struct password_check *password_check; /* NULL without passwords */
+    struct compressor *compressor;         /* NULL without compression */
+    struct dictionary_store *dictionaries; /* NULL without dictionaries */
     struct stores stores;
-    struct cache_store *cache;  /* NULL: no proxy cache */
-    struct kv_memory kv_bodies; /* all workers and stores together */
+    struct cache_store *cache;  /* NULL without a proxy cache */
+    struct kv_memory kv_bodies; /* for all workers and stores together */
     struct kv_memory kv_values;
     struct acceptor *acceptor;
     size_t ended; /* workers that have ended */
@@ -96,8 +97,8 @@ struct server {
     struct broker broker;
     struct steward steward;
     struct pid_file pid_file;
-    char control_path[108]; /* "": none */
-    bool is_asked;          /* told to end while leaving to a successor */
+    char control_path[108]; /* "" without a socket */
+    bool is_asked;          /* told to end while a successor takes over */
     bool is_patient;        /* drains without a time limit */
     bool is_hurried;        /* told a second time to end */
     bool is_activated;      /* systemd has opened the listeners */
@@ -109,19 +110,19 @@ struct server {
 
 /* --- privileges.c: dropping rights -------------------------------------- */
 
-/* From here on files are used by the rights of --user, and by root's only where
- * that is safe (root_files.h). Returns EX_OK, or a status after one line on
- * stderr. */
+/* Makes the process use files with the rights of --user from now on, and with
+ * root's rights only where that is safe (root_files.h). Returns EX_OK, or a
+ * status after one line on stderr. */
 MUST_USE int privileges_begin(struct server *server);
 
-/* Becomes --user for good, and enters the sandbox (confine/sandbox.h): only the
- * rights needed to serve are left. Returns EX_OK, or a status after one line on
- * stderr. */
+/* Becomes --user for good, and enters the sandbox (confine/sandbox.h). Only the
+ * rights that are needed to serve are left. Returns EX_OK, or a status after
+ * one line on stderr. */
 MUST_USE int privileges_drop(struct server *server);
 
-/* Whether an upgrade with these options could give no right back: the new
- * program would read nothing that the confined server can change. False: after
- * one line in errors. */
+/* Whether an upgrade with these options gives no right back, because the new
+ * program would read no file that the confined server can change. Returns false
+ * after one line on errors. */
 MUST_USE bool privileges_stay_dropped(const struct server *server,
                                       const struct options *options,
                                       FILE *errors);
@@ -132,23 +133,24 @@ MUST_USE bool privileges_stay_dropped(const struct server *server,
 MUST_USE int worker_pool_start(struct server *server);
 void worker_pool_command(const struct server *server, unsigned commands);
 
-/* Makes all workers serve the generation from their next turn on, or none of
- * them. Returns 0 or -errno. */
+/* Makes all workers serve the generation from their next turn on. Returns 0, or
+ * -errno if no worker will change. */
 MUST_USE int worker_pool_change(struct server *server,
                                 struct generation *generation);
 
-/* Waits until all workers serve the generation. False: one is busy for too
- * long. */
+/* Waits until all workers serve the generation. Returns false if a worker is
+ * busy for too long. */
 MUST_USE bool worker_pool_await(struct server *server);
 
-/* How many workers had no memory for it, and serve as before. */
+/* Returns how many workers had no memory for the generation, and serve the one
+ * before. */
 size_t worker_pool_count_refused(const struct server *server);
 
-/* Ends the acceptor, so that no connections come in. */
+/* Ends the acceptor, so that no new connections are accepted. */
 void worker_pool_close_door(struct server *server);
 
-/* Waits for all threads and frees them; workers stay, so that their counts can
- * still be read. */
+/* worker_pool_join() waits for the end of all threads. The workers' memory
+ * stays until worker_pool_free(), so that their counts can still be read. */
 void worker_pool_join(struct server *server);
 void worker_pool_free(struct server *server);
 
@@ -157,14 +159,14 @@ void worker_pool_free(struct server *server);
 /* Opens signal_fd. Returns EX_OK, or a status after one line on stderr. */
 MUST_USE int main_loop_open_signals(struct server *server);
 
-/* Runs until the server must end, and then until all has ended. */
+/* Runs until the server must end, and then until all workers have ended. */
 void main_loop_run(struct server *server);
 
-/* Tells the server how to end; a second call ends it at once. */
+/* Makes the server end in this mode. A second call ends the server at once. */
 void main_loop_end(struct server *server, enum shutdown_mode shutdown_mode);
 
-/* Begins to hand over to a new server. Returns 0 or -errno, explained in
- * why. */
+/* Begins an upgrade: hands over to a new server. Returns 0, or -errno with an
+ * explanation in why. */
 MUST_USE int main_loop_upgrade(struct server *server, struct buf *why);
 
 /* --- commands.c ---------------------------------------------------------- */
@@ -177,14 +179,15 @@ extern const struct control_commands commands_of_server;
  * warns of certificates that end soon. Returns the ms until the next call. */
 int renewal_tick(struct server *server, uint64_t now_ms);
 
-/* Reads changed certificates anew, at once. */
+/* Reads changed certificates anew at once. To be called when sprintd-acme
+ * reports a new certificate. */
 void renewal_take_news(struct server *server);
 
 /* --- reload.c ------------------------------------------------------------ */
 
-/* Reads the configuration anew and serves it; a faulty one changes nothing.
- * text: what is wrong, or which changes have no effect yet; both are logged,
- * too. */
+/* Reads the configuration anew and serves it. Returns false if the
+ * configuration is faulty; then nothing changes. text gets what is wrong, or
+ * which changes have no effect yet. Both are logged, too. */
 bool reload(struct server *server, struct buf *text);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum {
     INTERVAL_MS = HISTORY_INTERVAL_S * 1000,
-    REPORT_WAIT_MS = 500 /* time for the reader; signals wait meanwhile */
+    REPORT_WAIT_MS = 500 /* how long a slow reader may delay signals */
 };
 
 static const char *const method_names[METHOD_COUNT] = {
@@ -107,8 +107,9 @@ static void take_snapshot(struct statistics *statistics, const struct now *now)
     statistics->snapshot->upstreams = statistics->upstreams;
 }
 
-/* Notes a point. An idle server takes no snapshot for it each second. What
- * changes after the pulse was read shows in the next point. */
+/* Adds a point to the history. If nothing has happened, no snapshot is taken,
+ * so that an idle server does little. A change after the pulse was read shows
+ * in the next point. */
 static void note(struct statistics *statistics, const struct now *now)
 {
     struct stats_pulse before = statistics->pulse;
@@ -132,7 +133,7 @@ int statistics_tick(struct statistics *statistics)
     if (now.mono_ms >= statistics->due_ms) {
         note(statistics, &now);
         statistics->due_ms += INTERVAL_MS;
-        if (statistics->due_ms <= now.mono_ms) /* the time has passed already */
+        if (statistics->due_ms <= now.mono_ms) /* a point was missed */
             statistics->due_ms = now.mono_ms + INTERVAL_MS;
     }
     return (int)(statistics->due_ms - now.mono_ms);

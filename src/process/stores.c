@@ -25,8 +25,9 @@ static int explain(const char *folder, int err)
     return err == -EACCES || err == -EPERM ? EX_NOPERM : EX_CANTCREAT;
 }
 
-/* LMDB would wait for the other end of a FIFO, and trust what others have
- * written; root uses only files of its own. */
+/* Checks the files that LMDB will open in the folder. LMDB would wait for the
+ * other end of a FIFO, and trust files of other users; root uses only its own
+ * files. */
 static int check_files(const char *folder)
 {
     struct folder_files_fault fault;
@@ -54,7 +55,8 @@ static int make_folder(const char *folder, const struct identity *identity)
     return err == 0 ? check_files(folder) : explain(folder, err);
 }
 
-/* Reads the authorities for stores over TLS, while files may be read. */
+/* Reads the authorities for stores over TLS. To be called while their files can
+ * be read. */
 static int open_trust(const struct options *options,
                       struct tls_trust **trust_out)
 {
@@ -67,7 +69,7 @@ static int open_trust(const struct options *options,
     return fault.status;
 }
 
-/* Opens the store at a URL. The URL is not logged, since it may hold a
+/* Opens the store at a URL. The URL is not logged, since it may contain a
  * password. */
 static int find_machines(struct worker_store *store, const char *url,
                          struct tls_trust *trust)

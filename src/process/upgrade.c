@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* /proc appends this to the path of a file that was replaced. */
+/* /proc/self/exe has this text behind the path if the file was replaced. */
 #define DELETED " (deleted)"
 
 int upgrade_find_program(char path[PATH_MAX])

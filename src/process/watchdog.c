@@ -5,8 +5,8 @@
 
 #include "base/log.h"
 
-/* Workers note once a second that they are alive. On a busy machine that may be
- * late. */
+/* Workers note once a second that they are alive. On a busy machine a note may
+ * be late, so stale_ms is at least this. */
 enum { STALE_MS_MIN = 3000, LOOKS_A_PERIOD = 4 };
 
 struct watched {

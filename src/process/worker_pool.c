@@ -12,11 +12,13 @@
 enum {
     PASSWORD_THREADS = 2,
     KV_BATCH_BYTES_MAX = 16 << 20,
-    /* A turn takes milliseconds, but a disk may be slow. The main thread also
-     * serves the watchdog, which as packaged waits ten times as long. */
+    /* How long to wait until workers have changed. A turn takes milliseconds,
+     * but a disk may be slow. The main thread also serves the watchdog, whose
+     * period in the packaged service is ten times as long. */
     CHANGE_WAIT_MS = 2000,
-    /* Defaults: long values being sent take 1/KV_MEMORY_PART of the memory, and
-     * request bodies 1/KV_BODIES_PART as much in addition. */
+    /* Default limits: long values that are being sent may take 1/KV_MEMORY_PART
+     * of the memory, and request bodies 1/KV_BODIES_PART of that share in
+     * addition. */
     KV_MEMORY_PART = 8,
     KV_BODIES_PART = 4
 };
@@ -37,7 +39,7 @@ static void on_changed(void *context)
     sem_post(&server->changed);
 }
 
-/* Returns a service to be given to a worker, which releases its references. */
+/* Returns the service of a generation for workers. */
 static struct worker_service service_of(const struct server *server,
                                         struct generation *generation)
 {
@@ -53,7 +55,7 @@ static struct worker_service service_of(const struct server *server,
 }
 
 /* Starts the threads that check passwords, if a site needs them and they do not
- * run. */
+ * run yet. Returns 0 or -errno. */
 static int prepare_passwords(struct server *server,
                              const struct generation *generation)
 {
@@ -62,8 +64,8 @@ static int prepare_passwords(struct server *server,
     return password_check_create(&server->password_check, PASSWORD_THREADS);
 }
 
-/* Starts the threads that compress, if a location needs them for the first
- * time. */
+/* Starts the threads that compress, if a location needs them and they do not
+ * run yet. Returns 0 or -errno. */
 static int prepare_compressor(struct server *server,
                               const struct generation *generation)
 {
@@ -75,7 +77,8 @@ static int prepare_compressor(struct server *server,
                              server->statistics.shared->compress);
 }
 
-/* Starts all threads that workers need for a generation. */
+/* Starts all threads that workers need for a generation. Returns 0 or
+ * -errno. */
 static int prepare(struct server *server, const struct generation *generation)
 {
     int err = prepare_passwords(server, generation);
@@ -90,8 +93,9 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* On every machine there must be room for the longest value and batch. One
- * address has at most three quarters, if what it leaves is of use to others. */
+/* Limits the memory of values or bodies. Even on a small machine there must be
+ * room for the longest one. A single address gets at most three quarters of
+ * max, if the remaining quarter has room for the longest one. */
 static void limit_memory(struct kv_memory *memory, uint64_t max,
                          uint64_t longest)
 {
@@ -152,7 +156,7 @@ static struct worker_options worker_options_of(struct server *server)
         .context = server};
 }
 
-/* Creates up to count workers, as many as memory and descriptors allow. */
+/* Creates count workers, or fewer if memory or descriptors run out. */
 static void create_workers(struct server *server, size_t count)
 {
     struct worker_options options = worker_options_of(server);

@@ -1,13 +1,13 @@
 /*
- * credentials - what a generation uses for TLS with clients: its sites'
+ * credentials - what a generation uses for TLS with clients: the sites'
  * certificates, and the keys of session tickets.
  *
  * Certificates are read when the generation is made, and again when their files
  * change; all generations share the keys of tickets.
  *
- * Thread: the main thread's; any may use the table, the keys of tickets and the
- *         stats.
- * Owns:   all but the options.
+ * Thread: used by the main thread; any thread may use the table, the keys of
+ *         tickets and the stats.
+ * Owns:   everything except the options.
  */
 #ifndef PROCESS_CERTIFICATES_CREDENTIALS_H
 #define PROCESS_CERTIFICATES_CREDENTIALS_H
@@ -19,39 +19,43 @@
 #include "observe/stats_certificates.h"
 #include "process/certificates/local_https.h"
 
-/* Environment variable of a successor: a descriptor with keys of tickets. */
+/* Environment variable of a successor: the number of a descriptor from which
+ * the keys of tickets are read. */
 #define CREDENTIALS_TICKETS_VARIABLE "SPRINTD_TICKETS"
 
 struct credentials {
-    const struct options *options;     /* borrowed */
-    struct local_https *https;         /* NULL: not used */
-    struct tls_tickets *tickets;       /* NULL: a file of keys is named */
-    struct certificates *certificates; /* NULL: none are named */
+    const struct options *options; /* borrowed */
+    struct local_https *https;     /* NULL if not used */
+    /* NULL if a file of keys is named */
+    struct tls_tickets *tickets;
+    struct certificates *certificates; /* NULL without certificates */
     struct stats_certificates stats;   /* facts about certificates in force */
 };
 
-/* Reads what options name, which must outlive it; makes the file of --https
- * first, if needed. Files that only root may read stay as in before (NULL:
- * none) if the process is no longer root. Returns EX_OK, or a status after
- * lines on errors; credentials_close() is needed in any case. */
+/* Reads the files that options name, and first makes the file of --https if
+ * needed. options must outlive credentials. If the process is no longer root,
+ * the contents of files that only root may read are taken from before, which is
+ * NULL at the start. Returns EX_OK, or a status of sysexits.h after lines on
+ * errors. credentials_close() is needed in any case. */
 MUST_USE int credentials_open(struct credentials *credentials,
                               struct options *options,
                               const struct credentials *before, FILE *errors);
 void credentials_close(struct credentials *credentials);
 
-/* Returns a descriptor from which a successor reads the keys of tickets, to be
- * closed by the caller; -1: the successor makes keys of its own. */
+/* Returns a descriptor from which a successor reads the keys of tickets; the
+ * caller closes it. Returns -1 if the successor must make keys of its own. */
 MUST_USE int credentials_hand_on(const struct credentials *credentials);
 
 /* Reads sprintd-acme's files again (config/certificates/managed_told.h), for
  * the statistics. */
 void credentials_note(struct credentials *credentials);
 
-/* Returns the table for workers' contexts; NULL: no certificates. */
+/* Returns the table for workers' contexts, or NULL without certificates. */
 struct tls_table *credentials_table(const struct credentials *credentials);
 
-/* Reads the files again, for credentials_replace(), which puts certificates in
- * force and returns those replaced. Returns as credentials_open() does. */
+/* credentials_read() reads the files again, and returns like
+ * credentials_open(). credentials_replace() puts the certificates that were
+ * read in force, and returns the replaced ones. */
 MUST_USE int credentials_read(const struct credentials *credentials,
                               struct certificates **certificates_out,
                               FILE *errors);

@@ -1,19 +1,18 @@
 /*
- * local_authority - HTTPS on this machine without preparation: makes an
- * authority once, which signs and renews a certificate for the names of this
- * machine.
+ * local_authority - HTTPS on this machine without preparation. An authority is
+ * made once, and signs and renews a certificate for the names of this machine.
  *
  *   FOLDER/authority.pem   the authority: certificate and key; never replaced
- *   FOLDER/authority.crt   its certificate alone, to be handed to browsers
- *   FOLDER/localhost.pem   for clients: certificate and key
+ *   FOLDER/authority.crt   the authority's certificate alone, for browsers
+ *   FOLDER/localhost.pem   certificate and key that the server shows to clients
  *
- * Only its owner can use the folder; a file gets its name when it is whole. If
- * two servers start at once, one makes the authority, and both use it. A
- * damaged file is reported and not replaced: a trusted authority must not
- * change unnoticed.
+ * Only the folder's owner can use the folder. A file gets its name only when it
+ * is whole. If two servers start at once, one makes the authority, and both use
+ * it. A damaged file of the authority is reported and not replaced: a trusted
+ * authority must not change unnoticed.
  *
  * Thread: any; waits for the file system.
- * Owns:   nothing but the files.
+ * Owns:   only the files.
  */
 #ifndef PROCESS_CERTIFICATES_LOCAL_AUTHORITY_H
 #define PROCESS_CERTIFICATES_LOCAL_AUTHORITY_H
@@ -28,40 +27,43 @@
 
 enum { LOCAL_AUTHORITY_FAULT_MAX = PATH_MAX + 256 };
 
-/* What is wrong with which file, to be put behind "sprintd: --https: ". */
+/* What is wrong with which file, as the end of a message that begins with
+ * "sprintd: --https: ". */
 struct local_authority_fault {
     char text[LOCAL_AUTHORITY_FAULT_MAX];
 };
 
-/* Finds `tls` below systemd's state directory, else below
- * $XDG_DATA_HOME/sprintd, else ~/.local/share/sprintd of the user whose rights
- * to files are used. Returns 0 or -errno. */
+/* Finds the path of the folder: `tls` below systemd's state directory, else
+ * below $XDG_DATA_HOME/sprintd, else below ~/.local/share/sprintd of the user
+ * whose rights to files are used. Returns 0 or -errno. */
 MUST_USE int local_authority_find_folder(char folder[PATH_MAX],
                                          struct local_authority_fault *fault);
 
-/* Makes the folder and those above it, if missing. Returns 0; -EPERM: others
- * could redirect root; or another -errno. */
+/* Makes the folder and missing folders above it. Returns 0, -EPERM if other
+ * users could redirect root, or another -errno. */
 MUST_USE int local_authority_make_folder(const char *folder,
                                          struct local_authority_fault *fault);
 
-/* Returns a certificate for names with its key, in one text: the existing one
- * or a new one, signed by the existing authority or a new one, and saved in the
- * folder. owner: whose rights to files are used. Works in the sandbox, too.
- * Returns 0 or -errno. */
+/* Gets a certificate for names together with its key, in one text. A valid
+ * certificate in the folder is used; otherwise a new certificate is signed and
+ * saved. If the folder has no authority, one is made. owner is the user whose
+ * rights to files are used. Works in the sandbox, too. Returns 0 or -errno. */
 MUST_USE int local_authority_leaf(const char *folder, uid_t owner,
                                   const struct tls_names *names, int64_t now_s,
                                   struct tls_pem *leaf_out,
                                   struct local_authority_fault *fault);
 
-/* Reads the certificate of the authority in a folder, whoever owns it;
- * facts_out may be NULL. 0; -ENOENT: there is none; -EACCES: others than the
- * folder's owner can write it; or another -errno. */
+/* Reads the certificate of the authority in a folder, which any user may own.
+ * facts_out may be NULL. Returns 0, -ENOENT if there is no certificate, -EACCES
+ * if users other than the folder's owner can write the file, or another
+ * -errno. */
 MUST_USE int local_authority_read(const char *folder,
                                   struct tls_authority_facts *facts_out,
                                   struct tls_pem *certificate_out,
                                   struct local_authority_fault *fault);
 
-/* Like local_authority_read(), in the open folder fd, named for messages. */
+/* Like local_authority_read(), but reads in the open folder fd; folder is used
+ * only in messages. */
 MUST_USE int local_authority_read_at(int fd, const char *folder,
                                      struct tls_authority_facts *facts_out,
                                      struct tls_pem *certificate_out,

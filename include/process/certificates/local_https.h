@@ -1,16 +1,17 @@
 /*
- * local_https - the certificate of --https if none is named: one signed by this
- * machine's own authority.
+ * local_https - the certificate of --https if no certificate is named. This
+ * machine's own authority signs it.
  *
- * It is a file like those that --certificate names, and is read, watched and
- * put in force like these; this module makes sure that the file exists and is
- * valid.
+ * The certificate lies in a file, which is read, watched and put in force like
+ * the files that --certificate names. This module makes sure that the file
+ * exists and is valid.
  *
- * Its folder and its names are found once, at the start: a confined server no
- * longer sees its home directory, nor the machine's addresses.
+ * The file's folder and the certificate's names are found once, at the start: a
+ * confined server no longer sees its home directory and the machine's
+ * addresses.
  *
- * Thread: the main thread's; waits for the file system.
- * Owns:   nothing but the struct's contents.
+ * Thread: used only by the main thread; waits for the file system.
+ * Owns:   only the struct's contents.
  */
 #ifndef PROCESS_CERTIFICATES_LOCAL_HTTPS_H
 #define PROCESS_CERTIFICATES_LOCAL_HTTPS_H
@@ -22,36 +23,41 @@
 #include "config/options.h"
 #include "io/tls/tls_names.h"
 
-/* Seconds between tries of a renewal, which is due a month before the end. */
+/* Seconds between two tries to renew the certificate. A renewal is due a month
+ * before the certificate ends. */
 enum { LOCAL_HTTPS_RENEW_S = 12 * 3600 };
 
 struct local_https {
-    char folder[PATH_MAX]; /* where the server reads and writes it */
+    char folder[PATH_MAX]; /* where the server has the file */
     char path[PATH_MAX];   /* the file with certificate and key */
     uid_t owner;           /* whose rights to files the server uses */
     struct tls_names names;
-    const char *paths[1]; /* path, as a list of options */
+    const char *paths[1]; /* has path, as a list for options */
 };
 
-/* Whether options need such a file: --https, and no certificate anywhere. */
+/* Whether options need this file: --https is on and no option names a
+ * certificate, or names of this machine are given. */
 bool local_https_is_wanted(const struct options *options);
 
-/* Puts the file into options, which https must outlive: where names of this
- * machine are given, or else at the top and in every site. False: no memory. */
+/* Puts the file into options, which https must outlive. If names of this
+ * machine are given, the file is added where these names are; otherwise at the
+ * top and in every site. Returns false if there is no memory. */
 MUST_USE bool local_https_put(struct local_https *https,
                               struct options *options);
 
-/* Makes or renews the file. before: the previous configuration's; NULL: at the
- * start. Returns EX_OK, or a status after a line on errors. */
+/* Makes or renews the file. before is the struct of the previous configuration;
+ * NULL at the start. Returns EX_OK, or a status of sysexits.h after one line on
+ * errors. */
 MUST_USE int local_https_open(struct local_https *https,
                               const struct options *options,
                               const struct local_https *before, FILE *errors);
 
-/* Only renews the file, while the server runs. */
+/* Renews the file if needed, while the server runs. Returns like
+ * local_https_open(). */
 MUST_USE int local_https_renew(const struct local_https *https, FILE *errors);
 
-/* Says how to trust the certificate, unless this machine's programs already
- * do. */
+/* Writes how to make this machine's programs trust the certificate, unless they
+ * trust it already. */
 void local_https_tell(const struct local_https *https, FILE *to);
 
 #endif

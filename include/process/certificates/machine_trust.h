@@ -1,8 +1,8 @@
 /*
- * machine_trust - whether the programs of this machine trust our authority.
- * Debian keeps a file for each authority that the machine's owner has added,
- * and a bundle of all, which programs read. update-ca-certificates makes the
- * bundle, which may be out of date.
+ * machine_trust - finds whether the programs of this machine trust our
+ * authority. Debian has a file for each authority that the machine's owner has
+ * added, and a bundle of all authorities, which programs read.
+ * update-ca-certificates makes the bundle, so the bundle may be out of date.
  *
  * Thread: any; waits for the file system.
  */

@@ -1,21 +1,24 @@
 /*
- * companion - the common part of small processes beside the server: they are
- * forked by it, speak with it through one socket, and do not outlive it.
+ * companion - the common part of the small processes beside the server. The
+ * server forks them and speaks with each through one socket; they do not
+ * outlive the server.
  *
- * Thread: the child's only one.
+ * Thread: the only thread of the child.
  */
 #ifndef PROCESS_COMPANION_COMPANION_H
 #define PROCESS_COMPANION_COMPANION_H
 
 #include <sys/types.h>
 
-/* Sets up the process: its name; no signal has an effect but SIGKILL, which
- * comes when server dies; no descriptor stays open but fd and other (-1: none).
- * Ends the process if server has died already. */
+/* Sets up the calling process, a child of server. The process gets this name,
+ * ignores the signals that the server handles, and gets SIGKILL when server
+ * dies. All descriptors are closed except fd and, unless it is -1, other; the
+ * standard descriptors become /dev/null. The process ends if server has died
+ * already. */
 void companion_settle(int fd, int other, const char *name, pid_t server);
 
 /* Sets handler for all signals that the server handles or ignores, and unblocks
- * them. */
+ * these signals. */
 void companion_set_signals(void (*handler)(int number));
 
 #endif

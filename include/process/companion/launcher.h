@@ -1,10 +1,11 @@
 /*
  * launcher - a small process beside the server that starts its successor.
  *
- * A confined server cannot exec, and a program that it started would stay
- * confined. So the launcher is forked earlier, with the rights and the
- * environment of the first server's start, and sleeps until it is told to start
- * the program anew; it does nothing else, and dies with the server.
+ * A confined server cannot exec, and a program started by it would stay
+ * confined. So the launcher is forked before, with the rights and the
+ * environment of the first server's start. The launcher sleeps until the server
+ * tells it to start the program anew; it does nothing else, and dies with the
+ * server.
  *
  *   server  -- order, descriptors -->  launcher  -- fork, exec -->  successor
  *      |                                   | <------ readiness -------- |
@@ -17,15 +18,17 @@
  * the launcher sleeps again.
  *
  * Invariant: the launcher may be root, and an attacker who takes the server
- *            over, or has its uid, can send any order. So the launcher does
- *            nothing that this uid could not do itself, except start the
- *            program at its path with the arguments and the environment of the
- *            first server's start. An order contains no text and opens nothing;
- *            its descriptors are only passed on. root_files.h limits what the
- *            successor does as root with files; privileges.c makes sure that
- *            nobody can change the program or the configuration.
+ *            over, or has the server's uid, can send any order. So the launcher
+ *            does nothing that this uid could not do itself, with one
+ *            exception: it starts the program at its path with the arguments
+ *            and the environment of the first server's start. An order contains
+ *            no text and opens nothing; the descriptors of an order are only
+ *            passed on. root_files.h limits what the successor does with files
+ *            as root. privileges.c makes sure that this uid cannot change the
+ *            program or the configuration.
  *
- * Thread: a process of its own; the messages of the two are below.
+ * Thread: the launcher is a process of its own. The messages between server and
+ *         launcher are below.
  */
 #ifndef PROCESS_COMPANION_LAUNCHER_H
 #define PROCESS_COMPANION_LAUNCHER_H
@@ -40,37 +43,37 @@ enum {
     LAUNCHER_STANDARD = 3, /* standard input, output and error */
     LAUNCHER_FDS_MAX = LAUNCHER_STANDARD + ACTIVATION_MAX + 2,
     LAUNCHER_WHY_MAX = 200,
-    LAUNCHER_READY_MS = 30000 /* time in which a new server must serve */
+    LAUNCHER_READY_MS = 30000 /* time limit for a new server to serve */
 };
 
 struct launcher_options {
     const char *program;
-    char *const *arguments; /* arguments of the program; ended by NULL */
+    char *const *arguments; /* the program's arguments, ended by NULL */
     int ready_ms;
     pid_t server;
 };
 
-/* Sent with descriptors: the standard three, the listeners, the pid file, the
- * keys of session tickets. */
+/* An order, which is sent with these descriptors: the standard three, the
+ * listeners, the pid file, the keys of session tickets. */
 struct launcher_order {
     uint32_t listener_count;
-    uint32_t tls_listeners; /* bits: which of the listeners speak TLS */
+    uint32_t tls_listeners; /* bit n is set if listener n speaks TLS */
     uint32_t has_pid_file;
     uint32_t has_tickets;
 };
 
 struct launcher_news {
-    pid_t pid;                  /* the successor; 0: there is none */
+    pid_t pid;                  /* the successor; 0 if there is none */
     char why[LAUNCHER_WHY_MAX]; /* why there is no successor */
 };
 
-/* Sends an order with its descriptors. Returns 1; 0: the other end is closed;
+/* Sends an order with its descriptors. Returns 1, 0 if the other end is closed,
  * or -errno. */
 int launcher_send(int fd, const struct launcher_order *order, const int *fds,
                   size_t count);
 
-/* Runs the launcher in a child of the server. fd: its end of a pair of
- * SOCK_SEQPACKET. */
+/* Runs the launcher in a child of the server. fd is the launcher's end of a
+ * socket pair (SOCK_SEQPACKET). */
 _Noreturn void launcher_run(int fd, const struct launcher_options *options);
 
 #endif

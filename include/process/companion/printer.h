@@ -1,29 +1,34 @@
 /*
- * printer - a small process that writes the output of a server that is no
- * longer root to root's terminal.
+ * printer - a small process that writes a server's output to root's terminal,
+ * for a server that is no longer root.
  *
- * Such a server may be taken over by an attacker, and a terminal obeys control
- * sequences written to it. So the server writes its output and errors to a
- * pipe, and has no other way; the printer lets only text through:
+ * An attacker may take such a server over, and a terminal obeys control
+ * sequences that are written to it. So the server has no descriptor of the
+ * terminal: its output and errors go to a pipe, and the printer lets only text
+ * through:
  *
  *   server, successors -- pipe -->  printer, as the server's user  --> terminal
  *
- * The printer ends when the pipe's last writer has ended.
+ * The printer ends when the last process that has the pipe for writing has
+ * ended.
  *
- * Thread: the main thread's, as root, while there is no other.
+ * Thread: used only by the main thread, as root, before there are other
+ *         threads.
  */
 #ifndef PROCESS_COMPANION_PRINTER_H
 #define PROCESS_COMPANION_PRINTER_H
 
 #include "confine/identity.h"
 
-/* Starts one for output and errors that go to a terminal. 0 or -errno. */
+/* Starts a printer for standard output and standard error if these are
+ * terminals. Returns 0 or -errno. */
 MUST_USE int printer_open(const struct identity *identity);
 
-/* Whether this process's errors go through a printer. */
+/* Whether this process's standard error goes through a printer. */
 bool printer_has_errors(void);
 
-/* Runs the printer, from input to output, which it owns. Public for tests. */
+/* Runs the printer until input ends: copies input to output, as text. Public
+ * for tests. */
 void printer_run(int input, int output);
 
 #endif

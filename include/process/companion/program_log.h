@@ -3,13 +3,13 @@
  * the server's log, line by line.
  *
  * The program runs as the server's user, and other processes of that user can
- * take it over. So it writes to a pipe: nothing reaches the place of the
- * server's messages, perhaps root's terminal, that the log would not have
- * written.
+ * take the program over. So the program writes to a pipe, and only lines that
+ * the log has checked reach the server's standard error, which may be root's
+ * terminal.
  *
- * Invariant: a line is no longer than PROGRAM_LOG_LINE_MAX; the rest of it is
- *            dropped, and so are floods of lines.
- * Thread:    one.
+ * Invariant: a line is no longer than PROGRAM_LOG_LINE_MAX: the rest of a
+ *            longer line is dropped. Too many lines at a time are dropped, too.
+ * Thread:    one thread.
  * Owns:      both ends of the pipe.
  */
 #ifndef PROCESS_COMPANION_PROGRAM_LOG_H
@@ -21,20 +21,21 @@
 enum { PROGRAM_LOG_LINE_MAX = 800 };
 
 struct program_log {
-    int fd;    /* watched for reading */
-    int given; /* the program's end */
+    int fd;    /* the reading end; watch for reading */
+    int given; /* the writing end, for the program */
     struct log_limit limit;
     size_t len;
-    char line[PROGRAM_LOG_LINE_MAX]; /* an incomplete line */
+    char line[PROGRAM_LOG_LINE_MAX]; /* the beginning of an incomplete line */
 };
 
-/* 0 or -errno. */
+/* Opens the pipe. Returns 0 or -errno. */
 MUST_USE int program_log_open(struct program_log *log);
 
-/* Logs all lines that have come; does not wait for more. */
+/* Logs the lines that have come, without waiting for more. */
 void program_log_pass(struct program_log *log);
 
-/* Logs all lines after the program has ended, with the last, incomplete one. */
+/* Logs all remaining lines after the program has ended, even an incomplete last
+ * line. */
 void program_log_pass_last(struct program_log *log);
 
 void program_log_close(struct program_log *log);

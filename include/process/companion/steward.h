@@ -1,17 +1,19 @@
 /*
  * steward - a small process beside the server that keeps sprintd-acme running,
- * the program that obtains certificates: it starts the program, again when it
- * has died or the configuration has changed, and ends with the server.
+ * the program that obtains certificates. The steward starts the program, and
+ * starts it again when it has died or the configuration has changed. The
+ * steward ends with the server.
  *
- * The program lies in the server's own folder, and gets the server's arguments:
- * it reads the configuration itself. It tells the server when there is a new
- * certificate.
+ * The program lies in the folder of the server's own program. It gets the
+ * server's arguments and reads the configuration itself. It tells the server
+ * when there is a new certificate.
  *
  *   server -- r: read the configuration again --> steward -- starts --> program
  *      | <--------------- c: there is a new certificate ------------------- |
  *
- * Thread: the main thread's; opened while there is no other.
- * Owns:   the process, and that of the program.
+ * Thread: used only by the main thread, which opens the steward before there
+ *         are other threads.
+ * Owns:   the steward's process and the program's process.
  */
 #ifndef PROCESS_COMPANION_STEWARD_H
 #define PROCESS_COMPANION_STEWARD_H
@@ -24,16 +26,16 @@
 #define STEWARD_PROGRAM "sprintd-acme"
 
 struct steward {
-    int fd; /* -1: no steward */
+    int fd; /* -1 without a steward */
     pid_t pid;
 };
 
-/* Finds the program, which lies beside this one. Returns 0 or -errno. */
+/* Finds the path of sprintd-acme. Returns 0 or -errno. */
 MUST_USE int steward_find_program(char path[PATH_MAX]);
 
-/* arguments: the server's, ended by NULL. To be called after rights were given
- * up, and before the sandbox is entered. Returns 0; -ENOENT: there is no such
- * program; or another -errno. */
+/* Starts the steward. arguments are the server's, ended by NULL. To be called
+ * after rights were given up, and before the sandbox is entered. Returns 0,
+ * -ENOENT if sprintd-acme does not exist, or another -errno. */
 MUST_USE int steward_open(struct steward *steward, char *const *arguments);
 
 /* Makes the program read the configuration again. */
@@ -42,7 +44,7 @@ void steward_reload(const struct steward *steward);
 /* Whether the program has reported a new certificate since the last call. */
 MUST_USE bool steward_has_news(struct steward *steward);
 
-/* Ends the steward and its program. A zeroed struct has neither. */
+/* Ends the steward and the program. Does nothing for a zeroed struct. */
 void steward_close(struct steward *steward);
 
 #endif

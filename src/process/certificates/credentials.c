@@ -47,7 +47,7 @@ static int read_certificates(const struct credentials *credentials,
 
 /* --- Keys of tickets ----------------------------------------------------- */
 
-/* Writes the keys to a pipe, which has room for them. */
+/* The keys go through a pipe, which is large enough for them. */
 int credentials_hand_on(const struct credentials *credentials)
 {
     char state[TLS_TICKETS_STATE_MAX];
@@ -69,8 +69,7 @@ int credentials_hand_on(const struct credentials *credentials)
     return -1;
 }
 
-/* Takes over the keys of the server that this one replaces, if it has passed
- * any on. */
+/* Takes over the ticket keys that the earlier server has handed on, if any. */
 static void inherit_tickets(struct tls_tickets *tickets)
 {
     const char *text = getenv(CREDENTIALS_TICKETS_VARIABLE);
@@ -113,7 +112,7 @@ static const struct managed_certificate *find_managed(
     return NULL;
 }
 
-/* Adds a name; if there are too many, the list is cut. */
+/* Adds a name to facts->names, which is cut if it gets too long. */
 static void add_name(struct stats_certificate_facts *facts, const char *name)
 {
     size_t len = strlen(facts->names);
@@ -148,7 +147,7 @@ static void read_facts(const struct options *options,
     memcpy(facts->error, told.error, sizeof(told.error));
 }
 
-/* The sites stay the same when files are read again. */
+/* A generation's sites do not change when files are read again. */
 void credentials_note(struct credentials *credentials)
 {
     struct stats_certificate_facts facts;
@@ -181,7 +180,8 @@ static bool open_stats(struct credentials *credentials)
 
 /* --- Coming and going ---------------------------------------------------- */
 
-/* Prepares --https before certificates are read, since it makes one file. */
+/* Makes the file of --https if it is wanted. To be called before certificates
+ * are read. Returns a status of sysexits.h. */
 static int open_https(struct credentials *credentials, struct options *options,
                       const struct credentials *before, FILE *errors)
 {
@@ -203,10 +203,10 @@ static int open_https(struct credentials *credentials, struct options *options,
     return status;
 }
 
-/* Makes the folder of managed certificates, which the server only reads. If
- * that fails, clients get placeholders, and sprintd-acme reports it. A
- * sprintd-acme started by somebody else may run as another user, who makes the
- * folder. */
+/* Makes the folder of managed certificates, in which the server only reads. If
+ * this fails, clients get placeholders, and sprintd-acme reports the failure.
+ * If the server does not start sprintd-acme, the program may run as another
+ * user, who then makes the folder. */
 static void make_managed_folder(const struct options *options)
 {
     struct local_authority_fault fault;

@@ -22,7 +22,7 @@ enum {
     FOLDER_MODE = 0700,
     FILE_MODE = 0600,
     PEM_BYTES_MAX = 64 * 1024,
-    HOST_BYTES_MAX = 40 /* bytes besides the authority's fixed words */
+    HOST_BYTES_MAX = 40 /* the host's part of the authority's name */
 };
 
 __attribute__((format(printf, 3, 4))) static int tell(
@@ -44,8 +44,8 @@ static int tell_of(struct local_authority_fault *fault, int err,
 
 /* --- The folder ---------------------------------------------------------- */
 
-/* Returns the home directory of the user whose rights to files are used. HOME
- * is that of the user who started the process. */
+/* Returns the home directory of the user whose rights to files are used, or
+ * NULL. HOME is valid only if this user started the process. */
 static const char *home_of_user(void)
 {
     const char *home = getenv("HOME");
@@ -82,8 +82,8 @@ int local_authority_find_folder(char folder[PATH_MAX],
                                  "long");
 }
 
-/* Whether no other user can redirect path for root. It may end in a file, a
- * directory, or nothing yet. */
+/* Whether no other user can redirect path for root. path may be a file, a
+ * directory, or not exist yet. */
 static bool is_safe_for_root(const char *path)
 {
     struct safe_path at;
@@ -94,7 +94,7 @@ static bool is_safe_for_root(const char *path)
     return err != -EPERM;
 }
 
-/* Makes a directory of the path, unless it exists. */
+/* Makes the directory path, unless it exists. Returns 0 or -errno. */
 static int make_step(const char *path, struct local_authority_fault *fault)
 {
     if (identity_file_user() == 0 && !is_safe_for_root(path))
@@ -147,8 +147,8 @@ static int open_folder(const char *folder, struct stat *st_out,
     return tell(fault, err, "'%s': %s", folder, strerror(-err));
 }
 
-/* Opens the folder for keys, which nobody else may have used. Returns a
- * descriptor or -errno. */
+/* Opens the folder for keys. Refuses a folder that other users can enter.
+ * Returns a descriptor or -errno. */
 static int open_private_folder(const char *folder, uid_t owner,
                                struct local_authority_fault *fault)
 {
@@ -183,7 +183,8 @@ static struct tls_authority *create(int64_t now_s)
     return tls_authority_create(name, now_s);
 }
 
-/* Makes the authority. 0 or -errno; -EEXIST: another server just has. */
+/* Makes the authority. Returns 0 or -errno; -EEXIST if another server has just
+ * made one. */
 static int make(int fd, int64_t now_s)
 {
     struct tls_authority *authority = create(now_s);
@@ -198,7 +199,7 @@ static int make(int fd, int64_t now_s)
     return err;
 }
 
-/* Reads the authority, or makes one. */
+/* Reads the authority, which is made if there is none. Returns 0 or -errno. */
 static int read_or_make(int fd, uid_t owner, int64_t now_s,
                         struct small_file *file)
 {
@@ -212,9 +213,10 @@ static int read_or_make(int fd, uid_t owner, int64_t now_s,
     return whole_file_read(fd, authority_name, owner, PEM_BYTES_MAX, file);
 }
 
-/* Refuses a file that others can write, since they may have put another
- * authority there. A file that others can read is logged, since they may have
- * the key, and made private. Returns 0, -EACCES or another -errno. */
+/* Refuses a file that other users can write, since they may have written
+ * another authority to it. A file that other users can read is logged, since
+ * they may have the key, and is made private. Returns 0, -EACCES or another
+ * -errno. */
 static int guard(int fd, const char *folder, const struct stat *st)
 {
     if (st->st_mode & (S_IWGRP | S_IWOTH))
@@ -307,7 +309,8 @@ static int publish(const struct tls_authority *authority, int fd, uid_t owner,
     return err;
 }
 
-/* Reads the existing leaf, if it is still valid. Returns 0 or -ENOENT. */
+/* Reads the existing certificate for names, if it is still valid. Returns 0 or
+ * -ENOENT. */
 static int take_leaf(const struct tls_authority *authority, int fd, uid_t owner,
                      const struct tls_names *names, int64_t now_s,
                      struct tls_pem *leaf_out)
@@ -367,8 +370,8 @@ int local_authority_leaf(const char *folder, uid_t owner,
 
 /* --- Looking ------------------------------------------------------------- */
 
-/* Reads the certificate, if it is the folder owner's, and nobody else can write
- * it. */
+/* Reads the authority's certificate. Refuses a file that the folder's owner
+ * does not own, or that others can write. Returns 0 or -errno. */
 static int read_certificate(int fd, struct small_file *file)
 {
     struct stat st;

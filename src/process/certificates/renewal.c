@@ -7,12 +7,13 @@
 #include "process/server_priv.h"
 
 enum {
-    /* Files must be unchanged at two checks before they are read: a renewal may
-     * not have written its key yet. So a change counts after 20 s or a little
-     * more. */
+    /* Time between two checks of the files. Changed files are read only if they
+     * are the same at the next check, since a renewal may not have written the
+     * key yet. So a change is noticed after 10 to 20 s. */
     LOOK_MS = 10000,
-    /* Files that could not be read are tried again after this time, then after
-     * twice as long each time: there may have been no descriptor or memory. */
+    /* Files that could not be read are tried again after this time, since a
+     * descriptor or memory may have been lacking. The time doubles after each
+     * failure. */
     AGAIN_MS = 60000,
     AGAIN_MAX_MS = 24 * 3600 * MS_PER_S,
     WARN_S = 24 * 3600,
@@ -30,8 +31,8 @@ static void log_text(char *text)
             log_error("%s", line);
 }
 
-/* Puts new certificates in force, once the workers have them. If these lack the
- * memory, the old ones stay. */
+/* Puts new certificates in force. If the workers lack the memory for them, the
+ * old certificates stay. */
 static void put_in_force(struct server *server, struct certificates *read)
 {
     struct credentials *credentials =
@@ -39,7 +40,7 @@ static void put_in_force(struct server *server, struct certificates *read)
     struct certificates *other = credentials_replace(credentials, read);
 
     if (worker_pool_change(server, server->generation) == 0) {
-        (void)!worker_pool_await(server); /* busy workers follow later */
+        (void)!worker_pool_await(server); /* busy workers change later */
         log_notice("certificates: read again, as their files have changed");
     } else {
         other = credentials_replace(credentials, other);
@@ -116,8 +117,8 @@ void renewal_take_news(struct server *server)
     read_again(server);
 }
 
-/* Renews the file of --https when it is due; then it counts as changed, like
- * any other. */
+/* Renews the file of --https when it is due. The renewed file is then noticed
+ * and read like any other changed file. */
 static void renew_https(struct renewal *renewal,
                         const struct local_https *https, uint64_t now_ms)
 {
@@ -134,7 +135,8 @@ static void renew_https(struct renewal *renewal,
 
 /* --- What is told -------------------------------------------------------- */
 
-/* Whether an earlier site has the same certificate: each is reported once. */
+/* Whether an earlier site has the same certificate. Each certificate is
+ * reported once. */
 static bool is_told(const struct certificates *certificates, size_t number,
                     const char *path)
 {
@@ -199,7 +201,7 @@ int renewal_tick(struct server *server, uint64_t now_ms)
     credentials_note(credentials);
     if (!renewal->has_told)
         tell_closed(renewal, credentials->certificates);
-    /* The time has come, or the clock was set back. */
+    /* It is time to warn, or the clock was set back. */
     if (now_s >= renewal->warn_at_s || renewal->warn_at_s - now_s > WARN_S) {
         renewal->warn_at_s = now_s + WARN_S;
         warn(credentials->certificates, now_s);

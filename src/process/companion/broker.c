@@ -22,11 +22,11 @@ struct broker_request {
 };
 
 struct broker_answer {
-    int32_t result; /* 0: success, with a descriptor if one was asked for */
+    int32_t result; /* 0, with a descriptor if one was asked for; or -errno */
 };
 
 union rights {
-    struct cmsghdr header; /* aligns room */
+    struct cmsghdr header; /* makes room aligned */
     char room[CMSG_SPACE(sizeof(int))];
 };
 
@@ -34,16 +34,16 @@ enum { SOCKETS_MAX = 16, SOCKET_PATH_MAX = 108 };
 
 /* The data of the broker's process. */
 struct table {
-    const struct broker *broker; /* has the list */
+    const struct broker *broker; /* has the list of paths */
     struct broker_options options;
     pid_t server;
-    /* Sockets that were made here, and so may be removed. */
+    /* The sockets that the broker has made, and so may remove. */
     char made[SOCKETS_MAX][SOCKET_PATH_MAX];
 };
 
 /* --- What is on the list ------------------------------------------------- */
 
-/* Whether both paths lie in one directory, spelled the same. */
+/* Whether both paths name files in the same directory; compares the texts. */
 static bool is_beside(const char *one, const char *other)
 {
     const char *slash = strrchr(one, '/');
@@ -69,7 +69,7 @@ static bool permits(const struct broker_path *listed, enum file_need need,
         return listed->need == FILE_PID ? strcmp(listed->path, path) == 0
                                         : listed->need == FILE_LISTEN &&
                                               is_beside(listed->path, path);
-    case FILE_PID: /* only the server itself may, at its start */
+    case FILE_PID: /* only the server itself may do this, at its start */
     case FILE_PRIVATE:
     case FILE_LISTEN_PRIVATE:
         break;
@@ -105,8 +105,8 @@ static int open_file(const char *path, int flags)
     return fd == -1 ? -errno : fd;
 }
 
-/* Finds the entry of the socket made at path, or NULL; for the path "", a free
- * entry. */
+/* Finds the entry of the socket that the broker has made at path. Finds a free
+ * entry if path is "". Returns NULL if there is none. */
 static char *find_made(struct table *table, const char *path)
 {
     for (size_t i = 0; i < SOCKETS_MAX; i++)
@@ -115,8 +115,8 @@ static char *find_made(struct table *table, const char *path)
     return NULL;
 }
 
-/* Whether path may be used. The server's request alone does not count, since
- * the server may have been taken over. */
+/* Whether a socket at path is listed or configured. The server's request alone
+ * is not enough, since the server may have been taken over. */
 static bool is_wanted(const struct table *table, const char *path)
 {
     const struct broker_options *options = &table->options;
@@ -126,8 +126,8 @@ static bool is_wanted(const struct table *table, const char *path)
             options->is_configured(options->context, path));
 }
 
-/* Whether the socket at path is another user's, even if nobody listens there
- * now: its service may come back. */
+/* Whether the socket at path belongs to another user. It must stay even if
+ * nobody listens there now, since its service may come back. */
 static bool is_of_others(const char *path)
 {
     struct stat st;
@@ -151,11 +151,12 @@ static int open_socket(struct table *table, const char *path)
     err = listener_open_unix(&listener, path);
     if (err != 0)
         return err;
-    memcpy(remembered, path, strlen(path) + 1); /* it fits a socket's address */
+    /* the path fits: listener_open_unix() has checked its length */
+    memcpy(remembered, path, strlen(path) + 1);
     return listener.fd;
 }
 
-/* Writes the server's number into the pid file. */
+/* Writes the server's number into the pid file. Returns 0 or -errno. */
 static int write_number(const struct table *table)
 {
     return table->options.number_fd == -1
@@ -163,7 +164,8 @@ static int write_number(const struct table *table)
                : pid_file_put(table->options.number_fd, table->server);
 }
 
-/* Removes a socket that was listed or made here, or the listed pid file. */
+/* Removes a socket that is listed or that the broker has made, or the listed
+ * pid file. Returns 0 or -errno. */
 static int remove_file(struct table *table, const char *path)
 {
     const struct broker *broker = table->broker;
@@ -215,7 +217,8 @@ static int obey(struct table *table, const struct broker_request *request)
     return -EACCES;
 }
 
-/* Sends an answer, with fd unless it is -1. False: that failed. */
+/* Sends an answer, with fd unless fd is -1. Returns false if the answer could
+ * not be sent. */
 static bool send_answer(int to, int result, int fd)
 {
     struct broker_answer answer = {.result = result};
@@ -262,8 +265,8 @@ static _Noreturn void run(struct table *table, int end)
 
 /* --- The server's side --------------------------------------------------- */
 
-/* Reads the broker's answer. Returns the descriptor that came with it, 0, or
- * -errno. */
+/* Reads the broker's answer. Returns the descriptor that came with the answer,
+ * 0 if none came, or -errno. */
 static int receive_answer(int from)
 {
     struct broker_answer answer;
@@ -283,7 +286,7 @@ static int receive_answer(int from)
     if (got != sizeof(answer))
         return got == -1 ? -errno : -EPIPE;
     if (message.msg_flags & MSG_CTRUNC)
-        return -EMFILE; /* a descriptor came, and there was no room for it */
+        return -EMFILE; /* this process had no room for the descriptor */
     header = CMSG_FIRSTHDR(&message);
     if (!header)
         return answer.result;

@@ -21,14 +21,14 @@
 enum {
     NO_EXEC = 127,
     NUMBER_MAX = 12,
-    LINGER_MS = 5000, /* time for a failed server to tidy up */
+    LINGER_MS = 5000, /* how long a failed server may tidy up */
     LINGER_STEP_MS = 10
 };
 
 /* --- Orders -------------------------------------------------------------- */
 
 union rights {
-    struct cmsghdr header; /* aligns room */
+    struct cmsghdr header; /* makes room aligned */
     char room[CMSG_SPACE(LAUNCHER_FDS_MAX * sizeof(int))];
 };
 
@@ -55,7 +55,8 @@ int launcher_send(int fd, const struct launcher_order *order, const int *fds,
     return errno == EPIPE ? 0 : -errno;
 }
 
-/* Receives an order. Returns 1; 0: the other end is closed; or -errno. */
+/* Receives an order with its descriptors. Returns 1, 0 if the other end is
+ * closed, or -errno. */
 static int receive(int fd, struct launcher_order *order,
                    int fds[LAUNCHER_FDS_MAX], size_t *count_out)
 {
@@ -64,7 +65,8 @@ static int receive(int fd, struct launcher_order *order,
     struct msghdr message = {.msg_iov = &data,
                              .msg_iovlen = 1,
                              .msg_control = rights.room,
-                             /* CMSG_SPACE() might have room for one more. */
+                             /* CMSG_SPACE() might have room for one more
+                              * descriptor. */
                              .msg_controllen = CMSG_LEN(LAUNCHER_FDS_MAX *
                                                         sizeof(int))};
     struct cmsghdr *header;
@@ -144,8 +146,9 @@ static void set_environment(const struct launcher_order *order, const int *fds,
         hand_on(*fds, CREDENTIALS_TICKETS_VARIABLE);
     if (getenv("LISTEN_FDS"))
         setenv(ACTIVATION_ORIGIN, "1", 1);
-    /* These variables were meant for the first server. Those of the watchdog
-     * stay, since the successor continues the service. */
+    /* The successor must not see these variables, which were meant for the
+     * first server. The watchdog's variables stay, since the successor
+     * continues the service. */
     unsetenv("LISTEN_PID");
     unsetenv("LISTEN_FDS");
     unsetenv("LISTEN_FDNAMES");
@@ -169,8 +172,8 @@ static _Noreturn void become(const struct launcher_options *options,
 
 /* --- The launcher -------------------------------------------------------- */
 
-/* Returns the status, as from waitpid(2), of an ending process; it is killed
- * after linger_ms. */
+/* Waits for the end of a process, which is killed after linger_ms. Returns its
+ * status as from waitpid(2). */
 static int wait_end(pid_t pid, int linger_ms)
 {
     uint64_t end_ns = now_read_ns() + (uint64_t)linger_ms * NS_PER_MS;
@@ -204,7 +207,7 @@ static void describe_end(struct launcher_news *news, int status)
                  WEXITSTATUS(status));
 }
 
-/* Waits for the successor to serve; news say how that went. */
+/* Waits until the successor serves or has failed; sets news accordingly. */
 static void watch(int fd, const struct launcher_options *options, pid_t pid,
                   int ready_fd, struct launcher_news *news)
 {
@@ -285,7 +288,8 @@ void launcher_run(int fd, const struct launcher_options *options)
         for (size_t i = 0; i < count; i++)
             close(fds[i]);
         if (send(fd, &news, sizeof(news), MSG_NOSIGNAL) == -1) {
-            if (news.pid > 0) /* the server has ended on request */
+            /* the server was told to end, so the successor must end, too */
+            if (news.pid > 0)
                 kill(news.pid, SIGTERM);
             _exit(EX_OK);
         }

@@ -19,7 +19,8 @@ static bool has_errors; /* written while there is only one thread */
 
 /* --- The process --------------------------------------------------------- */
 
-/* Counts the bytes at the end that may begin an incomplete character. */
+/* Returns how many bytes at the end of text may be the beginning of an
+ * incomplete UTF-8 character. */
 static size_t count_begun(const char *text, size_t len)
 {
     for (size_t back = 1; back < CHARACTER_BYTES && back <= len; back++) {
@@ -34,8 +35,8 @@ static size_t count_begun(const char *text, size_t len)
     return 0;
 }
 
-/* Writes text; what the output does not take at once is dropped, so that nobody
- * waits for the terminal. */
+/* Writes text. The part that the output does not take at once is dropped, so
+ * that nobody waits for the terminal. */
 static void put(int output, const char *text, size_t len)
 {
     while (len > 0) {
@@ -74,8 +75,9 @@ void printer_run(int input, int output)
     put(output, text, begun);
 }
 
-/* Runs the printer. It is nobody's child, since the server may end first, and
- * other processes of that user cannot reach its descriptors. */
+/* Becomes the printer. The printer is no child of the server, which may end
+ * before the printer. The printer is not dumpable, so other processes of the
+ * same user cannot reach its descriptors. */
 static _Noreturn void be_printer(int input, int terminal,
                                  const struct identity *identity)
 {
@@ -95,7 +97,8 @@ static _Noreturn void be_printer(int input, int terminal,
 
 /* --- The server's side --------------------------------------------------- */
 
-/* Forks the printer. Returns 0 or -errno. */
+/* Forks the printer by way of a child that ends at once. Returns 0 or
+ * -errno. */
 static int fork_printer(int input, int terminal,
                         const struct identity *identity)
 {
@@ -115,7 +118,8 @@ static int fork_printer(int input, int terminal,
     return status == 0 ? 0 : -EAGAIN;
 }
 
-/* Starts the printer for fd, a terminal. Returns 0 or -errno. */
+/* Starts a printer for fd, which is a terminal, and makes fd the pipe to the
+ * printer. Returns 0 or -errno. */
 static int start(int fd, const struct identity *identity)
 {
     int ends[2];

@@ -9,18 +9,18 @@
 #include "base/units.h"
 
 enum {
-    TURN_BYTES = 16384, /* per call; then others have their turn */
+    TURN_BYTES = 16384, /* per call, so that other work is not delayed */
     LINES_AT_ONCE = 100,
-    LINE_MS = 100 /* at most one line per so many ms, on average */
+    LINE_MS = 100 /* on average, at most one line per LINE_MS */
 };
 
-#define NAME "acme: " /* put before each line */
+#define NAME "acme: " /* precedes each line */
 
 /* --- Lines --------------------------------------------------------------- */
 
-/* Takes the level off a line, which the program's own log_write() puts first.
- * Lines without a level, from a library or a command that the program runs, are
- * warnings: they are seldom good news. */
+/* Takes the level from the beginning of a line, where the program's log_write()
+ * has put it. Lines without a level come from a library or from a command that
+ * the program runs. They count as warnings, since they seldom are good news. */
 static enum log_level take_level(struct bytes *line)
 {
     const struct bytes own = BYTES("sprintd: ");
@@ -84,7 +84,8 @@ int program_log_open(struct program_log *log)
         return -errno;
     log->fd = ends[0];
     log->given = ends[1];
-    /* Only this end: the program may wait at its own. */
+    /* Only the reading end does not block: the program may wait when it
+     * writes. */
     if (fcntl(log->fd, F_SETFL, O_NONBLOCK) == 0)
         return 0;
     err = -errno;

@@ -23,14 +23,14 @@
 #include "process/upgrade.h"
 
 enum {
-    AGAIN_MS = 1000, /* pause after it has died, then doubled */
+    AGAIN_MS = 1000, /* pause before the next start, then doubled */
     AGAIN_MAX_MS = 60000,
-    WELL_MS = 60000 /* after so long, the pause starts anew */
+    WELL_MS = 60000 /* after a run this long, the pause is AGAIN_MS */
 };
 
 /* The data of the steward's process. */
 struct kept {
-    int end; /* its end of the socket to the server */
+    int end; /* the steward's end of the socket to the server */
     pid_t pid;
     char program[PATH_MAX];
     char **arguments;
@@ -64,8 +64,8 @@ static void start(struct kept *kept)
         become(kept, steward);
 }
 
-/* Ends the program, which needs no tidying up: its work can be interrupted
- * anywhere. */
+/* Kills the program, whose work can be interrupted anywhere without harm, and
+ * logs its last lines. */
 static void end(struct kept *kept)
 {
     if (kept->pid <= 0)
@@ -82,9 +82,9 @@ static uint64_t read_ms(void)
     return now_read_ns() / NS_PER_MS;
 }
 
-/* Waits until the program has died or written, the server has sent something,
- * or pause_ms are over. Without a descriptor of the program its death wakes
- * nobody, so the wait is short then. */
+/* Waits until the program has died or written a line, the server has sent a
+ * message, or pause_ms are over. If pidfd_open() fails, the program's death
+ * does not end the wait, so the wait is short then. */
 static void wait_for(struct kept *kept, int pause_ms)
 {
     int pidfd = kept->pid > 0 ? pidfd_open(kept->pid, 0) : -1;
@@ -110,13 +110,14 @@ static void wait_for(struct kept *kept, int pause_ms)
 static _Noreturn void keep(struct kept *kept, pid_t server)
 {
     int pause_ms = AGAIN_MS;
-    /* The program's lines go where the server's own log goes. */
+    /* The program's lines go to the server's own standard error. */
     int errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     int err;
 
-    /* Unlike the server, this program can be taken over by other processes of
-     * the same user. So it leaves the terminal: it can neither write to it, nor
-     * insert input as if the user had typed it. */
+    /* Other processes of the same user can take the program over, unlike the
+     * server. So the steward and the program leave the session's terminal, to
+     * which they could otherwise write, or insert input as if the user had
+     * typed it. */
     setsid();
     companion_settle(kept->end, errors, "sprintd-steward", server);
     if (errors != -1)
@@ -158,7 +159,8 @@ int steward_find_program(char path[PATH_MAX])
     return access(path, X_OK) == 0 ? 0 : -errno;
 }
 
-/* Returns "sprintd-acme run", with the server's arguments. */
+/* Returns the arguments "sprintd-acme run", followed by the server's arguments.
+ * Returns NULL if there is no memory. */
 static char **make_arguments(char *const *arguments)
 {
     static char program[] = STEWARD_PROGRAM;
