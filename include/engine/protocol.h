@@ -121,7 +121,7 @@ struct session_context {
                                   stderr */
 };
 
-/* How often a client from which nothing is read is looked at, whether it is
+/* How often it is checked whether a client, from which nothing is read, is
  * gone. */
 enum { SESSION_LOOK_MS = 1000 };
 

@@ -58,7 +58,8 @@ struct what_if {
     struct heap heap;
 };
 
-/* A mark is embedded in a connection, and tells its job. */
+/* A mark is embedded in a connection, and says which job is the
+ * connection's. */
 struct what_if_mark {
     uint32_t sample;
     uint32_t at;

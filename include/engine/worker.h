@@ -89,8 +89,8 @@ struct worker_options {
     size_t store_count;                /* WORKER_STORES_MAX at most */
     struct cache_store *cache; /* for answers of proxies, shared by all workers
                                   and outliving them; NULL: none */
-    struct kv_options kv;      /* of each store; the worker fills in what is
-                                  each worker's or store's own */
+    struct kv_options kv;      /* options of each store; the worker fills in
+                                  what is each worker's or store's own */
     const struct access_log *access_log;
     struct stats *stats; /* borrowed, this worker's */
     bool is_profiled;    /* --profile: its time is sampled */

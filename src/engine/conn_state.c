@@ -64,7 +64,8 @@ static void limit_by_session(struct conn *conn, enum session_wait wait)
     conn_limit(conn, conn->session.protocol->limit(&conn->session, wait));
 }
 
-/* The events to watch for on the socket while an answer is on its way. */
+/* Returns the events to watch for on the socket while an answer is on its
+ * way. */
 static int events_beside(const struct conn *conn)
 {
     switch ((enum session_beside)conn->session.beside) {

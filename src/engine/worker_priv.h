@@ -25,8 +25,8 @@ struct worker_proxies {
     struct cached *cached[WORKER_PROXIES_MAX];  /* NULL: the proxy has no
                                                    cache */
     struct proxied proxied[WORKER_PROXIES_MAX]; /* as the sites know them */
-    /* The probes, which only the first worker has; until another service
-     * follows. */
+    /* The probes of upstream servers. Only the first worker has probes, until
+     * another service follows. */
     struct upstream_probe *probes[WORKER_PROXIES_MAX];
     bool needs_resolver;
     struct tls_connector *tls; /* NULL: no upstream server speaks TLS */

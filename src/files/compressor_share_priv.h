@@ -32,7 +32,7 @@ enum {
 
 /* All zero at the beginning. */
 struct compressor_share {
-    uint64_t looked_ns; /* when looked last */
+    uint64_t looked_ns; /* time of the last look */
     uint64_t others_ns; /* processor time of others until then */
     int64_t left_ns;    /* left for slow orders; below 0: overdrawn */
     unsigned running;   /* slow orders that run and count */

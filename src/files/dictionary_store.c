@@ -34,7 +34,7 @@ struct dictionary_store {
     /* The next two are used by the thread alone. */
     struct codec_meter meter;
     bool has_told; /* it was logged that nothing can be kept */
-    /* This does not change. */
+    /* The folder's descriptor, which does not change. */
     int folder;
 };
 

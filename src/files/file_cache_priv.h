@@ -39,7 +39,8 @@ uint64_t file_folders_look(struct file_folders *folders,
 struct file_cache {
     struct file_cache_options options;
     const struct now *now;
-    uint64_t seed;                /* of the hash, as clients choose the paths */
+    uint64_t seed;                /* random, for the hash, as clients choose
+                                     paths */
     struct evict *resident;       /* entries that are in memory alone */
     struct evict *opened;         /* entries that keep a descriptor */
     struct miniature *miniature;  /* models other sizes of resident; NULL:

@@ -2,13 +2,13 @@
  * file_entry_priv - how entries of the file cache are made and freed. Each file
  * calls only those listed below it:
  *
- *   file_delta.c    entries of deltas (file_cache_priv.h)
- *   file_variant.c  entries of compressed variants (file_cache_priv.h)
+ *   file_delta.c    has deltas made, and their entries (file_cache_priv.h)
+ *   file_variant.c  has variants made, and their entries (file_cache_priv.h)
  *   file_cache.c    keeps entries: finds them, checks them, lets them go
  *   file_folders.c  whether siblings may have come or gone (file_cache_priv.h)
  *   file_entry.c    makes entries, opens and reads their files, and frees them
- *   file_head.c     the heads of entries, written ahead
- *   file_etag.c     their ETags, and which name a version
+ *   file_head.c     writes the heads of entries ahead
+ *   file_etag.c     writes ETags, and finds those that name a version
  */
 #ifndef FILES_FILE_ENTRY_PRIV_H
 #define FILES_FILE_ENTRY_PRIV_H

@@ -102,7 +102,8 @@ struct link_line {
     _Atomic uint64_t passing;             /* its bytes that come through, a
                                              second */
     _Atomic uint64_t standing;            /* its bytes in a remote queue */
-    _Atomic uint64_t looked_ns;           /* when these three were measured */
+    _Atomic uint64_t looked_ns;           /* when flight, passing and standing
+                                             were measured */
     _Atomic uint64_t handed;              /* bytes on the wire since the start,
                                              without unsent ones */
     _Atomic uint64_t last_fd;             /* descriptor of the flow that was
@@ -120,7 +121,7 @@ struct link_line {
     _Atomic uint64_t clients;             /* clients that wait */
     /* The name of the client that waits, if only one waits. */
     _Atomic uint64_t only_client;
-    _Atomic uint64_t parts; /* client_share_parts() of these clients */
+    _Atomic uint64_t parts; /* client_share_parts() of the clients that wait */
     /* The marks of the clients that wait: client_marks.h. */
     _Atomic uint64_t marks[CLIENT_MARKS_WORDS];
 };
@@ -149,7 +150,7 @@ struct link_shared {
                                    paths */
     _Atomic uint64_t windowed;  /* what has held bytes back; 1: the window's
                                    pace, 2: the window */
-    _Atomic uint64_t windowed_ns; /* when bytes were last held back by either */
+    _Atomic uint64_t windowed_ns; /* when window or pace last held bytes back */
     _Atomic uint64_t long_ns;     /* since when the window's queue is much too
                                      long, or when that was last acted on; 0: it
                                      is not too long */

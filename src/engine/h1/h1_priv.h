@@ -226,7 +226,8 @@ static inline bool h1_expects_body(const struct request *request)
     return request->is_chunked || request->content_length > 0;
 }
 
-/* Reads on in the body of the current exchange; answers once it is complete. */
+/* Reads more of the current exchange's body, and has the exchange answered when
+ * the body is complete. */
 enum h1_body h1_advance_body(struct h1 *h1);
 
 /* --- h1_head.c ----------------------------------------------------------- */

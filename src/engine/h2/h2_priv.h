@@ -241,7 +241,7 @@ struct h2 {
     uint32_t left;            /* bytes of the frame still to come */
     uint32_t padding;         /* how many of left are padding */
     uint32_t continued;       /* stream whose head is being read; 0: none */
-    uint32_t pieces;          /* frames of that head so far */
+    uint32_t pieces;          /* frames so far of the head being read */
     uint8_t continued_flags;
     bool has_preface;
     bool has_settings;
