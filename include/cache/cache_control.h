@@ -18,8 +18,8 @@
 
 enum cache_directive {
     CACHE_NO_STORE = 1 << 0,
-    CACHE_NO_CACHE = 1 << 1, /* for some fields only: no_cache_fields */
-    CACHE_PRIVATE = 1 << 2,  /* for some fields only: private_fields */
+    CACHE_NO_CACHE = 1 << 1, /* perhaps only for no_cache_fields */
+    CACHE_PRIVATE = 1 << 2,  /* perhaps only for private_fields */
     CACHE_PUBLIC = 1 << 3,
     CACHE_MUST_REVALIDATE = 1 << 4,
     CACHE_PROXY_REVALIDATE = 1 << 5,
@@ -38,7 +38,7 @@ struct cache_control {
     int64_t max_age;
     int64_t s_maxage;
     int64_t min_fresh;
-    int64_t max_stale; /* CACHE_SECONDS_MAX without a number */
+    int64_t max_stale; /* CACHE_SECONDS_MAX if no number is given */
     int64_t stale_while_revalidate;
     int64_t stale_if_error;
     struct bytes no_cache_fields; /* names, joined by commas; or empty */

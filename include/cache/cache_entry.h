@@ -17,7 +17,7 @@
 
 struct cache_entry {
     struct bytes key;
-    struct bytes names;          /* fields it varies by: cache_vary.h */
+    struct bytes names;          /* fields that it varies by: cache_vary.h */
     struct bytes variant;        /* values of these fields in its request */
     struct bytes phrase;         /* reason phrase behind the status */
     struct bytes lines;          /* fields of the answer */
@@ -25,12 +25,13 @@ struct cache_entry {
     struct bytes codings;        /* Content-Encoding; empty if the answer varies
                                     by Accept-Encoding */
     struct cache_facts facts;    /* what lines say */
-    struct cache_ranges *ranges; /* its parts; NULL: it is not in parts */
+    struct cache_ranges *ranges; /* parts of the answer; NULL: it is whole */
     uint32_t cost_ms;            /* how long the origin took to answer */
     atomic_llong retry_s;        /* until when the origin is left alone after a
                                     failure; monotonic clock */
     atomic_bool has_answered;    /* that failure was an answer with an error */
-    atomic_bool is_purged; /* softly: to be used only after asking the origin */
+    atomic_bool is_purged; /* purged softly: the origin is asked before it is
+                              used */
     /* The store's own members. */
     uint64_t hash;
     struct cache_entry *next;
@@ -81,8 +82,8 @@ MUST_USE struct cache_entry *cache_entry_refresh(
 bool cache_entry_is_meant(const struct cache_entry *earlier,
                           struct bytes lines);
 
-/* Does what cache_facts_use() does. An entry that was purged softly is only
- * used after asking. */
+/* Does what cache_facts_use() does. An entry that was purged softly is used
+ * only after asking the origin. */
 enum cache_use cache_entry_use(const struct cache_entry *entry,
                                const struct cache_control *request,
                                int64_t now_s);

@@ -29,7 +29,7 @@ enum {
 struct cache_facts {
     unsigned status;
     struct cache_control control; /* what the field that counts says */
-    bool is_targeted;             /* that field is only for shared caches */
+    bool is_targeted;             /* this field is for shared caches alone */
     bool is_explicit;             /* the origin itself has said lifetime_s */
     bool has_cookie;              /* the answer has Set-Cookie */
     bool varies_by_all;           /* Vary: * */
@@ -65,7 +65,8 @@ enum cache_refusal {
     CACHE_REFUSED_PRIVATE,    /* the answer is for one client alone */
     CACHE_REFUSED_AUTHORIZED, /* the request had Authorization: perhaps only
                                  one client may have the answer */
-    CACHE_REFUSED_COOKIE,     /* the same, because of a cookie */
+    CACHE_REFUSED_COOKIE,     /* there is a cookie: perhaps only one client may
+                                 have the answer */
     CACHE_REFUSED_VARY,       /* Vary: *: nobody can tell for whom it is */
     CACHE_REFUSED_STALE       /* stale at once, and without a validator */
 };

@@ -3,13 +3,13 @@
  * whichever worker has brought it.
  *
  *   in an object's list (its mutex):  cache_wait_in() --> cache_wait_tell()
- *   in the port's (the port's):        cache_wait_tell(), cache_wait_later()
- *                                      --> the port's loop: on_ready is called
+ *   in the port's list (its mutex):   cache_wait_tell(), cache_wait_later()
+ *                                     --> the port's loop: on_ready is called
  *
  * The two lists are independent of each other, and a wait has a node for each.
  * While a wait stands in an object's list, on_ready may be called for another
- * reason; the wait stays in the list. It may also begin to wait anew while a
- * call of on_ready is on its way.
+ * reason; the wait stays in the list. The wait may also begin anew while a call
+ * of on_ready is on its way.
  *
  * Thread: cache_wait_tell() any, with the object's mutex held; the rest the
  *         port's worker. Order of locks: an object's, then a port's.

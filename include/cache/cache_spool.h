@@ -17,7 +17,7 @@
 
 enum {
     CACHE_SPOOL_PENDING_MAX = 1048576, /* unwritten bytes of one body */
-    CACHE_SPOOL_ALL_MAX = 67108864     /* of all bodies; each may have some */
+    CACHE_SPOOL_ALL_MAX = 67108864 /* of all bodies; each may have a piece */
 };
 
 /* Where the spools write. */
@@ -29,10 +29,11 @@ struct cache_spooling {
 
 /* What the spool tells its owner. context is the one given at creation. */
 struct cache_spool_events {
-    /* The pieces go to that file. The descriptor belongs to the context. */
+    /* Called when pieces begin to go to a file. fd belongs to the context from
+     * then on. */
     void (*on_file)(void *context, int fd);
-    /* The bytes from at on lie in that file of memory. The descriptor belongs
-     * to the context, too. */
+    /* Called when the bytes from at on begin to go to a file in memory. fd
+     * belongs to the context from then on. */
     void (*on_fall)(void *context, int fd, uint64_t at);
     void (*on_written)(void *context, uint64_t written);
     void (*on_end)(void *context, bool is_whole);

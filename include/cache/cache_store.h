@@ -30,9 +30,9 @@
 
 enum {
     CACHE_VARIANTS_MAX = 32, /* variants of one key */
-    CACHE_ALONE_S = 10,      /* for so long nobody waits for a private answer */
-    CACHE_LATE_S = 10,       /* after so long one of those who wait asks, too */
-    CACHE_LONG_S = 600,      /* for so long each asks for a too long answer */
+    CACHE_ALONE_S = 10,      /* nobody waits so long after an answer for one */
+    CACHE_LATE_S = 10,  /* after that time one of those who wait asks, too */
+    CACHE_LONG_S = 600, /* each asks alone so long after a too long one */
     CACHE_AWAKE_BYTES_MAX =
         134217728, /* bodies in memory that lie on disk, too */
     CACHE_HEADS_BYTES_MAX = 268435456 /* entries without bodies, with a disk */
@@ -183,7 +183,7 @@ bool cache_store_is_current(struct cache_store *store,
  * has the same body; or NULL. Returns false, and lets nothing in, when the
  * entry was made invalid or purged since that epoch, or when another has
  * replaced earlier meanwhile. An entry that was purged softly is let in, to be
- * used after asking. */
+ * used after asking the origin. */
 MUST_USE bool cache_store_put(struct cache_store *store,
                               struct cache_entry *entry,
                               const struct cache_entry *earlier,
@@ -204,7 +204,7 @@ struct cache_purge {
     struct bytes address; /* "host/path?query"; with is_prefix: its beginning */
     struct bytes tags;    /* entries with one of these; empty: with any */
     bool is_prefix;
-    bool is_soft; /* entries stay, but are used only after asking */
+    bool is_soft; /* entries stay; the origin is asked before use */
 };
 
 /* Removes the entries that purge names, and returns how many there were. Looks

@@ -20,7 +20,7 @@
 #include "base/buf.h"
 
 enum {
-    BODY_PIECE_BYTES = 16384,   /* text made for one piece, usually */
+    BODY_PIECE_BYTES = 16384,   /* usual length of a piece of text */
     BODY_TEXT_BYTES_MAX = 65536 /* no piece of text is longer */
 };
 

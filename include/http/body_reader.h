@@ -29,7 +29,7 @@ enum body_event {
 };
 
 struct body_reader {
-    uint64_t left;          /* of BODY_LENGTH: bytes still to come */
+    uint64_t left;          /* bytes still to come, for BODY_LENGTH */
     uint64_t bytes;         /* bytes of the body so far, decoded */
     struct chunked chunked; /* its trailer may be set after init */
     uint8_t framing;        /* enum body_framing */

@@ -29,7 +29,7 @@
  * monotonic clock; 0 while a stage has not been reached. */
 struct exchange_times {
     uint64_t read_ns;  /* when the request's first byte was read */
-    uint64_t ready_ns; /* when its last byte was read, body included */
+    uint64_t ready_ns; /* when the request's last byte was read */
     uint64_t first_ns; /* when the kernel had the first byte of the answer */
     uint64_t last_ns;  /* when the kernel had the last byte of the answer */
 };
@@ -74,9 +74,9 @@ struct sink {
      * look ahead. */
     bool (*foresee)(struct sink *sink, uint64_t bytes);
     /* Called behind the last byte of the body. NULL: the answer comes after the
-     * body. A sink with end has the answer asked for at once, and the body
-     * comes beside the answer. Only the handler's answer can send a 100 then,
-     * and an answer under way goes on when take refuses, as the last of its
+     * body. If end is set, the answer is asked for at once, and the body comes
+     * beside the answer. Then only the handler's answer can send a 100; and
+     * when take refuses, an answer under way goes on, as the last of its
      * connection. */
     void (*end)(struct sink *sink);
     /* With end: nothing more is read until is_full is false and exchange_wake()
@@ -109,7 +109,7 @@ enum {
 /* The upstream server that was asked last for the answer; times as in
  * exchange_times. */
 struct exchange_upstream {
-    struct bytes name;  /* borrowed from what steward keeps; empty: none */
+    struct bytes name;  /* borrowed until on_done; empty: none */
     unsigned status;    /* status of the server's reply; 0: there was none */
     uint64_t asked_ns;  /* when a connection to it was asked for */
     uint64_t opened_ns; /* when the connection was there; 0: it never was */
@@ -143,8 +143,8 @@ struct exchange {
     uint64_t body_bytes; /* decoded bytes of the request's body so far */
     uint64_t body_max; /* longest body that may come beside an answer, else 413;
                           0: no limit */
-    /* Called last, when the exchange is over, with on_done_object: gives back
-     * whatever had to outlive the exchange. NULL: nothing had to. */
+    /* Called last, with on_done_object, when the exchange is over. It gives
+     * back whatever had to outlive the exchange. NULL: nothing had to. */
     void (*on_done)(void *object);
     void *on_done_object;
     bool has_begun; /* the place let the request in before its body came */
@@ -229,7 +229,7 @@ static inline void exchange_init(struct exchange *exchange,
 /* Gives back what the exchange holds: response, pending, sink, and on_done. */
 void exchange_fini(struct exchange *exchange);
 
-/* Gives up the answer that was to come later, because another is made. */
+/* Gives up the answer that was to come later: another answer is made. */
 void exchange_drop_pending(struct exchange *exchange);
 
 /* Takes the sink off, since the handler that wanted the body will not answer.

@@ -58,7 +58,7 @@ struct field {
 /* Returns the id of the field with this name, in any case of letters. */
 enum field_id field_identify(struct bytes name);
 
-/* Makes of a byte of a name what CGI makes of it: a small letter of a letter, a
+/* Returns a byte of a name as CGI writes it: a letter becomes a small letter, a
  * digit stays, and any other byte becomes '_'. */
 static inline char field_byte_of_cgi(char byte)
 {
@@ -67,8 +67,8 @@ static inline char field_byte_of_cgi(char byte)
     return (lower >= 'a' && lower <= 'z') || byte_is_digit(lower) ? lower : '_';
 }
 
-/* Whether name and wanted are one name to programs that read names as CGI does,
- * which makes '_' of all bytes but letters and digits (RFC 3875 4.1.18). */
+/* Whether programs that read names as CGI does take name for wanted. CGI makes
+ * '_' of all bytes but letters and digits (RFC 3875 4.1.18). */
 bool field_is_called(struct bytes name, struct bytes wanted);
 
 /* Finds the only field with this name, in any case of letters. Returns NULL
@@ -77,8 +77,8 @@ const struct field *field_find_only(const struct field *fields, size_t count,
                                     struct bytes name);
 
 /* Takes the next member off a comma-separated list (RFC 9110 5.6.1). A member
- * may be empty. list->data is NULL behind the last member; the function returns
- * false then. */
+ * may be empty. list->data becomes NULL with the last member. Returns false
+ * when no member is left. */
 bool field_next_member(struct bytes *list, struct bytes *member_out);
 
 #endif

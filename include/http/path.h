@@ -46,10 +46,10 @@ enum path_reading {
     PATH_READINGS = 64 /* number of combinations of the flags */
 };
 
-/* Whether raw has a byte that the first two flags give another meaning. */
+/* Whether raw has a byte to which the first two flags give another meaning. */
 bool path_is_ambiguous(struct bytes raw);
 
-/* Returns the flags that may turn raw into another path than no flag does. */
+/* Returns the flags under which raw may be read as another path. */
 unsigned path_find_readings(struct bytes raw);
 
 /* Whether a reader may find an authority in raw, because raw has an empty
@@ -68,7 +68,7 @@ MUST_USE bool path_clean_as(struct bytes raw, unsigned reading, char *out,
  * path has. */
 struct bytes path_replace_slashes(struct bytes raw, char slash, char *out);
 
-/* Whether path equals prefix, which has no slash at its end, or lies below. */
+/* Whether path equals prefix or lies below. prefix has no slash at its end. */
 static inline bool path_leads(struct bytes prefix, struct bytes path)
 {
     return path.len >= prefix.len &&

@@ -17,8 +17,8 @@ struct priority {
     bool is_incremental;
 };
 
-/* What was said of a priority, perhaps only a part; all zero when nothing
- * was. */
+/* What was said of a priority, perhaps only a part; all zero when nothing was
+ * said. */
 struct priority_said {
     bool has_urgency;
     bool has_turns;

@@ -30,7 +30,8 @@ enum method {
     METHOD_COUNT
 };
 
-/* Whether repeating the request changes nothing more (RFC 9110 9.2.2). */
+/* Whether repeating a request with this method changes nothing more (RFC 9110
+ * 9.2.2). */
 static inline bool method_is_idempotent(enum method method)
 {
     return method == METHOD_GET || method == METHOD_HEAD ||
@@ -64,7 +65,7 @@ struct request {
     struct bytes line;        /* the request line, for logs */
     struct bytes method_name; /* as sent */
     struct bytes target;      /* as sent */
-    struct bytes path;        /* of target: "/...", still encoded, or "*" */
+    struct bytes path;        /* path of target: "/..." or "*"; encoded */
     struct bytes query;       /* after '?'; data is NULL when there is none */
     struct bytes host;        /* authority of the target, else Host, else "" */
     uint32_t seen;            /* bit 1 << id: such a field came */

@@ -31,10 +31,10 @@
 
 enum {
     RESPONSE_HEAD_INLINE = 704,
-    /* Room for the protocol in that buffer, before and behind the fields. */
+    /* Room for the protocol in the head's buffer, around the fields. */
     RESPONSE_HEADROOM = 128,
     RESPONSE_TAILROOM = 56,
-    RESPONSE_PHRASE_MAX = 72,        /* a longer one is left out */
+    RESPONSE_PHRASE_MAX = 72,        /* a longer phrase is left out */
     RESPONSE_HEAD_BYTES_MAX = 65536, /* enough for Location of an 8 KiB path */
     RESPONSE_PARTS_INLINE = 4,
     RESPONSE_EXTRA_MAX = 5,
@@ -74,7 +74,7 @@ enum response_cache {
     RESPONSE_CACHE_UNASKED,
     RESPONSE_CACHE_HIT,
     RESPONSE_CACHE_MISS,
-    /* Of proxied answers only. */
+    /* Only for proxied answers: */
     RESPONSE_CACHE_STALE,       /* a stale answer that may still be used */
     RESPONSE_CACHE_REVALIDATED, /* a kept answer that the origin confirmed */
     RESPONSE_CACHE_BYPASS,      /* the request went past the cache */
@@ -87,7 +87,7 @@ const char *response_cache_name(enum response_cache use);
 /* A head that a cache has made, encoded for HTTP/2. The first session that
  * sends the head over HTTP/2 stores the encoding here. */
 struct coded_head {
-    char *data; /* from malloc; NULL: not yet */
+    char *data; /* from malloc; NULL: not encoded yet */
     size_t len;
 };
 
@@ -99,7 +99,7 @@ struct response {
     bool is_borrowed; /* the head is cached: http/http1/http1_frame.h */
     bool is_framed;   /* private to the protocol */
     bool has_date;    /* Date is among the fields */
-    bool has_phrase;  /* a phrase came with the status: in the headroom */
+    bool has_phrase;  /* the headroom has a phrase for the status */
     bool is_unsized;  /* nobody knows the body's length beforehand */
     bool has_length;  /* source makes exactly length_left more bytes */
     bool has_ended;   /* source makes nothing more */
@@ -136,7 +136,7 @@ struct response {
     struct bytes id_line;  /* put into the head, too: the request's id */
     struct buf *head_copy; /* borrowed; gets the head when the head ends; NULL:
                               nobody will look at it later */
-    const struct error_source *errors; /* the place's; borrowed; NULL: none */
+    const struct error_source *errors; /* the place's; borrowed; or NULL */
     /* For handlers that pass answers on; borrowed; NULL: no encoding. */
     const struct encode *encode;
     /* Where the HTTP/2 form of a borrowed head is kept; NULL: nowhere. */

@@ -9,8 +9,8 @@
  *
  *   slot:  0 .. 1023, each DEADLINE_TICK_MS wide (about 131 s around)
  *
- * The timer runs only until the next slot in use comes by, so that a server
- * whose clients are idle sleeps.
+ * The timer expires when the next slot in use comes by, and not before, so that
+ * a server whose clients are idle sleeps.
  *
  * Invariant: a linked node stands in a slot that comes by no later than its
  *            limit (rounded up to a tick). Nothing expires early.

@@ -7,9 +7,9 @@
  * wakes a loop once for a whole batch; libev writes to its eventfd only when
  * the loop sleeps.
  *
- * Commands are bits that stay set until they are seen, so that a full ring
- * cannot lose them. It cannot lose notes either, which are chained through
- * memory of their senders'.
+ * A full ring cannot lose commands, which are bits that stay set until they are
+ * seen. Nor can it lose notes, which are chained through memory of their
+ * senders'.
  *
  * Thread: mailbox_put(), mailbox_send(), mailbox_command() and mailbox_wake()
  *         are for any thread, the rest for the receiving loop's.

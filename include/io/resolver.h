@@ -47,7 +47,7 @@ extern const char *const resolver_paths[];
 
 struct resolver_options {
     struct ev_loop *loop;
-    const struct now *now;   /* the loop's, which refreshes it each turn */
+    const struct now *now;   /* the loop's clock, refreshed each turn */
     const char *resolv_conf; /* NULL: /etc/resolv.conf */
     const char *servers;     /* "192.0.2.1,[2001:db8::1]:53"; or NULL */
     int try_ms;              /* time-out of the first try; 0: the default */

@@ -42,7 +42,7 @@ enum transport_peer {
     /* The client sends no more, and may still read (FIN). */
     TRANSPORT_PEER_ENDED,
     TRANSPORT_PEER_CLOSED, /* neither way is open any more */
-    TRANSPORT_PEER_BROKEN  /* by a reset, or an error on the way */
+    TRANSPORT_PEER_BROKEN  /* the connection was reset, or failed */
 };
 
 static inline void transport_open(struct transport *transport, int fd)
@@ -114,7 +114,7 @@ void transport_bare(struct transport *transport);
  * because nothing can overtake the bytes that wait there. */
 void transport_limit_unsent(const struct transport *transport, uint32_t bytes);
 
-/* Do on the socket alone what the next three functions do without TLS. */
+/* These functions do on the socket alone what the next three do without TLS. */
 MUST_USE enum io_result transport_receive_bare(
     const struct transport *transport, char *data, size_t len, size_t *len_out);
 MUST_USE enum io_result transport_send_bare(const struct transport *transport,
@@ -134,7 +134,7 @@ MUST_USE static inline enum io_result transport_receive(
 }
 
 /* Sends as many bytes of the parts as the socket takes. more: further bytes
- * come at once, and shall share segments with these. */
+ * come at once, and shall share segments with the present ones. */
 MUST_USE static inline enum io_result transport_send(
     const struct transport *transport, struct iovec *parts, size_t count,
     bool more, size_t *len_out)
@@ -175,7 +175,8 @@ MUST_USE enum io_result transport_discard(const struct transport *transport,
                                           char *data, size_t len,
                                           size_t *len_out);
 
-/* resets: the client is told that what was sent is no complete answer. */
+/* Closes the connection. With resets the client is told, by a reset, that what
+ * was sent is no complete answer. */
 void transport_close(struct transport *transport, bool resets);
 
 /* Tells whether the client is still there, as the kernel knows (POLLRDHUP),

@@ -52,7 +52,8 @@ enum { CACHE_PURGES_KEPT = 64 };
 struct cache_purges {
     pthread_mutex_t mutex; /* taken after a shard's */
     _Atomic uint32_t count;
-    struct cache_noted *noted[CACHE_PURGES_KEPT]; /* NULL: it names anything */
+    struct cache_noted *noted[CACHE_PURGES_KEPT]; /* NULL: the purge may name
+                                                     anything */
 };
 
 enum cache_purged { CACHE_PURGED_NOT, CACHE_PURGED_SOFTLY, CACHE_PURGED };
@@ -153,7 +154,7 @@ static inline struct cache_mark *cache_mark_anew(struct cache_shard *shard,
 void cache_purges_init(struct cache_purges *purges);
 void cache_purges_fini(struct cache_purges *purges);
 
-/* Tells whether a later purge than the first `since` ones names the entry. */
+/* Tells whether any purge but the first `since` ones names the entry. */
 enum cache_purged cache_purges_since(struct cache_purges *purges,
                                      uint32_t since,
                                      const struct cache_entry *entry);

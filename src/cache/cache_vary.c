@@ -75,7 +75,8 @@ bool cache_vary_names(struct bytes lines, struct buf *out)
             if (!put_name(out, member, &count))
                 return false;
     }
-    /* Otherwise the first asker would decide who can, and may, read it. */
+    /* Otherwise the first asker would decide who may read the answer, and who
+     * can. */
     return (!is_for_one_origin || put_name(out, BYTES("Origin"), &count)) &&
            (!is_for_one_dictionary ||
             put_name(out, BYTES("Available-Dictionary"), &count));

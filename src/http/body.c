@@ -129,7 +129,7 @@ static struct piece next_chunk(struct source *source, uint64_t at_most)
     if (chunks->piece.trailer.len == 0)
         return frame(BYTES("\r\n"), PIECE_END);
     piece = frame(chunks->piece.trailer, PIECE_MORE);
-    piece.joins = false; /* a response has no room for more */
+    piece.joins = false; /* a response has no room for more parts */
     chunks->piece.trailer.len = 0;
     return piece;
 }

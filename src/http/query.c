@@ -37,7 +37,8 @@ static enum query_verdict read_pair(struct bytes pair, char *out,
     *name_out = parameter->name;
     if (parameter->value.data)
         return QUERY_TWICE;
-    /* The name has found its parameter, so that the value may overwrite it. */
+    /* The name has found its parameter, so that the value may overwrite the
+     * name. */
     if (!percent_decode(value, true, out, &value.len))
         return QUERY_MALFORMED;
     parameter->value = (struct bytes){out, value.len};

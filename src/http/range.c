@@ -97,7 +97,7 @@ enum range_verdict range_parse(struct bytes value, uint64_t length,
 {
     const struct bytes unit = BYTES("bytes=");
     size_t specs = 0, count = 0;
-    bool wants_nothing = false; /* the end of an empty representation */
+    bool wants_nothing = false; /* a suffix of an empty representation */
 
     if (value.len < unit.len ||
         !bytes_ieq((struct bytes){value.data, unit.len}, unit))

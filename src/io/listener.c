@@ -146,7 +146,7 @@ static int make_unix(struct listener *listener, const char *path, mode_t mode)
     int err;
 
     *listener = (struct listener){.fd = -1};
-    if (path[0] == '\0') /* such a name is in the abstract namespace */
+    if (path[0] == '\0') /* a name of the abstract namespace */
         return -EINVAL;
     if (strlen(path) >= sizeof(address.un.sun_path))
         return -ENAMETOOLONG;
@@ -202,8 +202,8 @@ static int find_address(int fd, union any_address *bound, socklen_t *len_out)
     return getsockname(fd, &bound->any, len_out) == -1 ? -errno : 0;
 }
 
-/* Whether the socket takes all addresses, of IPv4 and, if it is IPv6, of
- * both. */
+/* Whether the socket takes connections to all addresses. A socket of IPv6 has
+ * to take those to IPv4 addresses, too. */
 static bool is_everywhere(int fd, const union any_address *bound)
 {
     int only6 = 1;

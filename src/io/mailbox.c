@@ -157,7 +157,8 @@ bool mailbox_put(struct mailbox *mailbox, const struct mail *mail)
         size_t lap = lap_of(mailbox, at);
 
         if (sequence == lap) {
-            /* Claims the free cell. On failure at is the present put_at. */
+            /* Claims the free cell. If that fails, at becomes the present
+             * put_at. */
             if (!atomic_compare_exchange_weak_explicit(&mailbox->put_at, &at,
                                                        at + 1,
                                                        memory_order_relaxed,

@@ -27,7 +27,7 @@
 enum {
     HTTP1_LINE_BYTES_MAX = 8192,  /* request line; over it: 414 */
     HTTP1_HEAD_BYTES_MAX = 16384, /* request line and fields; over it: 431 */
-    HTTP1_LEADING_CRLF_MAX = 4    /* empty lines before all (9112 2.2) */
+    HTTP1_LEADING_CRLF_MAX = 4    /* before the request line (9112 2.2) */
 };
 
 enum http1_verdict {
@@ -56,7 +56,7 @@ enum http1_verdict http1_parse(struct http1_progress *progress,
                                struct request *request, size_t *used_out,
                                enum reason *reason_out);
 
-/* The version of http-parser that is linked: major << 16 | minor << 8 |
+/* Returns the version of http-parser that is linked: major << 16 | minor << 8 |
  * patch. */
 unsigned long http1_parser_version(void);
 

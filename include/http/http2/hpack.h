@@ -24,7 +24,7 @@
 
 #include "base/buf.h"
 
-enum { HPACK_FIELDS_MAX = 128 /* encoded in one call, at most */ };
+enum { HPACK_FIELDS_MAX = 128 /* most that one call encodes */ };
 
 struct hpack_field {
     struct bytes name; /* in lower case */
@@ -69,7 +69,7 @@ MUST_USE bool hpack_decode(struct hpack_decoder *decoder, struct bytes block,
                                             struct bytes value),
                            void *context);
 
-/* The version of nghttp2 that is linked. */
+/* Returns the version of nghttp2 that is linked. */
 const char *hpack_library_version(void);
 
 #endif

@@ -16,8 +16,8 @@
  * request of RFC 8441 for a WebSocket becomes the one of RFC 6455 that means
  * the same.
  *
- * The text of a head is stored with whoever needs it, in as many bytes as it
- * has; a request is a view of it.
+ * The text of a head is stored by its user, in as many bytes as the text has. A
+ * request is a view of that text.
  *
  * Thread: any; no state but the structs.
  * Owns:   nothing.

@@ -34,7 +34,7 @@
 enum {
     RELAY_HEAD_BYTES_MAX = 65536, /* for a buf; heads may grow on their way */
     RELAY_NOMINATED_MAX = 16,     /* fields that Connection may name */
-    RELAY_ROUNDS_MAX = 10         /* a loop: our name stands so often in Via */
+    RELAY_ROUNDS_MAX = 10         /* names of ours in Via that make a loop */
 };
 
 /* How messages of one place are relayed. All texts are borrowed. host,
@@ -53,7 +53,7 @@ struct relay {
     struct bytes upgrade;   /* the one protocol that clients may upgrade to, as
                                "websocket"; empty: none */
     const struct forwarded_trust *trust; /* NULL: no proxy is trusted */
-    bool renames;      /* paths in a reply (Location) become the client's */
+    bool renames;      /* paths in a reply (Location) are renamed */
     bool tells_client; /* the upstream is told of the client's certificate, in
                           fields that nobody else can send */
     struct bytes request_id;  /* replaces X-Request-Id in both directions;
@@ -109,8 +109,8 @@ enum body_framing relay_framing(const struct request *request,
  * is a GET of HTTP/1.1 without a body that asks for relay->upgrade. */
 bool relay_upgrades(const struct relay *relay, const struct request *request);
 
-/* Whether Connection names fields that do not go on for that reason, or cannot
- * be read. The upstream then answers less than the client asked for. */
+/* Whether Connection keeps fields from going on, or cannot be read. The
+ * upstream then answers less than the client asked for. */
 bool relay_leaves_out(const struct request *request);
 
 /* Whether the request has credentials that count for all requests on its
@@ -143,8 +143,8 @@ void relay_put_uri(const struct relay *relay, const struct request *request,
                    struct bytes uri, struct buf *out);
 
 /* Appends the fields of a reply with an error whose body is replaced. Fields
- * about framing or the body are left out, and those that the new answer has
- * itself. */
+ * about framing or the body are left out, and so are fields that the new answer
+ * has itself. */
 MUST_USE enum relay_verdict relay_error(const struct relay *relay,
                                         const struct request *request,
                                         const struct reply *reply,

@@ -17,27 +17,27 @@
 
 enum { COMPRESS_TYPES_MAX = 40 };
 
-/* The word that stands in the place of a coding for no compression. */
+/* The word for no compression, in the place of a coding. */
 #define COMPRESS_OFF "off"
 
 struct compress_rules {
     struct coding_order order;
-    unsigned codings;   /* bit 1 << coding: the coding is in order */
+    unsigned codings;   /* bit 1 << coding: order has the coding */
     uint64_t bytes_min; /* an answer known to be smaller stays as it is */
     uint64_t bytes_max;
     size_t type_count;
     struct glob types[COMPRESS_TYPES_MAX];
 };
 
-/* Each of the two adds to rules, which began as all zero. Returns NULL, or what
- * is wrong with text, as words to put behind text. */
+/* Both functions add to rules, which began as all zero. They return NULL, or
+ * what is wrong with text, as words to put behind text. */
 MUST_USE const char *compress_rules_add_coding(struct compress_rules *rules,
                                                struct bytes text);
 MUST_USE const char *compress_rules_add_type(struct compress_rules *rules,
                                              struct bytes text);
 
-/* Each of the two adds defaults: all codings, first the one that leaves the
- * fewest bytes of text, or the types that shrink. */
+/* The first function adds all codings, beginning with the one that leaves the
+ * fewest bytes of text; the second adds the types that shrink. */
 void compress_rules_add_codings(struct compress_rules *rules);
 void compress_rules_add_types(struct compress_rules *rules);
 

@@ -23,7 +23,7 @@
 
 enum {
     DICTIONARY_RULES_MAX = 8,
-    DICTIONARY_PATH_BYTES_MAX = 160, /* of a pattern, and of a file */
+    DICTIONARY_PATH_BYTES_MAX = 160, /* for a pattern, and for a file */
     DICTIONARY_ID_BYTES_MAX = 64,    /* RFC 9842 2.1.3 allows 1024 */
     /* In lines each byte of a text becomes three at most. */
     DICTIONARY_LINES_BYTES_MAX = 6 * DICTIONARY_PATH_BYTES_MAX +

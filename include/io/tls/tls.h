@@ -23,9 +23,9 @@
  *
  * Buffers belong to the worker. A connection that waits has none of its own.
  *
- * OpenSSL does the handshake. Then a client's connection of TLS 1.3
- * is taken from OpenSSL (tls_takeover), and only two keys are kept. A
- * connection to a server, and one of TLS 1.2, stays with OpenSSL to its end.
+ * OpenSSL does the handshake. Then a client's connection of TLS 1.3 is taken
+ * over from OpenSSL (tls_takeover), and only two keys are kept. A connection to
+ * a server, and one of TLS 1.2, stays with OpenSSL to its end.
  *
  * Thread: the worker of its connection.
  * Owns:   a connection owns its state and its kept bytes, but not the
@@ -59,7 +59,7 @@ enum tls_failure {
     TLS_FAILURE_VERSION, /* there is no version that both sides speak */
     TLS_FAILURE_CIPHER,  /* there is no cipher that both sides have */
     TLS_FAILURE_NAME,    /* no certificate has the name that was asked for */
-    TLS_FAILURE_CERTIFICATE, /* the client has shown none, or a wrong one */
+    TLS_FAILURE_CERTIFICATE, /* the client has shown none that is good */
     TLS_FAILURE_ALERT,       /* the client has sent an alert instead */
     TLS_FAILURE_PLAIN_HTTP,  /* the client speaks HTTP without TLS */
     TLS_FAILURE_GONE,        /* the client has ended the connection */
@@ -120,7 +120,7 @@ MUST_USE bool tls_knows_client(const struct tls *tls);
 /* The certificates that the client was shown: tls_context.h. */
 const struct tls_set *tls_chosen(const struct tls *tls);
 
-/* Do what the functions of io/transport with these names do. */
+/* These functions do what those of io/transport with the same names do. */
 MUST_USE enum io_result tls_receive(struct tls *tls, char *data, size_t len,
                                     size_t *len_out);
 MUST_USE enum io_result tls_send(struct tls *tls, const struct iovec *parts,
@@ -145,7 +145,7 @@ struct tls_work *tls_work(struct tls *tls);
 /* Whether bytes have come out of the socket that nobody has received yet. */
 MUST_USE bool tls_has_unread(const struct tls *tls);
 
-/* Whether bytes are kept that go before all else. */
+/* Whether kept bytes have to go before all else. */
 MUST_USE bool tls_has_kept(const struct tls *tls);
 
 /* Whether a byte of the client has come. */

@@ -5,7 +5,7 @@
  * ends. The program that orders certificates has put that certificate into a
  * folder.
  *
- * Thread: any; waits for the file system, when a client asks like this.
+ * Thread: any; waits for the file system, when a client offers acme-tls/1.
  */
 #ifndef IO_TLS_TLS_CHALLENGE_H
 #define IO_TLS_TLS_CHALLENGE_H

@@ -3,8 +3,8 @@
  * certificates for which name, and by which rules.
  *
  *   tls_table      the names, certificates and authorities of a configuration
- *                  (declared here, in src/io/tls/tls_table.c): made once,
- *                  constant, shared by all workers
+ *                  (declared here, defined in src/io/tls/tls_table.c): made
+ *                  once, constant, shared by all workers
  *   tls_context    a table in OpenSSL's form, one per worker, because workers
  *                  that share an SSL_CTX wait for each other's counters
  *   tls_set        the certificates for the same names, of which a connection

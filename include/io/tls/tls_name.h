@@ -1,6 +1,6 @@
 /*
- * tls_name - makes comparable the names that certificates, clients and requests
- * write.
+ * tls_name - normalises the names that certificates, clients and requests
+ * write, so that they can be compared.
  *
  * Thread: any; no state.
  */

@@ -93,7 +93,7 @@ MUST_USE bool tls_suite_init(struct tls_suite *suite, uint16_t id);
 void tls_suite_fini(struct tls_suite *suite); /* zeros are ok */
 
 /* Makes the key of a traffic secret. Returns false when memory is short, or the
- * secret is not as long as the suite's are. */
+ * secret is not as long as the suite's secrets. */
 MUST_USE bool tls_direction_init(struct tls_direction *direction,
                                  const struct tls_suite *suite,
                                  struct bytes secret, bool seals);

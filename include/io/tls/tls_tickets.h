@@ -26,8 +26,8 @@ enum {
 
 struct tls_tickets; /* opaque; counted */
 
-/* The first key is a random one, and is made when it is first needed. Returns
- * NULL when memory is short. */
+/* Makes a set of keys. The first key is random, and is made when it is needed.
+ * Returns NULL when memory is short. */
 MUST_USE struct tls_tickets *tls_tickets_create(uint64_t now_s);
 struct tls_tickets *tls_tickets_acquire(struct tls_tickets *tickets);
 void tls_tickets_release(struct tls_tickets **tickets_ref);
@@ -48,7 +48,7 @@ size_t tls_tickets_save(struct tls_tickets *tickets,
                         char state[TLS_TICKETS_STATE_MAX]);
 
 /* Restores the keys from a state. Returns false, and changes nothing, when
- * state is none. */
+ * state is malformed. */
 MUST_USE bool tls_tickets_restore(struct tls_tickets *tickets,
                                   struct bytes state);
 

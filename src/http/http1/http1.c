@@ -122,8 +122,8 @@ static enum method method_from(unsigned number)
 }
 
 /* Whether a method that http-parser does not know is registered (RFC 9110
- * 18.2). No such name is shorter than "POST", which takes its place for
- * http-parser. */
+ * 18.2). No such name is shorter than "POST", which http-parser gets
+ * instead. */
 static bool is_further_method(struct bytes name)
 {
     static const char *const names[] = {

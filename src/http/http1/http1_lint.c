@@ -175,7 +175,7 @@ static enum reason check_partial(const struct http1_rules *rules,
     const char *end = data + len;
 
     if (len > progress->checked && end[-1] == '\r')
-        end--; /* it belongs to the line's end */
+        end--; /* the CR belongs to the line's end */
     if (!http1_is_value(bytes_between(data + progress->checked, end)))
         return REASON_CONTROL_BYTE;
     if (progress->lines == 0 &&
@@ -244,6 +244,6 @@ enum http1_verdict http1_find_end(const struct http1_rules *rules,
         return HTTP1_BAD;
     progress->checked = (uint32_t)len;
     if (len > progress->line && data[len - 1] == '\r')
-        progress->checked--; /* it is checked with what follows */
+        progress->checked--; /* the CR is checked with what follows */
     return HTTP1_MORE;
 }

@@ -75,7 +75,8 @@ enum http1_verdict http1_find_end(const struct http1_rules *rules,
 /* Checks a request line: method SP target SP version. */
 enum reason http1_check_request_line(struct bytes line);
 
-/* Checks the target of a request: strictly in the path, less in the query. */
+/* Checks the target of a request: strictly in the path, less strictly in the
+ * query. */
 bool http1_is_target(struct bytes target);
 
 /* Finds the method with that name. Returns false when nobody has registered the

@@ -173,7 +173,7 @@ static const char *take_apart(struct reply *reply, struct bytes head)
     const char *fault;
 
     if (!http1_take_reply(reply, head))
-        return length_is_unclear; /* the parser reads more into it */
+        return length_is_unclear; /* http-parser found a fault in the length */
     reply->reason = line.len > REASON_AT
                         ? bytes_between(line.data + REASON_AT, end)
                         : BYTES("");

@@ -318,8 +318,8 @@ static void put_connection(const struct relay *relay,
 
     if (takes_trailers)
         buf_put_literal(out, "TE: trailers\r\n");
-    /* Without content nobody may expect that (RFC 9110 10.1.1): some servers
-     * would wait for a body, and take the next request for it. */
+    /* A request without content may not have Expect (RFC 9110 10.1.1): some
+     * servers would wait for a body, and take the next request for the body. */
     if (from->expects_continue && request->expects_continue && has_body)
         buf_put_literal(out, "Expect: 100-continue\r\n");
     if (relay_upgrades(relay, request)) {

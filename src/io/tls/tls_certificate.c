@@ -117,7 +117,7 @@ static bool add_name(struct tls_certificate *certificate, struct bytes text)
 
     if (name.len == 0 || memchr(name.data, '\0', name.len) ||
         certificate->name_count == NAMES_MAX)
-        return true; /* no client asks for it, or there are too many */
+        return true; /* no client asks for such a name, or there are too many */
     certificate->names[certificate->name_count] = strndup(name.data, name.len);
     return certificate->names[certificate->name_count++] != NULL;
 }

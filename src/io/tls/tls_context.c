@@ -34,13 +34,14 @@
  * tickets. It costs as much as a reply or two. */
 enum { TICKETS = 1 };
 
-/* A ticket stays younger than the oldest key that still opens tickets. */
+/* For so long a session is valid: its ticket stays younger than the oldest key
+ * that still opens tickets. */
 enum { SESSION_S = (TLS_TICKETS_KEPT - 1) * TLS_TICKETS_ROTATE_S };
 
 /*
- * Connections are made of the first SSL_CTX, and each keeps a reference to it
- * to its end. So all that callbacks need belongs to the first SSL_CTX, and is
- * freed with it.
+ * Connections are made of the first SSL_CTX, and each connection keeps a
+ * reference to that SSL_CTX to its end. So all that callbacks need belongs to
+ * the first SSL_CTX, and is freed with it.
  */
 struct tls_context {
     struct tls_table *table;
@@ -256,7 +257,8 @@ static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
 static bool set_rules(SSL_CTX *ctx, enum tls_profile profile)
 {
     SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    /* Otherwise handshakes try the authorities of clients for a chain. */
+    /* Otherwise a handshake would look for the rest of a chain among the
+     * authorities of clients. */
     SSL_CTX_set_mode(ctx, SSL_MODE_NO_AUTO_CHAIN);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_timeout(ctx, SESSION_S);

@@ -29,7 +29,7 @@ struct tls_hkdf {
     size_t block_bytes;
     unsigned char nothing[TLS_SECRET_MAX]; /* the digest of no bytes */
     bool has_key;
-    unsigned char key[TLS_SECRET_MAX]; /* inner and outer began with it */
+    unsigned char key[TLS_SECRET_MAX]; /* inner and outer began with this key */
     union state inner;
     union state outer;
 };

@@ -2,7 +2,6 @@
  * tls_priv - what the files of a connection share:
  *
  *   tls.c           the handshake, receiving, the end
- *   tls.c           the handshake, receiving, the end
  *   tls_client.c    who the client has shown to be
  *   tls_facts.c     what was agreed upon
  *   tls_send.c      payload to records
@@ -103,7 +102,7 @@ struct tls {
     uint32_t owed;        /* payload encrypted, but not reported as sent */
     uint32_t idle_bytes;  /* bytes that came to OpenSSL, less those of data */
     uint32_t sent_ms;     /* when payload was sent last, by a coarse clock */
-    uint32_t unsent_max;  /* unsent bytes in the socket; 0: any number */
+    uint32_t unsent_max;  /* limit of unsent bytes in the socket; 0: none */
     uint16_t early_bytes; /* payload of an early record */
     uint8_t early_left;   /* early records still to come */
     int fd;

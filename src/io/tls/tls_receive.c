@@ -152,7 +152,8 @@ static void forget_updates(struct tls_taken *taken, size_t len)
 }
 
 /* Whether a record of that type may come now. No other type comes between the
- * parts of a message, and only so many records without data come in a row. */
+ * parts of a message, and at most IDLE_RECORDS_MAX records without data come in
+ * a row. */
 static bool is_in_place(struct tls_taken *taken, enum tls_content type,
                         struct bytes payload)
 {

@@ -53,7 +53,7 @@ static struct tls_hkdf *find_hkdf(const char *digest)
 struct question {
     int mode;
     const char *digest;
-    struct bytes secret; /* that others are made of, or a part of one */
+    struct bytes secret; /* others are made of this one, or of parts */
     struct bytes previous;
     struct bytes prefix;
     struct bytes label;

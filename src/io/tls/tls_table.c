@@ -242,8 +242,8 @@ bool tls_table_name(struct tls_table *table, size_t set, struct bytes host)
     return true;
 }
 
-/* Finds the set for all names one label below above, the rest of a name, as
- * ".example.org". */
+/* Finds the set for all names below a domain. above is the domain with its dot,
+ * as ".example.org". */
 static const struct tls_set *find_below(const struct tls_table *table,
                                         struct bytes above)
 {

@@ -74,7 +74,7 @@ void tls_tickets_release(struct tls_tickets **tickets_ref)
 }
 
 /* Whether the next key is due. When the clock was set back, the key would be
- * due later than in TLS_TICKETS_ROTATE_S. It is due now then, because the
+ * due later than in TLS_TICKETS_ROTATE_S. Then it is due now, because the
  * present key would be used for too long. */
 static bool is_due(const struct tls_tickets *tickets, uint64_t now_s)
 {

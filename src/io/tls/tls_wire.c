@@ -114,7 +114,7 @@ enum io_result tls_wire_flush(struct tls *tls, bool more, size_t *sent_out)
     buffers->out_len = 0;
     if (len == 0 || tls->is_mute)
         return IO_DONE;
-    assert(tls->kept_len == 0); /* write_bytes() takes nothing behind those */
+    assert(tls->kept_len == 0); /* write_bytes() goes behind no kept bytes */
     sent = send_bytes(tls, buffers->out, len, more);
     if (sent == -1)
         return fall_silent(tls);
@@ -241,7 +241,7 @@ static enum io_result receive_some(struct tls *tls, char *data, size_t *len)
 
 /* Finds bytes for OpenSSL. In the handshake of a connection that may be taken
  * over, OpenSSL asks for the head of a record and then for the rest, so that it
- * has no bytes behind the handshake. Otherwise it reads ahead. */
+ * has no bytes behind the handshake. Otherwise OpenSSL reads ahead. */
 static enum io_result find_bytes(struct tls *tls, char *data, size_t *len)
 {
     struct tls_buffers *buffers = tls->buffers;
@@ -254,7 +254,7 @@ static enum io_result find_bytes(struct tls *tls, char *data, size_t *len)
     if (!tls->secrets)
         return receive_some(tls, data, len);
     if (buffers->in_len == 0) {
-        if (buffers->out_len > 0) /* the answer needs what was not sent yet */
+        if (buffers->out_len > 0) /* the reply will need bytes not sent yet */
             return IO_AGAIN_READ;
         buffers->in_at = 0;
         result = tls_wire_gather(tls);
