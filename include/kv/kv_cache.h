@@ -54,7 +54,7 @@ struct kv_cache_counts {
     uint64_t misses;
     uint64_t fills;
     uint64_t evictions; /* values replaced by other keys' values */
-    uint64_t bytes;     /* present bytes and entries */
+    uint64_t bytes;     /* bytes and entries now */
     uint64_t entries;
 };
 

@@ -12,11 +12,12 @@
 
 #include "kv/kv_store.h"
 
-/* Makes the page's answer empty. Returns false if the answer is complete as it
- * is, because the cursor is invalid or the prefix is longer than any key. */
+/* Makes the page's answer empty. Returns false if the empty answer is final,
+ * because the cursor is invalid or the prefix is longer than any key. */
 MUST_USE bool kv_page_begin(struct kv_page *page);
 
-/* Returns the key or prefix that the cursor holds; empty without a cursor. */
+/* Returns the key or prefix that the cursor holds; an empty text if there is no
+ * cursor. */
 struct bytes kv_page_after(const struct kv_page *page, bool *is_prefix_out);
 
 /* Compares keys as unsigned bytes. Returns a number below 0, 0, or above 0. */

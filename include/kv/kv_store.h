@@ -48,8 +48,8 @@ enum {
 enum kv_outcome {
     KV_FOUND,        /* get: value is set */
     KV_CREATED,      /* put: the key was missing */
-    KV_REPLACED,     /* put */
-    KV_DELETED,      /* delete */
+    KV_REPLACED,     /* put: the key existed */
+    KV_DELETED,      /* delete: the key existed */
     KV_HELD,         /* check: the condition was true */
     KV_MISSING,      /* get, or delete of a missing key: no failure */
     KV_PRECONDITION, /* not done: the condition is false */
@@ -102,7 +102,7 @@ struct kv_get {
      * answers. NULL if data is always wanted. */
     bool (*wants_data)(const struct kv_get *get, const struct kv_meta *meta);
     void (*on_done)(struct kv_get *get);
-    /* The answer: KV_FOUND, KV_MISSING, KV_ERROR; KV_BUSY, KV_UNREACHABLE,
+    /* The answer: KV_FOUND, KV_MISSING, KV_ERROR, KV_BUSY, KV_UNREACHABLE or
      * KV_TIMEOUT. */
     enum kv_outcome outcome;
     struct kv_value *value; /* the asker releases it */
@@ -163,9 +163,9 @@ struct kv_op {
     enum kv_condition condition; /* KV_PUT_NAMED allows KV_IF_ANY only */
     uint64_t if_revision;
     struct bytes key;
-    struct bytes value; /* of puts; adds use type and ttl_ms */
-    struct bytes type;  /* at most KV_TYPE_BYTES_MAX */
-    uint64_t ttl_ms;    /* 0: for ever */
+    struct bytes value; /* what a put stores */
+    struct bytes type;  /* of puts and adds; at most KV_TYPE_BYTES_MAX */
+    uint64_t ttl_ms;    /* of puts and adds; 0: for ever */
     int64_t by;         /* what KV_ADD adds */
     /* The answer. */
     enum kv_outcome outcome;
@@ -265,7 +265,7 @@ struct kv_client_ops {
     bool (*write)(struct kv_client *client, struct kv_write *write);
     bool (*watch)(struct kv_client *client, struct kv_watch *watch);
     void (*unwatch)(struct kv_client *client, struct kv_watch *watch);
-    void (*flush)(struct kv_client *client); /* or NULL */
+    void (*flush)(struct kv_client *client); /* NULL: not needed */
     void (*destroy)(struct kv_client *client);
 };
 

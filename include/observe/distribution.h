@@ -71,8 +71,8 @@ void distribution_subtract(struct distribution *distribution,
                            const struct distribution *earlier);
 
 /* Returns the value of rank ceil(q * count): a share q (0 to 1) of all values
- * does not exceed it. The error is at most 0.8 %; the smallest and the largest
- * value are exact. Returns 0 if there is no value. */
+ * does not exceed this value. The error is at most 0.8 %; the smallest and the
+ * largest value are exact. Returns 0 if there is no value. */
 uint64_t distribution_quantile(const struct distribution *distribution,
                                double q);
 

@@ -17,14 +17,14 @@ enum log_event {
     LOG_EVENT_COUNT
 };
 
-/* The value of a number in struct log_upstream that does not exist, since the
+/* Marks a number in struct log_upstream that does not exist, because the
  * exchange with the upstream server ended earlier. */
 #define LOG_NONE UINT64_MAX
 
 struct log_upstream {
     struct bytes name;
     uint64_t status;
-    uint64_t connect_ns; /* all times count from the question */
+    uint64_t connect_ns; /* all times: since the server was asked */
     uint64_t first_ns;
     uint64_t total_ns;
 };

@@ -61,7 +61,7 @@ enum log_kind {
 struct log_step {
     const char *literal;
     uint16_t literal_len;
-    uint16_t offset;  /* of the value in the struct that kind tells */
+    uint16_t offset;  /* of the value, in the struct that kind names */
     uint8_t kind;     /* enum log_kind */
     uint8_t name_len; /* length of a header's name */
     uint16_t name_at; /* where a header's name begins in literal */

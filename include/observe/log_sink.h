@@ -44,7 +44,7 @@ struct log_sink {
     char prefix[LOG_SINK_PREFIX_MAX]; /* "<134>Nov 21 10:04:00 sprintd[1]: " */
 };
 
-/* Whether where is the path of a file. */
+/* Whether `where` is the path of a file. */
 bool log_sink_is_file(const char *where);
 
 /* Opens the sink that `where` names; `where` must outlive the sink. If the file
@@ -66,8 +66,7 @@ enum log_sink_result log_sink_write(struct log_sink *sink, struct bytes lines,
 MUST_USE int log_sink_reopen(struct log_sink *sink, size_t torn,
                              bool *is_other_out);
 
-/* Removes the last torn bytes, an incomplete line, from the file if
- * possible. */
+/* Removes an incomplete line, the last torn bytes of the file, if possible. */
 void log_sink_cut(struct log_sink *sink, size_t torn);
 
 #endif

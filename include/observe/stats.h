@@ -255,7 +255,7 @@ struct stats_options {
     const char *schedule;                           /* such as "srpt" */
     const char *cache_policy;                       /* such as "sieve" */
     const char *cache_policies[MINIATURE_POLICIES]; /* all policies */
-    uint64_t cache_bytes;                           /* each cache's bytes */
+    uint64_t cache_bytes;                           /* of each worker's cache */
     const char *link_mode;                          /* such as "auto" */
     bool is_profiled;                               /* samples are taken */
     const struct stats_store_options *stores;

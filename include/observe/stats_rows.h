@@ -81,9 +81,9 @@ struct stats_row {
     /* label in the report (a vector's names follow it), or of a trend in top;
      * or NULL */
     const char *label;
-    const char *metric; /* or NULL; rows of one metric are neighbours */
-    /* the metric's help, in the metric's first row, which all of its objects
-     * have */
+    const char *metric; /* its name or NULL; its rows are neighbours */
+    /* the metric's help; set in the metric's first row, which all objects of
+     * the metric have */
     const char *help;
     /* for a vector, the label whose values are the vector's names; else a
      * label's value that tells the metric's rows apart, or NULL */

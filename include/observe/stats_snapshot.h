@@ -116,7 +116,7 @@ struct stats_snapshot {
     /* Borrowed and set like upstreams; NULL without certificates. */
     const struct stats_certificates *certificates;
 
-    struct stats_worker workers[]; /* options.worker_count of them */
+    struct stats_worker workers[]; /* options.worker_count elements */
 };
 
 /* Makes an empty snapshot with room for the workers of shared. Returns NULL if

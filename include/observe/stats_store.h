@@ -69,7 +69,7 @@ struct stats_store_options {
     uint32_t numbers;
 };
 
-/* The counters of one store. Each worker has this struct, and the main
+/* The counters of one store. Each worker has this struct, and so has the main
  * thread. */
 struct stats_store {
     struct counter numbers[STATS_STORE_NUMBERS];

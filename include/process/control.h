@@ -30,7 +30,7 @@ enum {
     /* bytes of a command's line */
     CONTROL_REQUEST_MAX = 16384,
     CONTROL_ANSWER_MAX = 1 << 20, /* bytes; enough for a thousand faults */
-    /* limit to send or to answer a request */
+    /* limit to read a request, or to send its answer */
     CONTROL_WAIT_MS = 2000
 };
 

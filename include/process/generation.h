@@ -49,8 +49,8 @@ struct credentials *generation_credentials(struct generation *generation);
  * generation. */
 void generation_lead_to(struct generation *generation, uint16_t https_port);
 
-/* Returns the service for workers. Each worker releases one reference to the
- * generation, which the caller acquires before for the worker. */
+/* Returns the service for workers. The caller acquires a reference to the
+ * generation for each worker; the worker releases the reference. */
 struct worker_service generation_service(struct generation *generation,
                                          const struct mime *mime,
                                          size_t connections_max,

@@ -23,8 +23,8 @@ struct handshake_storm {
     bool blows;
 };
 
-/* Notes count new TLS connections, perhaps 0, for this many workers. Returns
- * true if a storm has begun or ended. */
+/* Notes that `count` TLS connections, perhaps 0, have come for this many
+ * workers. Returns true if a storm has begun or ended. */
 bool handshake_storm_note(struct handshake_storm *storm, double now_s,
                           size_t count, size_t workers);
 

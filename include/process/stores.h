@@ -32,7 +32,7 @@ MUST_USE int stores_open(struct stores *stores, const struct options *options);
 MUST_USE int stores_describe(const struct options *options,
                              struct stats_store_options *to, size_t *count_out);
 
-/* Writes the stores' own numbers to the array to, in the order of
+/* Writes the stores' own numbers to the array `to`, in the order of
  * stores_describe(). */
 void stores_count(const struct stores *stores, struct stats_store *to);
 

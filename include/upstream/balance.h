@@ -71,7 +71,7 @@ struct balance_options {
 /* A server, as configured. */
 struct balance_server {
     unsigned weight;    /* 1 to BALANCE_WEIGHT_MAX */
-    unsigned conns_max; /* most exchanges under way, all workers; 0: no limit */
+    unsigned conns_max; /* maximum of exchanges, all workers; 0: no limit */
     bool is_backup;
     uint64_t name_hash; /* hash of the configured name, kept over restarts */
 };
@@ -82,9 +82,9 @@ struct balance_server_shared {
     _Atomic uint32_t fails;  /* failures in the present window */
     _Atomic uint64_t window_ends_ms;
     _Atomic uint64_t ejected_until_ms; /* ejected before this time */
-    _Atomic uint64_t risen_at_ms;      /* when probes turned it up last */
+    _Atomic uint64_t risen_at_ms;      /* last change from down to up */
     _Atomic uint32_t ejections;        /* consecutive ejections */
-    _Atomic uint32_t probes;           /* consecutive results against is_down */
+    _Atomic uint32_t probes;           /* consecutive results unlike is_down */
     _Atomic bool is_down;              /* probes found the server down */
 };
 
@@ -112,8 +112,8 @@ enum balance_result {
     BALANCE_FAILURE
 };
 
-/* Ends a request that balance_take() has counted. Returns true if this failure
- * has ejected the server. */
+/* Ends a request that balance_take() has counted. Returns true if the result is
+ * a failure that ejects the server. */
 bool balance_give(struct balance *balance, int server,
                   enum balance_result result, uint64_t now_ms);
 

@@ -51,7 +51,7 @@ struct upstream_endpoint {
     struct bytes tls_name;
 };
 
-/* The name of a server in logs. */
+/* Returns the name of a server for logs. */
 static inline struct bytes upstream_name(const struct upstream_endpoint *of)
 {
     return of->unix_path ? bytes_of(of->unix_path) : of->authority;
@@ -75,8 +75,8 @@ struct upstream_counts {
 };
 
 struct upstream_shared {
-    struct balance_server_shared *balance; /* server_count of them */
-    struct upstream_counts *counts;        /* server_count of them */
+    struct balance_server_shared *balance; /* server_count elements */
+    struct upstream_counts *counts;        /* server_count elements */
 };
 
 struct upstream_options {

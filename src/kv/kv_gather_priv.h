@@ -35,8 +35,9 @@ struct kv_gather {
     unsigned skips_left; /* private: how many of these commits are left */
 };
 
-/* Notes a commit that lasted from began_ns to ended_ns: answered writes were in
- * the commit, and others more came during the commit. */
+/* Notes a commit that lasted from began_ns to ended_ns. `answered` is the
+ * number of writes in the commit, `others` the number of writes that came
+ * during the commit. */
 void kv_gather_note_commit(struct kv_gather *gather, size_t answered,
                            size_t others, uint64_t began_ns, uint64_t ended_ns);
 

@@ -7,7 +7,7 @@ enum {
     BEHIND_PREFIX = 'p'
 };
 
-/* Whether after is a valid cursor; clients may send anything. */
+/* Whether `after` is a valid cursor, since clients may send any text. */
 static bool is_cursor(struct bytes after)
 {
     return after.len == 0 ||

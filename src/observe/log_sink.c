@@ -164,11 +164,11 @@ void log_sink_cut(struct log_sink *sink, size_t torn)
     struct stat st;
 
     /* Cuts the file behind our last whole line, unless another program has
-     * written to the file behind it. */
+     * written to the file since. */
     if (torn > 0 && end >= (off_t)torn && fstat(sink->fd, &st) == 0 &&
         S_ISREG(st.st_mode) && st.st_size == end &&
         ftruncate(sink->fd, end - (off_t)torn) == -1)
-        return; /* half a line stays */
+        return; /* the incomplete line stays */
 }
 
 static bool is_same_file(int one, int other)

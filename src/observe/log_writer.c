@@ -32,7 +32,7 @@ struct log_writer {
     int reopen_err; /* result of the last reopening */
     /* Used by the thread only. */
     struct now now;
-    struct log_ring *ring; /* whose block is being written; or NULL */
+    struct log_ring *ring; /* ring of the block being written, or NULL */
     struct log_block block;
     size_t at; /* how many bytes of the block were written */
     size_t next_ring;
@@ -133,7 +133,7 @@ static void tell_total(const struct log_writer *writer)
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* Returns how many bytes of an incomplete line have been written last. */
+/* Returns how many of the last written bytes belong to an incomplete line. */
 static size_t count_torn(const struct log_writer *writer)
 {
     const char *newline;
@@ -399,7 +399,7 @@ void log_writer_destroy(struct log_writer *writer)
     log_shared_wake(&writer->shared);
     if (!wait_for_end(writer, ends_ms + LEAVE_MS)) {
         /* The thread is in a blocking write, perhaps to a stopped terminal. The
-         * writer stays allocated for the thread until the process ends soon. */
+         * writer stays allocated for the thread; the process ends soon. */
         log_error("access log '%s': it takes nothing; the last lines are lost",
                   writer->name);
         return;

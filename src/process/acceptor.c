@@ -20,7 +20,7 @@
 
 enum {
     BATCH_MAX = 64,
-    LAST_BATCH_MAX = 65536, /* when stopping; as long as the longest backlog */
+    LAST_BATCH_MAX = 65536, /* the batch at a stop: the longest backlog */
     MOMENTS_MAX = 1000,     /* waits for full mailboxes, a second per batch */
     MOMENT_NS = 1000000,
     COMPLAIN_MS = 10000
@@ -45,7 +45,7 @@ struct acceptor {
     struct dispatch *dispatch;
     struct places places;
     struct places next;      /* the places after the next change */
-    atomic_bool is_prepared; /* next belongs to the acceptor's thread */
+    atomic_bool is_prepared; /* if true, next is the acceptor thread's */
     sem_t changed;
     ev_timer pause;
     ev_async change;

@@ -14,7 +14,7 @@ static enum control_result on_reload(void *context, struct buf *answer)
 
     if (reload(context, answer))
         return CONTROL_OK;
-    /* `sprintd ctl` puts the program's name before each line itself. */
+    /* `sprintd ctl` itself puts "sprintd: " before the answer. */
     if (answer->len > name.len &&
         memcmp(answer->data, name.data, name.len) == 0) {
         answer->len -= name.len;

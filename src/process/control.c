@@ -32,9 +32,9 @@ struct control {
     struct listener listener;
     const struct control_commands *commands;
     struct client clients[CONTROL_CLIENTS_MAX];
-    int spare_fd;         /* closed for a client when none is left */
+    int spare_fd;         /* closed for a client when no other is left */
     bool is_deaf;         /* accepts no new clients */
-    uint64_t hears_at_ms; /* ... until then */
+    uint64_t hears_at_ms; /* when to accept clients again */
     struct log_limit complaint;
 };
 
@@ -56,8 +56,8 @@ static void drop(struct client *client)
     *client = (struct client){.state = CLIENT_NONE, .fd = -1};
 }
 
-/* Sends as much as the socket takes. Drops a client that has its whole answer,
- * or has gone. */
+/* Sends as much of the answer as the socket takes. Drops the client when it has
+ * the whole answer, or has gone. */
 static void send_some(struct client *client)
 {
     while (client->sent < client->answer.len) {
@@ -75,7 +75,7 @@ static void send_some(struct client *client)
     drop(client);
 }
 
-/* Answers a client with these lines only. */
+/* Makes an answer of result and text, and begins to send it to the client. */
 static void answer(struct client *client, enum control_result result,
                    struct bytes text, uint64_t now_ms)
 {
@@ -219,8 +219,8 @@ static void keep_spare(struct control *control)
         control->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* Accepts no client for a while: otherwise those that wait would wake the
- * server again and again. */
+/* Accepts no client for a while, after an accept has failed. Otherwise the
+ * clients that wait would wake the server again and again. */
 static void turn_deaf(struct control *control, int err, uint64_t now_ms)
 {
     char more[LOG_HELD_BACK_BYTES];
@@ -233,9 +233,9 @@ static void turn_deaf(struct control *control, int err, uint64_t now_ms)
     control->hears_at_ms = now_ms + DEAF_MS;
 }
 
-/* Accepts a client; if no descriptor is left, in place of the spare one: just
- * then the operator must be able to reach the server. Returns a descriptor or
- * -errno; -EAGAIN: nobody waits. */
+/* Accepts a client. If no descriptor is left, the spare one is closed for the
+ * client, since the operator must be able to reach the server just then.
+ * Returns a descriptor or -errno; -EAGAIN if no client waits. */
 static int accept_one(struct control *control)
 {
     struct address peer;
@@ -270,7 +270,7 @@ static void accept_all(struct control *control, uint64_t now_ms)
                    BYTES("only root and the server's user may do that"),
                    now_ms);
         if (control->spare_fd == -1)
-            return; /* no descriptor for a spare one */
+            return; /* more clients must wait for a descriptor */
     }
 }
 
@@ -333,7 +333,8 @@ void control_destroy(struct control *control)
 {
     if (!control)
         return;
-    listener_close(&control->listener); /* a client may then start a server */
+    /* first, since an answered client may start a server */
+    listener_close(&control->listener);
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         struct client *client = &control->clients[i];
 
@@ -366,8 +367,8 @@ void control_fds(const struct control *control,
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         const struct client *client = &control->clients[i];
 
-        /* A waiting client is watched only for its end, which needs no event
-         * flag. */
+        /* A waiting client is watched only for its end, which poll() reports
+         * without an event flag. */
         fds[i] = (struct pollfd){.fd = client->fd,
                                  .events = client->state == CLIENT_READING
                                                ? POLLIN

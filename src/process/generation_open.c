@@ -120,7 +120,7 @@ struct token_file {
 };
 
 /* Keeps the former tokens of a file that only root can read, since root's
- * rights were given up. Returns false if that is not the case. */
+ * rights were given up. Returns false if the tokens cannot be kept. */
 static bool keep_tokens(const struct token_file *file, int err, FILE *errors)
 {
     static const char reason[] =

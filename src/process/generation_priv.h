@@ -12,7 +12,7 @@
 
 /* A rate limit's table, or a file of passwords, that an option names. */
 struct opened {
-    const char *name; /* the option's text, which identifies it */
+    const char *name; /* the option's text; identifies this */
     uint64_t burst;   /* identifies a rate limit, together with name */
     struct rate_limit *limiter;
     struct htpasswd *htpasswd;

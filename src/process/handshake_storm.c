@@ -1,6 +1,7 @@
 #include "process/handshake_storm.h"
 
-/* Handshakes per worker: this many take a fifth of the worker's time. */
+/* Handshakes per worker that make a storm: they take a fifth of the worker's
+ * time. */
 enum { STORM_PER_S = 1000 };
 
 static const double window_s = 0.1;

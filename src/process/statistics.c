@@ -12,7 +12,7 @@
 
 enum {
     INTERVAL_MS = HISTORY_INTERVAL_S * 1000,
-    REPORT_WAIT_MS = 500 /* how long a slow reader may delay signals */
+    REPORT_WAIT_MS = 500 /* how long the report's reader may delay signals */
 };
 
 static const char *const method_names[METHOD_COUNT] = {

@@ -125,7 +125,8 @@ static double rendezvous(const struct balance *balance, uint64_t hash,
     uint64_t bits =
         balance_mix(hash ^
                     balance_mix(balance->servers[candidate->server].name_hash));
-    /* 53 bits, and half a step more: the number is never 0 and never 1. */
+    /* Takes 53 bits plus half a step, so that the number is never 0 and never
+     * 1. */
     double even = ((double)(bits >> 11) + 0.5) * 0x1p-53;
 
     return -log(even) / (double)candidate->weight;

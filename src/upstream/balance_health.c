@@ -3,7 +3,7 @@
 #include "upstream/balance_priv.h"
 
 enum {
-    WEIGHT_ONE = 1000, /* a weight of 1 */
+    WEIGHT_ONE = 1000, /* weight 1 in thousandths */
     WEIGHT_SLOW = 100, /* a weight of 1 when a slow start begins */
     /* A guess, since nobody knows when probes will find the server well. */
     DOWN_RETRY_AFTER_MS = 5000

@@ -343,7 +343,7 @@ int upstream_pool_start(struct upstream_pool *pool,
                                  on_name_change, server);
         if (err != 0) {
             server->name = NULL;
-            return err; /* closed by upstream_pool_destroy() */
+            return err; /* upstream_pool_destroy() closes the others */
         }
     }
     return 0;

@@ -64,8 +64,8 @@ static void on_read_event(struct ev_loop *loop, ev_io *io, int events)
     }
     if (events & EV_ERROR)
         end(upstream);
-    /* The server has answered. Were retransmissions to stay this frequent, an
-     * outage of 15 s would end the connection. */
+    /* The server has answered. If retransmissions stayed as frequent as before,
+     * an outage of 15 s would end the connection. */
     if (upstream->has_rto_max)
         limit_resending(upstream, CALM_MS);
     upstream->lease->on_readable(upstream->lease);
@@ -140,7 +140,7 @@ static void on_idle_limit(struct upstream_alarm *alarm)
 {
     struct upstream *upstream = OWNER_OF(alarm, struct upstream, idle_limit);
 
-    /* else the limit is set anew when the connection is idle */
+    /* Otherwise upstream_keep() sets the limit anew. */
     if (is_idle(upstream))
         upstream_close(upstream);
 }
@@ -232,7 +232,8 @@ struct upstream *upstream_take_idle(struct upstream_server *server)
                                              list_node);
 
         /* A pending event of this turn may be the end of the connection. The
-         * time is compared since the deadline wheel is late by up to a tick. */
+         * idle limit is checked here, too, since the deadline wheel is late by
+         * up to a tick. */
         if (!ev_is_pending(&upstream->reading) &&
             pool->now->mono_ms < upstream->idle_limit.deadline.at_ms) {
             drop_idle(upstream);

@@ -72,8 +72,7 @@ struct upstream {
     bool has_rto_max;  /* see upstream_bound_rto() */
 };
 
-/* The connecting for one lease: addresses are tried by happy eyeballs (RFC
- * 8305). */
+/* The attempts to connect for one lease, by happy eyeballs (RFC 8305). */
 struct upstream_connecting {
     struct list list_node; /* linked into server->waiting or ->backlogged */
     struct upstream_lease *lease;

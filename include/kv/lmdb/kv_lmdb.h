@@ -102,8 +102,8 @@ void kv_lmdb_stop(struct kv_lmdb *store);
 
 /* kv_lmdb_pause() lets another process write: waiting writes are done, later
  * writes get KV_BUSY, and reads go on and see the other process's commits.
- * kv_lmdb_resume() makes this process the writer again. It returns 0 or -errno,
- * logged; -EBUSY if the other process still has the folder open. */
+ * kv_lmdb_resume() makes this process the writer again, and returns 0 or
+ * -errno, logged; -EBUSY if the other process still has the folder open. */
 void kv_lmdb_pause(struct kv_lmdb *store);
 MUST_USE int kv_lmdb_resume(struct kv_lmdb *store);
 

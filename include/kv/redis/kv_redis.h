@@ -48,10 +48,10 @@ struct kv_redis_options {
     /* redis://[USER:PASSWORD@]HOST[:PORT][,...][/DB] [?name=NAME], or rediss://
      * for TLS. The text is not needed after kv_redis_open(). */
     const char *url;
-    struct tls_trust *trust; /* for rediss://, counted; else NULL */
+    struct tls_trust *trust; /* for rediss://, or NULL; counted */
     unsigned timeout_ms;     /* time limit of an answer; 0: 5 s */
     size_t calls_max;        /* unanswered commands of a client; 0: 16384 */
-    size_t bytes_max;        /* bytes of these commands; 0: 256 MiB */
+    size_t bytes_max;        /* bytes of unanswered commands; 0: 256 MiB */
 };
 
 /* Counts of all clients since the store was opened. */

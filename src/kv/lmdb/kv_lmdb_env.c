@@ -248,7 +248,7 @@ static int open_environment(struct kv_env *env,
         rc = mdb_env_info(env->env, &info);
     if (rc != 0)
         return rc;
-    env->map_bytes = info.me_mapsize; /* larger if the store is larger */
+    env->map_bytes = info.me_mapsize; /* LMDB may have made it larger */
     rc = kv_env_check_length(env, options->path);
     if (rc != 0)
         return rc;

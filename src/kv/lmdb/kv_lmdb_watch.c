@@ -5,8 +5,8 @@ static struct kv_lmdb_client *client_of(struct kv_client *client)
     return OWNER_OF(client, struct kv_lmdb_client, client);
 }
 
-/* is_told is cleared first: if the writer publishes events during the loop, it
- * sends another message. */
+/* is_told is cleared first: if the writer publishes events during the loop, the
+ * writer sends another message. */
 static void on_changed(struct mailbox_note *note)
 {
     struct kv_lmdb_client *client = OWNER_OF(note, struct kv_lmdb_client,

@@ -38,8 +38,8 @@ static bool has_enough(const struct kv_lmdb *store)
            store->queue_bytes >= GROUP_BYTES_MAX;
 }
 
-/* Whether the queue is half full. It might otherwise become full before a
- * client wakes the writer. */
+/* Whether the queue is half full, and might be full before a client wakes the
+ * writer. */
 static bool is_filling(const struct kv_lmdb *store)
 {
     return store->queue_writes > store->options.queue_writes_max / 2 ||

@@ -184,7 +184,7 @@ struct kv_connection *kv_connection_create(
     list_init(&connection->requests);
     ev_init(&connection->timer, on_timer);
     connection->timer.data = connection;
-    /* by the timer, so that no hook is called now */
+    /* The timer begins to connect, so that no hook is called now. */
     kv_connection_set_timer(connection, 0);
     return connection;
 }

@@ -146,7 +146,7 @@ static void receive_all(struct kv_connection_tls *tls)
     bool is_gone = false;
 
     tls->is_gone = &is_gone;
-    /* handles answers that came before the end, too */
+    /* Answers that came before the connection's end are handled, too. */
     redisProcessCallbacks(tls->context);
     if (is_gone)
         return;

@@ -150,8 +150,8 @@ static void on_flags(redisAsyncContext *context, void *reply, void *about)
 
 /* --- All of it ------------------------------------------------------------ */
 
-/* Sends AUTH and SELECT if needed. Then sends the scripts or, for a listener,
- * the question which events the engine sends. Nothing is awaited in between. */
+/* Sends several commands at once: AUTH and SELECT if needed, then the scripts
+ * or, for a listener, the question which events the engine sends. */
 bool kv_connection_greet(struct kv_connection *connection)
 {
     const struct kv_redis_url *url = connection->options.url;

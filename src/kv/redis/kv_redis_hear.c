@@ -209,8 +209,9 @@ static bool read_kind(struct bytes event, enum kv_event_kind *kind_out)
     return false;
 }
 
-/* Handles a notification. It is dropped while some nodes have no listener, or
- * after too many came: the reset that follows replaces it. */
+/* Handles a notification. Notifications are dropped while some nodes have no
+ * listener, or after too many came: the reset that follows makes up for
+ * them. */
 void kv_redis_feed_hear(void *context, struct bytes channel, struct bytes event)
 {
     struct kv_redis_client *client = context;

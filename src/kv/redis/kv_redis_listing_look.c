@@ -46,7 +46,7 @@ static enum kv_outcome take_look(struct kv_redis_look *look,
     if (!kv_redis_read_meta(reply, &entry->meta, &type, &entry->value_bytes)) {
         kv_redis_log_corrupt(look->call.client, look->key);
         look->is_missing =
-            true; /* the drop's script removes it only if it does not exist */
+            true; /* the script of kv_redis_drop() checks that again */
         return KV_FOUND;
     }
     entry->type = (struct bytes){arena_text(&page->arena, type), type.len};

@@ -80,7 +80,7 @@ void kv_redis_listing_start(struct kv_redis_listing *listing,
 void kv_redis_listing_settle(struct kv_redis_listing *listing,
                              enum kv_outcome outcome);
 
-/* Sets the range of the next keys, which begins behind after, the last key or
+/* Sets the range of the next keys, which begins behind `after`, the last key or
  * prefix listed. Returns false if no key can follow. */
 bool kv_redis_listing_set_range(struct kv_redis_listing *listing,
                                 struct bytes after, bool is_prefix);

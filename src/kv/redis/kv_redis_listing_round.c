@@ -146,8 +146,8 @@ static struct kv_redis_run *find_least(struct kv_redis_listing *listing)
     return least;
 }
 
-/* Whether some partition may have the next key, but its run has no more keys
- * here. */
+/* Whether a partition may have more keys than its run, so that the next key of
+ * all is unknown. */
 static bool is_beyond(const struct kv_redis_listing *listing)
 {
     for (size_t i = 0; i < KV_REDIS_PARTITIONS; i++)

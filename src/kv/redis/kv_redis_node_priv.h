@@ -157,7 +157,7 @@ void kv_command_put_script(struct buf *out, enum kv_script script);
 enum kv_connection_state {
     KV_CONNECTION_OPENING, /* first try, or first try after working well */
     KV_CONNECTION_UP,
-    KV_CONNECTION_DOWN /* being tried again from time to time */
+    KV_CONNECTION_DOWN /* connecting is retried from time to time */
 };
 
 /* A command that waits for its answer; embedded in the asker's struct. */

@@ -69,7 +69,8 @@ static inline void kv_redis_add(_Atomic uint64_t *counter)
 
 struct kv_redis_client;
 
-/* Logs that the engine holds data for key that sprintd cannot have written. */
+/* Logs that the engine holds data for this key that sprintd cannot have
+ * written. */
 void kv_redis_log_corrupt(struct kv_redis_client *client, struct bytes key);
 
 /* Reads r, m, e, t, n, which are the reply's first five elements. Returns false
@@ -97,7 +98,7 @@ struct kv_redis_call {
     /* may be sent again, since it changes nothing */
     bool may_repeat;
     bool crosses;                  /* the keys are in several partitions */
-    struct kv_connection *only_at; /* the only one to use; NULL: any */
+    struct kv_connection *only_at; /* the one to use; NULL: any */
     void (*put)(struct kv_redis_call *call, struct buf *out);
     void (*on_end)(struct kv_redis_call *call, const struct kv_reply *reply);
     /* KV_FOUND if there is a reply without a fault; otherwise the reason why
@@ -191,7 +192,7 @@ struct kv_connection_options kv_redis_aim(const struct kv_redis_client *client,
                                           const struct address *node);
 
 /* Returns the connection for a call to the partition, or NULL if none is known.
- * In the latter case *may_come_out says whether one may become known, so that
+ * If NULL, *may_come_out says whether a connection may become known, so that
  * the call should wait. */
 struct kv_connection *kv_redis_route_find(struct kv_redis_client *client,
                                           unsigned partition,
@@ -291,7 +292,7 @@ struct kv_redis_client {
     struct list questions; /* all questions */
     struct list spare;     /* unused askings */
     struct buf command;    /* the command that is being made */
-    size_t calls;          /* number of calls under way; bytes: theirs */
+    size_t calls;          /* calls under way, and their bytes */
     size_t bytes;
     struct log_limit log_limit;
 };

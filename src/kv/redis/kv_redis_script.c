@@ -175,8 +175,8 @@ static const char drop_text[] = "if redis.call('EXISTS', KEYS[3]) == 0 then\n"
                                 "return 1\n";
 
 /* Looks up a value. KEYS: its key. ARGV: the maximum length. Returns r, m, e,
- * t, n, and also v if v is not longer. A script is needed because a client does
- * not know the length before. */
+ * t, n, and v unless v is longer than the maximum. A script is needed because a
+ * client does not know the length before. */
 static const char look_text[] =
     "local is = redis.call('HMGET', KEYS[1], 'r', 'm', 'e', 't', 'n')\n"
     "if is[1] and redis.call('HSTRLEN', KEYS[1], 'v') <= tonumber(ARGV[1])\n"

@@ -26,7 +26,7 @@ struct broker_answer {
 };
 
 union rights {
-    struct cmsghdr header; /* makes room aligned */
+    struct cmsghdr header; /* aligns the member room */
     char room[CMSG_SPACE(sizeof(int))];
 };
 

@@ -28,7 +28,7 @@ enum {
 /* --- Orders -------------------------------------------------------------- */
 
 union rights {
-    struct cmsghdr header; /* makes room aligned */
+    struct cmsghdr header; /* aligns the member room */
     char room[CMSG_SPACE(LAUNCHER_FDS_MAX * sizeof(int))];
 };
 
