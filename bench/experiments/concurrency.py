@@ -142,11 +142,14 @@ def _usable(load, kinds, cells, is_wide):
 
 
 def _claim_none_fails(kinds, cells):
-    faults = [f"{load}, {name}: {cell.trouble}"
+    faults = [f"{load}, {name}, "
+              f"{sum(bool(sample.trouble) for sample in cell.samples)} of "
+              f"{len(cell.samples)} rounds: {cell.trouble}"
               for (load, name), cell in cells.items() if cell.trouble]
     most = max(count for count, _is_wide in kinds)
     return model.Claim(
-        f"no request fails with up to {most:,} workers", not faults,
+        f"no request fails with up to {most:,} workers, and no round of "
+        f"{SECONDS:g} s is without replies", not faults,
         "; ".join(faults) or f"{len(cells)} rows without an error")
 
 
