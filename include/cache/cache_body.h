@@ -131,7 +131,7 @@ bool cache_body_takes_more(struct cache_body *body, struct cache_wait *wait);
 bool cache_body_is_wanted(const struct cache_body *body);
 
 /* Whether the body is passing and nobody reads it. Others that hold the body
- * have no place in it yet, and would not find its beginning. */
+ * have not joined yet, and would not find its beginning. */
 bool cache_body_is_forsaken(struct cache_body *body);
 
 /* Cancels a wait of cache_body_takes_more() or cache_body_read(). */

@@ -17,7 +17,7 @@
 
 struct cache_entry {
     struct bytes key;
-    struct bytes names;          /* fields that it varies by: cache_vary.h */
+    struct bytes names;          /* fields that the answer varies by */
     struct bytes variant;        /* values of these fields in its request */
     struct bytes phrase;         /* reason phrase behind the status */
     struct bytes lines;          /* fields of the answer */

@@ -17,7 +17,7 @@
 
 enum {
     CACHE_SPOOL_PENDING_MAX = 1048576, /* unwritten bytes of one body */
-    CACHE_SPOOL_ALL_MAX = 67108864 /* of all bodies; each may have a piece */
+    CACHE_SPOOL_ALL_MAX = 67108864     /* unwritten bytes of all bodies */
 };
 
 /* Where the spools write. */

@@ -30,9 +30,9 @@
 
 enum {
     CACHE_VARIANTS_MAX = 32, /* variants of one key */
-    CACHE_ALONE_S = 10,      /* nobody waits so long after an answer for one */
-    CACHE_LATE_S = 10,  /* after that time one of those who wait asks, too */
-    CACHE_LONG_S = 600, /* each asks alone so long after a too long one */
+    CACHE_ALONE_S = 10,      /* how long nobody waits after a private answer */
+    CACHE_LATE_S = 10,       /* how long all wait before one more asks */
+    CACHE_LONG_S = 600,      /* how long each asks alone after a too long one */
     CACHE_AWAKE_BYTES_MAX =
         134217728, /* bodies in memory that lie on disk, too */
     CACHE_HEADS_BYTES_MAX = 268435456 /* entries without bodies, with a disk */

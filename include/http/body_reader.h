@@ -58,8 +58,8 @@ uint64_t body_reader_due(const struct body_reader *reader);
  * body_reader_next(). */
 void body_reader_pass(struct body_reader *reader, uint64_t bytes);
 
-/* Notes that the connection has ended. Returns BODY_END if the body has ended
- * with it, else BODY_BAD. */
+/* Notes that the connection has ended. Returns BODY_END if the body is complete
+ * then, else BODY_BAD. */
 enum body_event body_reader_finish(struct body_reader *reader);
 
 #endif

@@ -93,7 +93,7 @@ struct coded_head {
 
 struct response {
     uint16_t status;  /* 0: not made yet */
-    bool persists;    /* the connection goes on afterwards */
+    bool persists;    /* the connection goes on after the response */
     bool is_head;     /* answers HEAD: no body is sent */
     bool has_head;    /* the first part is a head, own or borrowed */
     bool is_borrowed; /* the head is cached: http/http1/http1_frame.h */
@@ -136,7 +136,8 @@ struct response {
     struct bytes id_line;  /* put into the head, too: the request's id */
     struct buf *head_copy; /* borrowed; gets the head when the head ends; NULL:
                               nobody will look at it later */
-    const struct error_source *errors; /* the place's; borrowed; or NULL */
+    /* The place's bodies for errors; borrowed; or NULL. */
+    const struct error_source *errors;
     /* For handlers that pass answers on; borrowed; NULL: no encoding. */
     const struct encode *encode;
     /* Where the HTTP/2 form of a borrowed head is kept; NULL: nowhere. */

@@ -11,7 +11,7 @@ struct said {
     struct cache_control targeted; /* CDN-Cache-Control */
     bool is_targeted_wrong;        /* targeted was malformed: ignored */
     struct cache_control surrogate;
-    struct bytes expires; /* data NULL: there is none */
+    struct bytes expires; /* data NULL: no Expires */
     bool has_two_expires;
     struct bytes date;
     struct bytes age; /* value of the first line */
@@ -226,7 +226,7 @@ static bool is_final(unsigned status, const struct cache_asked *asked)
     case 407:
     case 416:
     case 425: /* about how this request came (RFC 8470 5.2) */
-    case 428: /* these must not be stored (RFC 6585) */
+    case 428: /* from here to 511: not to be stored (RFC 6585) */
     case 429:
     case 431:
     case 511:

@@ -110,7 +110,7 @@ static bool is_around(char byte)
 }
 
 /* Returns a byte of a cookie's name as origins compare it. PHP makes '_' of
- * these four bytes; of '+' only where it decodes names. */
+ * these four bytes, but of '+' only where it decodes names. */
 static char byte_of_cookie(char byte)
 {
     return byte == '.' || byte == ' ' || byte == '+' || byte == '['

@@ -387,7 +387,7 @@ void cache_store_settle(struct cache_store *store, struct cache_entry *entry)
     }
     is_there = store->disk && is_on_disk(store, entry, &body);
     is_spooled = !is_there && body && cache_body_is_spooled(body);
-    if (!is_spooled) /* otherwise on_kept tells later */
+    if (!is_spooled) /* a spooled body is settled by on_kept */
         cache_index_settle(store, entry);
     if (store->disk && !is_there &&
         !cache_disk_keep(store->disk, entry, body) && is_spooled)

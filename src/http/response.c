@@ -168,7 +168,7 @@ void head_field(struct buf *head, struct bytes name, struct bytes value)
     to += name.len;
     *to++ = ':';
     *to++ = ' ';
-    if (value.len > 0) /* else data may be NULL */
+    if (value.len > 0) /* an empty value may have no data */
         memcpy(to, value.data, value.len);
     to += value.len;
     *to++ = '\r';

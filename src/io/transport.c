@@ -49,8 +49,8 @@ enum io_result transport_peek(const struct transport *transport, char *data,
                                len_out);
 }
 
-/* To copy a head and a short body of up to this size costs less than the kernel
- * takes to read a vector of them. */
+/* Copying a head and a short body of up to this size costs less than the kernel
+ * takes to read a vector of both. */
 enum { JOINED_BYTES_MAX = 2048 };
 
 /* Set for the whole process and never taken back, because mapped bytes may

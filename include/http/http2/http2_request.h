@@ -61,7 +61,7 @@ struct http2_head {
     bool has_length;
     bool is_trailer;
     /* private */
-    bool has_fields;   /* no pseudo-field may follow */
+    bool has_fields;   /* a field came: no pseudo-field may follow */
     bool is_malformed; /* further lines are not looked at */
     enum reason reason;
     uint64_t list_bytes;

@@ -189,7 +189,7 @@ static enum reason check_line(const struct http1_rules *rules,
                               struct http1_progress *progress,
                               struct bytes line)
 {
-    if (progress->lines > REQUEST_FIELDS_MAX) /* this bounds replies, too */
+    if (progress->lines > REQUEST_FIELDS_MAX) /* the limit of replies, too */
         return REASON_TOO_MANY_FIELDS;
     if (progress->lines++ > 0)
         return check_field_line(line);

@@ -64,8 +64,8 @@ struct http1_rules {
     uint8_t leading_crlf_max; /* empty lines allowed before it */
 };
 
-/* Looks for the end of the head. Each complete line is checked, and so is what
- * has come of the last line. On HTTP1_DONE *used_out is the head's length. On
+/* Looks for the end of the head. Each complete line is checked, and so is the
+ * incomplete last line. On HTTP1_DONE *used_out is the head's length. On
  * HTTP1_BAD *reason_out is what check_first said, or a reason found here. */
 enum http1_verdict http1_find_end(const struct http1_rules *rules,
                                   struct http1_progress *progress,

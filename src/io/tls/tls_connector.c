@@ -138,7 +138,7 @@ struct tls_target *tls_target_create(struct tls_connector *connector,
     struct address address;
 
     if (name.len > 1 && name.data[name.len - 1] == '.')
-        name.len--;       /* RFC 6066 3: not in SNI, nor in certificates */
+        name.len--; /* neither SNI (RFC 6066 3) nor certificates have it */
     assert(name.len > 0); /* an empty name would fit any name */
     target = calloc(1, sizeof(*target) + name.len + 1);
     if (!target)

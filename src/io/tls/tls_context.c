@@ -31,7 +31,7 @@
 
 /* How many tickets a client of TLS 1.3 gets for each whole handshake. OpenSSL's
  * usual second ticket is for clients that open more connections than they have
- * tickets. It costs as much as a reply or two. */
+ * tickets. A second ticket costs as much as a reply or two. */
 enum { TICKETS = 1 };
 
 /* For so long a session is valid: its ticket stays younger than the oldest key

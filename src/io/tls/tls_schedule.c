@@ -53,7 +53,7 @@ static struct tls_hkdf *find_hkdf(const char *digest)
 struct question {
     int mode;
     const char *digest;
-    struct bytes secret; /* others are made of this one, or of parts */
+    struct bytes secret; /* key material that the answer is made of */
     struct bytes previous;
     struct bytes prefix;
     struct bytes label;

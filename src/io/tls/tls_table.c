@@ -265,7 +265,7 @@ static const struct tls_set *find(const struct tls_table *table,
     struct bytes name = tls_name_normalise(host, normal);
     const struct tls_set *set = NULL;
 
-    /* A host of a site does not begin with a dot, either. */
+    /* Neither names nor hosts of sites begin with a dot. */
     if (name.len == 0 || name.data[0] == '.')
         return NULL;
     set = find_exactly(table, name);

@@ -9,8 +9,8 @@
 
 /* --- The socket ---------------------------------------------------------- */
 
-/* Whether an error passes. The kernel is short of memory now and then; another
- * try is worth as much then as with a full socket. */
+/* Whether an error passes. The kernel is short of memory now and then. Another
+ * try may succeed then, as with a full socket. */
 static bool is_passing(int error)
 {
     return error == EAGAIN || error == EINTR || error == ENOBUFS ||
