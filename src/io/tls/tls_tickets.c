@@ -73,8 +73,8 @@ void tls_tickets_release(struct tls_tickets **tickets_ref)
     free(tickets);
 }
 
-/* Whether the next key is due. When the clock was set back, the key would be
- * due later than in TLS_TICKETS_ROTATE_S. Then it is due now, because the
+/* Whether the next key is due. If it seems due in more than
+ * TLS_TICKETS_ROTATE_S, the clock was set back. Then it is due now, because the
  * present key would be used for too long. */
 static bool is_due(const struct tls_tickets *tickets, uint64_t now_s)
 {
