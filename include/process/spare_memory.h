@@ -2,8 +2,8 @@
  * spare_memory - decides when so many connections have ended that their memory
  * should be returned to the kernel.
  *
- * An unfinished TLS handshake has some 40 KiB of memory. After the handshake,
- * this memory lies between memory that stays in use, so free(3) returns nothing
+ * An unfinished TLS handshake has some 40 KiB of memory. When this memory is
+ * freed, it lies between memory that stays in use, so free(3) returns nothing
  * to the kernel: after a flood, a server would stay large for ever.
  * malloc_trim(3) returns the memory, but takes 0.1 ms for each megabyte, during
  * which workers may wait for memory. So the memory is returned only when most

@@ -9,9 +9,9 @@
  *
  * Reads never wait for writes. A read copies the value, up to
  * KV_VALUE_BYTES_MAX, before the call ends (a millisecond per 5 MiB or so, more
- * when the pages come from disk). Were a read transaction to stay open for a
- * slow client, pages freed meanwhile could not be reused, and the file would
- * grow without bound.
+ * when the pages come from disk). If a read transaction stayed open for a slow
+ * client, pages freed meanwhile could not be reused, and the file would grow
+ * without bound.
  *
  * One thread writes. All waiting writes go into one transaction and one sync,
  * and are answered after the sync. With KV_SYNC_FULL, the thread waits a little
@@ -26,9 +26,9 @@
  * maps a key to a kv_record, `expiry` a time (8 bytes, big-endian) to one or
  * more keys, and `meta` has the layout's version and the last revision.
  *
- * Locks are taken in this order: that of the list of clients, then a client's
- * lock (held while the client reads). A thread that takes the queue's lock or a
- * lock of the cache holds no other lock.
+ * Locks are taken in this order: the lock of the list of clients, then a
+ * client's lock (held while the client reads). A thread that takes the queue's
+ * lock or a lock of the cache holds no other lock.
  *
  * Thread: the main thread opens, pauses, resumes, stops and closes; a worker
  *         calls kv_lmdb_client_create(); any thread may call kv_lmdb_count().

@@ -11,12 +11,12 @@
  * a {tag} that is not empty, only the tag selects the partition, as in Redis
  * itself. A partition holds
  *
- *   NAME:{n}:k:KEY hash: r revision, m stored, e expires, t type, n bytes, v
- *   NAME:{n}:i sorted set, all keys, for listing NAME:{n}:e sorted set, keys
- *   that expire, by time of expiry NAME:{n}:r the last revision; a new revision
- *   is at least the time, so revisions rise even if the engine has lost this
- *   key NAME:{n}:n in the first partition only: the last name given
- *   (KV_PUT_NAMED)
+ *   NAME:{n}:k:KEY  hash: r revision, m stored, e expires, t type, n bytes, v
+ *   NAME:{n}:i      sorted set, all keys, for listing
+ *   NAME:{n}:e      sorted set, keys that expire, by time of expiry
+ *   NAME:{n}:r      the last revision; a new revision is at least the time, so
+ *                   revisions rise even if the engine has lost this key
+ *   NAME:{n}:n      in the first partition: the last name given (KV_PUT_NAMED)
  *
  * A write is one script, which looks at all conditions before it changes
  * anything. Revisions rise in each partition. A cluster accepts a write only if

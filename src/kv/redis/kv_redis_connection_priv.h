@@ -2,11 +2,11 @@
  * kv_redis_connection_priv - what the files of a connection share. Each file
  * calls only files below it in this list:
  *
- *   kv_redis_connection.c   connects, again and again if necessary, and accepts
- *                           requests
- *   kv_redis_connection_tls.c   encrypts the connection's bytes
- *   kv_redis_greet.c  sets the connection up, and subscribes
- *   kv_redis_wire.c   sends commands, and ends the connection
+ *   kv_redis_connection.c      connects, again and again if necessary, and
+ *                              accepts requests
+ *   kv_redis_connection_tls.c  encrypts the connection's bytes
+ *   kv_redis_greet.c           sets the connection up, and subscribes
+ *   kv_redis_wire.c            sends commands, and ends the connection
  */
 #ifndef KV_REDIS_KV_REDIS_CONNECTION_PRIV_H
 #define KV_REDIS_KV_REDIS_CONNECTION_PRIV_H

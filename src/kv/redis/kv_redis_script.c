@@ -1,11 +1,12 @@
 #include "kv/redis/kv_redis_node_priv.h"
 
 /*
- * KEYS: r, i, e of each partition, then the key of each operation. All keys are
- * named, so that a cluster refuses the script while it moves some of the keys
- * to another node. ARGV: how many partitions; then seven for each operation:
- * kind and condition, revision of the condition, number of the partition, KEY,
- * type, ttl, value.
+ * KEYS: r, i, e of each partition, then the key of each operation. All keys
+ *       are named, so that a cluster refuses the script while it moves some of
+ *       the keys to another node.
+ * ARGV: how many partitions; then seven for each operation: kind and condition,
+ *       revision of the condition, number of the partition, KEY, type, ttl,
+ *       value.
  *
  * Returns 1 and, for each operation, its outcome, r, m, e, and the sum of an
  * add; or 0 and, for the refused operation, its number, r, m, e, and the
