@@ -17,8 +17,8 @@
 struct statistics {
     struct stats_shared *shared;
     struct history *history;
-    const struct stats_upstreams *upstreams; /* in force; borrowed; or NULL */
-    const struct cache_store *cache;         /* in force; borrowed; or NULL */
+    const struct stats_upstreams *upstreams; /* present, borrowed; or NULL */
+    const struct cache_store *cache;         /* present, borrowed; or NULL */
     /* private */
     struct stats_snapshot *snapshot;
     struct stats_pulse pulse; /* the pulse at the last point */

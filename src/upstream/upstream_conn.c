@@ -184,8 +184,8 @@ static bool is_current(struct upstream *upstream)
 }
 
 /* Whether nothing can be read, not even the end of the connection. A system
- * call is made only if the loop has a pending event. The bytes of that event
- * may have been read already, or may begin an unexpected reply. */
+ * call is made only if the loop has a pending event. The event's bytes may have
+ * been read already, or may begin an unexpected reply. */
 static bool is_quiet(const struct upstream *upstream)
 {
     char byte;
