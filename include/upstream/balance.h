@@ -2,13 +2,14 @@
  * balance - which of several servers gets the next request, and which are
  * left out for a while.
  *
- *   round-robin   smooth weighted: current += weight for each server; the
- *                 largest current is taken, and the sum of all weights is
- *                 subtracted from it (nginx's way; no bursts).
- *   least-conn    the smallest active / weight; equals take turns.
- *   random        two are drawn by weight; of the two, the smaller active /
- *                 weight is taken (Mitzenmacher, "The power of two choices",
- *                 2001).
+ *   round-robin   smooth weighted: each server's credit grows by its weight;
+ *                 the server with most credit is taken, and pays the sum of
+ *                 all weights (nginx's way; no bursts).
+ *   least-conn    the server with the fewest active requests per weight;
+ *                 equal servers take turns.
+ *   random        two servers are drawn by weight; the one with fewer active
+ *                 requests per weight is taken (Mitzenmacher, "The power of
+ *                 two choices", 2001).
  *   hash          rendezvous hashing by weight, with bounded loads (Mirrokni,
  *                 Thorup, Zadimoghaddam, SODA 2018): a server with more than
  *                 1.25 times its fair share of active requests is passed
@@ -16,8 +17,8 @@
  *
  * A server is chosen only if it is neither down nor ejected, is below
  * conns_max, and was not tried for this request yet. A backup is chosen only if
- * no other server is left. When every server that is not down is ejected, the
- * ejected servers count as up: a try is better than none (panic).
+ * no other server is left. When all servers are down or ejected, the ejected
+ * servers count as up: a try is better than none (panic).
  *
  *       fails_max failures         eject time is over
  *   UP -----------------------> EJECTED ---------------> SLOW ----> UP
@@ -29,9 +30,9 @@
  * eject_ms. Each further ejection in a row lasts twice as long as the one
  * before, up to eject_max_ms; a random part, up to a quarter, is added. A
  * success after an ejection ends the row. Independently, active probes
- * (upstream_probe.h) turn a server up after rise successes and down after fall
- * failures. A server that comes back gets its load slowly: over slow_start_ms
- * its weight rises from a tenth to the whole.
+ * (upstream_probe.h) turn a server up after `rise` successes and down after
+ * `fall` failures. A server that comes back gets its load slowly: over
+ * slow_start_ms its weight rises from a tenth to the whole.
  *
  * Workers share only hints (struct balance_server_shared). Each hint is a
  * relaxed atomic; no code needs two hints to be consistent. conns_max is kept
@@ -65,18 +66,18 @@ struct balance_options {
     uint64_t eject_ms;
     uint64_t eject_max_ms;
     uint64_t slow_start_ms; /* 0: full weight at once */
-    unsigned rise, fall;    /* consecutive probes; 0 means 1 */
+    unsigned rise, fall;    /* successes, failures in a row; 0 means 1 */
 };
 
 /* A server, as configured. */
 struct balance_server {
     unsigned weight;    /* 1 to BALANCE_WEIGHT_MAX */
-    unsigned conns_max; /* maximum of exchanges, all workers; 0: no limit */
+    unsigned conns_max; /* exchanges of all workers; 0: no limit */
     bool is_backup;
-    uint64_t name_hash; /* hash of the configured name, kept over restarts */
+    uint64_t name_hash; /* hash of the configured name */
 };
 
-/* The caller zeroes the struct at first: a zeroed server is up. */
+/* The caller zeroes the struct before the first use. A zeroed server is up. */
 struct balance_server_shared {
     _Atomic uint32_t active; /* exchanges under way */
     _Atomic uint32_t fails;  /* failures in the present window */
@@ -84,30 +85,30 @@ struct balance_server_shared {
     _Atomic uint64_t ejected_until_ms; /* ejected before this time */
     _Atomic uint64_t risen_at_ms;      /* last change from down to up */
     _Atomic uint32_t ejections;        /* consecutive ejections */
-    _Atomic uint32_t probes;           /* consecutive results unlike is_down */
+    _Atomic uint32_t probes;           /* results in a row against is_down */
     _Atomic bool is_down;              /* probes found the server down */
 };
 
 struct balance; /* opaque */
 
-/* Creates a balance for count servers (1 to BALANCE_SERVERS_MAX). The arrays
- * servers and shared have count elements each and are borrowed. seed differs
- * between workers: it seeds chance and says where round robin begins. Returns
- * NULL if there is no memory. */
+/* Creates a balance for `count` servers (1 to BALANCE_SERVERS_MAX). The arrays
+ * `servers` and `shared` have `count` elements each and are borrowed. `seed`
+ * seeds random numbers and says where round robin begins; each worker passes
+ * another seed. Returns NULL if there is no memory. */
 MUST_USE struct balance *balance_create(const struct balance_options *options,
                                         const struct balance_server *servers,
                                         struct balance_server_shared *shared,
                                         size_t count, uint64_t seed);
 void balance_destroy(struct balance *balance);
 
-/* Chooses a server and counts it as active. Bit n of tried excludes server n.
- * BALANCE_HASH chooses by hash; other policies ignore hash. Returns the
- * server's number, or -1 if each server is excluded, down or at its limit. */
+/* Chooses a server and counts a request at it. Bit n of `tried` excludes server
+ * n. Only BALANCE_HASH uses `hash`. Returns the server's number, or -1 if each
+ * server is excluded, down or at its limit. */
 int balance_take(struct balance *balance, uint64_t hash, uint64_t tried,
                  uint64_t now_ms);
 
 enum balance_result {
-    BALANCE_NEITHER, /* neither: the request ended because of the client */
+    BALANCE_NEITHER, /* the client ended the request */
     BALANCE_SUCCESS,
     BALANCE_FAILURE
 };

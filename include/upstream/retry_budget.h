@@ -1,9 +1,9 @@
 /*
  * retry_budget - limits how many requests are retried.
  *
- * At most a fifth of the requests of the last ten seconds, plus three, may be
- * retries, since retries must not double the load on failing servers (as in
- * Finagle's RetryBudget and Envoy's).
+ * In ten seconds, one retry is allowed for each five requests, and three more
+ * are always allowed. Unlimited retries would double the load on failing
+ * servers. Finagle's RetryBudget and Envoy limit retries likewise.
  *
  * Thread: a budget belongs to one worker.
  * Owns:   nothing but itself.
@@ -21,7 +21,7 @@ enum {
     RETRY_BUDGET_FREE = 3   /* retries allowed even without requests */
 };
 
-/* The caller zeroes the struct at first. */
+/* The caller zeroes the struct before the first use. */
 struct retry_budget {
     /* private, like all fields below */
     uint64_t bucket_ends_ms;
@@ -30,7 +30,7 @@ struct retry_budget {
     unsigned at; /* index of the present second */
 };
 
-/* Counts a request when it is tried first; its retries are not counted here. */
+/* Counts a request at its first try. */
 void retry_budget_note_request(struct retry_budget *budget, uint64_t now_ms);
 
 /* Takes a retry from the budget. Returns false if no retry is left. */

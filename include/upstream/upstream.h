@@ -5,7 +5,7 @@
  *                             |  none                                    ^
  *                             +--> addresses --> connect, next after ----+
  *                                  250 ms (RFC 8305) or a failure;
- *                                  then, where it is told so, TLS
+ *                                  then TLS, if the server has tls_name
  *
  *   upstream_release(reusable) --> idle list of its server, or closed
  *
@@ -80,17 +80,17 @@ struct upstream_shared {
 };
 
 struct upstream_options {
-    /* borrowed, like servers and shared */
+    /* endpoints, servers and shared are borrowed */
     const struct upstream_endpoint *endpoints;
     const struct balance_server *servers;
     const struct upstream_shared *shared;
     size_t server_count;
     struct balance_options balance;
-    uint64_t connect_ms;       /* limit to connect, all addresses together */
+    uint64_t connect_ms;       /* time limit of connecting, all addresses */
     unsigned idle_max;         /* idle connections kept to each server */
     uint64_t idle_ms;          /* how long an idle connection is kept */
-    unsigned requests_max;     /* per connection; 0: no limit */
-    unsigned retries_max;      /* per request; 0: none */
+    unsigned requests_max;     /* requests per connection; 0: no limit */
+    unsigned retries_max;      /* retries per request; 0: no retries */
     struct tls_connector *tls; /* borrowed; NULL if no server speaks TLS */
 };
 
@@ -99,7 +99,7 @@ struct upstream_loop {
     struct ev_loop *loop;
     const struct now *now; /* refreshed each turn */
     struct resolver *resolver;
-    struct tls_buffers *tls_buffers; /* NULL: no server is asked over TLS */
+    struct tls_buffers *tls_buffers; /* NULL if no server speaks TLS */
 };
 
 enum upstream_error {
@@ -118,12 +118,12 @@ struct upstream; /* opaque, like the next two structs */
 struct upstream_connecting;
 struct upstream_pool;
 
-/* A request for a connection, embedded in the asker's struct. Private fields
- * are zero at first. Each callback may cancel the lease, start the lease anew
+/* A request for a connection, embedded in the asker's struct. The asker zeroes
+ * the private fields before the first start. Each callback may cancel, restart
  * or free the lease. */
 struct upstream_lease {
-    struct bytes uri; /* for the log: the URI asked of the upstream */
-    /* For the log: the request's id. The log shows no id if this is empty. */
+    struct bytes uri; /* for the log: the URI in the request to the server */
+    /* for the log: the request's id; empty if the log shall show no id */
     struct bytes request_id;
     uint64_t hash; /* see balance_take() */
     /* bits of servers to avoid; the pool adds the servers it takes */
@@ -135,7 +135,7 @@ struct upstream_lease {
     /* on_readable and on_writable are called only while the lease is open. */
     void (*on_readable)(struct upstream_lease *lease);
     void (*on_writable)(struct upstream_lease *lease); /* once per wait */
-    /* The answer. */
+    /* The result of the lease. */
     struct upstream *upstream;
     enum upstream_error error;
     int server;     /* number of the server taken; -1: none was taken */
@@ -168,24 +168,25 @@ void upstream_pool_destroy(struct upstream_pool *pool);
 void upstream_lease_start(struct upstream_pool *pool,
                           struct upstream_lease *lease);
 
-/* Ends a lease in any state, even a lease never started. The connection is
- * closed, no callback follows, and the balance notes BALANCE_NEITHER. */
+/* Ends a lease, which may be in any state, and need not have been started. The
+ * connection is closed, no callback follows, and the balance notes
+ * BALANCE_NEITHER. */
 void upstream_lease_cancel(struct upstream_lease *lease);
 
-/* Ends the lease after its exchange. reusable says that nothing is left to read
- * or send, and that the server keeps the connection open. idle_ms says how long
- * the server keeps the connection open (Keep-Alive: timeout=); it is 0 if the
- * server did not say. A reused connection that turned out to be closed is no
- * failure of the server: result is then BALANCE_NEITHER. */
+/* Ends the lease after its exchange. `reusable` says that nothing is left to
+ * read or send, and that the server keeps the connection open. `idle_ms` says
+ * for how long (Keep-Alive: timeout=), or is 0 if the server did not say. If a
+ * reused connection turned out to be closed, the server has not failed, and
+ * `result` is BALANCE_NEITHER. */
 void upstream_release(struct upstream_lease *lease, bool reusable,
                       uint64_t idle_ms, enum balance_result result);
 
 /* Whether one more try is allowed after on_failed, a release or a cancel. The
- * conditions: retries, which the caller counts, is below retries_max; another
- * server is up and untried; and the budget has a retry, which is then taken.
- * was_stale says that a reused connection was closed before an answer came. The
- * same server may then be asked once more, over a new connection, without these
- * conditions, for the server has not failed. */
+ * caller has counted `retries`, which must be below retries_max. Another server
+ * must be up and untried, and the budget must have a retry, which is taken. If
+ * `was_stale`, a reused connection was closed before an answer came. The server
+ * has not failed then, and may be asked once more over a new connection,
+ * whatever the limits say. */
 MUST_USE bool upstream_may_retry(struct upstream_lease *lease, unsigned retries,
                                  bool was_stale);
 
@@ -201,13 +202,13 @@ const struct upstream_endpoint *upstream_endpoint_of(
 /* Makes the loop call on_writable once the socket takes more. */
 void upstream_wait_writable(struct upstream_lease *lease);
 
-/* Reads nothing more until upstream_resume(): back-pressure. */
+/* Stops reading until upstream_resume() is called (back-pressure). */
 void upstream_pause(struct upstream_lease *lease);
 void upstream_resume(struct upstream_lease *lease);
 
-/* Calls on_readable soon, unless the lease is paused. The asker needs this call
- * after it has left bytes that were already read from the socket, since the
- * socket does not signal such bytes again. */
+/* Makes the loop call on_readable soon, unless the lease is paused. An asker
+ * that leaves bytes of TLS unread needs this call: these bytes have left the
+ * socket, so the socket does not signal them again. */
 void upstream_read_again(struct upstream_lease *lease);
 
 struct balance *upstream_balance(struct upstream_pool *pool);

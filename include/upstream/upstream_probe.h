@@ -1,7 +1,7 @@
 /*
  * upstream_probe - asks each server regularly whether it is well.
  *
- *   WAITING --due--> under way: connect, TLS if it is told so,
+ *   WAITING --due--> under way: connect, TLS if it has tls_name,
  *      ^             GET, the reply's head ----------------------> judged
  *      ^                |   ^                                         |
  *      |                +---+ next address                            |
@@ -9,9 +9,9 @@
  *
  * A server is probed every interval_ms, give or take a random tenth, over a new
  * connection that is closed after the head of the reply. The whole probe may
- * take timeout_ms; the next probe of the server begins only after its end. A
- * server is well when the reply's status is from status_min to status_max. The
- * balance decides whether the server is up (rise, fall).
+ * take timeout_ms; a server's next probe begins only after the last has ended.
+ * A server is well when the reply's status is from status_min to status_max.
+ * The balance decides whether the server is up (`rise`, `fall`).
  *
  * A probe that fails on our side (no descriptors, ports or memory, or a name
  * not looked up yet) does not count, since it says nothing about the server.
@@ -28,7 +28,7 @@
 
 enum {
     UPSTREAM_PROBE_PATH_MAX = 1024,
-    UPSTREAM_PROBE_REPLY_MAX = 8192 /* bytes of heads, interim ones included */
+    UPSTREAM_PROBE_REPLY_MAX = 8192 /* bytes of interim heads and final head */
 };
 
 struct upstream_probe_options {
@@ -43,13 +43,14 @@ struct upstream_probe_options {
 
 struct upstream_probe; /* opaque */
 
-/* Whether probes can ask for path: "/" and printable ASCII without space or
- * '#', at most UPSTREAM_PROBE_PATH_MAX bytes. */
+/* Whether probes can ask for `path`. It must begin with "/", consist of
+ * printable ASCII without space and '#', and have at most
+ * UPSTREAM_PROBE_PATH_MAX bytes. */
 bool upstream_probe_takes_path(struct bytes path);
 
-/* Creates a probe of count endpoints, which are the servers of balance.
- * endpoints and balance are borrowed, options are copied. tls is as in struct
- * upstream_options. Returns NULL if there is no memory. */
+/* Creates a probe of `count` endpoints, which are the servers of `balance`.
+ * Options are copied; all other objects are borrowed. `tls` may be NULL if no
+ * server speaks TLS. Returns NULL if there is no memory. */
 MUST_USE struct upstream_probe *upstream_probe_create(
     const struct upstream_probe_options *options,
     const struct upstream_endpoint *endpoints, size_t count,
@@ -59,8 +60,8 @@ MUST_USE struct upstream_probe *upstream_probe_create(
 MUST_USE int upstream_probe_start(struct upstream_probe *probe,
                                   const struct upstream_loop *loop);
 
-/* Destroys the probe, before the resolver and the balance are destroyed. NULL
- * is accepted. */
+/* Destroys the probe, whose resolver and balance must still exist. NULL is
+ * accepted. */
 void upstream_probe_destroy(struct upstream_probe *probe);
 
 #endif

@@ -68,7 +68,7 @@ static bool is_busier(const struct server_choice *a,
     return a->active * b->weight > b->active * a->weight;
 }
 
-/* Drops candidates that are busier than another. */
+/* Keeps only the candidates with the fewest active requests per weight. */
 static void keep_idlest(struct candidates *candidates)
 {
     struct server_choice idlest = candidates->all[0];
@@ -125,8 +125,8 @@ static double rendezvous(const struct balance *balance, uint64_t hash,
     uint64_t bits =
         balance_mix(hash ^
                     balance_mix(balance->servers[candidate->server].name_hash));
-    /* Takes 53 bits plus half a step, so that the number is never 0 and never
-     * 1. */
+    /* 53 bits plus half a step make a number between 0 and 1 that is never 0
+     * and never 1. */
     double even = ((double)(bits >> 11) + 0.5) * 0x1p-53;
 
     return -log(even) / (double)candidate->weight;
@@ -250,8 +250,8 @@ int balance_take(struct balance *balance, uint64_t hash, uint64_t tried,
 
 /* --- Coming and going ----------------------------------------------------- */
 
-/* Makes each worker begin at another server: otherwise all workers would ask
- * the same server first. */
+/* Lets round robin begin at a server drawn by `seed`, because otherwise all
+ * workers would ask the same server first. */
 static void begin_elsewhere(struct balance *balance, uint64_t seed)
 {
     struct candidates candidates;

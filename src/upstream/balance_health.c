@@ -3,8 +3,8 @@
 #include "upstream/balance_priv.h"
 
 enum {
-    WEIGHT_ONE = 1000, /* weight 1 in thousandths */
-    WEIGHT_SLOW = 100, /* a weight of 1 when a slow start begins */
+    WEIGHT_ONE = 1000, /* a configured weight of 1, in thousandths */
+    WEIGHT_SLOW = 100, /* a tenth of WEIGHT_ONE: where a slow start begins */
     /* A guess, since nobody knows when probes will find the server well. */
     DOWN_RETRY_AFTER_MS = 5000
 };
@@ -105,8 +105,8 @@ unsigned balance_retry_after_s(const struct balance *balance, uint64_t now_ms)
 
 /* --- Passive: what came of requests --------------------------------------- */
 
-/* Returns how many ms the next ejection lasts; ejections is the number of
- * consecutive ejections before. */
+/* Returns how many ms an ejection lasts that follows `ejections` consecutive
+ * ejections. */
 static uint64_t eject_for_ms(struct balance *balance, uint32_t ejections)
 {
     uint64_t max_ms = balance->options.eject_max_ms;

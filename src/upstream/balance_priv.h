@@ -13,7 +13,7 @@ struct balance {
     size_t count;
     uint64_t backups;                     /* one bit for each backup */
     uint64_t random;                      /* state of splitmix64 */
-    int64_t current[BALANCE_SERVERS_MAX]; /* round robin's current weights */
+    int64_t current[BALANCE_SERVERS_MAX]; /* round robin: servers' credits */
 };
 
 #define BALANCE_LOAD(number) \

@@ -7,7 +7,7 @@
 
 enum { UPSTREAMS_KEPT = 256, CONNECTS_KEPT = 64 }; /* free structs to keep */
 
-/* --- What is said of them ------------------------------------------------ */
+/* --- Words for the log ---------------------------------------------------- */
 
 /* Explains in words why a lease has failed. */
 static const char *explain(const struct upstream_server *server,
@@ -343,7 +343,7 @@ int upstream_pool_start(struct upstream_pool *pool,
                                  on_name_change, server);
         if (err != 0) {
             server->name = NULL;
-            return err; /* upstream_pool_destroy() closes the others */
+            return err; /* upstream_pool_destroy() closes the opened names */
         }
     }
     return 0;

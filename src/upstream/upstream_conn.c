@@ -140,15 +140,15 @@ static void on_idle_limit(struct upstream_alarm *alarm)
 {
     struct upstream *upstream = OWNER_OF(alarm, struct upstream, idle_limit);
 
-    /* Otherwise upstream_keep() sets the limit anew. */
+    /* A connection in use stays; upstream_keep() will set its limit anew. */
     if (is_idle(upstream))
         upstream_close(upstream);
 }
 
-/* Returns how long to keep a connection idle. said_ms is the server's own
- * limit; 0: the server named none. A second, or half of said_ms if that is
- * less, is subtracted: a request in the last moment would find the connection
- * closed. */
+/* Returns how long to keep a connection idle. `said_ms` is the server's own
+ * limit, or 0 if the server named none. We close a second earlier than the
+ * server, or after half its limit if that is below two seconds, since a request
+ * in the last moment would find the connection closed. */
 static uint64_t choose_idle_ms(const struct upstream_pool *pool,
                                uint64_t said_ms)
 {
@@ -183,9 +183,9 @@ static bool is_current(struct upstream *upstream)
     return false;
 }
 
-/* Whether nothing can be read, not even the end of the connection. A system
- * call is made only if the loop has a pending event. The event's bytes may have
- * been read already, or may begin an unexpected reply. */
+/* Whether nothing can be read, not even the end of the connection. Without a
+ * pending event, no system call is needed. With one, recv() must tell whether
+ * the event's bytes were read already or begin an unexpected reply. */
 static bool is_quiet(const struct upstream *upstream)
 {
     char byte;
@@ -232,8 +232,8 @@ struct upstream *upstream_take_idle(struct upstream_server *server)
                                              list_node);
 
         /* A pending event of this turn may be the end of the connection. The
-         * idle limit is checked here, too, since the deadline wheel is late by
-         * up to a tick. */
+         * deadline wheel is up to a tick late, so the idle limit may be over
+         * before on_idle_limit() has been called. */
         if (!ev_is_pending(&upstream->reading) &&
             pool->now->mono_ms < upstream->idle_limit.deadline.at_ms) {
             drop_idle(upstream);

@@ -8,22 +8,23 @@
  * deadline wheel adds up to a tick. */
 enum { STAGGER_MS = 250 };
 
-/* A server with a full backlog drops the SYN, and the kernel repeats the SYN
- * after a second, for all waiting connections at the same moment. The server
- * answers each SYN, but has room for a few connections; the rest only seem to
- * be connected. So we connect anew shortly before that second is over. In the
- * last round only the kernel repeats, for the sake of servers that are farther
- * away. */
+/* How long to wait for an unanswered connection before connecting anew. A
+ * server with a full backlog drops the SYN, and the kernel repeats the SYN of
+ * all waiting connections at the same moment, after a second. The server would
+ * answer each, but has room for a few; the rest would only seem connected. So
+ * we connect anew shortly before the second is over. In the last round the
+ * connection stays, since a server far away may need longer to answer. */
 enum { SILENCE_MS = 800 };
 
-/* A server on this machine answers at once, unless its backlog is full, so the
- * pauses between retries are short and grow slowly. Whenever a connection has
- * ended, waiting attempts are made anew, the oldest first: otherwise newer
- * attempts would take each place in the backlog that becomes free. */
+/* The pause between two tries grows by BACKLOG_RETRY_MS after RETRIES_ALIKE
+ * tries. A server on this machine answers at once, unless its backlog is full,
+ * so the pauses are short. When a connection has ended, the oldest waiting
+ * attempt is retried first: otherwise newer attempts would take each place in
+ * the backlog that becomes free. */
 enum { BACKLOG_RETRY_MS = 10, RETRIES_ALIKE = 8 };
 
-/* The wait before another try at a unix socket whose backlog is full: one
- * tick. */
+/* How long to wait, one tick, before a unix socket whose backlog is full is
+ * tried again. */
 enum { BACKLOG_MS = 1 };
 
 static void connecting_go_on(struct upstream_connecting *connecting);
@@ -138,7 +139,7 @@ static enum upstream_error judge(int err)
     case ENFILE:
     case ENOMEM:
     case ENOBUFS:
-    case EAGAIN:        /* no room for routes */
+    case EAGAIN:        /* no entry left in the routing cache */
     case EADDRNOTAVAIL: /* no free port */
         return UPSTREAM_SHORT;
     case ETIMEDOUT:
@@ -149,8 +150,8 @@ static enum upstream_error judge(int err)
 }
 
 /* Notes a failure, unless the server has refused before or TLS has failed
- * before: a server's refusal says more than a failure of our own, such as
- * missing IPv6. */
+ * before: a server's refusal says more than a failure of our own, such as a
+ * lack of ports. */
 static void note_failure(struct upstream_connecting *connecting, int err)
 {
     if (connecting->error == UPSTREAM_REFUSED ||

@@ -48,7 +48,7 @@ struct upstream_server {
     unsigned changes;           /* how often the addresses have changed */
     struct list waiting;    /* connectings that wait for the first addresses */
     struct list backlogged; /* connectings that wait for room in the backlog */
-    ev_timer backlog_retries; /* on while backlogged is not empty */
+    ev_timer backlog_retries; /* on while the list backlogged has members */
     struct list idle;         /* newest first */
     unsigned idle_count;
     struct log_limit failures;
@@ -59,16 +59,16 @@ struct upstream_server {
 struct upstream {
     ev_io reading; /* on, except while connecting or paused */
     ev_io writing; /* on while connecting, or when asked for */
-    /* its socket is the one that reading and writing watch */
+    /* the watchers reading and writing watch the socket of this transport */
     struct transport transport;
     struct list list_node;            /* node of attempts or of server->idle */
-    struct upstream_alarm idle_limit; /* not dropped while in use */
+    struct upstream_alarm idle_limit; /* no effect on a connection in use */
     struct upstream_server *server;
     struct upstream_connecting *connecting;
     struct upstream_lease *lease;
     struct address address;
-    unsigned changes;  /* server->changes when DNS last had the address */
-    unsigned requests; /* exchanges carried, with the present one */
+    unsigned changes;  /* server->changes when DNS last gave this address */
+    unsigned requests; /* exchanges carried, the present one included */
     bool has_rto_max;  /* see upstream_bound_rto() */
 };
 
@@ -134,8 +134,8 @@ struct upstream *upstream_create(struct upstream_server *server);
 void upstream_set_fd(struct upstream *upstream, int fd);
 
 /* Makes the kernel retransmit each second until the server has answered,
- * because a server with a full backlog drops all packets. (A kernel before 6.15
- * waits twice as long each time.) */
+ * because a server with a full backlog drops all packets. Without this, as in
+ * kernels before 6.15, each wait is twice as long as the one before. */
 void upstream_bound_rto(struct upstream *upstream);
 
 /* Closes the connection, in whatever state, and unlinks it. */
@@ -161,13 +161,14 @@ bool upstream_close_one_idle(struct upstream_pool *pool);
 
 /* --- upstream_attempt.c -------------------------------------------------- */
 
-/* How many rounds through all addresses are each followed by a new round. In
- * the round after them, which is the last, only the kernel retransmits. */
+/* How often an unanswered round through all addresses is repeated. During the
+ * last round, no new connection is tried; only the kernel retransmits. */
 enum { UPSTREAM_ROUNDS_MAX = 4 };
 
 /* Connects to one address. Returns 0 when *upstream_out is connected,
  * -EINPROGRESS while it is connecting, and another -errno if there is no
- * connection. In the first two cases *upstream_out is in attempts. */
+ * connection. In the first two cases *upstream_out is in the list `attempts` of
+ * `connecting`. */
 MUST_USE int upstream_attempt(struct upstream_connecting *connecting,
                               const struct address *address,
                               struct upstream **upstream_out);

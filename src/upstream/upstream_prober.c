@@ -256,9 +256,9 @@ static bool is_ours(int err)
            err == EADDRNOTAVAIL;
 }
 
-/* Tries the next address. err is the errno of the address before; 0 at the
- * first address. The server's failure at one address says more than a failure
- * of our own at another, such as missing IPv6. */
+/* Tries the next address. `err` is the errno of the address before, or 0 if
+ * this is the first. A failure of our own, such as a lack of ports, never
+ * replaces a failure of the server, which says more. */
 static void try_next_address(struct upstream_prober *prober, int err)
 {
     union address_any to;
