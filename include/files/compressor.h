@@ -20,8 +20,8 @@
  * The threads open nothing and write nothing: an order brings its text, or a
  * descriptor, of which a duplicate is read. A file gives no result when its
  * stamp, before or after the reading, differs from the order's. The worker that
- * places an order opens its dictionary; when the dictionary is read, its bytes
- * are compared with its hash.
+ * places an order opens the order's dictionary; the thread that reads the
+ * dictionary compares the bytes with its hash.
  *
  * A stamp may stand for any text that has versions, as long as no two versions
  * have the same stamp. No file has UINT64_MAX as its device, so this number may
@@ -44,8 +44,8 @@
 
 enum {
     COMPRESSOR_THREADS_MAX = 16,
-    /* The most orders that wait or are being made; and the most descriptors
-     * that these have; then the same two limits for slow orders alone. */
+    /* The most orders that wait or are being made, and the most descriptors of
+     * all these orders; then the same two limits for slow orders alone. */
     COMPRESSOR_QUEUE_MAX = 256,
     COMPRESSOR_DESCRIPTORS_MAX = 16,
     COMPRESSOR_SLOW_MAX = 32,
@@ -55,8 +55,8 @@ enum {
     COMPRESSOR_SHELF_MAX = 4096,       /* the most settled orders that are
                                           remembered */
     COMPRESSOR_SHELF_BYTES_MAX = 32 << 20,
-    COMPRESSOR_RETRY_MS = 10000,  /* after so long a failed order may be tried
-                                     again */
+    COMPRESSOR_RETRY_MS = 10000,  /* a failed order may be tried again after
+                                     this time */
     COMPRESSOR_WORTH_PERCENT = 95 /* of the plain size: a result that is larger
                                      is not kept */
 };
@@ -77,8 +77,8 @@ struct compress_order {
     enum coding coding;
     enum codec_effort effort;
     struct bytes text; /* COMPRESSOR_TEXT_BYTES_MAX at most; data is NULL when
-                          fd has the text */
-    int fd;            /* stamp.bytes are read from here when text is NULL */
+                          the text is in `fd` */
+    int fd;            /* stamp.bytes are read from it when text.data is NULL */
     struct dictionary *dictionary; /* borrowed; NULL except for CODING_DCZ */
 };
 
@@ -91,9 +91,9 @@ enum compressor_answer {
 
 struct compressor; /* opaque */
 
-/* Creates the compressor and starts its threads. Returns 0 or -errno. workers
- * is how many workers fetch results. told gets the statistics, and must outlive
- * the compressor. */
+/* Creates the compressor and starts its threads. Returns 0 or -errno. `workers`
+ * is how many workers fetch results. `told` gets the statistics, and must
+ * outlive the compressor. */
 MUST_USE int compressor_create(struct compressor **compressor_out,
                                unsigned threads, unsigned workers,
                                struct counter told[STATS_COMPRESS_NUMBERS]);

@@ -33,7 +33,7 @@ struct dictionary {
     uint64_t bytes;
     char name[DICTIONARY_NAME_SIZE];
     /* The next three members make the file's name. */
-    uint64_t rule;       /* only answers under this rule may use it */
+    uint64_t rule;       /* only this rule's answers may use it */
     int64_t modified_ns; /* mtime of the file that was copied */
     uint8_t hash[DICTIONARY_HASH_BYTES]; /* SHA-256 */
 };

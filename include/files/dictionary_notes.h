@@ -22,8 +22,9 @@ enum {
 struct dictionary_note {
     uint64_t rule;
     struct file_stamp stamp;
-    struct bytes text; /* stamp.bytes long; data is NULL when fd has the text */
-    int fd;            /* a duplicate of it is read, from the beginning */
+    struct bytes text; /* stamp.bytes long; data is NULL when `fd` has the
+                          text */
+    int fd;            /* a duplicate of `fd` is read, from its beginning */
 };
 
 /* A note in the queue, which owns its text and descriptor. */
@@ -31,7 +32,7 @@ struct dictionary_noted {
     struct list list_node;
     uint64_t rule;
     struct file_stamp stamp;
-    char *text; /* stamp.bytes long; NULL when fd has the text */
+    char *text; /* stamp.bytes long; NULL when `fd` has the text */
     int fd;
 };
 

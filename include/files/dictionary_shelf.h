@@ -1,11 +1,11 @@
 /*
  * dictionary_shelf - decides which dictionaries are kept. Of each rule the
  * newest versions are kept, by the time of their files; of two with the same
- * time, the one that came later counts as newer. The number of all
- * dictionaries, and that of their bytes, is limited, too; the oldest go first.
+ * time, the one that came later counts as newer. The number of all dictionaries
+ * is limited, too, and so are their bytes together; the oldest go first.
  *
  * Thread: one at a time, as its owner arranges.
- * Owns:   one reference to each.
+ * Owns:   one reference to each dictionary on it.
  */
 #ifndef FILES_DICTIONARY_SHELF_H
 #define FILES_DICTIONARY_SHELF_H
@@ -20,7 +20,7 @@ enum {
 };
 #define DICTIONARY_SHELF_BYTES_MAX (256ull << 20)
 
-/* A shelf is empty when all but versions is zero. */
+/* A shelf is empty when all members but `versions` are zero. */
 struct dictionary_shelf {
     unsigned versions; /* most versions of a rule besides the newest */
     size_t count;
@@ -29,7 +29,8 @@ struct dictionary_shelf {
         bool is_checked;                /* its check has begun, or is done */
     } places[DICTIONARY_SHELF_MAX + 1]; /* in the order in which they came */
     size_t gone_count;
-    struct dictionary *gone[DICTIONARY_SHELF_MAX + 1]; /* whose files are to be
+    struct dictionary *gone[DICTIONARY_SHELF_MAX + 1]; /* dictionaries whose
+                                                          files are to be
                                                           removed */
 };
 
@@ -42,16 +43,16 @@ struct dictionary_place *dictionary_shelf_find(
 bool dictionary_shelf_wants(struct dictionary_shelf *shelf,
                             const struct dictionary *item);
 
-/* Takes item over. Moves dictionaries that have to go, perhaps item itself, to
- * gone, which must be empty before. */
+/* Adds `item`, whose reference is taken over. Dictionaries that have to go,
+ * perhaps `item` itself, are moved to `gone`, which must be empty before. */
 void dictionary_shelf_add(struct dictionary_shelf *shelf,
                           struct dictionary *item, bool is_checked);
 
-/* Moves damaged dictionaries to gone. */
+/* Moves damaged dictionaries to `gone`. */
 void dictionary_shelf_sort_out(struct dictionary_shelf *shelf);
 
-/* Takes a dictionary out of gone, with its reference; NULL when gone is
- * empty. */
+/* Takes a dictionary out of `gone`, with its reference. Returns NULL when
+ * `gone` is empty. */
 struct dictionary *dictionary_shelf_take_gone(struct dictionary_shelf *shelf);
 
 void dictionary_shelf_fini(struct dictionary_shelf *shelf);

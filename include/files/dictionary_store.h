@@ -24,7 +24,7 @@
 struct dictionary_store; /* opaque */
 
 /* Opens the folder, which must exist, and reads the names in it. Returns 0 or
- * -errno. Before the thread runs, nothing is written, only old files may be
+ * -errno. Nothing is written before the thread runs, but old files may be
  * removed. */
 MUST_USE int dictionary_store_open(struct dictionary_store **store_out,
                                    const char *folder, unsigned versions);

@@ -32,16 +32,16 @@ MUST_USE int docroot_open(struct docroot *root, const char *directory,
                           bool follow_symlinks);
 void docroot_close(struct docroot *root);
 
-/* Opens the regular file or directory called path, which is relative and ends
- * in NUL ("" is the root itself). Fills *st and returns a descriptor, or
- * returns -errno: -EXDEV or -ELOOP when the path leads out of the root, -EPERM
- * when it is neither file nor directory. */
+/* Opens the regular file or directory at `path`, which is relative and ends in
+ * NUL ("" is the root itself). Fills *st and returns a descriptor, or returns
+ * -errno: -EXDEV or -ELOOP when the path leads out of the root, -EPERM when it
+ * leads to neither a regular file nor a directory. */
 int docroot_open_file(const struct docroot *root, const char *path,
                       struct stat *st);
 
-/* Stats the file that docroot_open_file() would open, by one cheap call that
- * does not confine the lookup: the result must only be used to see whether
- * something has changed. Returns 0 or -errno. */
+/* Stats the file that docroot_open_file() would open, by one cheap call. The
+ * call does not confine the lookup, so the result must only be used to see
+ * whether something has changed. Returns 0 or -errno. */
 MUST_USE int docroot_stat(const struct docroot *root, const char *path,
                           struct stat *st);
 

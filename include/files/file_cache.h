@@ -12,11 +12,11 @@
  *
  * When the head was edited, the fields from before the edits follow the body.
  *
- * A file that may be compressed has variants besides siblings. The compressor
- * makes a variant when a worker has ordered it. Variants are entries, but are
- * found through the file's entry. Deltas are variants, too: the difference from
- * an earlier version that the client has. When the file's entry is dropped, so
- * are its variants.
+ * A file that may be compressed may have siblings, which are compressed files
+ * beside it on disk, and variants, which the compressor makes when a worker has
+ * ordered them. Variants are entries, but are found through the file's entry.
+ * Deltas are variants, too: the difference from an earlier version that the
+ * client has. When the file's entry is dropped, so are its variants.
  *
  * Why a snapshot and no mapping of the file itself: the bytes of a mapping
  * change with the file, so that a head with the old ETag could be sent with new
@@ -53,8 +53,8 @@
 enum {
     FILE_CACHE_CHECK_MS = 990, /* just under one second */
     FILE_INDEX_BYTES_MAX = 255,
-    /* Quote, 16 + 1 + 16 hex digits, for a variant 1 + 16 more and "-gzip",
-     * quote, NUL. */
+    /* A quote; the file's version, of 16 + 1 + 16 bytes; for a variant, 1 + 16
+     * bytes of a hash and "-gzip"; a quote; NUL. */
     FILE_CACHE_ETAG_MAX = 58,
     FILE_DELTA_BYTES_MIN = 512 /* the shortest file that has deltas */
 };
@@ -112,16 +112,16 @@ struct file_entry {
     struct bytes etag;            /* with quotes */
     int64_t modified_s;           /* Last-Modified; INT64_MIN: none is sent */
     struct bytes fields;          /* in block; see file_entry_fields() */
-    struct coded_head coded_head; /* head of block for HTTP/2, without Date */
+    struct coded_head coded_head; /* head as HTTP/2 codes it, without Date */
     const char *map; /* SEND_MMAP: the whole file, for the kernel only */
     /* private */
     struct file_entry *original; /* of a cached variant: its file's entry */
     struct file_variant *place;  /* of a cached variant: where its file's entry
                                     has it */
-    uint64_t folder_version;     /* the folder's when siblings were looked for;
-                                    0: unknown */
+    uint64_t folder_version;     /* version of the folder when siblings were
+                                    looked for; 0: unknown */
     char etag_text[FILE_CACHE_ETAG_MAX];
-    bool is_noted; /* the dictionary store was told of it */
+    bool is_noted; /* the dictionary store was told of the file */
     bool is_young;
 
     /* public: what each answer touches, from here on */
@@ -140,7 +140,7 @@ struct file_entry {
     uint32_t refs;
     bool is_final; /* a variant that will not be made smaller */
     bool is_cached;
-    bool is_sampled; /* the cache's miniature samples it */
+    bool is_sampled; /* the cache's miniature samples the entry */
     /* public */
     bool is_snapshot; /* the body is in the block */
     enum file_kind kind;
@@ -161,7 +161,7 @@ struct file_entry {
     struct file_entry *next;
     uint64_t hash; /* of path, for the index; a variant's includes its ETag */
     size_t path_len;
-    char path[]; /* the key: a clean path with its leading slash; NUL */
+    char path[]; /* the key: a clean path with its leading slash; then NUL */
 };
 
 struct file_cache; /* opaque */
@@ -189,33 +189,33 @@ void file_cache_tell_what_if(struct file_cache *cache,
                              struct miniature_told *told_out);
 
 /* Finds or makes the entry for a clean path (as path_clean() makes it) of a
- * space under a coding; for a coding other than identity, the siblings of the
- * identity entry have told that the file exists. A path that ends in '/' leads
- * to its index, or to the directory when there is none. Returns one reference,
- * which is the caller's; NULL when there is no memory. */
+ * space under a coding. A coding other than identity must be one of the
+ * `siblings` of the identity entry. A path that ends in '/' leads to its index,
+ * or to the directory when there is none. Returns one reference, which is the
+ * caller's; NULL when there is no memory. */
 MUST_USE struct file_entry *file_cache_acquire(struct file_cache *cache,
                                                const struct file_space *space,
                                                struct bytes path,
                                                enum coding coding);
 
-/* Finds the variant of a file's entry under a coding by which the file is
- * codable. Returns one reference, which is the caller's; NULL when the variant
- * does not exist yet. The variant is ordered then, if it can be; the caller
- * never waits. */
+/* Finds the variant of a file's entry under a coding, which must be one of the
+ * entry's `codable`. Returns one reference, which is the caller's; NULL when
+ * the variant does not exist yet. The variant is ordered then, if it can be;
+ * the caller never waits. */
 MUST_USE struct file_entry *file_cache_variant(struct file_cache *cache,
                                                struct file_entry *entry,
                                                enum coding coding);
 
-/* Finds the delta of a file's entry from the dictionary with that hash, and
- * returns or orders it as file_cache_variant() does a variant. */
+/* Returns the delta of a file's entry from the dictionary with that hash, or
+ * orders the delta, as file_cache_variant() does with variants. */
 MUST_USE struct file_entry *file_cache_delta(
     struct file_cache *cache, struct file_entry *entry,
     const uint8_t hash[DICTIONARY_HASH_BYTES]);
 
-/* Finds in value, an If-None-Match, the ETag of a variant or delta of this
- * version, in one of these codings (bits, as in codable). Returns an empty tag
- * when there is none. The variant itself need not exist any more, nor ever have
- * existed here. */
+/* Returns the ETag that names a variant or delta of this version in one of
+ * `codings` (bits, as in `codable`). The tag is looked for in `value`, that of
+ * an If-None-Match. Returns an empty tag when there is none. The variant itself
+ * need not exist any more, nor ever have existed here. */
 struct bytes file_entry_find_made(const struct file_entry *entry,
                                   struct bytes value, unsigned codings);
 
@@ -227,8 +227,8 @@ void file_cache_note_dictionary(struct file_cache *cache,
 /* Returns which variants of a file's entry exist, as bits like codable. */
 unsigned file_entry_variants(const struct file_entry *entry);
 
-/* Returns the coding of the shortest variant among these (bits), which all
- * exist. */
+/* Returns the coding of the shortest of the variants `among` (bits like
+ * `codable`), which all exist. */
 enum coding file_entry_smallest(const struct file_entry *entry, unsigned among);
 
 /* Notes that a variant is sent whole in place of its file. */
@@ -241,15 +241,15 @@ struct bytes file_cache_type(const struct file_cache *cache,
 
 /* Whether siblings of an entry have come or gone since it was made. If so, the
  * entry is forgotten, and the caller acquires it anew. Looks once in
- * FILE_CACHE_CHECK_MS: if the folder has changed, or may have changed unseen,
- * by one stat for each possible sibling. Worth calling only for a client that
- * accepts codings. */
+ * FILE_CACHE_CHECK_MS. If the folder has changed, or may have changed unseen,
+ * this takes one stat for each possible sibling. Worth calling only for a
+ * client that accepts codings. */
 bool file_cache_siblings_changed(struct file_cache *cache,
                                  struct file_entry *entry);
 
-/* Gives one reference back, always on the thread of the worker whose cache it
- * is. The last one, the cache's or that of a response, frees the entry
- * (file_entry.c). */
+/* Gives one reference back. Must be called on the thread of the worker that has
+ * the cache. The last reference, be it the cache's or a response's, frees the
+ * entry (file_entry.c). */
 void file_entry_release(struct file_entry *entry);
 
 /* Takes one more reference. */
@@ -264,7 +264,7 @@ struct bytes file_entry_head(struct file_entry *entry, const struct now *now);
 
 /* Returns the fields that a 200, a 206 and a 304 have in common (RFC 9110
  * 15.4.5), as whole lines: validators, Vary, Cache-Control. They are without
- * edits, since the head into which they are put is edited when it ends. */
+ * edits, since a head into which they are put is edited at its end. */
 static inline struct bytes file_entry_fields(const struct file_entry *entry)
 {
     return entry->fields;
@@ -283,8 +283,8 @@ static inline bool file_entry_is_resident(const struct file_entry *entry)
     return entry->is_snapshot || entry->coded;
 }
 
-/* Whether the open file still is the version in the stamp, by one fstat; always
- * true for a resident body. */
+/* Asks by one fstat whether the open file still is the version that the stamp
+ * identifies. Always true for a resident body. */
 bool file_entry_is_intact(const struct file_entry *entry);
 
 /* Forgets the entry, so that the next acquire reads anew. */

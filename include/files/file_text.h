@@ -14,7 +14,7 @@
 
 /* Reads stamp.bytes of the file into memory of codec_meter_allocate(). Returns
  * NULL when the file does not have that stamp before and after the reading, or
- * cannot be read, or there is no memory, or stops has become true. */
+ * cannot be read, or there is no memory, or `stops` has become true. */
 MUST_USE char *file_text_read(int fd, const struct file_stamp *stamp,
                               const atomic_bool *stops,
                               struct codec_meter *meter);

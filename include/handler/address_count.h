@@ -25,30 +25,30 @@ enum { ADDRESS_COUNT_ENTRIES_MAX = 1 << 24 };
 
 struct address_count; /* opaque */
 
-/* most is an address's share: how many connections one address may have. If
- * yields is true, an address may have more while no other address has any.
- * entries, 1 to ADDRESS_COUNT_ENTRIES_MAX, is the number of connections that
+/* `most` is an address's share: how many connections one address may have. If
+ * `yields` is true, an address may have more while no other address has any.
+ * `entries`, 1 to ADDRESS_COUNT_ENTRIES_MAX, is the number of connections that
  * can be counted in all. Returns 0 or -errno. */
 MUST_USE int address_count_create(struct address_count **count_out,
                                   uint32_t most, bool yields, size_t entries);
 void address_count_destroy(struct address_count *count);
 
-/* Counts one more connection. Returns its ticket, which the caller gives back
- * later. Returns 0 when the address has as many connections as it may, or when
- * all entries are in use. */
+/* Counts one more connection of an address. Returns the connection's ticket,
+ * which the caller gives back later. Returns 0 when the address has as many
+ * connections as it may, or when all entries are in use. */
 MUST_USE uint32_t address_count_take(struct address_count *count,
                                      const struct address *address);
 
-/* Counts one connection less, and sets *ticket to 0. A ticket of 0 is
- * ignored. */
+/* Ends the counting of the ticket's connection, and sets *ticket to 0. A ticket
+ * of 0 is ignored. */
 void address_count_give(struct address_count *count, uint32_t *ticket);
 
 /* Returns whether the ticket's address has more connections than its share;
  * false for ticket 0. */
 bool address_count_is_above(struct address_count *count, uint32_t ticket);
 
-/* Returns whether some address has more than its share while this address has
- * less than its share: the former has to give way then. */
+/* Returns true if this address has less than its share while some other address
+ * has more: the other address has to give way then. */
 bool address_count_gives_way(struct address_count *count,
                              const struct address *address);
 

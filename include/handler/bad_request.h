@@ -21,8 +21,9 @@ bool bad_request_wants_problem(const struct request *request);
  * be invalid or incomplete. */
 bool bad_request_wants_problem_in(struct bytes head);
 
-/* Replaces any earlier response by the answer. An error page of the operator
- * can replace the text, as for all other errors. */
+/* Makes `response` the answer that tells the reason; an earlier response is
+ * dropped. An error page of the operator can replace the text, as for all other
+ * errors. */
 void bad_request_write(struct response *response, enum reason reason,
                        bool as_problem, const struct server_defaults *defaults);
 

@@ -1,9 +1,9 @@
 /*
- * challenge - answers ACME's challenge "http-01" (RFC 8555 8.3), by which an
- * authority of certificates verifies over http that we control a name.
+ * challenge - answers ACME's challenge "http-01" (RFC 8555 8.3), by which a
+ * certificate authority verifies over http that we control a name.
  *
- * The token in the path is the name of a file. acme/acme_challenge.h puts the
- * file there, or another program that asked the authority.
+ * The token in the path is the name of a file. The file was put there by
+ * acme/acme_challenge.h, or by another program that asked the authority.
  *
  * A request for a token without a file is answered like any other request:
  * another program may have put the file into the site's own root.
@@ -27,7 +27,7 @@ static inline bool challenge_is_at(struct bytes path)
                0;
 }
 
-/* Answers the exchange with the file in folder that the path names. Returns
+/* Answers the exchange with the file that its path names in `folder`. Returns
  * false, and answers nothing, if there is no such file. */
 MUST_USE bool challenge_answer(struct exchange *exchange, const char *folder,
                                const struct server_defaults *defaults);

@@ -1,8 +1,9 @@
 /*
  * cors - decides which pages of other origins may read a location's answers
- * (the CORS protocol of the Fetch standard).
- * An origin is allowed by name ("https://app.example:8443"), with '*' before a
- * domain's dot (all hosts below the domain, not the domain itself), or as "*".
+ * (the CORS protocol of the Fetch standard). An origin is allowed by its name
+ * ("https://app.example:8443"), by a pattern ("https://*.example" fits all
+ * hosts below the domain, not the domain itself), or by "*", which allows all
+ * origins.
  *
  * A preflight is always answered with 204. If the answer does not permit the
  * request, the browser refuses to send the request. All other answers get
@@ -45,19 +46,19 @@ struct cors {
     struct cors_names fields;  /* fields that requests may have */
     struct cors_names exposed; /* fields of answers that pages may see */
     size_t tail_len;
-    char tail[4096]; /* private: fields that follow an allowed origin */
+    char tail[4096]; /* private: text sent behind an allowed origin */
 };
 
 /* These functions add to an object that was zeroed at first. They return NULL,
- * or what is wrong: a message that the caller prints behind text. */
+ * or what is wrong: a message that the caller prints behind `text`. */
 MUST_USE const char *cors_add_origin(struct cors *cors, struct bytes text);
 MUST_USE const char *cors_add_method(struct cors *cors, struct bytes text);
 MUST_USE const char *cors_add_field(struct cors *cors, struct bytes text);
 MUST_USE const char *cors_add_exposed(struct cors *cors, struct bytes text);
 
-/* Must be called once after everything was added. Refuses "*" with credentials,
- * which browsers do not accept. Returns NULL, or what is wrong with the whole:
- * a message that the caller prints behind "cors". */
+/* Must be called once, after everything was added. The origin "*" is refused if
+ * credentials are allowed, since browsers do not accept both. Returns NULL, or
+ * what is wrong: a message that the caller prints behind "cors". */
 MUST_USE const char *cors_finish(struct cors *cors);
 
 /* Answers a preflight. Returns false if the request is no preflight. */
@@ -65,8 +66,9 @@ MUST_USE bool cors_answer_preflight(const struct cors *cors,
                                     struct exchange *exchange,
                                     const struct server_defaults *defaults);
 
-/* Adds the fields for a response to any request but a preflight, before the
- * request is answered. The fields borrow the request's Origin. */
+/* Adds the CORS fields to the response of a request that is no preflight. Must
+ * be called before the request is answered. The fields borrow the request's
+ * Origin. */
 void cors_describe(const struct cors *cors, const struct request *request,
                    struct response *response);
 

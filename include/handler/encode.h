@@ -51,7 +51,7 @@ enum {
 /* All numbers count from the start of the server. */
 struct encoder_counts {
     uint64_t streams; /* streams begun */
-    uint64_t refused; /* streams not begun, since all were taken */
+    uint64_t refused; /* streams not begun, since too many were open */
     uint64_t bytes_in;
     uint64_t bytes_out;
 };
@@ -72,7 +72,7 @@ struct encoder {
 void encoder_init(struct encoder *encoder, size_t streams_max,
                   void (*turn)(void *context), void *context);
 
-/* Must be called when a turn of the loop begins. The turn may compress the full
+/* Must be called when a turn of the loop begins: allows the turn the full
  * number of bytes again. */
 void encoder_turn(struct encoder *encoder);
 
@@ -85,36 +85,36 @@ struct encode {
 };
 
 /* Completes an answer whose head has all fields but those about the length.
- * source, coded or not, becomes the body, and is owned by the answer. source
- * may be NULL for HEAD. length may be ENCODE_UNSIZED. */
+ * `source`, coded or not, becomes the body, and is owned by the answer.
+ * `source` may be NULL for HEAD. `length` may be ENCODE_UNSIZED. */
 void encode_add_source(const struct encode *encode, struct exchange *exchange,
                        struct source *source, uint64_t length);
 
-/* Gives the head of an answer to HEAD the fields that GET would get. The head
- * already has the length if the length is known. */
+/* Gives the head of an answer to HEAD the fields that GET would get. A length
+ * that is known must be in the head already. */
 void encode_head(const struct encode *encode, struct exchange *exchange);
 
-/* Whether an answer of that length would be coded if it had a source. This is
- * for callers that could send the answer without a source. Adds Vary if
- * needed. */
+/* Whether an answer of `length` bytes would be coded if it had a source.
+ * Callers that can also send the answer without a source ask this first. Adds
+ * Vary if needed. */
 MUST_USE bool encode_wants(const struct encode *encode,
                            struct exchange *exchange, uint64_t length);
 
-/* Whether an answer with these lines may be coded for some clients and not for
- * others. Both forms then have the same Last-Modified, so If-Range must not
- * accept that date (RFC 9110 8.8.1). */
+/* Whether an answer whose head has these lines is coded for some clients and
+ * not for others. Both forms then have the same Last-Modified, so If-Range must
+ * not accept that date (RFC 9110 8.8.1). */
 bool encode_has_forms(const struct encode *encode, struct bytes lines);
 
-/* For partial answers and 304, which are never coded. Adds Vary, and weakens
- * the ETag of a 304 if the client has a coded form. type is the type of the
- * whole representation; if type is empty, the type in the head counts, if there
- * is one. The head must have all other fields. */
+/* Completes the head of a partial answer or a 304, which are never coded. Adds
+ * Vary, and weakens the ETag of a 304 if the client has a coded form. `type` is
+ * the Content-Type of the whole representation; if empty, that in the head is
+ * used. The head must have all other fields. */
 void encode_unsent(const struct encode *encode, struct exchange *exchange,
                    struct bytes type);
 
-/* Adds a body that stays in memory until the response was sent; its
- * Content-Length is in the head. Returns false if the body shall not be coded;
- * then nothing but Vary was added. */
+/* Adds a body coded. `body` must stay in memory until the response was sent,
+ * and its Content-Length must be in the head. Returns false if the body shall
+ * not be coded; then nothing but Vary was added. */
 MUST_USE bool encode_add_memory(const struct encode *encode,
                                 struct exchange *exchange, struct bytes body);
 

@@ -36,7 +36,7 @@ struct error_pages {
 };
 
 /* Adds a page to an object that was zeroed at first. Returns NULL, or what is
- * wrong: a message that the caller prints behind text. */
+ * wrong: a message that the caller prints behind `text`. */
 MUST_USE const char *error_pages_add(struct error_pages *pages,
                                      struct bytes text);
 
@@ -44,9 +44,9 @@ MUST_USE const char *error_pages_add(struct error_pages *pages,
  * page. */
 struct bytes error_pages_find(const struct error_pages *pages, unsigned status);
 
-/* Replaces the body of a response by the file of the error's page, if there is
- * a page and space has its file. The response must have is_error set, and must
- * not have been sent yet. */
+/* Replaces the body of a response by the operator's page for its status, if
+ * there is such a page and its file is found in `space`. The response must have
+ * is_error set, and must not have been sent yet. */
 void error_pages_apply(const struct error_pages *pages,
                        struct file_cache *cache, const struct file_space *space,
                        struct response *response);

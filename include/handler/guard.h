@@ -7,7 +7,7 @@
  * the verdict comes, the exchange is answered like a new one.
  *
  * Thread: one worker's.
- * Owns:   waiting checks, until their response is over.
+ * Owns:   the check that an exchange waits for, until its response is over.
  */
 #ifndef HANDLER_GUARD_H
 #define HANDLER_GUARD_H
@@ -23,18 +23,18 @@ typedef void (*guard_fn)(void *context, struct exchange *exchange,
 struct guard {
     struct password_client *client;
     const struct server_defaults *defaults;
-    /* Answers an exchange that has waited for a check against htpasswd. With
-     * PASSWORD_RIGHT the exchange is admitted; every other verdict goes to
-     * guard_refuse(). */
+    /* Answers an exchange that has waited for a check against htpasswd.
+     * `resume` admits the exchange if the verdict is PASSWORD_RIGHT, and
+     * otherwise calls guard_refuse(). */
     guard_fn resume;
-    /* Makes all waiting exchanges look again, as one may have its verdict. */
+    /* Makes all waiting exchanges look again, when one may have its verdict. */
     void (*wake)(void *wake_context);
     void *context;
     void *wake_context;
 };
 
 /* Returns true if the exchange is admitted. Returns false if it was answered
- * (401, 503), or waits and will be resumed. realm must be valid
+ * (401, 503), or waits and will be resumed. `realm` must be valid
  * (http/basic_auth.h). */
 MUST_USE bool guard_admits(const struct guard *guard, struct exchange *exchange,
                            struct htpasswd *htpasswd, struct bytes realm);

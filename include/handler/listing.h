@@ -29,7 +29,7 @@ enum { LISTING_SORT_MAX = 4096, LISTING_OPEN_MAX = 64 };
 
 /* The listings of one place that have their directory open. */
 struct listing_group {
-    struct list open; /* private: read longest ago first */
+    struct list open; /* private: the one read longest ago is first */
     size_t count;     /* private */
 };
 
@@ -46,9 +46,9 @@ enum listing_format listing_choose(const struct request *request);
  * style and script. */
 void listing_describe(enum listing_format format, struct buf *head);
 
-/* Opens the directory at the clean path, which ends in '/', and returns its
- * text as a source. Returns NULL if the directory cannot be opened, or when
- * there is no memory. root and group are borrowed. */
+/* Opens the directory at `path`, which is clean and ends in '/'. Returns the
+ * text of its listing as a source, or NULL if the directory cannot be opened or
+ * there is no memory. `root` and `group` are borrowed. */
 MUST_USE struct source *listing_open(const struct docroot *root,
                                      struct listing_group *group,
                                      struct bytes path,

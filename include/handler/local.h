@@ -24,13 +24,13 @@ bool local_is_passed_on(const struct request *request);
 
 /* Whether a program on this machine asks for itself. Returns false if the
  * request comes from elsewhere, or if a proxy has passed it on. A trusted proxy
- * need not say so in a field; other proxies are known by their fields. If trust
- * is NULL, no proxy is trusted. */
+ * is known by its address, any other by the fields that it adds. If `trust` is
+ * NULL, no proxy is trusted. */
 bool local_is_sender(const struct exchange *exchange,
                      const struct forwarded_trust *trust);
 
 /* Whether a Host field's value is "localhost", a numeric address, or one of
- * names (which may be NULL). Also true if the value is missing, as from
+ * `names` (which may be NULL). Also true if the value is missing, as from
  * programs that speak HTTP/1.0. */
 bool local_is_named(const struct hosts *names, struct bytes host);
 

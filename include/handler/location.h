@@ -24,7 +24,7 @@ struct location_options {
     bool status_page;   /* statistics instead of files */
     const char *index;  /* name of a directory's index */
     struct texts proxy; /* "PREFIX=SERVERS": config/proxy_rule.h */
-    uint64_t cache;     /* whether replies to a proxy are cached */
+    uint64_t cache;     /* whether a proxy's replies are cached */
     uint64_t cache_default_ms;
     uint64_t cache_stale_ms;
     struct texts cache_bypass; /* requests with these, such as "cookie:NAME",
@@ -38,7 +38,7 @@ struct location_options {
     bool follow_symlinks;      /* follow even links that lead out of the root */
     const char *cache_control; /* field value; NULL: no field */
 
-    /* Patterns and values as in the configuration. */
+    /* Each text is a pattern and a value, as in the configuration. */
     struct texts cache_control_for;
     struct texts type;
     struct texts priority;
@@ -69,26 +69,26 @@ struct location_options {
     /* Values for TLS, which a site has: they are the same in all of its
      * locations. */
     struct texts certificate;     /* names of files */
-    bool certificate_is_managed;  /* the first file is managed (config's
-                                     managed.h) */
-    bool certificate_is_local;    /* some hosts use this machine's authority */
-    uint64_t acme;                /* whether certificates may be managed */
-    struct texts certificate_key; /* files; empty: the certificate's files */
+    bool certificate_is_managed;  /* the server gets the first file itself
+                                     (config/certificates/managed.h) */
+    bool certificate_is_local;    /* this machine's authority certifies hosts */
+    uint64_t acme;                /* whether the server may get certificates */
+    struct texts certificate_key; /* files; empty: keys are with certificates */
     const char *client_ca; /* NULL: clients are asked for no certificate */
     uint64_t client_certificate; /* enum tls_client */
 
     const char *hsts; /* field value sent over https; NULL: no field */
 
     /* Who has access, and how often. */
-    struct cidrs allow;    /* if not empty, only these have access */
-    struct cidrs deny;     /* these have no access: see cidrs_admit() */
+    struct cidrs allow;    /* if not empty: only they have access */
+    struct cidrs deny;     /* they have no access: see cidrs_admit() */
     uint64_t body_max;     /* bytes of a request's body; 0: no limit */
     const char *auth_file; /* htpasswd file; NULL: no password is needed */
     const char *auth_realm;
     const char *rate_limit; /* written like "10/s"; NULL: no limit */
     uint64_t rate_burst;
 
-    /* Compiled from the above by location_compile(). NULL: not set. */
+    /* Compiled by location_compile() from the values above. NULL: not set. */
     const struct cache_rules *cache_rules;
     const struct type_rules *type_rules;
     const struct priority_rules *priority_rules;
@@ -118,7 +118,8 @@ struct location_fault {
 MUST_USE struct location_fault location_compile(
     struct location_options *location, struct arena *arena);
 
-/* Adds "PATTERN TARGET" or "PATTERN TARGET STATUS" (redirect_rules_add()). */
+/* Adds the rule "PATTERN TARGET" or "PATTERN TARGET STATUS", by
+ * redirect_rules_add(). */
 MUST_USE const char *location_add_redirect(struct redirect_rules *rules,
                                            struct bytes text);
 

@@ -12,7 +12,7 @@
 #include "http/response.h"
 
 enum {
-    PROBLEM_DETAIL_BYTES_MAX = 300, /* bytes; the rest is cut off */
+    PROBLEM_DETAIL_BYTES_MAX = 300, /* bytes of `detail`; the rest is cut off */
     PROBLEM_TEXT_BYTES_MAX = 1024,  /* bytes of a member; the rest is cut off */
     PROBLEM_MEMBERS_MAX = 4
 };
@@ -21,8 +21,8 @@ struct problem {
     unsigned status;
     struct bytes detail; /* text for people; may be empty */
     struct bytes fields; /* whole lines to be added to the head */
-    /* Further members. The list ends with the name NULL. A member whose text
-     * is NULL has number as its value. */
+    /* Further members. The list ends with the name NULL. The value of a member
+     * is `text` or, if that is NULL, `number`. */
     struct problem_member {
         const char *name;
         struct bytes text; /* any bytes; invalid UTF-8 becomes U+FFFD */
@@ -30,7 +30,8 @@ struct problem {
     } members[PROBLEM_MEMBERS_MAX];
 };
 
-/* Replaces any earlier response by the answer. */
+/* Makes `response` the answer that reports the problem; an earlier response is
+ * dropped. */
 void problem_answer(struct response *response, const struct problem *problem,
                     const struct server_defaults *defaults);
 

@@ -1,11 +1,11 @@
 /*
- * rate_limit - limits how often an address may ask: one bucket of tokens for
- * each.
+ * rate_limit - limits how often an address may ask: each address has a bucket
+ * of tokens.
  *
  * All workers share one table. With a table for each worker, a client would get
  * the rate once from every worker. The table has shards with a lock each, so
- * that workers rarely meet. Only locations with a limit pay for the table: an
- * uncontended lock and two cache lines.
+ * that workers rarely meet. Only requests to a location with a limit pay for
+ * the table: an uncontended lock and two cache lines.
  *
  * Memory is fixed. An address has its bucket in one of many small sets, chosen
  * by a secret hash. When the set is full, the fullest bucket is given up, since
@@ -28,20 +28,20 @@ enum {
     RATE_LIMIT_ENTRY_BYTES = 16       /* bytes of an entry */
 };
 
-/* There are count tokens in each period_ms. */
+/* `count` tokens come in each `period_ms`. */
 struct rate {
     uint32_t count;
     uint32_t period_ms;
 };
 
-/* Reads "10/s", "300/m" or "1000/h". Returns false if text is no rate, is 0, or
- * is more than RATE_COUNT_MAX. */
+/* Reads "10/s", "300/m" or "1000/h". Returns false if `text` is no rate, or if
+ * its number is 0 or above RATE_COUNT_MAX. */
 MUST_USE bool rate_parse(struct rate *rate, struct bytes text);
 
 struct rate_limit; /* opaque */
 
-/* burst, 1 to RATE_BURST_MAX, is the number of tokens in a full bucket.
- * entries, 1 to RATE_LIMIT_ENTRIES_MAX, is the number of addresses that are
+/* `burst`, 1 to RATE_BURST_MAX, is the number of tokens in a full bucket.
+ * `entries`, 1 to RATE_LIMIT_ENTRIES_MAX, is the number of addresses that are
  * known at least. Returns 0 or -errno. */
 MUST_USE int rate_limit_create(struct rate_limit **limit_out, struct rate rate,
                                uint32_t burst, size_t entries);

@@ -64,8 +64,8 @@ MUST_USE const char *redirect_rules_add(struct redirect_rules *rules,
 MUST_USE bool redirect_leads(const struct redirect_rules *rules,
                              struct bytes clean);
 
-/* Finds a redirect and makes the response from it, or answers 414 if the
- * target would be too long. Returns false if no rule applies. trust names the
+/* Finds a redirect and makes the response from it, or answers 414 if the target
+ * would be too long. Returns false if no rule applies. `trust` names the
  * proxies that may tell the client's scheme. */
 MUST_USE bool redirect_answer(const struct redirect_rules *rules,
                               struct exchange *exchange, struct bytes clean,
@@ -73,7 +73,7 @@ MUST_USE bool redirect_answer(const struct redirect_rules *rules,
                               const struct server_defaults *defaults);
 
 /* Redirects a client that asked by http to the same path and query by https, on
- * port. Returns false if the request came by https. */
+ * `port`. Returns false if the request came by https. */
 MUST_USE bool redirect_to_https(struct exchange *exchange, struct bytes clean,
                                 unsigned port,
                                 const struct forwarded_trust *trust,

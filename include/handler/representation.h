@@ -25,7 +25,7 @@ struct representation {
     /* Whole lines that 200, 206 and 304 have in common (RFC 9110 15.4.5):
      * validators, Vary, Cache-Control. */
     struct bytes fields;
-    /* The body in memory. If memory is NULL, the body is in the file fd. */
+    /* The body in memory. If NULL, the body is in the file `fd`. */
     const char *memory;
     int fd;
     enum part_kind file_kind; /* how the kernel sends the file */
@@ -45,8 +45,8 @@ enum representation_answer {
     REPRESENTATION_NO_BODY /* answered without the body */
 };
 
-/* For the hot path. Returns true if no field of the request can change a plain
- * 200; then the answer is REPRESENTATION_WHOLE. */
+/* A quick check for the hot path: true if no field of the request can change a
+ * plain 200. Then representation_answer() would return REPRESENTATION_WHOLE. */
 static inline bool representation_is_plain(const struct request *request)
 {
     enum {
@@ -62,7 +62,7 @@ enum representation_answer representation_answer(
     const struct representation *representation, struct exchange *exchange,
     const struct server_defaults *defaults, struct boundary *boundary);
 
-/* Adds len bytes of the body, beginning with byte first, to the response. */
+/* Adds `len` bytes of the body to the response, from its byte `first` on. */
 void representation_add_body(const struct representation *representation,
                              struct response *response, uint64_t first,
                              uint64_t len);

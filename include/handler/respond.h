@@ -19,14 +19,15 @@ struct respond_options {
     struct server_defaults defaults;
 };
 
-/* Returns NULL, or what is wrong with status, type and text: a message that the
- * caller prints behind "respond". 204 and 304 have no body. Statuses that need
- * fields of their own (206, 416, redirects, interim ones) are refused. */
+/* Returns NULL, or what is wrong with `status`, `type` and `text`: a message
+ * that the caller prints behind "respond". 204 and 304 have no body. Statuses
+ * that need fields of their own (206, 416, redirects, interim ones) are
+ * refused. */
 MUST_USE const char *respond_check(const struct respond_options *options);
 
 struct respond; /* opaque */
 
-/* options must have been checked. Returns NULL when there is no memory. */
+/* `options` must have been checked. Returns NULL when there is no memory. */
 MUST_USE struct respond *respond_create(const struct respond_options *options);
 void respond_destroy(struct respond *respond);
 struct handler respond_handler(struct respond *respond);

@@ -22,14 +22,14 @@ struct route {
 
 struct router {
     size_t count;
-    struct route *routes; /* exact ones first, then longest first */
+    struct route *routes; /* exact ones, then prefixes, the longest first */
 };
 
-/* Adds route to router->routes, which must have room. Of two routes with the
+/* Adds a route to router->routes, which must have room. Of two routes with the
  * same path, the first counts. */
 void router_add(struct router *router, const struct route *route);
 
-/* Returns the route, or NULL if no route fits. *rest_out is the part of path
+/* Returns the route, or NULL if no route fits. *rest_out is the part of `path`
  * behind the prefix: empty, or beginning with '/'. */
 const struct route *router_find(const struct router *router, struct bytes path,
                                 struct bytes *rest_out);

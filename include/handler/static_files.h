@@ -7,9 +7,9 @@
  * show_hidden is set.
  *
  * Thread: one per worker and location; no locks.
- * Owns:   nothing but itself: the cache is its site's, and outlives it. Answers
- *         hold references of their own. Listings hold none, and read in the
- *         root.
+ * Owns:   only its own struct. The cache is the site's, and outlives it.
+ *         Answers hold references to their files. Listings hold none, and read
+ *         directories of the root.
  */
 #ifndef HANDLER_STATIC_FILES_H
 #define HANDLER_STATIC_FILES_H
@@ -26,8 +26,9 @@
  * clean path of its own in the same site, to which other rules may apply.
  */
 struct file_judge {
-    /* Returns false if the exchange was answered, or waits and will be answered
-     * anew. admits is NULL if there is no judge. */
+    /* Returns whether the file may be sent. If not, the exchange was answered,
+     * or waits and will be answered anew. `admits` is NULL if there is no
+     * judge. */
     bool (*admits)(void *context, struct exchange *exchange, struct bytes path);
     /* Whether the file needs no password or other check. Answers nothing. */
     bool (*is_free)(void *context, const struct exchange *exchange,
@@ -43,7 +44,7 @@ struct static_files_options {
     const struct try_files *try_files; /* borrowed; NULL: try only the path */
     struct file_judge judge;
     struct encode encode;                /* how listings are compressed */
-    const struct forwarded_trust *trust; /* borrowed: proxies to believe */
+    const struct forwarded_trust *trust; /* borrowed: trusted proxies */
     bool strips_prefix; /* find files by the path behind the location's */
     bool autoindex;     /* list directories that have no index */
     bool show_hidden;   /* serve names that begin with a dot */

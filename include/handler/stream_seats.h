@@ -30,15 +30,15 @@ struct stream_seat {
     bool gives_way; /* the stream must end */
 };
 
-/* max, at most ADDRESS_COUNT_ENTRIES_MAX, is the number of seats; seats that
+/* `max`, at most ADDRESS_COUNT_ENTRIES_MAX, is the number of seats; seats that
  * give way are not counted. Returns 0 or -errno. */
 MUST_USE int stream_seats_init(struct stream_seats *seats, size_t max);
 /* Frees seats, all of which must have been left. Accepts a zeroed object. */
 void stream_seats_fini(struct stream_seats *seats);
 
 /* Takes a seat. Returns false if there is none for that address now.
- * *leaver_out is the seat that must give way, whose stream the caller wakes, or
- * NULL. */
+ * *leaver_out is NULL, or the seat that must give way; the caller wakes its
+ * stream. */
 MUST_USE bool stream_seats_take(struct stream_seats *seats,
                                 struct stream_seat *seat,
                                 const struct address *address,

@@ -57,12 +57,12 @@ struct try_progress {
 };
 
 /* Adds a candidate to an object that was zeroed at first. Returns NULL, or what
- * is wrong: a message that the caller prints behind text. */
+ * is wrong: a message that the caller prints behind `text`. */
 MUST_USE const char *try_files_add(struct try_files *tries, struct bytes text);
 
 /* Returns the next candidate for a request with that clean path. The
- * candidate's path is written to out, which is empty at first. If out fails,
- * the caller answers 414. Must not be called after TRY_STATUS. */
+ * candidate's path is written to `out`, which is empty at first. If `out`
+ * fails, the caller answers 414. Must not be called after TRY_STATUS. */
 struct try_step try_files_next(const struct try_files *tries,
                                struct try_progress *progress,
                                const struct request *request,

@@ -18,7 +18,8 @@ struct compressor_index {
 
 uint64_t compressor_index_hash(const struct compress_order *order);
 
-/* Finds the job for order, whose hash is given; NULL when there is none. */
+/* Finds the job of the order, whose hash is `hash`. Returns NULL when there is
+ * none. */
 struct compressor_job *compressor_index_find(
     const struct compressor_index *index, const struct compress_order *order,
     uint64_t hash);

@@ -35,7 +35,7 @@ void coded_body_release(struct coded_body *body)
 
 /* --- Running ------------------------------------------------------------- */
 
-/* Finishes a body of len bytes, and gives back the memory that it does not
+/* Finishes a body of `len` bytes, and gives back the memory that it does not
  * need. */
 static struct coded_body *finish_body(struct coded_body *body, size_t len)
 {

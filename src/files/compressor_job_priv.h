@@ -26,18 +26,18 @@ struct compressor_job {
     struct file_stamp stamp;
     enum coding coding;
     enum codec_effort effort;
-    char *text;                    /* stamp.bytes long; NULL when fd has the
+    char *text;                    /* stamp.bytes long; NULL when `fd` has the
                                       text */
-    int fd;                        /* a duplicate, or -1 */
+    int fd;                        /* a duplicate of the order's, or -1 */
     struct dictionary *dictionary; /* counted; NULL: none */
     int dictionary_fd;             /* -1: there is no dictionary to read */
     struct coded_body *body;       /* the result, once READY */
-    unsigned fetched;              /* how often body was fetched */
+    unsigned fetched;              /* how often `body` was fetched */
     uint64_t failed_ms;
 };
 
-/* Makes a job with a copy of order's text, or duplicates of descriptors.
- * Returns NULL when there is no memory or no descriptor. */
+/* Makes a job with a copy of the order's text, or with duplicates of its
+ * descriptors. Returns NULL when there is no memory or no descriptor. */
 MUST_USE struct compressor_job *compressor_job_create(
     const struct compress_order *order);
 void compressor_job_destroy(struct compressor_job *job);
@@ -49,10 +49,11 @@ static inline size_t compressor_job_descriptors(const struct compressor_job
     return (size_t)(job->fd >= 0) + (size_t)(job->dictionary_fd >= 0);
 }
 
-/* Gives back the text and the descriptors, from which the result is made. */
+/* Frees the text and closes the descriptors, which are not needed once the
+ * result is made. */
 void compressor_job_drop_text(struct compressor_job *job);
 
-/* Does the job and returns its new state; fills in body when this is
+/* Does the job and returns its new state; sets `body` when the state is
  * COMPRESSOR_JOB_READY. */
 enum compressor_job_state compressor_job_run(struct compressor_job *job,
                                              const atomic_bool *stops,

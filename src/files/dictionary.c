@@ -22,7 +22,7 @@ void dictionary_write_name(struct dictionary *dictionary)
         snprintf(to, 3, "%02x", dictionary->hash[i]);
 }
 
-/* Takes a hexadecimal number of exactly so many digits. Returns false when
+/* Takes a hexadecimal number of exactly `digits` digits. Returns false when
  * there is none. */
 static bool take_number(const char **at, size_t digits, uint64_t *number_out)
 {

@@ -16,8 +16,8 @@ struct dictionary_place *dictionary_shelf_find(
     return NULL;
 }
 
-/* Returns the index of the oldest dictionary of a rule, or of all rules if rule
- * is NULL; shelf->count when there is none. */
+/* Returns the index of the oldest dictionary of a rule, or of all rules if
+ * `rule` is NULL. Returns shelf->count when there is none. */
 static size_t find_oldest(const struct dictionary_shelf *shelf,
                           const uint64_t *rule)
 {

@@ -16,8 +16,8 @@
 
 enum {
     FILE_MODE = 0600,
-    /* An unfinished file of this age was left over; a younger one may still be
-     * written. */
+    /* An unfinished file of this age is a leftover; a younger one may be one
+     * that is being written. */
     LEFTOVER_S = 600,
     LEFTOVER_NAME_LEN = 1 + DICTIONARY_NAME_SIZE - 1 + 1 + 16
 };
@@ -53,8 +53,8 @@ static void remove_file(const struct dictionary_store *store,
 }
 
 /* Removes the files of dictionaries that are gone. The caller holds the mutex,
- * which is released meanwhile: only the store's thread, or before it runs the
- * opener, changes gone. */
+ * which is released meanwhile. Nobody else changes `gone`: this is the store's
+ * thread, or dictionary_store_open() before the thread runs. */
 static void remove_gone(struct dictionary_store *store)
 {
     struct dictionary *item;
@@ -149,7 +149,7 @@ static void tell(struct dictionary_store *store, int err)
     }
 }
 
-/* Takes item over: writes its file, and adds it to the shelf. */
+/* Takes `item` over: writes its file, and adds it to the shelf. */
 static void keep(struct dictionary_store *store,
                  const struct dictionary_noted *note, struct dictionary *item,
                  const char *text)
@@ -189,9 +189,9 @@ static void do_note(struct dictionary_store *store,
     dictionary_noted_destroy(note);
 }
 
-/* Reads the dictionary's file, and notes in item whether it is damaged or gone.
- * A file that is there but cannot be opened now counts as sound: a worker that
- * uses it checks again. */
+/* Reads the dictionary's file, and notes in `item` whether it is damaged or
+ * gone. A file that is there but cannot be opened now counts as sound: a worker
+ * that uses it checks again. */
 static void check(struct dictionary_store *store, struct dictionary *item)
 {
     int fd = dictionary_open(item);

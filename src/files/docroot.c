@@ -35,7 +35,8 @@ static int open_freely(const struct docroot *root, const char *path, int flags)
     return fd == -1 ? -errno : fd;
 }
 
-/* Opens the name of len bytes in dir, unless it is a symlink or "..". */
+/* Opens the name of `len` bytes in the directory `dir`, unless the name is ".."
+ * or that of a symlink. */
 static int open_name(int dir, const char *text, size_t len, int flags)
 {
     char name[NAME_MAX + 1];
@@ -51,8 +52,8 @@ static int open_name(int dir, const char *text, size_t len, int flags)
     return fd == -1 ? -errno : fd;
 }
 
-/* Opens path name by name without following symlinks, for kernels (and tools
- * that imitate them) without openat2. */
+/* Opens the names of a path one after the other, and follows no symlinks. This
+ * is for kernels, or tools that imitate kernels, without openat2. */
 static int open_by_steps(const struct docroot *root, const char *path,
                          int flags)
 {
@@ -137,7 +138,7 @@ int docroot_open_file(const struct docroot *root, const char *path,
         return fd;
     if (fstat(fd, st) == -1)
         err = -errno;
-    else if (!is_servable(st)) /* it was replaced in between */
+    else if (!is_servable(st)) /* replaced in between */
         err = -EPERM;
     if (err == 0)
         return fd;

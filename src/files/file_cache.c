@@ -11,8 +11,8 @@
 enum {
     BUCKETS_MIN = 64,
     BUCKETS_MAX = 1 << 20,
-    /* The miniature takes at most this part of the cache's memory, and so much
-     * time in each second. */
+    /* The miniature takes at most a sixteenth of the cache's memory, and 5 ms
+     * in each second. */
     MINIATURE_PART = 16,
     MINIATURE_NS = 5000000
 };
@@ -30,8 +30,8 @@ static struct file_entry **bucket_of(struct file_cache *cache, uint64_t hash)
 
 /* --- Keeping ------------------------------------------------------------ */
 
-/* Gives back the cache's reference to a variant, which is no longer in
- * evict. */
+/* Gives back the cache's reference to a variant. The caller has taken the
+ * variant out of evict. */
 static void unlink_variant(struct file_entry *variant)
 {
     variant->place->entry = NULL;
@@ -40,8 +40,8 @@ static void unlink_variant(struct file_entry *variant)
     file_entry_release(variant);
 }
 
-/* Forgets the variants of a file's entry that goes, since they are found only
- * through it. */
+/* Forgets the variants of a file's entry that leaves the cache: they are found
+ * only through the entry. */
 static void forget_variants(struct file_cache *cache, struct file_entry *entry)
 {
     struct file_variants *variants = entry->variants;
@@ -54,8 +54,8 @@ static void forget_variants(struct file_cache *cache, struct file_entry *entry)
             file_cache_forget(cache, variants->deltas[i].variant.entry);
 }
 
-/* Takes entry out of the index and gives back the cache's reference. The entry
- * is no longer in evict. */
+/* Takes an entry out of the index and gives back the cache's reference. The
+ * caller has taken the entry out of evict. */
 static void unlink_entry(struct file_cache *cache, struct file_entry *entry)
 {
     struct file_entry **link = bucket_of(cache, entry->hash);
@@ -116,7 +116,7 @@ static void make_room(struct file_cache *cache, struct evict *evict)
     }
 }
 
-/* Notes a request for an entry that is in memory alone. */
+/* Notes a request for an entry that keeps no descriptor. */
 static void note_asked(struct file_cache *cache, const struct file_entry *entry)
 {
     cache->asked.requests++;
@@ -226,9 +226,9 @@ bool file_cache_siblings_changed(struct file_cache *cache,
         return false;
     version = file_folders_look(&cache->folders, entry, cache->seed, cache->now,
                                 &looked_ms);
-    /* Siblings found now may be newer than the folder's version, which is
-     * noted; in this case they are looked for once more when the version
-     * changes. */
+    /* The folder may have been looked at a moment ago, before the newest
+     * siblings came. They change its version at the next look, and all siblings
+     * are looked for once more then. */
     entry->siblings_checked_ms = looked_ms;
     if (version != 0 && version == entry->folder_version)
         return false;
@@ -310,7 +310,7 @@ void file_cache_tell_what_if(struct file_cache *cache,
 
 /* --- Coming and going --------------------------------------------------- */
 
-/* Makes the miniature. Without memory for it the cache has none. */
+/* Makes the miniature. The cache does without it when there is no memory. */
 static void make_miniature(struct file_cache *cache)
 {
     uint64_t bytes_max = cache->options.bytes_max;

@@ -1,7 +1,7 @@
 /*
  * file_cache_priv - what the files of the file cache share. file_cache.c keeps
- * entries; file_folders.c knows whether names have come to a folder or gone;
- * file_variant.c and file_delta.c have variants and deltas made.
+ * entries; file_folders.c knows whether a folder has got new names or lost
+ * some; file_variant.c and file_delta.c have variants and deltas made.
  *
  * Thread: the cache's worker; no locks.
  */
@@ -17,7 +17,7 @@ struct file_folder {
     uint64_t hash;       /* hash of its space and path */
     uint64_t version;    /* what file_folders_look() returns */
     uint64_t renewed_ms; /* when version was last renewed */
-    uint64_t looked_ms;  /* when it was last stat'ed; 0: never */
+    uint64_t looked_ms;  /* when the folder was last stat'ed; 0: never */
     struct file_stamp stamp;
 };
 
@@ -27,11 +27,11 @@ struct file_folders {
     struct file_folder folders[FILE_FOLDERS];
 };
 
-/* Returns the version of the folder of an entry's siblings, as it was at
- * *looked_ms_out: the version is another number when a name may have come or
- * gone since. Costs one stat in FILE_CACHE_CHECK_MS for all files of the
- * folder. Returns 0 when nothing is known: the folder has changed so lately
- * that it may change again unseen, or another folder has its place. */
+/* Returns the version, at *looked_ms_out, of the folder where an entry's
+ * siblings are. The version becomes another number when a name may have come or
+ * gone. Costs one stat in FILE_CACHE_CHECK_MS for all files of the folder.
+ * Returns 0 when nothing is known: the folder has changed so lately that it may
+ * change again unseen, or another folder has its place. */
 uint64_t file_folders_look(struct file_folders *folders,
                            const struct file_entry *entry, uint64_t seed,
                            const struct now *now, uint64_t *looked_ms_out);
@@ -43,7 +43,7 @@ struct file_cache {
                                      paths */
     struct evict *resident;       /* entries that are in memory alone */
     struct evict *opened;         /* entries that keep a descriptor */
-    struct miniature *miniature;  /* models other sizes of resident; NULL:
+    struct miniature *miniature;  /* models `resident` with other sizes; NULL:
                                      none */
     struct miniature_asked asked; /* the requests that the models have seen */
     uint64_t hits;
@@ -56,10 +56,10 @@ struct file_cache {
     struct file_entry *buckets[];
 };
 
-/* As many deltas as a rule may have dictionaries. */
+/* A file has at most as many deltas as its rule has dictionaries. */
 enum { FILE_DELTAS_MAX = DICTIONARY_VERSIONS_MAX + 1 };
 
-/* A place for a variant, which exists or may be made. */
+/* The place of a variant that exists or may be made. */
 struct file_variant {
     struct file_entry *entry; /* cached, borrowed; NULL: none so far */
     uint64_t asked_ms;        /* when the compressor was last asked */
@@ -79,10 +79,10 @@ struct file_variants {
     struct file_delta deltas[];
 };
 
-/* Makes places for an entry's variants, unless there are some. Returns NULL
- * when there is no memory; when entry is not cached, as nothing would lead to
- * its variants; and when the file is so young that it may change unseen, as its
- * entry is soon made anew. */
+/* Returns the places of an entry's variants, which are made first if there are
+ * none. Returns NULL when there is no memory; when the entry is not cached, as
+ * nothing would lead to its variants; and when the file is so young that it may
+ * change unseen, as its entry is soon made anew. */
 struct file_variants *file_cache_variants(struct file_entry *entry);
 
 /* Fills in the rest of an order that names coding, effort and dictionary, and
@@ -92,11 +92,11 @@ enum compressor_answer file_cache_order(struct file_cache *cache,
                                         struct compress_order *order,
                                         struct coded_body **body_out);
 
-/* Makes a variant of the result body, which is taken over, and puts it into
- * place instead of an earlier one. Returns one reference, which is the
+/* Makes a variant of the result `body`, which is taken over. Puts the variant
+ * into `place` instead of an earlier one. Returns one reference, which is the
  * caller's; NULL when there is no memory, or when the variant is too long for
- * the cache, so that *fits_out is false. To make room, entry itself may leave
- * the cache; the caller has a reference to it. */
+ * the cache; *fits_out is false then. The entry itself may leave the cache to
+ * make room, so the caller must have a reference to the entry. */
 struct file_entry *file_cache_put_variant(struct file_cache *cache,
                                           struct file_entry *entry,
                                           struct file_variant *place,
@@ -104,7 +104,7 @@ struct file_entry *file_cache_put_variant(struct file_cache *cache,
                                           struct coded_body *body,
                                           bool *fits_out);
 
-/* Puts a variant into the cache. Its original is cached, and place is empty.
+/* Puts a variant into the cache. `original` must be cached, and `place` empty.
  * Returns false when the cache has no room or no memory for it. */
 bool file_cache_keep_variant(struct file_cache *cache,
                              struct file_entry *original,

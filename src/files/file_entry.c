@@ -19,8 +19,8 @@ enum {
     YOUNG_NS = 100000000
 };
 
-/* Writes the name below the root for a path, index and coding. Returns false
- * when the name is too long. */
+/* Writes the name of a file below the root, made of a path, an index and a
+ * coding. Returns false when the name is too long. */
 static bool make_name(char name[NAME_BYTES_MAX], struct bytes path,
                       const char *index, enum coding coding)
 {

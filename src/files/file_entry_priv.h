@@ -25,13 +25,13 @@ void file_entry_write_etag(struct file_entry *entry);
 
 /* --- file_head.c ---------------------------------------------------------- */
 
-/* Returns the path of the file to which path leads. This is path itself; or,
- * for a directory, that of its index, written to out, which has room for
- * FILE_NAME_BYTES_MAX bytes. */
+/* Returns the path of the file to which `path` leads: `path` itself or, for a
+ * directory, the path of its index. The latter is written to `out`, which has
+ * room for FILE_NAME_BYTES_MAX bytes. */
 struct bytes file_space_name(const struct file_space *space, struct bytes path,
                              char *out);
 
-/* Returns the media type of the file to which path leads. */
+/* Returns the media type of the file to which `path` leads. */
 struct bytes file_space_type(const struct file_space *space,
                              const struct mime *mime, struct bytes path);
 
@@ -53,9 +53,9 @@ struct file_entry *file_entry_create(const struct file_space *space,
                                      struct bytes path, enum coding coding,
                                      uint64_t now_ms);
 
-/* Makes an entry of what path leads to in space. Returns one reference, which
- * is the caller's; NULL when there is no memory. Sets *exhausted_out to whether
- * descriptors have run out. */
+/* Makes an entry of what `path` leads to in `space`. Returns one reference,
+ * which is the caller's; NULL when there is no memory. Sets *exhausted_out to
+ * whether descriptors have run out. */
 struct file_entry *file_entry_load(const struct file_cache_options *options,
                                    const struct file_space *space,
                                    struct bytes path, enum coding coding,
@@ -65,7 +65,7 @@ struct file_entry *file_entry_load(const struct file_cache_options *options,
  * entry->siblings. */
 unsigned file_entry_find_siblings(const struct file_entry *entry);
 
-/* Whether the name still leads to the same version, by one stat. */
+/* Asks by one stat whether the entry's name still leads to the same version. */
 bool file_entry_is_fresh(const struct file_entry *entry);
 
 #endif

@@ -10,20 +10,21 @@
  *   "times-length.hash-gzip"    a variant or a delta: of which version of the
  *   '-- version -' '-- make --' file, and which bytes were made of it
  *
- * Some ways to release set the dates of all files to the same time. The version
+ * Some release tools set the dates of all files to the same time. The version
  * still tells two such files apart: it is computed from the time of the last
  * change, too, which nobody can set.
  *
  * Another version of a library, or more effort, makes other bytes of the same
- * file, so these tags are strong only with the hash. A client that names one of
- * them has this version of the file, even if other bytes, or none so far, would
- * be sent now: the version in the tag is enough to answer 304.
+ * file, so the tag of a variant is strong only with the hash. A client that
+ * names such a tag has this version of the file, even if other bytes would be
+ * sent now, or none are made yet: the version in the tag is enough to answer
+ * 304.
  */
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* Two changes at different times never give the same version for one date, as
- * the factor is odd. */
+/* Two changes of a file with the same date never give the same version, since
+ * the odd factor maps different change times to different numbers. */
 static int write_version(const struct file_stamp *stamp, uint64_t bytes,
                          char *to, size_t room)
 {
@@ -99,7 +100,7 @@ static bool take_hexadecimal(struct bytes *text)
     return len > 0;
 }
 
-/* Whether make, the result of make_of(), is of one of these codings. */
+/* Whether `make`, a result of make_of(), names one of `codings`. */
 static bool is_made(struct bytes make, unsigned codings)
 {
     if (make.len > 0)
@@ -123,8 +124,8 @@ static struct bytes make_of(struct bytes tag)
     return bytes_between(dot ? dot : end, end);
 }
 
-/* Whether a variant with the same bytes exists now, though the tag is of
- * another version of the file. */
+/* Whether a variant with these bytes exists now. The tag that names the bytes
+ * may be that of another version of the file. */
 static bool is_there(const struct file_entry *entry, struct bytes make)
 {
     for (int i = CODING_IDENTITY + 1; entry->variants && i < CODING_COUNT;

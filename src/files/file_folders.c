@@ -8,7 +8,7 @@ enum {
     /* Some file systems stamp only every two seconds (FAT). So a folder that
      * has changed lately may change again and keep its stamp. */
     YOUNG_MS = 3000,
-    /* After so long a folder counts as changed. This finds changes that leave
+    /* A folder counts as changed after this time. This finds changes that leave
      * its stamp alone: another target of a symlink, or any change where the
      * file system has no stamps. */
     RENEW_MS = 60000

@@ -79,9 +79,9 @@ static void put_fields(struct buf *head, const struct file_entry *entry)
         head_field(head, BYTES("Cache-Control"), cache_control);
 }
 
-/* Lays out the block: the head, its end, and room for the body. Behind an
- * edited head, which may lack some of the fields, follow the fields from before
- * the edits. Returns false when there is no memory. */
+/* Lays out the block: the head, its end, and room for the body. Edits may
+ * remove some of the fields from the head, so the fields from before the edits
+ * follow then. Returns false when there is no memory. */
 static bool lay_block(struct file_entry *entry, struct buf *head,
                       size_t fields_at, const struct head_edits *edits,
                       size_t body_bytes)

@@ -3,22 +3,21 @@
 #include "files/file_cache_priv.h"
 
 enum {
-    /* Compressing once more is worth its time when the bytes of the variant
-     * that were sent so far are this many times the length of the file. By
-     * then, the bytes that the smaller variant would have saved of them keep a
-     * line of 1 Gbit/s, 125 bytes a microsecond, busy for as long as the
-     * compressing keeps the processor busy.
+    /* A file is compressed once more, with more effort, when the bytes sent of
+     * its variant are this many times the length of the file. Of these bytes,
+     * the smaller variant would have saved as many as a line of 1 Gbit/s, 125
+     * bytes a microsecond, sends in the time that the compressing takes.
      *
      *   brotli 11   0.75 us for a byte of text, saves 14 %   125 * 0.75 / 0.14
      *   zstd 19     0.22                              5 %    125 * 0.22 / 0.05
      *   gzip 12     0.13                              4 %    125 * 0.13 / 0.04
      *
-     * By Zipf's law there is always another file that has just become worth it:
-     * with 10 instead of 700, half of the processor time of replies was spent
-     * on compressing, for ever. */
+     * By Zipf's law there is always another file that has just been sent so
+     * often: with 10 instead of 700, half of the processor time of replies was
+     * spent on compressing, for ever. */
     SLOW_WORTH = 700,
-    SLOW_ASK_USES = 8, /* uses between two questions whether it is done */
-    /* A variant may take at most this part of the cache. */
+    SLOW_ASK_USES = 8, /* uses between two questions to the compressor */
+    /* A variant may take at most a quarter of the cache. */
     CACHE_PART = 4
 };
 
@@ -70,8 +69,8 @@ static bool lay_body(struct file_cache *cache, struct file_entry *variant)
     return true;
 }
 
-/* Makes a variant, and takes body over. Returns one reference; NULL when there
- * is no memory. */
+/* Makes a variant of `body`, which is taken over. Returns one reference; NULL
+ * when there is no memory. */
 static struct file_entry *make_variant(struct file_cache *cache,
                                        const struct file_entry *entry,
                                        enum coding coding,
@@ -124,8 +123,8 @@ struct file_entry *file_cache_put_variant(struct file_cache *cache,
     return variant;
 }
 
-/* Makes and caches a variant of body. A variant for which the cache has no room
- * is not made again. */
+/* Makes and caches a variant of `body`. A variant for which the cache has no
+ * room is not made again. */
 static struct file_entry *keep(struct file_cache *cache,
                                struct file_entry *entry, enum coding coding,
                                struct coded_body *body)
@@ -170,8 +169,9 @@ static bool is_worth_effort(const struct file_entry *variant)
                SLOW_WORTH * variant->plain_bytes;
 }
 
-/* Asks for a smaller variant, and returns it when it is there; otherwise
- * returns variant. Takes over the reference to variant. */
+/* Asks for a variant that is smaller than `variant`, and returns it when it
+ * exists; otherwise returns `variant`. Takes over the reference to
+ * `variant`. */
 static struct file_entry *improve(struct file_cache *cache,
                                   struct file_entry *entry,
                                   struct file_entry *variant)

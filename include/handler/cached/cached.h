@@ -44,14 +44,15 @@ struct cached_options {
     /* Who may PURGE from other machines. NULL: nobody may. */
     const struct kv_tokens *purgers;
     const struct server_defaults *defaults;
-    /* How long a stale answer serves if no origin answers. */
+    /* How long a stale answer is sent if no origin answers. */
     int64_t unreachable_s;
     int64_t default_s; /* lifetime of answers that name no lifetime; 0: none */
     /* The worker's counters, in the order of struct stats_kept. */
     struct counter *counts;
     bool names_requests;    /* sets X-Request-Id, as the proxy does */
-    bool tells_client;      /* the proxy tells servers of client certificates:
-                               an answer over https is then for one client */
+    bool tells_client;      /* the proxy tells servers who the client is, by its
+                               certificate: an answer over https is for this
+                               client alone */
     bool intercepts_errors; /* the proxy replaces the origin's errors by the
                                place's own pages */
     /* May be NULL. Called in the port's loop when a fetch has ended. */
@@ -66,8 +67,8 @@ MUST_USE struct cached *cached_create(const struct cached_options *options);
 /* Ends all fetches. All exchanges must be over. cached may be NULL. */
 void cached_destroy(struct cached *cached);
 
-/* Whether any client, also of another worker, reads or waits for the result of
- * a fetch of this worker. */
+/* Whether any client of this or another worker reads what this worker fetches,
+ * or waits for it. */
 bool cached_is_needed(const struct cached *cached);
 
 struct handler cached_handler(struct cached *cached);
@@ -77,7 +78,7 @@ struct handler cached_handler(struct cached *cached);
 void cached_tick(struct cached *cached);
 
 /* Removes the stored answers that a reply makes invalid (RFC 9111 4.4). The
- * proxy got the reply, and relay says how the proxy passes it on. */
+ * proxy got the reply, and `relay` says how the proxy passes it on. */
 void cached_note_reply(struct cached *cached, const struct exchange *exchange,
                        const struct reply *reply, const struct relay *relay);
 

@@ -36,8 +36,8 @@
 #include "observe/stats_store.h"
 
 enum {
-    /* A list with values takes this many bytes from the memory for values. That
-     * memory must have at least as many. */
+    /* A list with values takes this many bytes from the memory for values,
+     * which must have at least as many. */
     KV_LIST_BYTES = 1 << 20
 };
 
@@ -68,10 +68,10 @@ MUST_USE struct kv *kv_create(const struct kv_options *options);
 void kv_destroy(struct kv *kv);
 
 /* Sets who may write from now on. Requests under way keep the earlier tokens,
- * which must stay until they are over. */
+ * which must stay until these requests are over. */
 void kv_admit(struct kv *kv, const struct kv_access *access);
 
-/* From now on, lists and changes are compressed as encode says. Borrows its
+/* From now on, lists and changes are compressed as `encode` says. Borrows its
  * rules. */
 void kv_encode(struct kv *kv, const struct encode *encode);
 
@@ -82,7 +82,8 @@ void kv_tick(struct kv *kv);
  * watches are refused. */
 void kv_drain(struct kv *kv);
 
-/* Returns the handler; its begin must be called for requests with a body. */
+/* Returns the handler, whose `begin` must be called for requests with a
+ * body. */
 struct handler kv_handler(struct kv *kv);
 
 #endif

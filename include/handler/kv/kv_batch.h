@@ -1,5 +1,5 @@
 /*
- * kv_batch - reads several operations of one request: one line of JSON each
+ * kv_batch - reads the operations of one request, each in a line of JSON
  * (NDJSON).
  *
  *   {"op":"put","key":"a","value":"text","type":"text/plain","ttl":60}
@@ -79,7 +79,7 @@ size_t kv_batch_line(const struct kv_batch *batch, size_t at);
 enum kv_condition kv_condition_read(struct bytes text, bool may_be_bare,
                                     uint64_t *revision_out);
 
-/* Whether type is a valid value of Content-Type. */
+/* Whether `type` is a valid value of Content-Type. */
 bool kv_type_is_valid(struct bytes type);
 
 #endif

@@ -26,8 +26,8 @@ enum kv_key_verdict {
     KV_KEY_TOO_LONG
 };
 
-/* prefix is clean and has no slash at its end. The key is written to out, and
- * *key_out points to it there. */
+/* `prefix` is clean and has no slash at its end. The key is written to `out`,
+ * where *key_out points to it. */
 MUST_USE enum kv_key_verdict kv_key_read(struct bytes raw_path,
                                          struct bytes prefix,
                                          char out[KV_KEY_BYTES_MAX],

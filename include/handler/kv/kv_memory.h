@@ -6,8 +6,8 @@
  * it. One address may take most of the memory, but not all. Otherwise a client
  * that asks for much and reads nothing would have all others refused.
  *
- * Invariant: taken is never above max, and is the sum of all held; no held is
- *            above each.
+ * Invariant: `taken` is at most `max`, and is the sum of all `held`; each
+ *            `held` is at most `each`.
  * Thread:    any.
  * Owns:      nothing.
  */
@@ -25,7 +25,8 @@ struct kv_memory {
     uint64_t max;  /* set before anything is taken */
     uint64_t each; /* bytes that one address may take; 0: all of max */
     _Atomic uint64_t taken;
-    /* Bytes taken by the addresses, by hash: several may share a place. */
+    /* Bytes taken by each address. Its hash selects the place, which several
+     * addresses may share. */
     _Atomic uint64_t held[KV_MEMORY_PLACES];
 };
 
@@ -55,8 +56,8 @@ static inline _Atomic uint64_t *kv_memory_place(struct kv_memory *memory,
                          (KV_MEMORY_PLACES - 1)];
 }
 
-/* Takes bytes for an address, whose key (base/address_key.h) is asker. Returns
- * false if they would exceed max, or what one address may take. */
+/* Takes `bytes` for the address with the key `asker` (base/address_key.h).
+ * Returns false if this would exceed `max`, or what one address may take. */
 MUST_USE static inline bool kv_memory_take(struct kv_memory *memory,
                                            uint64_t asker, uint64_t bytes)
 {
@@ -71,7 +72,7 @@ MUST_USE static inline bool kv_memory_take(struct kv_memory *memory,
     return false;
 }
 
-/* Gives back bytes that were taken for asker. */
+/* Gives back `bytes` that were taken for `asker`. */
 static inline void kv_memory_give(struct kv_memory *memory, uint64_t asker,
                                   uint64_t bytes)
 {

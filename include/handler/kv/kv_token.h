@@ -61,7 +61,7 @@ MUST_USE int kv_tokens_open(struct kv_tokens **tokens_out, const char *path,
                             struct kv_token_fault *fault_out);
 
 /* Parses the text of a file of tokens, and returns what kv_tokens_open()
- * returns. text need not stay. */
+ * returns. `text` need not stay. */
 MUST_USE int kv_tokens_parse(struct kv_tokens **tokens_out, struct bytes text,
                              struct kv_token_fault *fault_out);
 struct kv_tokens *kv_tokens_acquire(struct kv_tokens *tokens);
@@ -86,8 +86,8 @@ enum kv_leave {
 
 /* Which keys a request may write. */
 struct kv_pass {
-    bool has_all; /* all keys may be written, and tokens is not used */
-    const struct kv_token *tokens; /* keys with their prefixes may be written */
+    bool has_all; /* all keys may be written; `tokens` is not used */
+    const struct kv_token *tokens; /* keys with their prefixes are allowed */
     size_t count;
 };
 
@@ -105,7 +105,7 @@ MUST_USE enum kv_leave kv_access_judge(const struct kv_access *access,
                                        const struct exchange *exchange,
                                        struct kv_pass *pass_out);
 
-/* Whether key may be written. If it may not, the caller answers 403. */
+/* Whether the key may be written. If it may not, the caller answers 403. */
 MUST_USE bool kv_pass_has(const struct kv_pass *pass, struct bytes key);
 
 #endif

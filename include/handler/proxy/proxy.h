@@ -12,10 +12,10 @@
  * side wait, and memory does not grow. An upstream is asked only when
  * request_bytes of a body, or all of the body, have come, so that a client that
  * sends slowly does not occupy an upstream. An upstream is also asked only
- * after answer was called, since a body may come while its client's password is
- * being checked. A short body that came in one read is sent together with its
- * head, from the buffer it was read into. The rest of a long body goes through
- * a pipe (splice(2)), if both sides frame it alike.
+ * after `answer` was called, since a body may come while its client's password
+ * is being checked. A short body that came in one read is sent together with
+ * its head, from the buffer it was read into. The rest of a long body goes
+ * through a pipe (splice(2)), if both sides frame it alike.
  *
  *   OPENING --> SENDING --> RELAYING --> done; the upstream is idle again
  *      |  ^        |           |
@@ -39,12 +39,12 @@
 #include "io/pipes.h"
 #include "upstream/upstream.h"
 
-/* This many bytes bound the head of a reply, and one read of a body. */
+/* The smallest buffer_bytes: the longest permitted head of a reply fits in. */
 enum { PROXY_BUFFER_BYTES_MIN = 32768 };
 
 /* Most bytes of bodies that a worker holds in memory before it asks an
- * upstream. When that many bytes are held, no body waits any more: its upstream
- * is asked at once. */
+ * upstream. When that many are held, bodies do not wait any more: their
+ * upstreams are asked at once. */
 enum { PROXY_HELD_BYTES_MAX = 16 * 1024 * 1024 };
 
 struct proxy_held {
@@ -57,7 +57,8 @@ enum proxy_host { PROXY_HOST_KEEP, PROXY_HOST_UPSTREAM };
 enum proxy_trace { PROXY_TRACE_PASS, PROXY_TRACE_MAKE };
 
 /* What is done with "%2F" in a path. PROXY_SLASH_SAFE passes it on only where
- * no rule here could read it differently (sites.c), PROXY_SLASH_PASS always. */
+ * no rule here could read it differently (sites.c). PROXY_SLASH_PASS passes it
+ * on always. */
 enum proxy_slash { PROXY_SLASH_SAFE, PROXY_SLASH_PASS };
 
 /* What BALANCE_HASH hashes. */
@@ -91,8 +92,8 @@ struct proxy; /* opaque */
 /* Only allocates. Returns NULL when there is no memory. */
 MUST_USE struct proxy *proxy_create(const struct proxy_options *options);
 
-/* Starts the pool, on the worker's thread, before the first request. Returns
- * the result of upstream_pool_start(). */
+/* Starts the pool of servers. Must be called on the worker's thread, before the
+ * first request. Returns the result of upstream_pool_start(). */
 MUST_USE int proxy_start(struct proxy *proxy, const struct upstream_loop *loop);
 
 /* Destroys the proxy, after all exchanges were over. proxy may be NULL. */
@@ -100,8 +101,9 @@ void proxy_destroy(struct proxy *proxy);
 
 struct handler proxy_handler(struct proxy *proxy);
 
-/* Makes the proxy call hear with the head of each final reply, before relay
- * passes the reply on. Must be called once, before the first request. */
+/* Makes the proxy call `hear` with the head of each final reply, before the
+ * reply is passed on as `relay` says. Must be called once, before the first
+ * request. */
 void proxy_report(struct proxy *proxy,
                   void (*hear)(void *context, const struct exchange *exchange,
                                const struct reply *reply,

@@ -10,7 +10,7 @@
  *
  * Thread: one per worker; any thread may call sites_create(), before the worker
  *         gets the sites.
- * Owns:   handlers, cache, tables; what options point to is borrowed until
+ * Owns:   handlers, cache, tables; what the options point to is borrowed until
  *         on_gone is called.
  */
 #ifndef HANDLER_SITES_SITES_H
@@ -39,8 +39,8 @@ struct mount {
  * site, and of a location that contains it, apply. The proxy also answers in
  * locations below its prefix, unless these have handlers of their own. */
 struct proxied {
-    /* The items of the list that names this proxy. A place that inherits the
-     * same list has the same proxy. */
+    /* The items of the list of servers by which this proxy was configured. A
+     * place that inherits the same list has the same proxy. */
     const char *const *said_in;
     struct bytes prefix; /* a location's proxy has the location's path */
     struct handler handler;
@@ -53,7 +53,7 @@ struct sites_options {
     size_t site_count; /* 0: location is used instead */
     /* Options used if there are no sites. */
     const struct location_options *location;
-    const struct docroots *roots; /* all roots that these name */
+    const struct docroots *roots; /* all roots that the options name */
     struct file_cache_options cache;
     struct mount mounts[SITES_MOUNTS_MAX];
     size_t mount_count;
@@ -76,12 +76,13 @@ struct sites_options {
 
 struct sites; /* opaque; counted */
 
-/* Returns the caller's reference, or NULL when there is no memory; then on_gone
- * is not called. */
+/* Returns the caller's reference. Returns NULL when there is no memory, and
+ * does not call on_gone then. */
 MUST_USE struct sites *sites_create(const struct sites_options *options);
 void sites_release(struct sites **sites_ref);
 
-/* The handler answers all requests, by their Host and path; it ignores rest. */
+/* The handler answers all requests, by their Host and path; it ignores
+ * `rest`. */
 struct handler sites_handler(struct sites *sites);
 
 /* Does what file_cache_tell_what_if() does, for the cache of these sites. */

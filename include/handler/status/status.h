@@ -68,21 +68,22 @@ void status_turn(struct status *status);
 MUST_USE bool status_tick(struct status *status);
 
 /* From now on, only this audience may read, and these upstreams and
- * certificates are shown. NULL for either shows none. All is borrowed. */
+ * certificates are shown. If either is NULL, none are shown. All is
+ * borrowed. */
 void status_show(struct status *status, const struct status_audience *audience,
                  const struct stats_upstreams *upstreams,
                  const struct stats_certificates *certificates);
 
-/* From now on, answers are compressed as encode says. Borrows its rules. */
+/* From now on, answers are compressed as `encode` says. Borrows its rules. */
 void status_encode(struct status *status, const struct encode *encode);
 
 /* From now on, the server is not healthy, and streams end when they are
  * woken. */
 void status_drain(struct status *status);
 
-/* Whether text is a valid prefix: segments of letters, digits and "-._~", each
- * behind a slash, none of them "." or "..". *prefix_out is text without a slash
- * at its end. */
+/* Whether `text` is a valid prefix: segments of letters, digits and "-._~",
+ * each behind a slash, none of them "." or "..". *prefix_out is `text` without
+ * any slash at its end. */
 MUST_USE bool status_read_prefix(const char *text, struct bytes *prefix_out);
 
 #endif
