@@ -23,7 +23,7 @@ enum {
 
 struct client_due {
     uint32_t slope;  /* s, with binary places */
-    uint64_t sloped; /* virtual bytes still to be put off by s; then c holds */
+    uint64_t sloped; /* virtual bytes for which s still holds; then c holds */
     uint64_t at;     /* V when something is due */
 };
 
@@ -32,8 +32,8 @@ struct client_wait {
     uint64_t now;       /* V, the virtual time */
     uint64_t factor;    /* c, the factor */
     uint64_t grace;     /* G, the limit of g */
-    uint64_t bytes;     /* b, for which the client waits */
-    uint64_t promise;   /* the waiting place's promise; 0: none */
+    uint64_t bytes;     /* b, the bytes for which the client waits */
+    uint64_t promise;   /* the waiting place's promise; 0: no promise */
     uint32_t elsewhere; /* other workers at which the client waits */
 };
 
@@ -42,16 +42,16 @@ static inline uint64_t client_due_virtual(uint64_t bytes)
     return bytes << FAIR_SHARE_FRACTION_BITS;
 }
 
-/* Sets when something is due. A promise that falls due earlier is kept: so a
- * client that could take no more for a moment goes on where it was. */
+/* Sets the V at which something is due. An earlier V that was promised is kept,
+ * so that a client whose socket was full for a moment loses nothing. */
 void client_due_begin(struct client_due *due, const struct client_wait *wait);
 
-/* Puts off the V at which something is due, since the client was sent had bytes
- * (a virtual time), but not beyond the V latest. */
+/* Puts off the V at which something is due, since the client was sent `had`
+ * bytes (as a virtual time). The new V is at most `latest`. */
 void client_due_put_off(struct client_due *due, uint64_t had, uint64_t factor,
                         uint64_t latest);
 
-/* Returns the promise for the place that is sent to now. */
+/* Returns the promise that the place which is sent to now has to keep. */
 uint64_t client_due_promise(const struct client_due *due, uint64_t factor);
 
 #endif

@@ -28,7 +28,7 @@
 
 enum {
     CLIENT_LEVEL_MAX = 1024 * 1024, /* less than CLIENT_SHARE_CREDIT, so that
-                                       shares stay */
+                                       levels change no shares */
     CLIENT_LEVEL_SMALL = 64 * 1024, /* the largest thing that counts as small */
     CLIENT_LEVEL_MANY = 64 /* more things than a page asks for at a time */
 };
@@ -47,7 +47,7 @@ static inline uint64_t client_level_counted(uint64_t known)
     return known <= CLIENT_LEVEL_SMALL ? known : 0;
 }
 
-/* Notes that a thing of so many counted bytes begins to wait. */
+/* Notes that a thing begins to wait. `counted` is client_level_counted(). */
 static inline void client_level_count(struct client_level *level,
                                       uint64_t counted)
 {
@@ -55,7 +55,7 @@ static inline void client_level_count(struct client_level *level,
     level->small += counted > 0;
 }
 
-/* Notes that a thing of so many counted bytes waits no more. */
+/* Notes that a thing waits no more. `counted` is client_level_counted(). */
 static inline void client_level_uncount(struct client_level *level,
                                         uint64_t counted)
 {
@@ -63,8 +63,8 @@ static inline void client_level_uncount(struct client_level *level,
     level->small -= counted > 0;
 }
 
-/* Returns the new level of a client that waits for so many things, small and
- * large. is_among_others: other clients wait, too. */
+/* Returns the new level of a client that waits for `things` things, small and
+ * large. `is_among_others` says that other clients wait, too. */
 uint64_t client_level_next(const struct client_level *level, uint32_t things,
                            bool is_among_others);
 

@@ -62,7 +62,7 @@
  * Responses of clients with nothing due may go in any order. But when others
  * wait, and a client is far ahead of its share (by more than CREDIT), the
  * excess is added to the bytes by which its responses are ordered. So in the
- * long run all clients that always ask have the same.
+ * long run all clients that always ask get equal shares.
  *
  * A client that waits for several small things, such as the files of a page,
  * has a level: the bytes of all of them (client_level.h).
@@ -103,10 +103,11 @@ enum {
     CLIENT_SHARE_GRACE = 384 * 1024,      /* the smallest G, in bytes */
     CLIENT_SHARE_GRACE_MAX = 4096 * 1024, /* the largest G, in bytes */
     CLIENT_SHARE_GRACES = 4,   /* the link carries this many G in a second */
-    CLIENT_SHARE_STILL_S = 10, /* G stops nobody for longer than this */
+    CLIENT_SHARE_STILL_S = 10, /* longest standstill that G may cause */
     CLIENT_SHARE_AHEAD = 2048 * 1024,     /* the smallest A, in bytes */
-    CLIENT_SHARE_CREDIT = 4096 * 1024,    /* how far ahead of a share is free */
-    CLIENT_SHARE_HEARD_MAX = 1024 * 1024, /* most bytes heard of at a time */
+    CLIENT_SHARE_CREDIT = 4096 * 1024,    /* free bytes beyond a share */
+    CLIENT_SHARE_HEARD_MAX = 1024 * 1024, /* most that client_share_hear()
+                                             adds to the bytes sent */
     CLIENT_SHARE_WHOLE = 256, /* weight of a client; a w-th of it is 256 / w */
     CLIENT_SHARE_STREAM = 64 * 1024 /* b for a response of unknown length */
 };
@@ -124,7 +125,7 @@ struct client_place {
 struct client_others {
     uint64_t sent;  /* bytes, since the start */
     uint32_t count; /* clients that wait */
-    uint64_t parts; /* clients that wait, each as CLIENT_SHARE_WHOLE / w */
+    uint64_t parts; /* sum of CLIENT_SHARE_WHOLE / w of these clients */
 };
 
 struct client_share {
@@ -133,27 +134,28 @@ struct client_share {
     uint64_t grace;  /* G, when few clients wait */
     uint64_t ahead;  /* A, in bytes */
     uint64_t now;    /* V, the virtual time */
-    uint64_t rest;   /* bytes too few to raise V, shared out next time */
+    uint64_t rest;   /* bytes that were too few to raise V; shared out later */
     uint32_t count;  /* clients that are here */
     struct heap due;
     struct heap leaving;
     struct client_entry *taken; /* the client of the place taken last */
-    const struct client_place *taken_place; /* that place, to compare only */
-    uint64_t taken_counted;                 /* the part of that place in a
-                                               level */
+    const struct client_place *taken_place; /* the place taken last; used in
+                                               comparisons only */
+    uint64_t taken_counted;                 /* bytes by which taken_place
+                                               counts for the level */
     struct client_entry *lone; /* keeps a client that is here alone */
     bool is_alone;             /* the client in lone is here, alone */
     struct client_table table; /* all clients that are here, except the lone
                                   one */
     struct client_others others;
     struct client_marks marks;
-    uint64_t missing; /* CLIENT_SHARE_WHOLE for each waiting client, less
+    uint64_t missing; /* CLIENT_SHARE_WHOLE for each waiting client, minus
                          client_share_parts() */
-    /* Returns at how many other workers the client with that mark waits. NULL
-     * when there are no other workers. */
+    /* Returns at how many other workers a client with `mark` waits. NULL when
+     * there are no other workers. */
     uint32_t (*count_elsewhere)(const void *context, uint32_t mark);
     const void *context;
-    uint32_t looked; /* where client_share_hear() goes on in the heap due */
+    uint32_t looked; /* index in `due` where client_share_hear() goes on */
     /* Called for each waiting place of a client whose level has changed. NULL
      * when nobody needs to know. */
     void (*on_level)(struct client_share *share, struct client_place *place,
@@ -163,11 +165,11 @@ struct client_share {
 void client_share_init(struct client_share *share, uint64_t factor);
 void client_share_fini(struct client_share *share);
 
-/* Tells share how many bytes a second the link carries; 0 when the rate is not
- * known. */
+/* Sets how many bytes a second the link carries. `rate` is 0 when the rate is
+ * not known. */
 void client_share_set_rate(struct client_share *share, uint64_t rate);
 
-/* Makes room for count waiting places in all. Returns 0 or -ENOMEM. */
+/* Makes room for `count` waiting places in all. Returns 0 or -ENOMEM. */
 MUST_USE int client_share_reserve(struct client_share *share, size_t count);
 
 /* Both return the name of the client to which an address belongs.
@@ -181,37 +183,37 @@ static inline uint64_t client_share_name(const struct address *peer)
     if (peer->family != ADDRESS_IPV4)
         return client_share_name_other(peer);
     memcpy(&octets, peer->octets, sizeof(octets));
-    return (uint64_t)octets << 32 | 0xff; /* of IPv6 this would be multicast */
+    return (uint64_t)octets << 32 | 0xff; /* no IPv6 client's name: multicast */
 }
 
-/* Lets place wait for so many bytes, of which known bytes are sure to come;
- * client_share_take() and client_share_drop() are told the same number. The
- * promise of a new place is 0. The level of the place's client may change. */
+/* Lets `place` wait for `bytes` bytes, of which `known` bytes are sure to come.
+ * client_share_take() and client_share_drop() get the same `known`. The promise
+ * of a new place is 0. The level of the place's client may change. */
 void client_share_put(struct client_share *share, struct client_place *place,
                       uint64_t bytes, uint64_t known);
 
-/* Takes out place, which is sent to now, and is put again if something is left.
- * known is what client_share_put() was told. */
+/* Takes out `place`, which is sent to now. The caller puts it again if
+ * something is left. `known` is as for client_share_put(). */
 void client_share_take(struct client_share *share, struct client_place *place,
                        uint64_t known);
 
-/* Takes out place, which waits no more. known is what client_share_put() was
- * told. */
+/* Takes out `place`, which waits no more. `known` is as for
+ * client_share_put(). */
 void client_share_drop(struct client_share *share, struct client_place *place,
                        uint64_t known);
 
-/* Charges the client of place for so many bytes that were sent. The place may
- * never have waited. */
+/* Charges the client of `place` for `bytes` bytes that were sent. The place
+ * need not have waited. */
 void client_share_charge(struct client_share *share, struct client_place *place,
                          uint64_t bytes);
 
-/* Tells share what the other workers publish now. The caller does so often
- * while anything waits here. */
+/* Takes in what the other workers publish now. Called often while anything
+ * waits here. */
 void client_share_hear(struct client_share *share,
                        const struct client_others *others);
 
-/* Finds the client that has had something due for longest and returns the place
- * whose turn is next there; NULL when no client has something due. */
+/* Finds the client that has had something due for longest. Returns this
+ * client's place whose turn is next; NULL when no client has something due. */
 struct client_place *client_share_first_due(struct client_share *share);
 
 /* Whether client_share_first_due() would find a place. */
@@ -223,15 +225,15 @@ static inline bool client_share_has_due(const struct client_share *share)
            share->due.count + share->others.count > 1;
 }
 
-/* Only client_share_excess() and client_share_level() call these, when more
- * than one client may be here. */
+/* Called only by client_share_excess() and client_share_level(), when more than
+ * one client may be here. */
 uint64_t client_share_excess_of(const struct client_share *share,
                                 const struct client_place *place);
 uint64_t client_share_level_of(const struct client_share *share,
                                const struct client_place *place);
 
-/* Returns by how many bytes more than the credit the client of a place is ahead
- * of its share; 0 when it is not. */
+/* Returns how many bytes beyond CLIENT_SHARE_CREDIT the client of a place is
+ * ahead of its share; 0 when it is not so far ahead. */
 static inline uint64_t client_share_excess(const struct client_share *share,
                                            const struct client_place *place)
 {

@@ -19,13 +19,12 @@
  * entry everything but the name is zero. */
 struct client_entry {
     uint64_t client;
-    struct client_entry *next; /* private: the next in its bucket or among the
-                                  free */
+    struct client_entry *next; /* private: next in its bucket or free list */
     struct heap_node node;     /* in the heap due or leaving of client_share */
-    uint32_t places;           /* how many of its places wait */
-    bool is_waiting;           /* it is in the heap due, or alone */
-    uint32_t elsewhere;        /* other workers at which it waits */
-    uint64_t had;              /* at this V it has had exactly its share */
+    uint32_t places;           /* how many of the client's places wait */
+    bool is_waiting;           /* the client is in the heap due, or alone */
+    uint32_t elsewhere;        /* other workers at which the client waits */
+    uint64_t had;              /* the V at which it has had just its share */
     struct client_due due;
     struct client_level level;
     struct list list; /* its waiting places, the next in turn first */
@@ -33,8 +32,8 @@ struct client_entry {
 
 /* All members are private. */
 struct client_table {
-    struct client_entry **buckets; /* capacity of them; a client's name selects
-                                      one */
+    struct client_entry **buckets; /* `capacity` lists of entries; the hash of a
+                                      client's name selects one */
     uint32_t capacity;
     struct client_entry *free;
     size_t unused;      /* entries that were never used */
@@ -44,7 +43,7 @@ struct client_table {
 void client_table_init(struct client_table *table);
 void client_table_fini(struct client_table *table);
 
-/* Makes room for capacity clients in all. Returns 0 or -ENOMEM. */
+/* Makes room for `capacity` clients in all. Returns 0 or -ENOMEM. */
 MUST_USE int client_table_reserve(struct client_table *table, size_t capacity);
 
 /* Returns the entry of a client; NULL when it has none. */
@@ -56,16 +55,16 @@ static inline bool client_table_is_full(const struct client_table *table)
     return !table->free && table->unused == 0;
 }
 
-/* Takes an entry that client_table_find() will not find. The table must not be
- * full. */
+/* Takes an entry for a client outside the table, which client_table_find() does
+ * not find. The table must not be full. */
 struct client_entry *client_table_take(struct client_table *table);
 
-/* Adds an entry for client, which must not have one yet. The table must not be
- * full. */
+/* Adds an entry for `client`, which must not have an entry yet. The table must
+ * not be full. */
 struct client_entry *client_table_add(struct client_table *table,
                                       uint64_t client);
 
-/* Takes out entry and makes it free for another client. */
+/* Takes `entry` out of the table and makes it free for another client. */
 void client_table_remove(struct client_table *table,
                          struct client_entry *entry);
 

@@ -75,16 +75,16 @@ struct conn_shared {
     struct unsent_time unsent_time;
     struct deadline_wheel deadlines;
     struct list waiting; /* connections that are WAITING, by item.place.link */
-    /* Connections whose TLS has read more than the session has taken, by their
-     * tls_work. */
+    /* Connections whose TLS has read more than the session has taken, linked by
+     * their tls_work. */
     struct list unread;
-    /* Connections whose handshake may go on, by their tls_work. */
+    /* Connections whose handshake may go on, linked by their tls_work. */
     struct list shaking;
-    struct conn_costly costly; /* costly to read from */
+    struct conn_costly costly; /* connections that are costly to read from */
     struct conn_costly held;   /* connections that read on in the next turn */
-    unsigned held_before;      /* how many came into held before this turn */
+    unsigned held_before;      /* connections in held since earlier turns */
     struct tls_buffers *tls_buffers; /* NULL until needed */
-    struct tls_context *tls;         /* of new connections; NULL: no TLS */
+    struct tls_context *tls;         /* for new connections; NULL: no TLS */
     const struct protocol *http2;    /* the protocol that ALPN calls h2 */
     bool has_work;                   /* the next turn begins without a wait */
     bool is_held; /* nothing may send before the link's next tick */
@@ -98,14 +98,15 @@ struct conn_shared {
 struct conn {
     _Alignas(64) ev_io io;
     uint8_t state;          /* enum conn_state */
-    uint8_t ignored_events; /* events of the socket since QUEUED */
-    bool waits;             /* it waits for a request; counted in
-                               reading_count */
-    bool is_put_off;        /* it is in shared->costly or in ->held */
-    uint32_t linger_bytes;  /* how many may still be thrown away */
+    uint8_t ignored_events; /* the socket's events since it became QUEUED */
+    bool waits;             /* it waits for a request, and reading_count
+                               counts it */
+    bool is_put_off;        /* it is in shared->costly or shared->held */
+    uint32_t linger_bytes;  /* bytes that may still be thrown away */
     struct sched_item item; /* place.link is in shared->waiting while WAITING */
     struct deadline deadline;
-    /* When BLOCKED began; or when lingering or the handshake has to end. */
+    /* When the state BLOCKED began, or when lingering or the handshake must
+     * end. */
     uint64_t mark_ms;
     struct list list_node; /* in conn_set's list open, closed or free */
     struct link_flow flow;
@@ -125,7 +126,7 @@ static inline struct conn *conn_of_work(struct list *node)
 }
 
 /* Starts a new connection, whose first request is probably there. The caller
- * has set state and session; everything else is zero. */
+ * has set `state` and `session`; everything else is zero. */
 void conn_start(struct conn *conn, int fd, bool is_tls);
 
 /* Takes the next step of the handshake of a connection in shared->shaking. */
@@ -141,23 +142,24 @@ void conn_feed_unread(struct conn_shared *shared);
  * Returns how many bytes were sent. */
 uint64_t conn_run(struct conn *conn);
 
-/* Queues a connection that is WAITING, as there may be more of its answer. */
+/* Queues a connection that is WAITING, since more of its answer may be
+ * ready. */
 void conn_wake(struct conn *conn);
 
 /* Handles a connection's deadline, which has passed. */
 void conn_expire(struct conn *conn);
 
-/* Closes the connection now, whatever it is doing. end is the reason; but when
- * all answers were sent whole, a reason that the session has decided on
- * counts. */
+/* Closes the connection now, whatever it is doing. The log and the statistics
+ * get the reason `end`, unless all answers were sent whole and the session has
+ * decided on a reason itself. */
 void conn_close(struct conn *conn, enum conn_end end);
 
 /* Whether no request is under way: the connection waits between two requests,
  * or for its first. */
 bool conn_is_idle(const struct conn *conn);
 
-/* The functions by which sessions call their connections; for the context of
- * each worker. */
+/* The functions by which sessions call their connections. The session_context
+ * of each worker points to them. */
 extern const struct session_hooks conn_session_hooks;
 
 #endif

@@ -8,9 +8,9 @@
  * found to be costly wait here, and a turn reads from one of them only. There
  * is room for CONN_COSTLY_MAX; a connection that finds no room is closed.
  *
- * A second ring of the same kind (conn_shared's held) holds connections that
- * have been read from enough for one turn, though more has come. All of them go
- * on in the next turn; a connection that finds no room goes on at once.
+ * A second ring of this kind (`held` of conn_shared) contains connections from
+ * which enough was read in this turn, although more has come. All of them read
+ * on in the next turn; a connection that finds no room reads on at once.
  *
  * Thread: the worker's.
  * Owns:   its notes, never the connections. A connection that has closed
@@ -29,7 +29,7 @@ struct conn;
 
 struct conn_costly_note {
     struct conn *conn;
-    uint64_t number; /* tells whether conn is still the same one */
+    uint64_t number; /* the connection's number; conn may be reused later */
 };
 
 /* A ring of notes; all zero at the beginning. */
@@ -39,8 +39,8 @@ struct conn_costly {
     unsigned count;
 };
 
-/* Puts conn behind all others, unless it waits already. Returns false when
- * there is no room. */
+/* Puts `conn` behind all others, unless `conn` waits already. Returns false
+ * when there is no room. */
 MUST_USE bool conn_costly_put(struct conn_costly *costly, struct conn *conn);
 
 /* Takes the connection that has waited longest; NULL when none waits. */

@@ -26,7 +26,7 @@ struct list;
 
 struct conn_idle_note {
     struct conn *conn;
-    uint64_t number; /* tells whether conn is still the same one */
+    uint64_t number; /* the connection's number; conn may be reused later */
     uint64_t since_ms;
 };
 
@@ -38,8 +38,9 @@ struct conn_idle {
     uint64_t in_vain_ms; /* when a search last found nothing; 0: never */
 };
 
-/* Takes the connection in open (by list_node) that has waited longest, whether
- * it has had requests before or not. Returns NULL when none waits. */
+/* Takes the connection that has waited longest for a request, the first or a
+ * later one. `open` links all connections by list_node. Returns NULL when no
+ * connection waits. */
 MUST_USE struct conn *conn_idle_take(struct conn_idle *idle,
                                      const struct list *open, uint64_t now_ms);
 

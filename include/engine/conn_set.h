@@ -19,7 +19,7 @@
 
 struct conn_set {
     struct conn_shared shared;
-    const struct protocol *protocol; /* of new connections */
+    const struct protocol *protocol; /* what new connections begin with */
     const struct cidrs *proxies;     /* the trusted proxies */
     bool proxies_introduce;          /* trusted proxies begin with the PROXY
                                         protocol */
@@ -39,16 +39,16 @@ struct conn_set {
     _Atomic uint64_t closed_count;
 };
 
-/* Fills in the private part, and the rest of shared: the worker has already set
- * loop and addresses there, and in the context now, limits, defaults, handler,
- * access_log and stats. Returns 0 or -ENOMEM. */
+/* Fills in the private part and the rest of `shared`. The worker has already
+ * set shared.loop and shared.addresses, and in shared.context: now, limits,
+ * defaults, handler, access_log and stats. Returns 0 or -ENOMEM. */
 MUST_USE int conn_set_init(struct conn_set *set, enum sched_policy policy,
                            struct sched_bounds bounds,
                            struct link_shared *link_shared, size_t worker);
 void conn_set_fini(struct conn_set *set);
 
-/* Takes over mail's descriptor, and closes it when there is no memory. When
- * mail makes_room, another connection is closed first: the one that has waited
+/* Takes over mail->fd, and closes it when there is no memory. If
+ * mail->makes_room, another connection is closed first: the one that has waited
  * longest for a request. If none waits, a connection from an address with more
  * than its share is closed, unless the new one is from such an address, too. If
  * none can be closed, the new client is told that the server is busy. */
@@ -62,19 +62,20 @@ void conn_set_turn(struct conn_set *set);
  * asked again whether there is more to send. */
 void conn_set_wake(struct conn_set *set);
 
-/* Makes each connection end after its next answer, and tells answers that wait
- * to end. */
+/* Makes each connection end after its next answer. Answers that wait for events
+ * are asked to end now. */
 void conn_set_leave(struct conn_set *set);
 
 /* Does the same as conn_set_leave(), and closes idle connections. */
 void conn_set_drain(struct conn_set *set);
 void conn_set_close_all(struct conn_set *set);
 
-/* Returns how many connections have been closed since the start. Any thread. */
+/* Returns how many connections have been closed since the start. Any thread may
+ * call this. */
 uint64_t conn_set_closed(const struct conn_set *set);
 
-/* Returns how many connections wait for a request now, and could make room for
- * others. Any thread. */
+/* Returns how many connections wait for a request now, and so could make room
+ * for others. Any thread may call this. */
 size_t conn_set_reading(const struct conn_set *set);
 
 #endif

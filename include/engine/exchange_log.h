@@ -10,19 +10,20 @@
 #include "http/exchange.h"
 #include "observe/log_entry.h"
 
-/* Fills in what entry tells of header fields, of the request's id and of the
- * upstream server. The caller provides upstream, which has to last as long as
- * entry. */
+/* Fills in those members of `entry` that tell of header fields, of the
+ * request's id and of the upstream server. The caller provides `upstream`,
+ * which must last as long as `entry`. */
 void exchange_log_describe(const struct exchange *exchange,
                            struct log_entry *entry,
                            struct log_upstream *upstream);
 
-/* Fills in what entry tells of the TLS connection, for formats that have fields
- * of it. The caller provides tls, which has to last as long as entry. */
+/* Fills in those members of `entry` that tell of the TLS connection, for
+ * formats that contain such fields. The caller provides `tls`, which must last
+ * as long as `entry`. */
 void exchange_log_describe_tls(const struct exchange *exchange,
                                struct log_entry *entry, struct log_tls *tls);
 
-/* Fills in tls with the identity that the client has proved, if any. Called
+/* Writes into `tls` the identity that the client has proved, if any. Called
  * after exchange_log_describe_tls(). */
 void exchange_log_describe_client(const struct exchange *exchange,
                                   struct log_tls *tls);

@@ -32,27 +32,27 @@ enum { FAIR_SHARE_FRACTION_BITS = 12 };
 struct fair_share {
     struct heap heap;        /* the simulated responses, by virtual finish */
     struct heap_node *nodes; /* one for each response that may be simulated */
-    uint32_t *free_nodes;    /* indexes of free nodes; free_count of them */
+    uint32_t *free_nodes;    /* the indexes of the free_count free nodes */
     uint32_t free_count;
     uint32_t capacity;
     uint64_t now;  /* V */
-    uint64_t rest; /* bytes too few to raise V, shared out next time */
+    uint64_t rest; /* bytes that were too few to raise V; shared out later */
 };
 
 void fair_share_init(struct fair_share *share);
 void fair_share_fini(struct fair_share *share);
 
-/* Makes room for count simulated responses in all. Returns 0 or -ENOMEM. */
+/* Makes room for `count` simulated responses in all. Returns 0 or -ENOMEM. */
 MUST_USE int fair_share_reserve(struct fair_share *share, size_t count);
 
-/* Adds a response of so many bytes to the simulation. Returns its virtual
- * finish. */
+/* Adds a response of `bytes` bytes to the simulation. Returns the virtual time
+ * at which it will finish. */
 uint64_t fair_share_arrive(struct fair_share *share, uint64_t bytes);
 
-/* Shares out so many bytes, which the real server has sent. */
+/* Shares out `bytes` bytes, which the real server has sent. */
 void fair_share_advance(struct fair_share *share, uint64_t bytes);
 
-/* Returns what fair_share_arrive() would return, but adds nothing. */
+/* Returns what fair_share_arrive() would return, without adding a response. */
 static inline uint64_t fair_share_finish(const struct fair_share *share,
                                          uint64_t bytes)
 {

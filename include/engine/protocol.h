@@ -49,24 +49,25 @@
 
 /* Why a connection ended, for the log and the statistics. */
 enum conn_end {
-    CONN_END_NONE,    /* it goes on */
-    CONN_END_CLIENT,  /* the client closed it, or asked for its end */
+    CONN_END_NONE,    /* the connection goes on */
+    CONN_END_CLIENT,  /* the client closed the connection, or asked to */
     CONN_END_IDLE,    /* no request came for too long */
     CONN_END_TIMEOUT, /* a request or a response took too long */
     CONN_END_ERROR,   /* a bad request, a broken connection, no memory */
-    CONN_END_LIMIT,   /* requests_max was reached, or it made room */
+    CONN_END_LIMIT,   /* it had requests_max, or made room for another */
     CONN_END_DRAIN,   /* the server stops */
     CONN_END_COUNT
 };
 
 struct conn_limits {
     size_t connections_max; /* most connections of this worker */
-    uint32_t requests_max;  /* most requests of a connection; 0: any number */
+    uint32_t requests_max;  /* most requests of a connection; 0: no limit */
     uint64_t keepalive_ms;
     uint64_t header_ms;     /* time for a whole head */
     uint64_t body_ms;       /* time for a whole body */
-    uint64_t send_ms;       /* time for a full socket without progress */
-    uint64_t send_rate_min; /* bytes a second after send_ms; 0: no minimum */
+    uint64_t send_ms;       /* time that a socket may stay full */
+    uint64_t send_rate_min; /* least bytes a second, once send_ms are over; 0:
+                               no minimum */
     uint64_t quantum;       /* bytes sent before others get their turn */
     bool prior_knowledge;   /* whether clients may begin HTTP/2 in clear text */
 };
@@ -76,23 +77,23 @@ struct session;
 
 /* Calls from a session up to its connection, at any time. */
 struct session_hooks {
-    /* session->beside has changed. When has_more, the answer for which the
-     * session waited also has more to send. */
+    /* session->beside has changed. `has_more` says that the answer for which
+     * the session waited has more to send, too. */
     void (*on_change)(struct session *session, bool has_more);
-    /* An answer of so many bytes was handed over whole. */
+    /* An answer of `bytes` bytes was handed over whole. */
     void (*on_answered)(struct session *session, uint64_t bytes,
                         uint64_t now_ns);
-    /* A trusted proxy has named the client of the connection. Returns false
-     * when that client has as many connections as it may. */
+    /* A trusted proxy has named the connection's client. Returns false when
+     * this client already has as many connections as it may have. */
     bool (*on_introduced)(struct session *session,
                           const struct address *client);
     /* The session has something new to send, or its candidate has changed. */
     void (*on_ready)(struct session *session);
-    /* One of the session's many answers, of so many bytes, begins to wait.
-     * place is that answer's own place in the scheduler's order. */
+    /* One of the session's many answers, of `bytes` bytes, begins to wait.
+     * `place` is this answer's own place in the scheduler's order. */
     void (*on_arrive)(struct session *session, struct sched_item *place,
                       uint64_t bytes, bool is_stream);
-    /* Returns the key of place, as sched_key() computes it. */
+    /* Returns the key of `place`, which sched_key() computes. */
     uint64_t (*key_of)(const struct session *session,
                        const struct sched_item *place, uint64_t bytes);
 };
@@ -121,7 +122,7 @@ struct session_context {
                                   stderr */
 };
 
-/* How often it is checked whether a client, from which nothing is read, is
+/* How often a client from which nothing is read is looked at, since it may be
  * gone. */
 enum { SESSION_LOOK_MS = 1000 };
 
@@ -140,7 +141,7 @@ struct session {
     struct transport transport;
     uint8_t beside;     /* enum session_beside */
     uint8_t end;        /* enum conn_end; NONE until the reason is decided */
-    uint8_t why;        /* enum conn_end: the reason of SESSION_CLOSES */
+    uint8_t why;        /* enum conn_end: the reason for SESSION_CLOSES */
     bool awaits_proxy;  /* a proxy still has to name the client */
     bool is_introduced; /* the proxy has named peer */
     bool overlaps;      /* more requests may come while answers are sent */
@@ -149,15 +150,16 @@ struct session {
     uint32_t requests;
     uint32_t finished; /* requests that have ended */
     /* With Server-Timing: the candidate's position in the queue on its arrival,
-     * and how many waited then, itself included; both UINT16_MAX at most. */
+     * and how many candidates waited then, this one included. Both numbers are
+     * UINT16_MAX at most. */
     uint16_t position;
     uint16_t waiting;
-    uint32_t ticket;     /* of peer, from address_count; 0: none */
+    uint32_t ticket;     /* address_count's ticket of peer; 0: no ticket */
     uint64_t number;     /* unique among the server's connections */
-    uint64_t since_ms;   /* since when the next request is awaited; 0 when it is
-                            not, or its first byte has come */
+    uint64_t since_ms;   /* when the wait for the next request began; 0: no
+                            request is awaited, or its first byte has come */
     uint32_t blocked_ms; /* all past BLOCKED time of the present answer */
-    struct address peer; /* the client; as named by a proxy, if any */
+    struct address peer; /* the client, or the client that a proxy has named */
 };
 
 /* What a connection does next. */
@@ -181,8 +183,8 @@ struct candidate {
      * holds nothing back. */
     bool has_others;
     uint32_t beside; /* further bytes that leave with it, such as framing */
-    const struct sched_item *place; /* of one answer of many (on_arrive); NULL:
-                                       the connection's */
+    const struct sched_item *place; /* the answer's place (on_arrive); NULL: the
+                                       connection's place */
 };
 
 /* What a session waits for when limit() is asked. */
@@ -190,17 +192,17 @@ enum session_wait { SESSION_WAIT_READ, SESSION_WAIT_SEND, SESSION_WAIT_ANSWER };
 
 struct protocol {
     size_t session_bytes; /* size of the protocol's own struct */
-    uint64_t crumb_bytes; /* a rest of a budget up to this is left unused */
+    uint64_t crumb_bytes; /* a rest of the budget this small is not used */
     uint32_t unsent_max;  /* limit of unsent bytes in a socket that the link
                              does not limit; 0: the system's */
     /* Fills in the protocol's struct behind the session, which is set
      * already. */
     void (*open)(struct session *session);
-    /* Reads once. Returns GOES_ON; READS when nothing had come; CLOSES; or,
-     * while an answer is sent, STAYS. */
+    /* Reads once. Returns GOES_ON when bytes have come, READS when no bytes had
+     * come, or CLOSES. While an answer is sent, STAYS is possible, too. */
     enum session_step (*receive)(struct session *session);
-    /* Takes over a session that changes to this protocol, together with the
-     * input that the other protocol has read (of the context's pool). NULL in a
+    /* Takes over a session that changes to this protocol. `input`, of the
+     * context's pool, contains what the other protocol has read. NULL in a
      * protocol to which no session changes. */
     void (*inherit)(struct session *session, struct input *input);
     /* Makes exchanges of what has come, and has them answered. Never returns
@@ -210,23 +212,23 @@ struct protocol {
     /* Returns what is to be sent next. Called after SENDS, until nothing is
      * left. */
     struct candidate (*candidate)(const struct session *session);
-    /* Sends at most budget bytes. Returns SENDER_DONE when nothing is left, so
-     * that advance() is next; SENDER_FAILED has the meaning of
+    /* Sends at most `budget` bytes. After SENDER_DONE nothing is left, and
+     * advance() is next; after SENDER_FAILED the connection is closed, as after
      * SESSION_CLOSES. */
     enum sender_result (*send)(struct session *session, uint64_t budget,
                                uint64_t *sent_out);
-    /* Returns until when the session may wait for what wait says, in mono_ms; 0
-     * when for ever. */
+    /* Returns the time, in mono_ms, until which the session may wait for what
+     * `wait` says; 0 when there is no limit. */
     uint64_t (*limit)(struct session *session, enum session_wait wait);
     /* Called when the time of limit() has come while the session READS, or
      * waits for more of its answer. Returns STAYS, SENDS or CLOSES. */
     enum session_step (*expire)(struct session *session);
     /* Whether no request is under way, not even the first byte of one. */
     bool (*is_idle)(const struct session *session);
-    /* The server stops: answers without a head yet will tell their clients that
-     * the connection ends. */
+    /* Called when the server stops. The heads of answers that are made later
+     * will tell clients that the connection ends. */
     void (*leave)(struct session *session);
-    /* Tells the client, without waiting, that the session is closed next, to
+    /* Tells the client, without waiting, that the session will be closed now to
      * make room for another. NULL in a protocol that cannot say this. */
     void (*farewell)(struct session *session);
     /* Ends all exchanges, since the connection ends. Returns true when some of

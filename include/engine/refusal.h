@@ -7,7 +7,7 @@
 #ifndef ENGINE_REFUSAL_H
 #define ENGINE_REFUSAL_H
 
-/* Tells the client that the server is busy (503), and closes fd. */
+/* Tells the client that the server is busy (503), and closes `fd`. */
 void refusal_send(int fd);
 
 #endif

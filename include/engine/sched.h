@@ -93,7 +93,7 @@ struct sched {
     uint64_t bound;         /* K of srpt; 0: no bound */
     uint64_t clock;         /* counts arrivals, and turns under fair */
     uint64_t bytes_arrived; /* A, times its weight in keys of srpt (1 or 9) */
-    uint64_t bytes_waiting; /* of all items that wait; a stream counts as 0 */
+    uint64_t bytes_waiting; /* bytes of all items that wait; streams have 0 */
     uint64_t bytes_sent;    /* bytes sent since the start */
     struct fair_share share;
     struct client_share clients; /* shares of clients, under srpt */
@@ -107,8 +107,8 @@ struct sched_item {
     /* The item is one of many responses of a connection, and has no part in
      * levels. Its owner sets this while it is not queued. */
     bool is_of_many;
-    uint64_t arrival;          /* private: its number in clock */
-    uint64_t stamp;            /* private: a of srpt; virtual finish of fsp */
+    uint64_t arrival;          /* private: the value of clock on arrival */
+    uint64_t stamp;            /* private: srpt: a; fsp: the virtual finish */
     uint64_t bytes;            /* private: its part of bytes_waiting */
     struct client_place place; /* private */
     uint64_t excess;           /* private: the excess within its key */
@@ -125,28 +125,31 @@ void sched_init(struct sched *sched, enum sched_policy policy,
                 struct sched_bounds bounds);
 void sched_fini(struct sched *sched);
 
-/* Makes room for items in all, so that sched_put() cannot fail. Returns 0 or
- * -ENOMEM. */
+/* Makes room for `items` items in all, so that sched_put() cannot fail. Returns
+ * 0 or -ENOMEM. */
 MUST_USE int sched_reserve(struct sched *sched, size_t items);
 
-/* Notes that a new response of so many bytes arrives. For a stream, bytes is
- * what it has at the beginning. client is from client_share_name(). */
+/* Notes that a new response of `bytes` bytes arrives. For a stream, `bytes` is
+ * what the stream has at its beginning. `client` comes from
+ * client_share_name(). */
 void sched_arrive(struct sched *sched, struct sched_item *item, uint64_t client,
                   uint64_t bytes, bool is_stream);
 
-/* Whether item, which has arrived and is not queued, would be taken next: then
- * it may send at once, without being queued. bytes as for sched_put(). */
+/* Whether `item`, which has arrived and is not queued, would be taken next. If
+ * so, it may send at once, without being queued. `bytes` is as for
+ * sched_put(). */
 bool sched_goes_first(const struct sched *sched, const struct sched_item *item,
                       uint64_t bytes);
 
 /* Returns the key by which items are ordered, smallest first. The key is 0 when
- * item was taken because its client had something due; under fair, which orders
- * by turns alone, it is always UINT64_MAX. bytes as for sched_put(). */
+ * `item` was taken because its client had something due. Under the policy fair,
+ * which orders by turns alone, the key is always UINT64_MAX. `bytes` is as for
+ * sched_put(). */
 uint64_t sched_key(const struct sched *sched, const struct sched_item *item,
                    uint64_t bytes);
 
-/* Queues item, which must not be queued yet. bytes is what is left to send; for
- * a stream, what was sent so far. */
+/* Queues `item`, which must not be queued yet. `bytes` is the number of bytes
+ * left to send or, for a stream, sent so far. */
 void sched_put(struct sched *sched, struct sched_item *item, uint64_t bytes);
 
 /* Whether sched_take() would find an item, or has to settle the last one
@@ -159,18 +162,18 @@ static inline bool sched_has_work(const struct sched *sched)
 /* Takes out the item that sends next; NULL when none waits. */
 struct sched_item *sched_take(struct sched *sched);
 
-/* Takes out item, which will not be sent; does nothing when it is not
+/* Takes out `item`, which will not be sent. Does nothing when `item` is not
  * queued. */
 void sched_drop(struct sched *sched, struct sched_item *item);
 
-/* Tells sched that so many bytes of a response will never be sent. */
+/* Notes that `bytes` bytes of a response will never be sent. */
 static inline void sched_forget(struct sched *sched, uint64_t bytes)
 {
     if (sched->policy == SCHED_POLICY_FSP)
         fair_share_advance(&sched->share, bytes);
 }
 
-/* Tells sched that so many bytes of item were sent. */
+/* Notes that `bytes` bytes of `item` were sent. */
 static inline void sched_sent(struct sched *sched, struct sched_item *item,
                               uint64_t bytes)
 {
@@ -181,13 +184,13 @@ static inline void sched_sent(struct sched *sched, struct sched_item *item,
         sched_forget(sched, bytes);
 }
 
-/* Returns how many of the waiting items would send before item, which does not
- * wait. bytes as for sched_put(). */
+/* Returns how many of the waiting items would send before `item`, which does
+ * not wait. `bytes` is as for sched_put(). */
 size_t sched_count_before(const struct sched *sched,
                           const struct sched_item *item, uint64_t bytes);
 
-/* Whether item, which sends now, overtakes another: true when the first of the
- * waiting items came earlier than item. */
+/* Whether `item`, which sends now, overtakes another: true when the first of
+ * the waiting items arrived earlier than `item`. */
 static inline bool sched_overtakes(const struct sched *sched,
                                    const struct sched_item *item)
 {
@@ -206,9 +209,9 @@ static inline uint64_t sched_next_key(const struct sched *sched)
     return first ? first->key : UINT64_MAX;
 }
 
-/* Returns the number from which this scheduler's keys count now. Keys grow with
- * what has arrived or was sent here, so schedulers can compare only the
- * distance of their keys from this base. */
+/* Returns the base from which this scheduler's keys count now. Keys grow with
+ * the bytes that arrived or were sent here. So keys of two schedulers can be
+ * compared only by their distance from the base. */
 static inline uint64_t sched_base(const struct sched *sched)
 {
     switch (sched->policy) {

@@ -8,9 +8,9 @@
  * Bytes that a source has in a pipe go by splice(2). Over TLS the transport
  * reads files itself.
  *
- * Before the last piece of a file, and after it, the origin is asked whether
- * the file is still the one that the head announced. If not, the response is
- * broken off, so that no client takes a mixture of two versions for one.
+ * Before and after the last piece of a file, the origin is asked whether the
+ * file is still the one that the head announced. If not, the response is broken
+ * off, so that no client takes a mixture of two versions for one.
  *
  * Thread: one per worker.
  * Owns:   the buffer for pread.
@@ -38,10 +38,10 @@ struct sender {
 void sender_init(struct sender *sender, size_t quantum);
 void sender_fini(struct sender *sender);
 
-/* Sends at most budget bytes (at least 1) of the exchanges in the pipeline, in
- * one step: all gathered memory, or one piece of a file or pipe. Sets *sent_out
- * to the number of bytes sent. Exchanges that are done stay in the pipeline;
- * the caller takes them out before the next step. */
+/* Sends at most `budget` bytes (at least 1) of the exchanges in the pipeline.
+ * One step sends gathered memory, or one piece of a file or pipe. Sets
+ * *sent_out to the number of bytes sent. Exchanges that are done stay in the
+ * pipeline; the caller takes them out before the next step. */
 enum sender_result sender_step(struct sender *sender,
                                const struct transport *transport,
                                struct list *exchanges, uint64_t budget,

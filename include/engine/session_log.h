@@ -9,7 +9,7 @@
 
 #include "engine/protocol.h"
 
-/* These log and count an exchange, whether it was sent whole or not. */
+/* Log and count an exchange that has ended, sent whole or not. */
 void session_log_exchange(const struct session *session,
                           const struct exchange *exchange);
 void session_count_exchange(const struct session *session,

@@ -3,14 +3,14 @@
  * kernel.
  *
  * When the last byte of a response has been handed over, the server is done
- * with it, while the kernel may still keep some of its bytes unsent. After each
- * large response, and after one in UNSENT_TIME_ANSWERS small ones, the kernel
- * is asked how many bytes the socket has unsent (SIOCOUTQNSD), until there are
- * none. Usually there are none at once: that costs one system call. Otherwise
- * the kernel is asked again after 1 ms, and then whenever the time so far has
- * grown by an eighth: so the noted time is too long by an eighth at most. The
- * time until acknowledgements come does not count: a kept-alive client sends
- * them with its next request, whenever that is.
+ * with the response, but the kernel may keep some of its bytes unsent. After
+ * each large response, and after one in UNSENT_TIME_ANSWERS small ones, the
+ * kernel is asked how many bytes the socket has unsent (SIOCOUTQNSD), until all
+ * are sent. Usually all are sent at the first question, which costs one system
+ * call. Otherwise the kernel is asked again after 1 ms, and then whenever the
+ * time so far has grown by an eighth: so the noted time is too long by an
+ * eighth at most. The time until acknowledgements come does not count, because
+ * a kept-alive client sends them with its next request, whenever that is.
  *
  * One socket is watched at a time, until its client asks for something else or
  * its connection ends.
@@ -27,9 +27,9 @@
 #include "observe/stats.h"
 
 enum {
-    UNSENT_TIME_ANSWERS = 64,       /* one of so many small answers is
+    UNSENT_TIME_ANSWERS = 64,       /* of this many small answers, one is
                                        watched */
-    UNSENT_TIME_LARGE_BYTES = 65536 /* each larger answer is watched */
+    UNSENT_TIME_LARGE_BYTES = 65536 /* all larger answers are watched */
 };
 
 struct unsent_time {
@@ -37,22 +37,22 @@ struct unsent_time {
     struct ev_loop *loop;
     struct stats *stats;
     ev_timer timer;
-    int fd;             /* the socket that is watched; -1: none */
+    int fd;             /* the socket that is watched; -1: no socket */
     uint64_t handed_ns; /* when the last byte was handed over */
-    unsigned answers;   /* answers since one was watched */
+    unsigned answers;   /* small answers since the last one watched */
 };
 
 void unsent_time_init(struct unsent_time *unsent_time, struct ev_loop *loop,
                       struct stats *stats);
 void unsent_time_fini(struct unsent_time *unsent_time);
 
-/* Only unsent_time_note_answer() and unsent_time_drop() call these. */
+/* Called only by unsent_time_note_answer() and unsent_time_drop(). */
 void unsent_time_begin(struct unsent_time *unsent_time, int fd,
                        uint64_t now_ns);
 void unsent_time_end(struct unsent_time *unsent_time);
 
-/* Notes that a response of so many bytes has been handed over. Begins to watch
- * fd when this response is to be sampled and no socket is watched. */
+/* Notes that a response of `bytes` bytes has been handed over. Begins to watch
+ * `fd` when this response is to be sampled and no socket is watched. */
 static inline void unsent_time_note_answer(struct unsent_time *unsent_time,
                                            int fd, uint64_t bytes,
                                            uint64_t now_ns)
@@ -64,8 +64,8 @@ static inline void unsent_time_note_answer(struct unsent_time *unsent_time,
         unsent_time_begin(unsent_time, fd, now_ns);
 }
 
-/* Stops watching fd, if it is watched: its client has sent another request, or
- * the connection is about to be closed. */
+/* Stops watching `fd`, if it is watched. Called when the client has sent
+ * another request, or when the connection is about to be closed. */
 static inline void unsent_time_drop(struct unsent_time *unsent_time, int fd)
 {
     if (unsent_time->fd == fd)

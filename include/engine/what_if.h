@@ -33,7 +33,8 @@
 #include "observe/stats.h"
 
 enum {
-    WHAT_IF_JOBS = 4096, /* when more come, the sample ends early */
+    WHAT_IF_JOBS = 4096, /* most responses noted; the sample ends when more
+                            come */
     WHAT_IF_SAMPLE = 2,  /* how many ticks a sample lasts */
     WHAT_IF_EVERY = 5
 };
@@ -53,8 +54,8 @@ struct what_if {
     unsigned ticks;
     bool is_noting;
     uint64_t since_ns;
-    uint64_t until_ns; /* responses that come until then are judged */
-    uint64_t end_ns;   /* when jobs became full; 0: it is not */
+    uint64_t until_ns; /* responses that come before this time are judged */
+    uint64_t end_ns;   /* when the array jobs became full; 0: it has room */
     struct heap heap;
 };
 
@@ -76,18 +77,18 @@ bool what_if_tick(struct what_if *what_if, uint64_t now_ns);
 /* Whether the sample is over, so that what_if_tell() may be called. */
 bool what_if_has_ended(const struct what_if *what_if);
 
-/* Replays the sample over a link of rate bytes a second, and adds the results
- * to stats. Adds nothing when rate is 0, as the link was not busy or its rate
- * is not known. */
+/* Replays the sample over a link of `rate` bytes a second, and adds the results
+ * to `stats`. Adds nothing when `rate` is 0, because the link was not busy or
+ * its rate is not known. */
 void what_if_tell(struct what_if *what_if, uint64_t rate, uint64_t now_ns,
                   struct stats *stats);
 
-/* Notes that a response of so many bytes waits. is_new: it begins to wait now;
- * otherwise it waited already when the sample began. */
+/* Notes that a response of `bytes` bytes waits. `is_new` says that the response
+ * begins to wait now; otherwise it waited already when the sample began. */
 void what_if_note(struct what_if *what_if, struct what_if_mark *mark,
                   uint64_t bytes, uint64_t now_ns, bool is_new);
 
-/* Notes that a response was handed over whole (is_done) or broken off. */
+/* Notes that a response was handed over whole (`is_done`) or broken off. */
 void what_if_end(struct what_if *what_if, const struct what_if_mark *mark,
                  uint64_t now_ns, bool is_done);
 

@@ -36,10 +36,10 @@ struct worker_proxy {
     const char *const *said_in;
     struct bytes prefix;
     struct proxy_options options; /* the worker fills in defaults and pipes */
-    struct upstream_probe_options probe; /* probes are sent only if it has a
-                                            path */
-    /* The options of the proxy's cache, used if the worker has a cache store;
-     * the worker fills in the rest. */
+    struct upstream_probe_options probe; /* probes are sent only if probe.path
+                                            is set */
+    /* The options of the proxy's cache, used if the worker has a cache store.
+     * The worker fills in members that are its own. */
     struct cached_options cached;
 };
 
@@ -47,7 +47,8 @@ struct worker_proxy {
 struct worker_service {
     struct sites_options sites;
     struct password_check *password_check;   /* borrowed; NULL: not needed */
-    struct bytes status_prefix;              /* on every site; empty: none */
+    struct bytes status_prefix;              /* of status pages, on every site;
+                                                empty: none */
     bool has_status;                         /* some site has a status page */
     struct status_audience status_audience;  /* borrowed */
     struct kv_access kv_access;              /* of all stores; borrowed */
@@ -55,14 +56,14 @@ struct worker_service {
     const struct stats_certificates *certificates; /* for status; borrowed */
     const struct worker_proxy *proxied;            /* borrowed */
     size_t proxied_count;            /* WORKER_PROXIES_MAX at most */
-    struct tls_trust *proxied_trust; /* of proxies over TLS, borrowed until
-                                        worker_prepare() has returned; NULL:
-                                        none */
+    struct tls_trust *proxied_trust; /* for servers asked over TLS, borrowed
+                                        until worker_prepare() has returned;
+                                        NULL: no server is asked over TLS */
     const struct cidrs *proxies;     /* the trusted proxies; borrowed */
     bool proxies_introduce;          /* as in struct conn_set */
     struct tls_table *tls;     /* borrowed until worker_prepare() has returned;
                                   NULL: no listener speaks TLS */
-    struct conn_limits limits; /* connections_max never changes */
+    struct conn_limits limits; /* connections_max is fixed at the start */
 };
 
 /* A key-value store that all workers share, and its prefix. */
@@ -87,13 +88,13 @@ struct worker_options {
     struct address_count *addresses;   /* of all workers; NULL: not counted */
     const struct worker_store *stores; /* borrowed while the worker lives */
     size_t store_count;                /* WORKER_STORES_MAX at most */
-    struct cache_store *cache; /* for answers of proxies, shared by all workers
-                                  and outliving them; NULL: none */
+    struct cache_store *cache; /* for answers of proxies; all workers share it,
+                                  and it outlives them; NULL: no cache */
     struct kv_options kv;      /* options of each store; the worker fills in
-                                  what is each worker's or store's own */
+                                  members that differ by worker or store */
     const struct access_log *access_log;
     struct stats *stats; /* borrowed, this worker's */
-    bool is_profiled;    /* --profile: its time is sampled */
+    bool is_profiled;    /* --profile: the worker's time is sampled */
     bool is_crowded;     /* there are more workers than CPUs */
     /* Called on the worker's thread before it ends. */
     void (*on_drained)(void *context);
@@ -117,8 +118,8 @@ struct worker_change; /* opaque */
 /* Makes all that a worker needs, but starts no thread. Returns NULL when there
  * is no memory or no descriptor. options is copied. */
 MUST_USE struct worker *worker_create(const struct worker_options *options);
-void worker_destroy(struct worker *worker); /* it is joined, or was never
-                                               started */
+void worker_destroy(struct worker *worker); /* the worker has been joined, or
+                                               was never started */
 
 /* Starts the thread. Returns 0 or -errno. */
 MUST_USE int worker_start(struct worker *worker);
@@ -131,25 +132,26 @@ void worker_wake(struct worker *worker);
 
 void worker_command(struct worker *worker, unsigned commands);
 
-/* Prepares the change to service; worker_apply() is the second step. With two
- * steps either all workers change or none. Main thread. Returns NULL when there
- * is no memory; service->sites.on_gone is not called then. */
+/* Prepares the change to `service`; worker_apply() is the second step. Two
+ * steps ensure that either all workers change or none does. Main thread only.
+ * Returns NULL when there is no memory; service->sites.on_gone is not called
+ * then. */
 MUST_USE struct worker_change *worker_prepare(
     struct worker *worker, const struct worker_service *service);
 
-/* Takes over change, which the worker serves from its next turn on. If the
- * worker cannot, it logs the reason and serves as before. */
+/* Takes over `change`, which the worker serves from its next turn on. A worker
+ * that cannot do so logs the reason and serves as before. */
 void worker_apply(struct worker *worker, struct worker_change *change);
 
-/* Destroys change, which has not been applied. */
+/* Destroys `change`, which has not been applied. */
 void worker_discard(struct worker_change *change);
 
-/* Whether the worker has taken or refused the change applied last. Main
- * thread. */
+/* Whether the worker has taken or refused the last change given to
+ * worker_apply(). Main thread only. */
 bool worker_has_changed(const struct worker *worker);
 
-/* Whether the worker has refused the change applied last, and serves as
- * before. */
+/* Whether the worker has refused the last change given to worker_apply(), and
+ * serves as before. */
 bool worker_has_refused(const struct worker *worker);
 
 /* Returns how many of the connections given so far have been closed. */

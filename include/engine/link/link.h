@@ -65,17 +65,17 @@ enum {
     LINK_HEADER_BYTES = 66, /* Ethernet, IPv4, TCP with timestamps */
     LINK_SEGMENT_BYTES = 1448,
     LINK_OPEN_PACKETS = 4,    /* packets of a connection without data */
-    LINK_TICK_NS = 500000,    /* after so long, held flows are looked at
+    LINK_TICK_NS = 500000,    /* time after which held flows are looked at
                                  again */
     LINK_LATE_NS = 8000000,   /* a tick never counts as later than this */
-    LINK_TURN_NS = 100000,    /* time on the link of one turn under fair */
+    LINK_TURN_NS = 100000,    /* policy fair: time that a turn fills the link */
     LINK_LIMIT_MIN = 4096,    /* smallest limit of the local queue, in bytes */
     LINK_LIMIT_PACED = 32768, /* smallest limit while the pace is known */
     LINK_LIMIT_START = 65536,
     LINK_LIMIT_MAX = 4 * 1048576, /* with a higher limit the link counts as
                                      fast */
-    LINK_UNSENT_MAX = 2048,       /* unsent bytes of a socket whose bytes are
-                                     held back */
+    LINK_UNSENT_MAX = 2048,       /* most unsent bytes in the socket of a flow
+                                     that is held back */
     /* Bytes between two probes of a fast link, at first. */
     LINK_PROBE_BYTES = 65536,
     /* Bytes between two probes when none finds anything. */
@@ -86,8 +86,8 @@ enum {
     /* The shortest time between two searches for delays while few bytes are
      * sent. */
     LINK_PROBE_LATE_MS = 10,
-    LINK_UNHELD_BYTES = 1048576, /* after so many unheld bytes the limit is
-                                    raised */
+    LINK_UNHELD_BYTES = 1048576, /* bytes that must be sent without a hold
+                                    before the limit rises */
     LINK_PATHS = 512             /* most clients whose least round trip is
                                     kept */
 };
@@ -98,10 +98,10 @@ enum link_mode { LINK_OFF, LINK_RATE, LINK_AUTO };
 struct link_line {
     _Alignas(64) _Atomic uint64_t queued; /* bytes in the local queue */
     _Atomic uint64_t seen_ns;             /* when queued was measured */
-    _Atomic uint64_t flight;              /* its flight, in bytes a second */
-    _Atomic uint64_t passing;             /* its bytes that come through, a
-                                             second */
-    _Atomic uint64_t standing;            /* its bytes in a remote queue */
+    _Atomic uint64_t flight;              /* bytes in flight as a rate: the
+                                             bytes by span_us of struct link */
+    _Atomic uint64_t passing;             /* bytes a second that arrive */
+    _Atomic uint64_t standing;            /* bytes in a remote queue */
     _Atomic uint64_t looked_ns;           /* when flight, passing and standing
                                              were measured */
     _Atomic uint64_t handed;              /* bytes on the wire since the start,
@@ -113,8 +113,8 @@ struct link_line {
     _Atomic uint64_t news;                /* how often the worker has looked or
                                              handed over */
     _Atomic uint64_t gone;                /* the value of news when another
-                                             worker found these bytes gone */
-    _Atomic uint64_t waiting_rank;        /* rank of its next response, or
+                                             worker found the queue empty */
+    _Atomic uint64_t waiting_rank;        /* rank of the next response, or
                                              UINT64_MAX */
     _Atomic uint64_t sent;                /* bytes of responses since the
                                              start */
@@ -127,8 +127,8 @@ struct link_line {
 };
 
 struct link_shared {
-    /* These change now and then. rate is the estimate of the link's rate; pacer
-     * is the pace that is derived from rate, at which the bucket lets bytes
+    /* These change now and then. `rate` is an estimate of the link's rate.
+     * `pacer` is derived from `rate`: the pace at which the bucket lets bytes
      * go. */
     _Alignas(64) _Atomic uint64_t pacer; /* bytes a second on the wire that may
                                             leave; 0: not known yet */
@@ -136,7 +136,7 @@ struct link_shared {
     _Atomic uint64_t crest;     /* the pace to which pacer comes back quickly */
     _Atomic uint64_t rises;     /* how often pacer has risen in a row */
     _Atomic uint64_t paced;     /* 1: the bucket has held something back */
-    _Atomic uint64_t left;      /* bytes that had left by since_ns */
+    _Atomic uint64_t left;      /* bytes that had left the queue at since_ns */
     _Atomic uint64_t since_ns;  /* when the rate was last judged */
     _Atomic uint64_t judged_ns; /* when the queue was last measured */
     _Atomic uint64_t least;     /* fewest bytes in the queue since since_ns */
@@ -151,9 +151,9 @@ struct link_shared {
     _Atomic uint64_t windowed;  /* what has held bytes back; 1: the window's
                                    pace, 2: the window */
     _Atomic uint64_t windowed_ns; /* when window or pace last held bytes back */
-    _Atomic uint64_t long_ns;     /* since when the window's queue is much too
-                                     long, or when that was last acted on; 0: it
-                                     is not too long */
+    _Atomic uint64_t long_ns;     /* when the window's queue became much too
+                                     long, or when the window was last cut for
+                                     it; 0: the queue is not too long */
     size_t worker_count;
     struct link_line *lines;
     enum link_mode mode;
@@ -163,8 +163,8 @@ struct link_shared {
     char rest_of_line[56]; /* no other member shares this cache line */
 };
 
-/* Returns 0 or -ENOMEM. rate is the link's, in bytes a second, for
- * LINK_RATE. */
+/* Returns 0 or -ENOMEM. LINK_RATE needs `rate`, the link's rate in bytes a
+ * second. */
 MUST_USE int link_shared_init(struct link_shared *shared, enum link_mode mode,
                               uint64_t rate, size_t worker_count);
 void link_shared_fini(struct link_shared *shared);
@@ -173,19 +173,19 @@ void link_shared_fini(struct link_shared *shared);
 struct link_flow {
     struct list link;
     unsigned fd : 30;
-    unsigned is_bounded : 1; /* its unsent bytes are limited to
+    unsigned is_bounded : 1; /* the socket's unsent bytes are limited to
                                 LINK_UNSENT_MAX */
-    unsigned is_fresh : 1;   /* it was handed bytes lately */
+    unsigned is_fresh : 1;   /* bytes were handed over lately */
     uint32_t path;   /* hash of the client's address; 0: the client is on this
                         machine */
     uint32_t queued; /* bytes in the local queue, as last known */
-    uint32_t flight; /* bytes not acknowledged, as last known */
-    uint64_t key;    /* key of what is left to send; 0: nothing is left */
+    uint32_t flight; /* unacknowledged bytes, as last known */
+    uint64_t key;    /* key of the bytes left to send; 0: nothing is left */
 };
 
 struct link_counters {
     uint64_t held;       /* how often a response was refused */
-    uint64_t held_bytes; /* bytes of these refusals */
+    uint64_t held_bytes; /* bytes that were refused */
     uint64_t measured;   /* system calls made to measure */
 };
 
@@ -206,10 +206,10 @@ struct link {
     struct list flows;
     uint64_t queued;    /* bytes of all flows in the local queue */
     uint64_t flight;    /* bytes of all flows in flight */
-    uint64_t standing;  /* bytes of flight that seem to stand in a queue */
+    uint64_t standing;  /* bytes in flight that seem to stand in a queue */
     uint64_t seen_ns;   /* when the local queue was last measured */
-    uint64_t looked_ns; /* when flights were last measured */
-    uint64_t looked;    /* what flight was at looked_ns */
+    uint64_t looked_ns; /* when the flights were last measured */
+    uint64_t looked;    /* the value of `flight` at looked_ns */
     uint64_t handed;    /* bytes on the wire since the start */
     uint64_t unsent;    /* the part of handed that was in sockets at
                            counted_ns */
@@ -217,7 +217,7 @@ struct link {
     uint64_t news;          /* as in struct link_line */
     struct link_flow *last; /* the flow that was handed bytes last */
     struct link_flow *most; /* the flow with most in the queue */
-    uint64_t due_ns;        /* when the next tick is due; 0: none is */
+    uint64_t due_ns;        /* when the next tick is due; 0: no tick is due */
     uint64_t late_ns;       /* how late recent ticks were */
     uint64_t unheld;        /* bytes sent since bytes were last held back */
     uint64_t unprobed;      /* bytes sent since the last probe */
@@ -247,7 +247,7 @@ MUST_USE int link_init(struct link *link, struct link_shared *shared,
                        size_t worker);
 void link_fini(struct link *link);
 
-/* Fills in flow for a connection to peer that begins, with descriptor fd. */
+/* Fills in `flow` for a new connection to `peer`, whose descriptor is `fd`. */
 void link_open(struct link *link, struct link_flow *flow, int fd,
                const struct address *peer);
 
@@ -269,7 +269,7 @@ static inline bool link_tracks(const struct link *link)
     return link->is_local || link_is_windowed(link);
 }
 
-/* Whether bytes of flow may have to wait. */
+/* Whether bytes of `flow` may have to wait. */
 static inline bool link_holds_back(const struct link *link,
                                    const struct link_flow *flow)
 {
@@ -278,25 +278,26 @@ static inline bool link_holds_back(const struct link *link,
             link_tracks(link));
 }
 
-/* Whether link_allow() would allow everything, whatever the key. */
+/* Whether link_allow() would allow all bytes, whatever `key` is. */
 static inline bool link_lets_all(const struct link *link,
                                  const struct link_flow *flow)
 {
     return !flow->is_bounded && !link_holds_back(link, flow);
 }
 
-/* Returns how many bytes flow may hand over now, at most want. At 0 the flow
- * has to wait until the next tick. key is that of the flow's next response. */
+/* Returns how many of `want` bytes `flow` may hand over now. If none, the flow
+ * has to wait until the next tick. `key` is the key of the flow's next
+ * response. */
 uint64_t link_allow(struct link *link, struct link_flow *flow, uint64_t key,
                     uint64_t want);
 
-/* Returns how many bytes a flow sends in its turn under fair: quantum, or less
- * where bytes are held back, so that a newcomer does not wait for a large
- * quantum of each flow. */
+/* Returns how many bytes a flow sends in its turn under the policy fair:
+ * `quantum`, or less if bytes are held back. Otherwise a newcomer would wait
+ * for a large quantum of each flow. */
 uint64_t link_quantum(const struct link *link, const struct link_flow *flow,
                       uint64_t quantum);
 
-/* Whether link_handed() has to be told of flow. */
+/* Whether link_handed() has to be called for `flow`. */
 static inline bool link_counts(const struct link *link,
                                const struct link_flow *flow)
 {
@@ -304,14 +305,14 @@ static inline bool link_counts(const struct link *link,
            (link->shared->mode == LINK_AUTO && flow->path != 0);
 }
 
-/* Notes that flow has handed bytes over. key is that of what is left to send,
- * or 0 when nothing is left; it is used only while link_tracks(). now_ms is the
- * time of the turn. */
+/* Notes that `flow` has handed over `bytes` bytes. `key` is the key of the
+ * bytes left to send, or 0 when nothing is left, and matters only while
+ * link_tracks(). `now_ms` is the time of the turn. */
 void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
                  uint64_t key, uint64_t now_ms);
 
-/* Forgets flow, as its client has received everything or its connection is
- * closed. */
+/* Forgets `flow`, because the client has received everything or the connection
+ * is closed. */
 void link_drop(struct link *link, struct link_flow *flow);
 
 /* Notes that bytes are held back, so that the next tick is due in
@@ -327,23 +328,23 @@ static inline bool link_has_others(const struct link *link)
     return link->shared->worker_count > 1 && link->shared->mode != LINK_OFF;
 }
 
-/* Publishes what this worker has under way, and the key of its next response
- * (UINT64_MAX: none) for other workers. */
+/* Publishes for other workers what this worker has under way. `waiting_key` is
+ * the key of its next response, or UINT64_MAX when no response waits. */
 void link_publish(struct link *link, uint64_t waiting_key);
 
-/* Publishes for other workers the clients that wait here, and the bytes of
- * responses that were sent since the start. */
+/* Publishes for other workers the clients that wait here, and `sent`, the bytes
+ * of responses sent since the start. */
 void link_tell_clients(struct link *link, const struct client_share *clients,
                        uint64_t sent);
 
-/* Tells clients what the other workers have published of their clients, as
- * shares are of the whole link. When the only client that waits here is also
- * the only one at all other workers, clients is told of no others. */
+/* Calls client_share_hear() with what the other workers have published, since
+ * shares are shares of the whole link. When a single client waits at this
+ * worker and at all others, `clients` hears of no other clients. */
 void link_hear_clients(const struct link *link, struct client_share *clients);
 
-/* Counts the other workers at which a client with that mark waits, by what they
- * have published. This is count_elsewhere() of struct client_share; of_link is
- * the link. */
+/* Counts the other workers that have published that a client with `mark` waits
+ * there. This is count_elsewhere() of struct client_share; `of_link` is the
+ * link. */
 uint32_t link_count_elsewhere(const void *of_link, uint32_t mark);
 
 /* Returns the bytes of responses that the other workers have published as
