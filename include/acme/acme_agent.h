@@ -20,11 +20,11 @@
 #include "acme/acme_standing.h"
 #include "config/certificates/managed.h"
 
-/* What an agent knows of a certificate between its turns. */
+/* What an agent remembers about one certificate from turn to turn. */
 struct acme_seen {
-    int64_t due_s; /* when it needs work next */
-    /* The file's state when it was last read. After any change of the file, the
-     * certificate is checked at once. */
+    int64_t due_s; /* when the certificate needs work next */
+    /* The state of the certificate's file when it was last read. When the file
+     * differs from this, the certificate is checked at once. */
     uint64_t inode, bytes;
     struct timespec changed;
     bool has_failed;
@@ -38,7 +38,7 @@ struct acme_agent {
     struct acme_hook hook;
     struct acme_seen *seen;           /* one per managed certificate */
     int64_t turn_s;                   /* when the last turn was */
-    void (*on_change)(void *context); /* new certificate or .told file */
+    void (*on_change)(void *context); /* for a new certificate or .told file */
     void *context;
     bool has_lock;
     bool has_told; /* the wait for the lock was logged */
@@ -50,9 +50,9 @@ MUST_USE int acme_agent_open(struct acme_agent *agent,
                              const struct options *options);
 void acme_agent_close(struct acme_agent *agent);
 
-/* Does all due work. Returns how many seconds to wait until the next turn, ten
- * at most; or -1, after a line in the log, if the state's folder was removed or
- * replaced, so that the agent must end. */
+/* Does all due work. Returns the seconds until the next turn, ten at most.
+ * Returns -1, after a line in the log, if the agent must end because the
+ * state's folder was removed or replaced. */
 int64_t acme_agent_turn(struct acme_agent *agent);
 
 /* Whether no certificate had failed when the last turn ended. */

@@ -10,8 +10,9 @@
 
 #include "acme/acme_job.h"
 
-/* Proves control of the name that the authorization at challenge->url is about.
- * The function uses the other fields of challenge as scratch space. */
+/* Proves control of the name in one authorization. The caller sets
+ * challenge->url to the authorization's URL; the other fields of `challenge`
+ * are scratch space. */
 MUST_USE enum acme_result acme_authorization_show(
     struct acme_job *job, struct acme_challenge *challenge,
     struct acme_problem *problem);

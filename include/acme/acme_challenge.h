@@ -39,13 +39,13 @@ struct acme_challenge {
     bool is_put;
 };
 
-/* Reads the name that an authorization is about. Returns false if it has
- * none. */
+/* Reads the name from an authorization. Returns false if the authorization has
+ * no name. */
 MUST_USE bool acme_challenge_read_name(struct acme_challenge *challenge,
                                        const struct json_value *authorization);
 
-/* Reads the challenge of that type from an authorization. Returns false if
- * there is none, or an invalid one. */
+/* Reads the challenge of type `type` from an authorization. Returns false if
+ * that challenge is missing or invalid. */
 MUST_USE bool acme_challenge_read(struct acme_challenge *challenge,
                                   const struct json_value *authorization,
                                   const char *type);
@@ -54,7 +54,7 @@ MUST_USE bool acme_challenge_read(struct acme_challenge *challenge,
 struct acme_means {
     const struct acme_state *state;
     const struct acme_hook *hook;
-    const struct acme_key *key; /* the account's */
+    const struct acme_key *key; /* the account's key */
     const char *account;        /* the account's URL */
 };
 

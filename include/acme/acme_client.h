@@ -35,13 +35,13 @@ struct acme_client {
     char terms[ACME_URL_MAX + 1];
     bool needs_binding; /* accounts need external binding (7.3.4) */
     const struct acme_key *key;
-    char account[ACME_URL_MAX + 1]; /* "": not known yet */
+    char account[ACME_URL_MAX + 1]; /* URL; "" before it is known */
     char nonce[ACME_NONCE_MAX + 1];
 };
 
-/* Opens a client of the authority with that directory URL. ca is a file of
- * certificates to trust instead of the system's, or NULL. directory and ca are
- * borrowed. Returns false if there is no memory. */
+/* Opens a client of the authority whose directory has the URL `directory`. If
+ * `ca` is not NULL, the certificates in that file are trusted instead of the
+ * system's. Both texts are borrowed. Returns false if there is no memory. */
 MUST_USE bool acme_client_open(struct acme_client *client,
                                const char *directory, const char *ca);
 void acme_client_close(struct acme_client *client);
@@ -58,10 +58,10 @@ struct acme_reply {
 };
 void acme_reply_fini(struct acme_reply *reply);
 
-/* Sends payload, or a POST-as-GET if payload is NULL, signed by the key. The
- * message names the account's URL; if as_key, or if there is no account yet, it
- * contains the public key instead. A result of ACME_DONE means that the status
- * is 2xx. acme_reply_fini() is needed in any case. */
+/* Sends `payload`, signed by the client's key; NULL sends a POST-as-GET. The
+ * message names the sender by the account's URL. If `as_key` is true or there
+ * is no account yet, it contains the public key instead. ACME_DONE means a 2xx
+ * status. The caller calls acme_reply_fini() whatever the result. */
 MUST_USE enum acme_result acme_client_post(struct acme_client *client,
                                            const char *url, const char *payload,
                                            bool as_key,

@@ -13,7 +13,7 @@
  * stderr. */
 
 /* Revokes the certificate for that name, and removes it from live/, so that a
- * new one is obtained. reason is a CRLReason (RFC 5280 5.3.1). */
+ * new one is obtained. `reason` is a CRLReason (RFC 5280 5.3.1). */
 MUST_USE int acme_errand_revoke(const struct options *options, const char *name,
                                 unsigned reason);
 

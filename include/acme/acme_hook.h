@@ -26,12 +26,12 @@ struct acme_hook {
     int fd; /* -1: there is no command */
 };
 
-/* Forks the process that will run command by sh. NULL: there is no command.
- * Returns 0 or -errno. */
+/* Forks the process that will run `command` by sh; NULL forks nothing. Returns
+ * 0 or -errno. */
 MUST_USE int acme_hook_open(struct acme_hook *hook, const char *command);
 
-/* Runs the command. Returns its exit status; 128 + N if signal N killed it;
- * -ENOENT if there is no command; or another -errno. */
+/* Runs the command. Returns its exit status, or 128 + N if signal N killed it.
+ * Returns -ENOENT if acme_hook_open() got no command, or another -errno. */
 MUST_USE int acme_hook_run(const struct acme_hook *hook, const char *action,
                            const char *name, const char *value);
 void acme_hook_close(struct acme_hook *hook);

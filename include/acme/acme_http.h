@@ -24,13 +24,13 @@ enum {
     ACME_FAULT_MAX = 512,
     ACME_CONNECT_S = 10,
     ACME_ANSWER_S = 60,
-    ACME_WAIT_MAX_S = 24 * 3600 /* seconds; limits Retry-After */
+    ACME_WAIT_MAX_S = 24 * 3600 /* the most that Retry-After can ask for */
 };
 
 struct acme_http; /* opaque */
 
-/* ca is a file of certificates to trust instead of the system's, or NULL.
- * Returns NULL if there is no memory. */
+/* If `ca` is not NULL, the certificates in that file are trusted instead of the
+ * system's. Returns NULL if there is no memory. */
 MUST_USE struct acme_http *acme_http_create(const char *ca);
 void acme_http_destroy(struct acme_http *http);
 
@@ -40,8 +40,8 @@ struct acme_request {
     bool is_head;             /* send a HEAD, which has no body */
 };
 
-/* An answer. nonce, location and type come from fields of the head, and are ""
- * if the field is missing or too long. */
+/* An answer. Its members `nonce`, `location` and `type` are copies of fields of
+ * the head; each is "" if its field is missing or too long. */
 struct acme_answer {
     long status;
     struct buf body;
@@ -54,14 +54,14 @@ struct acme_answer {
 };
 
 /* Sends a request and waits for the answer. Returns 0, or -EIO with the reason
- * in fault. acme_answer_fini() is needed in any case. */
+ * in answer->fault. The caller calls acme_answer_fini() in both cases. */
 MUST_USE int acme_http_ask(struct acme_http *http,
                            const struct acme_request *request,
                            struct acme_answer *answer);
 void acme_answer_fini(struct acme_answer *answer);
 
-/* Reads a line of a head into the answer; ignores unneeded fields. now_s is the
- * current time, with which a date in Retry-After is compared. */
+/* Reads a line of a head into the answer; ignores unneeded fields. A date in
+ * Retry-After is compared with the current time, now_s. */
 void acme_answer_take_line(struct acme_answer *answer, struct bytes line,
                            int64_t now_s);
 

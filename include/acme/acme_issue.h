@@ -29,8 +29,8 @@ MUST_USE enum acme_result acme_issue_take(const struct acme_job *job,
                                           const char *url,
                                           struct acme_problem *problem);
 
-/* Checks whether a chain fits that key and these names, and is in force. fault
- * gets the reason why not, or "". */
+/* Checks whether a chain fits that key and these names, and is in force. If
+ * not, `fault` gets the reason; otherwise "". */
 void acme_issue_judge(struct bytes chain, struct bytes key,
                       const struct texts *names, int64_t now_s,
                       char fault[ACME_FAULT_MAX]);

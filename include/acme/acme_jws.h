@@ -11,8 +11,8 @@
 
 struct acme_jws {
     const struct acme_key *key;
-    const char *account; /* account's URL; NULL: the public key instead */
-    const char *nonce;   /* NULL: none, for a message inside another */
+    const char *account; /* account's URL; NULL: sends the public key */
+    const char *nonce;   /* NULL in a message that is inside another */
     const char *url;
     struct bytes payload; /* empty: POST-as-GET */
 };
@@ -20,9 +20,9 @@ struct acme_jws {
 /* Appends the signed message. Returns false if there is no memory. */
 MUST_USE bool acme_jws_put(const struct acme_jws *jws, struct buf *text);
 
-/* Appends the binding of an account's key to an existing account that the
- * customer has with the authority. name and secret come from the authority (RFC
- * 8555 7.3.4). */
+/* Appends a statement that binds an ACME account's key to an account that the
+ * operator has with the authority already (RFC 8555 7.3.4). The authority gave
+ * the operator `name` and `secret` for that account. */
 MUST_USE bool acme_jws_put_binding(const struct acme_key *key, const char *name,
                                    struct bytes secret, const char *url,
                                    struct buf *text);

@@ -24,7 +24,7 @@ MUST_USE struct acme_key *acme_key_create(enum acme_key_kind kind);
 MUST_USE struct acme_key *acme_key_load(struct bytes pem);
 void acme_key_destroy(struct acme_key *key);
 
-/* Appends the private key as PEM. Like the functions below, it returns false if
+/* Appends the private key as PEM. This function and those below return false if
  * there is no memory. */
 MUST_USE bool acme_key_put_pem(const struct acme_key *key, struct buf *pem);
 

@@ -4,14 +4,14 @@
  *
  *   begin:  continue the earlier order if it is still valid, or make a new one
  *           |
- *   for each name that is not authorized yet:  put a challenge, say so, wait
+ *   for each name not authorized yet:  put the proof, tell the authority, wait
  *           |
  *   finalize:  send a certificate request with our key; wait; fetch the chain
  *           |
  *   check the chain: our key, all names, in force now; save it in live/
  *
- * Each step is saved before it is taken, so that a program that is killed and
- * started again continues the same order.
+ * The key and the order's URL are saved as soon as there are any. So a program
+ * that is killed and started again continues the same order.
  *
  * Thread: the owner's; functions wait for the network, minutes at most.
  * Owns:   nothing beyond a call.

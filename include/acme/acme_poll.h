@@ -13,7 +13,7 @@
 #include "base/bytes.h"
 
 enum {
-    ACME_POLL_S = 300, /* seconds that an authority has to decide */
+    ACME_POLL_S = 300, /* seconds within which an authority must decide */
     ACME_POLL_MS = 250 /* the first pause; later ones are longer */
 };
 
@@ -24,9 +24,9 @@ struct acme_poll {
 
 struct acme_poll acme_poll_begin(void);
 
-/* Waits for asked_s seconds, as Retry-After said, or for the next pause if
- * asked_s is -1 or 0. Returns false, without waiting, if the time is used
- * up. */
+/* Waits for the asked_s seconds that Retry-After named; if asked_s is -1 or 0,
+ * for the next pause. Returns false at once if the wait would end later than
+ * ACME_POLL_S after acme_poll_begin(). */
 MUST_USE bool acme_poll_wait(struct acme_poll *poll, int64_t asked_s);
 
 #endif

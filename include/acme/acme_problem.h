@@ -24,16 +24,18 @@ struct acme_problem {
     int64_t wait_s; /* seconds until the next try; -1: not said */
 };
 
-/* Copies a JSON string to `to`, which has size bytes. Returns false if value is
- * not a non-empty string of visible ASCII, or does not fit with its NUL. */
+/* Copies a JSON string and a NUL to `to`, which has `size` bytes. Returns false
+ * if they do not fit, or if `value` is no string, is empty, or contains other
+ * characters than visible ASCII. */
 MUST_USE bool acme_text(const struct json_value *value, char *to, size_t size);
 
-/* Writes a message into problem, and returns result. */
+/* Writes a message into `problem`, and returns `result`. */
 __attribute__((format(printf, 3, 4))) enum acme_result acme_tell(
     struct acme_problem *problem, enum acme_result result, const char *format,
     ...);
 
-/* Reads a problem from JSON. type is "" if json is not an ACME problem. */
+/* Reads a problem from JSON. problem->type becomes "" if the JSON is not an
+ * ACME problem. */
 void acme_problem_read(struct acme_problem *problem,
                        const struct json_value *json);
 

@@ -26,7 +26,7 @@ struct acme_record {
     unsigned failures;                     /* consecutive failures */
     int64_t next_s;                        /* no try before this; 0: any time */
     int64_t window_from_s, window_until_s; /* when to renew; 0: not said */
-    int64_t look_s;                        /* when to ask for a window */
+    int64_t look_s;                        /* when to ask when to renew */
     char error[ACME_FAULT_MAX];            /* the last failure; "": none */
 };
 
@@ -35,20 +35,21 @@ void acme_record_put(const struct acme_record *record, struct buf *text);
 
 /* --- Times --------------------------------------------------------------- */
 
-/* Returns when to renew a certificate: at two thirds of its life (half, if it
- * lives less than ten days); or within the authority's window, as far as that
- * lies in the certificate's life. chance, from 0 to UINT32_MAX, spreads the
- * times of many certificates. */
+/* Returns when to renew a certificate. If the authority has named a window, the
+ * time is in the part of it that lies in the certificate's life; otherwise at
+ * two thirds of the life, or at half of a life under ten days. `chance`, from 0
+ * to UINT32_MAX, spreads the times of many certificates. */
 int64_t acme_record_due(const struct acme_record *record, int64_t begins_at,
                         int64_t ends_at, uint32_t chance);
 
-/* Records that an order is about to begin. Returns false if too many have
- * failed within the hour; the next may begin at *when_out. */
+/* Records that an order is about to begin. Returns false if ACME_FAILURES_MAX
+ * orders have failed within the last hour, and sets *when_out to the time at
+ * which an order may begin again. */
 MUST_USE bool acme_record_begin(struct acme_record *record, int64_t now_s,
                                 int64_t *when_out);
 
-/* Record how the order ended. wait_s is how many seconds the authority wants no
- * request for; -1 if it has not said. */
+/* Record how the order ended. The authority wants no request for wait_s
+ * seconds; -1 if it named no time. */
 void acme_record_succeed(struct acme_record *record);
 void acme_record_fail(struct acme_record *record, const char *why,
                       int64_t now_s, int64_t retry_ms, int64_t wait_s,

@@ -28,8 +28,8 @@ struct acme_settings {
 
 struct options;
 
-/* Makes settings from options, which must outlive them. items is the memory for
- * the list of challenges. */
+/* Makes settings from options. The options must outlive the settings, and so
+ * must `items`, which holds the list of challenges. */
 struct acme_settings acme_settings_of(
     const struct options *options, const char *items[ACME_CHALLENGE_TYPES_MAX]);
 

@@ -14,7 +14,7 @@
 #include "io/tls/tls_certificate.h"
 
 struct acme_standing {
-    bool is_good; /* it exists, has all names, is in force */
+    bool is_good; /* the certificate exists, has all names, is in force */
     int64_t begins_at, ends_at, due_at;
     char issuer[TLS_ISSUER_MAX + 1];
     char id[ACME_IDENTIFIER_MAX + 1]; /* id for acme_renewal; "": none */

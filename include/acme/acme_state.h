@@ -10,11 +10,11 @@
  *   accounts/ID/           one for each authority: key.pem and url
  *   lock                   names the process that is working
  *
- * Only the folder's owner can use it. With mode 2750, the server runs as
- * another user of the folder's group, and may read the files in live. A file
- * gets its final name only when it is complete and on disk. So a process that
- * dies at any point leaves nothing broken, and the next process continues its
- * work.
+ * Only the folder's owner can use it, with one exception: if the folder has
+ * mode 2750, its group may read the files in live, for a server that runs as
+ * another user. A file gets its final name only when it is complete and on
+ * disk. So a process that dies at any point leaves nothing broken, and the next
+ * process continues its work.
  *
  * Thread: the owner's; functions wait for the file system.
  * Owns:   the descriptors.
@@ -33,8 +33,8 @@
 enum {
     ACME_FILE_MAX = 1 << 20,
     ACME_ID_MAX = 32,
-    /* The age at which a lock of another machine becomes void, if its owner has
-     * not renewed it. */
+    /* A lock of another machine is void when its owner has not renewed it for
+     * this time. */
     ACME_LOCK_S = 300,
     ACME_LOCK_RENEW_S = 60
 };
@@ -61,7 +61,7 @@ struct acme_state {
 enum { ACME_STATE_FAULT_MAX = PATH_MAX + 128 };
 
 /* Opens the folder, and creates missing parts. Returns 0; or -errno with the
- * reason in fault, and then nothing needs to be closed. */
+ * reason in `fault`, and then acme_state_close() is not needed. */
 MUST_USE int acme_state_open(struct acme_state *state, const char *path,
                              char fault[ACME_STATE_FAULT_MAX]);
 void acme_state_close(struct acme_state *state);
@@ -70,9 +70,9 @@ void acme_state_close(struct acme_state *state);
  * replaced. */
 bool acme_state_is_there(const struct acme_state *state);
 
-/* Read, write and remove a file of one folder; name has no slash. Reading and
- * writing return 0 or -errno. The caller frees what was read by
- * small_file_fini(). */
+/* Read, write and remove a file of one folder; `name` has no slash. Reading and
+ * writing return 0 or -errno. The caller uses small_file_fini() to free what
+ * was read. */
 MUST_USE int acme_state_read(const struct acme_state *state,
                              enum acme_folder folder, const char *name,
                              struct small_file *file);
@@ -90,8 +90,8 @@ MUST_USE int acme_state_read_account(const struct acme_state *state,
 MUST_USE int acme_state_write_account(const struct acme_state *state,
                                       const char *id, const char *name,
                                       struct bytes text);
-/* Renames a file of an account's folder to the name `to`, and so replaces the
- * file of that name. Returns 0 or -errno. */
+/* Renames the file `name` of an account's folder to `to`; an older file `to` is
+ * replaced. Returns 0 or -errno. */
 MUST_USE int acme_state_promote(const struct acme_state *state, const char *id,
                                 const char *name, const char *to);
 /* Renames a file of an account's folder to NAME.damaged, so that it is not
@@ -102,8 +102,8 @@ void acme_state_set_aside(const struct acme_state *state, const char *id,
 /* Removes the challenges and unfinished files of killed processes. */
 void acme_state_sweep(const struct acme_state *state);
 
-/* Takes the lock, or renews it. Returns 0; -EAGAIN: another process has it; or
- * another -errno. */
+/* Takes the lock, or renews it. Returns 0, -EAGAIN if another process has the
+ * lock, or another -errno. */
 MUST_USE int acme_state_lock(struct acme_state *state, int64_t now_s);
 
 #endif

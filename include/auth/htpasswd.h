@@ -7,8 +7,8 @@
  *
  * Other hashes are refused, and the message names the line: those that are
  * quick to guess ($apr1$, {SHA}, plain text), and those that would keep a
- * thread busy for minutes. When the file changes, it replaces all old users; if
- * the new file has a fault, all old users stay.
+ * thread busy for minutes. When the file changes, its users replace all old
+ * ones; if the new file has a fault, all old users stay.
  *
  * A check takes tens of milliseconds, as its hash intends, and takes the same
  * time for unknown users. Workers leave checks to password_check.
@@ -29,12 +29,12 @@
 enum {
     HTPASSWD_USERS_MAX = 10000,
     HTPASSWD_NAME_BYTES_MAX = 255,
-    /* SHA-crypt's time grows with the square of this; bcrypt uses only the
-     * first 72 bytes. */
+    /* The limit exists because SHA-crypt's time grows with the square of the
+     * password's length. bcrypt uses only the first 72 bytes. */
     HTPASSWD_PASSWORD_BYTES_MAX = 255,
-    HTPASSWD_BCRYPT_COST_MAX = 14, /* takes about a second */
-    HTPASSWD_ROUNDS_MAX = 1000000, /* SHA-crypt's; take about a second */
-    HTPASSWD_LOOK_MS = 1000        /* between checks for changes */
+    HTPASSWD_BCRYPT_COST_MAX = 14, /* a hash takes about a second */
+    HTPASSWD_ROUNDS_MAX = 1000000, /* SHA-crypt: takes about a second */
+    HTPASSWD_LOOK_MS = 1000        /* between two checks for changes */
 };
 
 /* What is wrong with a file, as text for people. */
@@ -45,7 +45,8 @@ struct htpasswd_fault {
 
 struct htpasswd; /* opaque */
 
-/* Reads the file. Returns 0; -EINVAL with *fault_out set; or another -errno. */
+/* Reads the file. Returns 0, -EINVAL after setting *fault_out, or another
+ * -errno. */
 MUST_USE int htpasswd_open(struct htpasswd **htpasswd_out, const char *path,
                            struct htpasswd_fault *fault_out);
 
@@ -65,8 +66,8 @@ MUST_USE bool htpasswd_is_due(struct htpasswd *htpasswd, uint64_t now_ms);
  * what is wrong with the file. */
 void htpasswd_refresh(struct htpasswd *htpasswd);
 
-/* Whether user has that password. False also if either contains NUL, or if the
- * password exceeds HTPASSWD_PASSWORD_BYTES_MAX bytes. */
+/* Whether `user` exists and has that password. No user has a name or a password
+ * that contains NUL, or a password above HTPASSWD_PASSWORD_BYTES_MAX bytes. */
 MUST_USE bool htpasswd_check(struct htpasswd *htpasswd, struct bytes user,
                              struct bytes password);
 

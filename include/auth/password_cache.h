@@ -2,8 +2,8 @@
  * password_cache - remembers which passwords were right recently.
  *
  * Clients send their password with each request, but one check a minute is
- * enough. The cache stores neither passwords nor users, only a hash of the
- * whole question; the hash's key never leaves this process.
+ * enough. The cache stores neither passwords nor users, only one hash of both
+ * together; the hash's key never leaves this process.
  *
  * The cache has a fixed size: small sets of entries. In a full set, a new entry
  * replaces the one that expires first.

@@ -9,16 +9,16 @@
  *
  * A flood of wrong passwords hurts only its sender. There are PASSWORD_JOBS
  * jobs; a client address (or /64 of IPv6) has at most PASSWORD_JOBS_EACH of
- * them, and the threads run at a lower priority than workers. Networks (an
- * address, or a /48 of IPv6) take turns, and so do the addresses inside each
- * network.
+ * them, and the threads run at a lower priority than workers. Networks take
+ * turns, and so do the addresses inside each network. A network is a /48 of
+ * IPv6, or a single IPv4 address.
  *
  * When all jobs are taken, a network with many questions makes room for one
  * with few: the last waiting question of the busiest address in the busiest
- * network is dropped. Among equally busy networks, one whose last password was
- * wrong loses its question; if there is no such network, and the newcomer's
+ * network is dropped. If several networks are equally busy, one whose last
+ * password was wrong loses its question. If there is none, and the newcomer's
  * last password was not wrong either, chance decides. A client whose question
- * is dropped, or finds no room, is told to come back later.
+ * was dropped, or found no room, is told to come back later.
  *
  * Equal questions that wait at the same time share one job.
  *

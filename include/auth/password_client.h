@@ -28,7 +28,7 @@ struct password_question {
     struct htpasswd *htpasswd;
     struct bytes user;
     struct bytes password;
-    const struct address *asker; /* the client, whose jobs are limited */
+    const struct address *asker; /* the client; each has few jobs at most */
     uint64_t now_ms;             /* on the monotonic clock */
 };
 
@@ -39,14 +39,14 @@ struct password_wait {
     struct password_job *job; /* private to password_client */
     /* Called in the worker's loop, with PASSWORD_RIGHT, PASSWORD_WRONG or
      * PASSWORD_BUSY. The callback may ask again, cancel other waits, and free
-     * wait. */
+     * the struct. */
     void (*on_done)(struct password_wait *wait, enum password_verdict verdict);
 };
 
 struct password_client; /* opaque */
 
-/* check and mailbox are borrowed; mailbox must outlive password_check_stop().
- * Returns 0 or -ENOMEM. */
+/* Borrows `check` and `mailbox`. The mailbox may be destroyed only after
+ * password_check_stop(). Returns 0 or -ENOMEM. */
 MUST_USE int password_client_create(struct password_client **client_out,
                                     struct password_check *check,
                                     struct mailbox *mailbox);
@@ -55,14 +55,14 @@ MUST_USE int password_client_create(struct password_client **client_out,
  * must have been called. NULL is accepted. */
 void password_client_destroy(struct password_client *client);
 
-/* Asks a question, which is copied. The caller sets wait->on_done before. wait
- * is used only if the result is PASSWORD_LATER. on_done is never called before
- * this function returns. */
+/* Asks a question, which is copied. If the result is PASSWORD_LATER,
+ * wait->on_done, which the caller has set, will get the verdict; it is never
+ * called before this function returns. With other results, `wait` is unused. */
 MUST_USE enum password_verdict password_client_ask(
     struct password_client *client, const struct password_question *question,
     struct password_wait *wait);
 
-/* Stops waiting: on_done will not be called. */
+/* Stops waiting: wait->on_done will not be called. */
 void password_client_cancel(struct password_client *client,
                             struct password_wait *wait);
 

@@ -238,10 +238,10 @@ static enum acme_result ask_by(struct acme_client *client,
     return result;
 }
 
-/* Finishes a key change that was interrupted, by asking the authority which key
- * is valid. The authority may refuse for another reason, such as a rate limit;
- * so the next key is dropped only if the authority knows the account by the old
- * key. */
+/* Finishes an interrupted change of the account's key, by asking the authority
+ * whether it knows the new key. A refusal may have another reason, such as a
+ * rate limit. So the new key is dropped only if the authority then says that it
+ * knows the old key. */
 static enum acme_result finish_change(struct acme_account *account,
                                       struct acme_client *client,
                                       const struct acme_state *state,
@@ -257,7 +257,7 @@ static enum acme_result finish_change(struct acme_account *account,
         acme_key_destroy(account->key);
         account->key = next;
         next = NULL;
-        /* If this fails, the authority is asked again next time. */
+        /* If the renaming fails, the authority is asked again next time. */
         (void)!acme_state_promote(state, account->id, NEXT_FILE, KEY_FILE);
     } else if (result == ACME_REFUSED) {
         result = acme_account_is_lost(problem)
@@ -266,7 +266,7 @@ static enum acme_result finish_change(struct acme_account *account,
         if (result == ACME_DONE)
             acme_state_set_aside(state, account->id, NEXT_FILE);
         else if (result == ACME_REFUSED && acme_account_is_lost(problem))
-            result = ACME_FAILED; /* maybe the next key is valid: try later */
+            result = ACME_FAILED; /* maybe the new key is valid: try later */
     }
     acme_key_destroy(next);
     client->key = account->key;
@@ -292,9 +292,9 @@ static bool put_change(const struct acme_account *account,
     return is_done && !json->failed;
 }
 
-/* Makes the next key the account's key. Another process may have set its file
- * aside, because the authority did not know the key yet; then the key is saved
- * again. */
+/* Makes the new key the account's key, by renaming its file. If the file is
+ * missing, another process has set it aside, because the authority did not know
+ * the key yet; then the key is saved again. */
 static enum acme_result change_key(const struct acme_account *account,
                                    const struct acme_state *state,
                                    const struct acme_key *next,

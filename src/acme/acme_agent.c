@@ -14,7 +14,7 @@
 #include "http/date.h"
 
 enum {
-    TURN_S = 10,     /* checks for clock changes and damaged files */
+    TURN_S = 10,     /* between checks for clock changes, damaged files */
     WAIT_LOCK_S = 2, /* pause while another process has the lock */
     DAY_S = 24 * 3600,
     DATE_MAX = 32
@@ -118,8 +118,8 @@ static void tell_failed(const struct managed_certificate *certificate,
               (long long)(record->next_s - now_s));
 }
 
-/* Writes the certificate's state for the server to show. Errors are ignored,
- * since other writes report a full disk. */
+/* Writes the certificate's state to a file, for the server to show. Errors are
+ * ignored here: other writes to the same disk report them. */
 static void tell_server(struct acme_agent *agent,
                         const struct managed_certificate *certificate,
                         const struct acme_standing *standing)
@@ -167,7 +167,7 @@ static void renew(struct acme_agent *agent,
     memcpy(job.replaces, standing->id, sizeof(job.replaces));
     for (size_t i = 0; i < directories->count && result != ACME_DONE; i++) {
         if (strcmp(standing->record.directory, directories->items[i]) != 0)
-            job.replaces[0] = '\0'; /* only the issuer can replace it */
+            job.replaces[0] = '\0'; /* another authority did not issue it */
         result = try_directory(agent, directories->items[i], &job, &problem);
         if (result != ACME_DONE)
             log_info("acme: %s by %s: %s", certificate->names.items[0],
@@ -224,8 +224,8 @@ static void look_for_window(struct acme_agent *agent,
     acme_standing_look(&agent->state, certificate, now_s, standing);
 }
 
-/* Logs once if a certificate begins in the future. Then the machine's clock is
- * slow, and expiring certificates seem valid for long. */
+/* Logs once if a certificate begins in the future. This means that the
+ * machine's clock is slow, and that certificates expire sooner than it says. */
 static void tell_clock(struct acme_agent *agent,
                        const struct managed_certificate *certificate,
                        const struct acme_standing *standing, int64_t now_s)
@@ -309,8 +309,8 @@ static bool take_lock(struct acme_agent *agent)
     return false;
 }
 
-/* Whether the certificate's file has changed in such a way that a new
- * certificate is due: it was removed after a revocation, or damaged. */
+/* Whether the certificate's file has changed, and a new certificate is due: the
+ * file was damaged, or was removed after a revocation. */
 static bool is_other(const struct acme_agent *agent, size_t number)
 {
     const struct acme_seen *seen = &agent->seen[number];
@@ -334,8 +334,8 @@ static void forget_seen(struct acme_agent *agent)
         agent->seen[i].due_s = 0;
 }
 
-/* Makes this turn check all certificates again if the clock was set back: by
- * the old clock, due work may seem far away. */
+/* Makes this turn check all certificates if the clock was set back. The times
+ * at which work is due were set by the wrong clock, and may be far away now. */
 static void heed_clock(struct acme_agent *agent, int64_t now_s)
 {
     if (now_s < agent->turn_s)

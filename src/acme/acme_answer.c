@@ -19,8 +19,8 @@ static bool take_name(struct bytes line, struct bytes name,
     return true;
 }
 
-/* Copies value if it fits and is visible ASCII, since it gets into requests,
- * files and logs. Otherwise the copy is empty. */
+/* Copies `value` if it fits and is visible ASCII; otherwise the copy is "". The
+ * copy gets into requests, files and logs. */
 static void keep(char *to, size_t size, struct bytes value)
 {
     to[0] = '\0';
@@ -46,7 +46,7 @@ static int64_t limit_wait(int64_t wait_s)
 }
 
 /* Reads Retry-After: seconds, or a date (RFC 9110 10.2.3). Returns seconds from
- * now, or -1 if value is invalid. */
+ * now, or -1 if `value` is invalid. */
 static int64_t read_wait(struct bytes value, int64_t now_s)
 {
     int64_t number = 0;

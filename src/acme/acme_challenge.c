@@ -11,8 +11,8 @@
 
 enum { TEXT_MAX = ACME_TOKEN_MAX + 128 };
 
-/* Whether token is base64url (RFC 8555 8.1), which also makes it safe as the
- * name of a file. */
+/* Whether `token` has only characters of base64url (RFC 8555 8.1), with which
+ * it is also safe as the name of a file. */
 static bool is_token(const char *token)
 {
     return token[strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -77,7 +77,7 @@ static bool put_certificate(const struct acme_challenge *challenge,
            acme_x509_put_challenge(challenge->name, digest, time(NULL), pem);
 }
 
-/* Appends the text that the authority looks for, and sets the file's name. */
+/* Appends the text that the authority looks for, and sets challenge->file. */
 static bool put_text(struct acme_challenge *challenge,
                      const struct acme_key *account, struct buf *text)
 {

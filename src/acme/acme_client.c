@@ -108,7 +108,7 @@ static enum acme_result fetch_nonce(struct acme_client *client,
     return result;
 }
 
-/* Sends a POST, which uses up the nonce. */
+/* Sends a POST with the client's nonce, which cannot be used again. */
 static enum acme_result post_once(struct acme_client *client, const char *url,
                                   struct bytes payload, bool as_key,
                                   struct acme_reply *reply,

@@ -35,8 +35,8 @@ static void tell_server(void *context)
         (void)!send(*fd, "c", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Opens the agent and enters the sandbox. Returns EX_OK, or an exit status
- * after a line in the log; then nothing needs to be closed. */
+/* Opens the agent and enters the sandbox. Returns EX_OK; or another exit
+ * status, after a line in the log, and then the agent is closed. */
 static int begin(struct acme_agent *agent, const struct options *options)
 {
     int status;
@@ -49,8 +49,9 @@ static int begin(struct acme_agent *agent, const struct options *options)
     return status;
 }
 
-/* Takes the descriptor for news to the server out of the environment, so that
- * acme-dns-command does not inherit it. Returns -1 if there is none. */
+/* Returns the descriptor for news to the server, which an environment variable
+ * names; -1 if it is unset. The variable is removed, so that acme-dns-command
+ * does not get it. */
 static int take_news(void)
 {
     const char *text = getenv(MANAGED_NEWS_VARIABLE);
@@ -82,7 +83,7 @@ static int run(const struct options *options)
     return EX_TEMPFAIL;
 }
 
-/* Runs one turn. It need not tell the server, which notices new files
+/* Runs one turn, without telling the server, which notices new files by
  * itself. */
 static int run_once(const struct options *options)
 {
@@ -144,9 +145,9 @@ static int deactivate(const struct options *options, const char *word)
     return acme_errand_deactivate(options);
 }
 
-/* Becomes the user uid. Also gives up root's terminal and all descriptors that
- * root's shell had open, since files in the folder, or an authority, might
- * exploit a bug and take over the process. */
+/* Becomes the user with that uid. Files in the folder, or an authority, might
+ * exploit a bug and take over the process. So it also gives up root's terminal
+ * and all descriptors that root's shell had open. */
 static int become(uid_t uid)
 {
     int err = close_range(STDERR_FILENO + 1, ~0U, 0) == -1
@@ -159,9 +160,9 @@ static int become(uid_t uid)
     return EX_OSERR;
 }
 
-/* Lets root become the owner of the state's folder, since only the owner can
- * use it. Root does not create the folder, which the server could not use then.
- * Returns EX_OK, or an exit status after one line on stderr. */
+/* If run by root, becomes the owner of the state's folder, since only the owner
+ * can use it. A missing folder is not created: the server could not use a
+ * folder of root. Returns EX_OK, or an exit status after one line on stderr. */
 static int become_owner(const char *folder)
 {
     struct safe_folder about;
@@ -205,7 +206,7 @@ static int once_word(const struct options *options, const char *word)
 static const struct {
     const char *name;
     bool has_word;
-    bool is_asked; /* run by an operator */
+    bool is_asked; /* a command that an operator gives */
     int (*run)(const struct options *options, const char *word);
 } commands[] = {
     {"run", false, false, run_word}, {"once", false, false, once_word},

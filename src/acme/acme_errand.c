@@ -44,7 +44,7 @@ static int open_errand(struct errand *errand, const struct options *options)
     return EX_NOINPUT;
 }
 
-/* Runs fn with the existing account at the authority. */
+/* Runs `fn` with the account that exists at the authority. */
 static enum acme_result ask(struct errand *errand, errand_fn *fn,
                             struct acme_problem *problem)
 {
@@ -77,7 +77,7 @@ static int conclude(const struct errand *errand, enum acme_result result,
     return result == ACME_REFUSED ? EX_UNAVAILABLE : EX_TEMPFAIL;
 }
 
-/* Runs fn at each authority with which there is an account. */
+/* Runs `fn` with each authority at which there is an account. */
 static int ask_all(const struct options *options, errand_fn *fn,
                    const char *done)
 {
@@ -113,10 +113,10 @@ static const struct managed_certificate *find(const struct options *options,
     return NULL;
 }
 
-/* Asks the authority to revoke. The request is first signed by the account. If
- * another account has ordered the certificate, the certificate's own key must
- * sign the request (RFC 8555 7.6). This is the last resort: the authority then
- * takes the key for compromised, and never certifies it again. */
+/* Asks the authority to revoke. The account's key signs the first request. If
+ * the authority refuses, because another account ordered the certificate, the
+ * certificate's own key signs a second one (RFC 8555 7.6). That is the last
+ * resort: the authority may then never certify the certificate's key again. */
 static enum acme_result post_revocation(struct acme_client *client,
                                         const char *payload, struct bytes pem,
                                         struct acme_problem *problem)
@@ -173,8 +173,8 @@ static enum acme_result revoke_one(struct errand *errand,
     }
     buf_fini(&json);
     small_file_fini(&file);
-    /* If the certificate is already revoked, the answer to an earlier request
-     * was lost (RFC 8555 7.6). */
+    /* "Already revoked" is a success: an earlier request has worked, and only
+     * its answer was lost (RFC 8555 7.6). */
     if (result == ACME_REFUSED && strcmp(problem->type, "alreadyRevoked") == 0)
         result = ACME_DONE;
     if (result == ACME_DONE)

@@ -30,7 +30,7 @@ void acme_http_destroy(struct acme_http *http)
     free(http);
 }
 
-/* Takes a piece of the body. A body that is too long ends the connection. */
+/* Takes a piece of the body. If the body gets too long, ends the connection. */
 static size_t on_body(char *data, size_t size, size_t count, void *context)
 {
     struct acme_answer *answer = context;
@@ -121,9 +121,9 @@ static bool set_request(struct acme_http *http,
            curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->data) == CURLE_OK;
 }
 
-/* Returns a hint to append to an error message. An authority renews its own
- * certificates, so an expired one suggests that this machine's clock is wrong.
- * The compared texts are OpenSSL's. */
+/* Returns a hint to append to the error message `why`, or "". Authorities renew
+ * their own certificates in time; so if one seems to be expired, this machine's
+ * clock may be wrong. The compared texts are OpenSSL's. */
 static const char *ask_for_clock(const char *why)
 {
     return strstr(why, "certificate has expired") ||

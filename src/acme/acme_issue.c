@@ -140,8 +140,8 @@ void acme_issue_judge(struct bytes chain, struct bytes key,
         snprintf(fault, ACME_FAULT_MAX,
                  "the authority's certificate does not count yet: is this "
                  "machine's clock right?");
-    /* A private key in the chain would precede the certificate's own key in the
-     * saved file. */
+    /* A private key in the chain is refused: the saved file would have it
+     * before the certificate's own key. */
     if (fault[0] == '\0' &&
         memmem(chain.data, chain.len, KEY_MARK, sizeof(KEY_MARK) - 1))
         snprintf(fault, ACME_FAULT_MAX,

@@ -104,7 +104,7 @@ bool acme_key_put_pem(const struct acme_key *key, struct buf *pem)
         len = BIO_get_mem_data(bio, &text);
     if (len > 0)
         buf_put(pem, (struct bytes){text, (size_t)len});
-    BIO_free(bio); /* wipes the text, too (BIO_s_secmem) */
+    BIO_free(bio); /* wipes its text, being a BIO_s_secmem */
     return len > 0 && !pem->failed;
 }
 
@@ -133,8 +133,8 @@ static size_t field_bytes(const struct acme_key *key)
     return key->kind == ACME_KEY_P384 ? FIELD_BYTES_MAX : 32;
 }
 
-/* Appends a number of the key in base64url. `bytes` is its length, padded by
- * leading zeros; 0: no leading zeros. */
+/* Appends a number of the key in base64url. Leading zeros make it `bytes` long;
+ * 0 adds none. */
 static bool put_number(const struct acme_key *key, const char *name,
                        size_t bytes, struct buf *json)
 {
@@ -199,7 +199,7 @@ bool acme_key_put_thumbprint(const struct acme_key *key, struct buf *text)
 /* --- Signing ------------------------------------------------------------- */
 
 /* Appends the two numbers of an ECDSA signature one after the other, as JSON
- * needs them (RFC 7518 3.4). OpenSSL's form, der, is ASN.1. */
+ * needs them (RFC 7518 3.4). `der` is OpenSSL's form of them, in ASN.1. */
 static bool put_pair(const struct acme_key *key, const unsigned char *der,
                      size_t len, struct buf *signature)
 {

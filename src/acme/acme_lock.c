@@ -9,9 +9,8 @@
 
 enum { LOCK_MODE = 0600 };
 
-/* Reads the clock of the file system, since the lock's time was set by that
- * clock, which may differ from this machine's. Returns 0 if it cannot be
- * read. */
+/* Reads the clock of the file system, which may differ from this machine's.
+ * That clock has set the lock's time. Returns 0 if it cannot be read. */
 static int64_t read_clock(const struct acme_state *state)
 {
     struct stat st = {0};
@@ -38,9 +37,9 @@ static bool read_mark(int fd, char mark[96])
     return true;
 }
 
-/* Whether another machine has the lock. flock() protects only against processes
- * of this machine, and may not see locks of other machines; so a lock with
- * another machine's mark is respected for ACME_LOCK_S. */
+/* Whether another machine has the lock. flock() may see only the locks of this
+ * machine. So the mark of another machine counts as a lock until it is
+ * ACME_LOCK_S old. */
 static bool is_of_others(const struct acme_state *state, int fd)
 {
     size_t boot = strcspn(state->mark, " ");

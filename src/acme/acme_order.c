@@ -99,7 +99,7 @@ static bool is_in(const struct order *order, const char *status)
     return strcmp(order->status, status) == 0;
 }
 
-/* Reports in problem why an order has failed. */
+/* Writes into `problem` why an order has failed. */
 static enum acme_result tell_invalid(const struct json_value *json,
                                      struct acme_problem *problem)
 {
@@ -110,7 +110,8 @@ static enum acme_result tell_invalid(const struct json_value *json,
                            "the authority calls the order invalid");
 }
 
-/* Asks for the order until its status differs from `state`. "" asks once. */
+/* Asks for the order until its status is no longer `state`. With "", asks
+ * once. */
 static enum acme_result follow(struct acme_job *job, struct order *order,
                                const char *state, struct acme_problem *problem)
 {
@@ -184,9 +185,9 @@ static enum acme_result send_question(struct acme_job *job,
     return result;
 }
 
-/* Whether the authority refused the order because of the certificate that it
- * replaces: another order has replaced that certificate already, or it is
- * another account's (RFC 9773 5). */
+/* Whether the authority may have refused the order because it replaces a
+ * certificate: that certificate was replaced already, or belongs to another
+ * account (RFC 9773 5). */
 static bool is_about_replacing(const struct acme_job *job,
                                const struct acme_problem *problem)
 {

@@ -18,8 +18,8 @@ enum acme_result acme_tell(struct acme_problem *problem,
     va_start(arguments, format);
     vsnprintf(problem->text, sizeof(problem->text), format, arguments);
     va_end(arguments);
-    /* The text may quote files of the folder, and be shown at root's
-     * terminal. */
+    /* The text may quote an untrusted file, and root's terminal may show it, so
+     * it keeps no character that a terminal might obey. */
     utf8_disarm(problem->text, strlen(problem->text), false);
     return result;
 }

@@ -8,9 +8,9 @@
 enum {
     HOUR_S = 3600,
     DAY_S = 24 * HOUR_S,
-    SHORT_DAYS = 10, /* a shorter life is renewed at half */
-    SPREAD = 50,     /* 1/50 of the life */
-    SPARE = 10,      /* 1/10 of the life, for more tries */
+    SHORT_DAYS = 10, /* shorter-lived certificates are renewed at half */
+    SPREAD = 50,     /* chance moves a renewal by up to 1/50 of the life */
+    SPARE = 10,      /* the last 1/10 of the life is left for more tries */
     DOUBLINGS_MAX = 20
 };
 
@@ -48,7 +48,7 @@ static bool is_text(const struct member *member)
     return member->kind == TEXT || member->kind == WORD;
 }
 
-/* Whether text is visible ASCII, since words are shown at terminals. */
+/* Whether `text` is visible ASCII, and so safe to show at a terminal. */
 static bool is_word(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -149,9 +149,10 @@ static int64_t part(int64_t whole, uint32_t chance)
     return (int64_t)((double)whole * ((double)chance / (double)UINT32_MAX));
 }
 
-/* Chooses a time in the authority's window, but within the certificate's life,
- * of which a tenth is left for failed tries. If the window ends before the life
- * begins, the result is in the past, and the certificate is renewed at once. */
+/* Chooses a time in the authority's window, between the begin of the
+ * certificate's life and its last tenth, which is left for more tries. If the
+ * window ends before the life begins, the result is in the past, and the
+ * certificate is renewed at once. */
 static int64_t choose_in_window(const struct acme_record *record,
                                 int64_t begins_at, int64_t ends_at,
                                 uint32_t chance)
@@ -210,8 +211,8 @@ bool acme_record_begin(struct acme_record *record, int64_t now_s,
     return true;
 }
 
-/* Earlier failed attempts stay counted after a success; only the last attempt,
- * which succeeded, is removed. */
+/* Keeps the earlier, failed attempts in the record, and removes only the last
+ * one, which has succeeded. */
 void acme_record_succeed(struct acme_record *record)
 {
     struct acme_record before = *record;

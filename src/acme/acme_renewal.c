@@ -14,7 +14,7 @@ bool acme_renewal_identify(struct bytes chain,
 
     buf_init(&text, id_out, ACME_IDENTIFIER_MAX, ACME_IDENTIFIER_MAX);
     if (!acme_x509_put_identifier(chain, &text)) {
-        id_out[0] = '\0'; /* may have been written in part */
+        id_out[0] = '\0'; /* a part may have been written before */
         return false;
     }
     id_out[text.len] = '\0';
@@ -23,7 +23,7 @@ bool acme_renewal_identify(struct bytes chain,
 
 /* --- Dates --------------------------------------------------------------- */
 
-/* Reads count digits, and moves *text past them. Returns false if there are
+/* Reads `count` digits, and moves *text past them. Returns false if there are
  * fewer. */
 static bool read_digits(const char **text, int count, int *number_out)
 {
@@ -36,7 +36,8 @@ static bool read_digits(const char **text, int count, int *number_out)
     return true;
 }
 
-/* Skips one character. Returns false if it is not one of these. */
+/* Skips one character. Returns false if it is none of the characters in
+ * `these`. */
 static bool read_one_of(const char **text, const char *these)
 {
     return **text != '\0' && strchr(these, *(*text)++) != NULL;

@@ -7,9 +7,9 @@ static const char *const default_directories[] = {
     "https://acme-v02.api.letsencrypt.org/directory"};
 
 /* Whether an authority may be able to reach a listener of that kind. It
- * connects to ports 80 and 443, which may be redirected to other ports here. A
- * unix socket counts, too, since a server that has these ports may forward to
- * it. */
+ * connects to port 80 or 443. The machine may redirect these ports to a
+ * listener's port; and the server that has them may forward to a listener's
+ * unix socket, so that any listener of the kind counts. */
 static bool has_listener(const struct options *options, bool is_tls)
 {
     struct listen_address place;

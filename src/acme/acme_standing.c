@@ -4,7 +4,7 @@
 
 #include "base/siphash.h"
 
-enum { PAUSE_MAX_S = 2 * 24 * 3600 /* longer than any pause */ };
+enum { PAUSE_MAX_S = 2 * 24 * 3600 /* no pause between tries is longer */ };
 
 static bool covers_all(const struct tls_certificate *certificate,
                        const struct texts *names)
@@ -15,8 +15,8 @@ static bool covers_all(const struct tls_certificate *certificate,
     return true;
 }
 
-/* Returns a number that spreads the times of renewal: always the same for one
- * text, and different for most others. */
+/* Returns a number that spreads the times of renewal. A text always has the
+ * same number, and different texts nearly always have different ones. */
 static uint32_t chance_of(struct bytes text)
 {
     static const struct siphash_key key; /* need not be secret */
@@ -47,8 +47,8 @@ static void judge(struct bytes text,
     tls_certificate_release(&read);
 }
 
-/* Resets times that are further away than the longest pause, since the clock
- * was wrong when they were set, or is wrong now. */
+/* Resets times that are further away than the longest pause: the clock was
+ * wrong when they were set, or is wrong now. */
 static void mend_times(struct acme_record *record, int64_t now_s)
 {
     if (record->next_s > now_s + PAUSE_MAX_S)

@@ -14,8 +14,8 @@
 enum {
     FOLDER_MODE = 0700,
     FILE_MODE = 0600,
-    /* The modes of files and folders that the server reads, if it is another
-     * user of the folder's group. */
+    /* The modes of files and folders in a shared folder, which a server that
+     * runs as another user of the folder's group can read. */
     SHARED_FOLDER_MODE = 0750,
     SHARED_FILE_MODE = 0640,
     /* The bits that mark a shared folder. Nobody sets this combination by
@@ -37,8 +37,8 @@ static int open_folder(int at, const char *name)
     return fd == -1 ? -errno : fd;
 }
 
-/* Opens the state's folder. For root, the path must be one that nobody else can
- * redirect. */
+/* Opens the state's folder. Root opens it only if nobody else can redirect the
+ * path to another folder. */
 static int open_first(const char *path)
 {
     struct safe_path at;
@@ -96,7 +96,7 @@ static int expect_private(struct acme_state *state,
 
 static const struct {
     const char *name;
-    enum acme_folder in; /* ACME_FOLDERS: the state's folder */
+    enum acme_folder in; /* its parent; ACME_FOLDERS: the state's folder */
 } folders[ACME_FOLDERS] = {[ACME_FOLDER_LIVE] = {"live", ACME_FOLDERS},
                            [ACME_FOLDER_CHALLENGES] = {"challenge",
                                                        ACME_FOLDER_LIVE},
@@ -290,7 +290,7 @@ int acme_state_promote(const struct acme_state *state, const char *id,
     return err;
 }
 
-/* Removes files whose names begin with `begin`. */
+/* Removes the files of folder `in` whose names begin with `begin`. */
 static void sweep(const struct acme_state *state, enum acme_folder in,
                   const char *begin)
 {

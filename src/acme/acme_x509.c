@@ -13,8 +13,8 @@ enum { CHALLENGE_S = 7 * 24 * 3600, EARLY_S = 3600, SERIAL_BYTES_MAX = 64 };
 
 /* --- Extensions ---------------------------------------------------------- */
 
-/* Makes a list of the names as subjectAltName. The names are stored as data, so
- * none of them can act as OpenSSL's configuration syntax. */
+/* Makes the list of names for subjectAltName. OpenSSL could also parse a text
+ * in its configuration syntax, but a name could then add syntax of its own. */
 static GENERAL_NAMES *make_names(const struct texts *names)
 {
     GENERAL_NAMES *list = GENERAL_NAMES_new();
@@ -172,7 +172,7 @@ static bool put_serial(const ASN1_INTEGER *serial, struct buf *text)
     }
     BN_bn2bin(number, octets + 1);
     BN_free(number);
-    is_high = octets[1] & 0x80; /* then DER adds a zero byte in front */
+    is_high = octets[1] & 0x80; /* DER puts a zero byte before 0x80..0xff */
     base64_put_url(text, (struct bytes){(char *)octets + !is_high,
                                         (size_t)len + is_high});
     return !text->failed;

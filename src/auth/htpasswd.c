@@ -18,7 +18,7 @@ enum { COMPLAIN_MS = 60000 };
 /* The content of the password file, as it was last read. */
 struct password_file {
     struct small_file file;
-    struct htpasswd_user *users; /* name and hash point into file */
+    struct htpasswd_user *users; /* their texts point into `file` */
     size_t user_count;
 };
 
@@ -28,12 +28,13 @@ struct htpasswd {
     struct siphash_key secret; /* chooses a hash for unknown users */
     _Atomic uint64_t generation;
     _Atomic uint64_t next_look_ms;
-    pthread_mutex_t mutex; /* guards content; held only briefly */
+    pthread_mutex_t mutex; /* guards `content`; held only briefly */
     struct password_file content;
-    /* Held by the thread that reads the file; taken before mutex. */
+    /* A mutex that a thread holds while it reads the file. It is locked before
+     * `mutex`, and guards the two members below. */
     pthread_mutex_t reading;
-    struct stat judged; /* guarded by reading: the file at the last look */
-    /* Guarded by reading: limits log lines about a missing file. */
+    struct stat judged; /* the file when it was last looked at */
+    /* Limits log lines about a file that is missing or cannot be read. */
     struct log_limit faults;
 };
 
@@ -47,7 +48,7 @@ static void content_fini(struct password_file *content)
     free(content->users);
 }
 
-/* Reads the users into a table of exactly their number. */
+/* Reads the users into a table that is exactly large enough. */
 static int read_users(struct password_file *content,
                       struct htpasswd_fault *fault_out)
 {
@@ -70,8 +71,8 @@ static int read_users(struct password_file *content,
     return 0;
 }
 
-/* Reads the file. If another program is just writing it, only a part may be
- * read; the file then changes once more, and is read again. */
+/* Reads the file. A program that is writing the file at this time may have
+ * written only a part; its next write changes the file, which is read again. */
 static int content_read(struct password_file *content, const char *path,
                         struct htpasswd_fault *fault_out)
 {
@@ -138,12 +139,12 @@ static void refresh(struct htpasswd *htpasswd)
     int err = stat(htpasswd->path, &now) == -1 ? -errno : 0;
 
     if (is_same_file(&now, &htpasswd->judged))
-        return; /* unchanged, even if missing or faulty */
+        return; /* as at the last look: good, faulty or missing */
     htpasswd->judged = now;
     if (err == 0)
         err = content_read(&content, htpasswd->path, &fault);
     if (err == 0) {
-        /* The file may have been replaced since stat(2). */
+        /* This is what was read; stat(2) may have seen an older file. */
         htpasswd->judged = content.file.seen;
         take_over(htpasswd, &content);
         log_notice("passwords '%s': read anew", htpasswd->path);
@@ -155,7 +156,7 @@ static void refresh(struct htpasswd *htpasswd)
                   htpasswd->path, fault.line, fault.text);
     } else {
         if (htpasswd->judged.st_ino != 0)
-            htpasswd->judged.st_size = -1; /* it exists: forces another try */
+            htpasswd->judged.st_size = -1; /* so that it is read again */
         if (log_limit_allows(&htpasswd->faults, now_read_ns() / NS_PER_MS,
                              COMPLAIN_MS, &silent))
             log_error("passwords '%s': %s; the old ones stay", htpasswd->path,
@@ -172,15 +173,15 @@ void htpasswd_refresh(struct htpasswd *htpasswd)
 
 /* --- Checking ------------------------------------------------------------- */
 
-/* A hash that no password has: its second half is not a possible hash. */
+/* A bcrypt hash that no password has: no password is hashed to 31 dots. */
 static const char nobody[] = "$2y$10$......................"
                              "...............................";
 
 _Static_assert(sizeof(nobody) - 1 == 60, "bcrypt's length");
 
-/* Finds the hash for checking user, and returns whether user exists. An unknown
- * user gets another user's hash, always the same one. So the check takes as
- * long as for a known user, and each kind of hash is used equally often. */
+/* Finds the hash to check a password with, and returns whether `user` exists.
+ * An unknown user gets the hash of a known user, always the same one, so that
+ * the check takes as long as for a known user. */
 static bool find_hash(struct htpasswd *htpasswd, struct bytes user,
                       char hash_out[HTPASSWD_HASH_BYTES_MAX + 1])
 {
@@ -222,7 +223,7 @@ bool htpasswd_check(struct htpasswd *htpasswd, struct bytes user,
 {
     char hash[HTPASSWD_HASH_BYTES_MAX + 1];
     char phrase[HTPASSWD_PASSWORD_BYTES_MAX + 1];
-    struct crypt_data data; /* 32 KiB; crypt_rn(3) wipes all but output */
+    struct crypt_data data; /* 32 KiB; crypt_rn(3) wipes all but data.output */
     const char *made;
     bool is_user, is_right;
 

@@ -3,7 +3,7 @@
 #include "auth/htpasswd_priv.h"
 
 enum {
-    BCRYPT_BYTES = 60, /* "$2y$10$", salt of 22, hash of 31 characters */
+    BCRYPT_BYTES = 60, /* "$2y$10$" 7, salt 22, hash 31 */
     SHA256_BYTES = 43,
     SHA512_BYTES = 86,
     SALT_BYTES_MAX = 16,
@@ -21,7 +21,7 @@ static struct bytes behind(struct bytes text, size_t len)
     return (struct bytes){text.data + len, text.len - len};
 }
 
-/* Whether text has only the 64 characters with which crypt(3) writes hashes. */
+/* Whether all characters of `text` are among the 64 of crypt(3)'s hashes. */
 static bool is_coded(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -51,8 +51,8 @@ static const char *judge_bcrypt(struct bytes hash)
     return NULL;
 }
 
-/* Removes "rounds=N$" from the front of *rest, if present. Returns what is
- * wrong; NULL if nothing is. */
+/* Removes "rounds=N$" from the front of *rest, if it is there. Returns what is
+ * wrong with it; NULL if nothing is. */
 static const char *judge_rounds(struct bytes *rest)
 {
     const struct bytes prefix = BYTES("rounds=");

@@ -11,19 +11,20 @@
 /* "$6$rounds=1000000$", 16 characters of salt, "$", 86 characters of hash. */
 enum { HTPASSWD_HASH_BYTES_MAX = 123 };
 
-/* A user of the file; name and hash point into the file's text. */
+/* A user in the file. Both members point into the file's text. */
 struct htpasswd_user {
     struct bytes name;
     struct bytes hash;
     unsigned line;
 };
 
-/* Parses text into users, which has room for HTPASSWD_USERS_MAX, and sorts them
- * by name. Returns how many there are; or -1 with the reason in *fault_out. */
+/* Parses `text` into the array `users`, which has room for HTPASSWD_USERS_MAX,
+ * and sorts it by name. Returns the number of users; or -1 with the reason in
+ * *fault_out. */
 MUST_USE int htpasswd_parse(struct bytes text, struct htpasswd_user *users,
                             struct htpasswd_fault *fault_out);
 
-/* Compares names; also for bsearch(3). */
+/* Compares two users by name, for qsort(3) and bsearch(3). */
 int htpasswd_compare_users(const void *a, const void *b);
 
 #endif

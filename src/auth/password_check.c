@@ -25,7 +25,7 @@ enum {
 
 struct password_check {
     struct siphash_key secret; /* key of digests */
-    pthread_mutex_t mutex;     /* guards all below except threads */
+    pthread_mutex_t mutex;     /* guards all below except `threads` */
     pthread_cond_t changed;
     bool is_stopping;
     struct list free;
@@ -73,9 +73,9 @@ static struct password_job *take_job(struct password_check *check,
     return job;
 }
 
-/* Drops a question to make room for one of asker. The note is sent under the
- * mutex, so that the client still exists. Returns false if no question may be
- * dropped. */
+/* Drops another asker's question to make room for one of `asker`. Returns false
+ * if no question may be dropped. The other client gets its note while the mutex
+ * is held, since the client exists at least until then. */
 static bool make_room(struct password_check *check, uint64_t asker)
 {
     struct password_job *job = password_order_find_victim(&check->order, asker);
@@ -89,8 +89,8 @@ static bool make_room(struct password_check *check, uint64_t asker)
     return true;
 }
 
-/* Returns how many free jobs are reserved for refreshes. Jobs that refreshes
- * already have are subtracted. */
+/* Returns how many free jobs must be left for refreshes: REFRESH_JOBS, less the
+ * jobs that refreshes have already. */
 static unsigned count_kept(const struct password_check *check)
 {
     unsigned looks = password_order_load(&check->order, NO_ASKER).own;
@@ -98,8 +98,8 @@ static unsigned count_kept(const struct password_check *check)
     return looks < REFRESH_JOBS ? REFRESH_JOBS - looks : 0;
 }
 
-/* Takes a job for a question: a free one, after dropping another question if
- * free jobs are short. Returns NULL if asker may not have a job. */
+/* Takes a free job for a question, after dropping another question if free jobs
+ * are short. Returns NULL if `asker` may not have a job. */
 static struct password_job *take_question(struct password_check *check,
                                           uint64_t asker)
 {
@@ -120,8 +120,8 @@ static void put_job(struct password_check *check, struct password_job *job)
     pthread_cond_signal(&check->changed);
 }
 
-/* Finishes the job, and all queued jobs with the same question: moves them to
- * the list `done`, and sets their verdict. */
+/* Sets the verdict of the job, and of all queued jobs with the same question.
+ * Moves all these jobs to the list `done`. */
 static void finish_job(struct password_check *check, struct password_job *job,
                        bool is_right, struct list *done)
 {
@@ -148,8 +148,8 @@ static void finish_job(struct password_check *check, struct password_job *job,
 
 /* --- The threads ---------------------------------------------------------- */
 
-/* Sends each client its note. The job is not touched afterwards, since a client
- * that got its note may free the job at once. */
+/* Sends the note of each job to its client. A job is not touched after its note
+ * was sent, since the client may free the job at once. */
 static void send_notes(struct list *done)
 {
     while (!list_is_empty(done)) {

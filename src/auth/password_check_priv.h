@@ -8,10 +8,10 @@
  *    |                                   |                           |
  *    +----- give <----- client <----- note <-------------------------+
  *
- * Thread: any thread may call each function. A job's fields belong to the
- *         client that has taken the job, except list_node and state, which the
- *         mutex of password_check guards, and fields whose comment says
- *         otherwise. While the job is RUNNING, a thread reads its other fields.
+ * Thread: any thread may call each function. The mutex of password_check guards
+ *         the fields list_node and state of a job. The job's other fields are
+ *         used by the client that has taken it, unless their comment says
+ *         otherwise; while the job is RUNNING, a thread reads them, too.
  */
 #ifndef AUTH_PASSWORD_CHECK_PRIV_H
 #define AUTH_PASSWORD_CHECK_PRIV_H
@@ -35,7 +35,7 @@ struct password_job {
     struct mailbox_note note; /* first; sent when DONE or GIVEN_UP */
     struct list list_node;    /* linked into free, queued or running jobs */
     enum password_job_state state;
-    uint64_t asker; /* address_key; set when taken */
+    uint64_t asker; /* the client's address_key; set when taken */
     /* Used by password_order, from QUEUED on. */
     uint64_t turn;     /* its network's turn among all networks */
     uint64_t own_turn; /* its address's turn in the network */
@@ -43,7 +43,7 @@ struct password_job {
     enum password_verdict verdict;
     /* Used by the client. */
     struct mailbox *mailbox;
-    struct htpasswd *htpasswd; /* a reference */
+    struct htpasswd *htpasswd; /* a counted reference */
     struct siphash digest;     /* identifies the question */
     struct list client_link;
     struct list waits;
@@ -60,9 +60,9 @@ struct password_job {
 const struct siphash_key *password_check_secret(const struct password_check
                                                     *check);
 
-/* Takes a free job, or the job of another asker's question, which is dropped.
- * Returns NULL if there is none for this asker, or if the threads were
- * stopped. */
+/* Takes a free job for a question of `asker`; another asker's question may be
+ * dropped for it. Returns NULL if there is no job for this asker, or if the
+ * threads were stopped. */
 struct password_job *password_check_take(struct password_check *check,
                                          uint64_t asker);
 
@@ -75,13 +75,13 @@ void password_check_put(struct password_check *check, struct password_job *job);
 MUST_USE bool password_check_cancel(struct password_check *check,
                                     struct password_job *job);
 
-/* Wipes and frees a job that is TAKEN, DONE or GIVEN_UP, or a refresh. */
+/* Wipes and frees a job. It was never queued, or its note has arrived, or it
+ * was a refresh that has been run. */
 void password_check_give(struct password_check *check,
                          struct password_job *job);
 
-/* Makes a thread call htpasswd_refresh() before it checks any password. Does
- * nothing if too many refreshes wait already; the file will become due
- * again. */
+/* Makes a thread call htpasswd_refresh() before it checks another password.
+ * Does nothing if no job is free; the file will become due again. */
 void password_check_refresh(struct password_check *check,
                             struct htpasswd *htpasswd);
 

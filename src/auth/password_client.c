@@ -11,12 +11,12 @@
 struct password_client {
     struct password_check *check;
     struct mailbox *mailbox;
-    struct list asked; /* jobs under way */
+    struct list asked; /* jobs whose notes have not arrived yet */
     struct password_cache cache;
 };
 
-/* Returns a digest that identifies the question without revealing it. The
- * generation identifies the file and its content. */
+/* Returns a digest that identifies the question without revealing it. It covers
+ * the password file by its generation, which changes with the content. */
 static struct siphash make_digest(const struct password_client *client,
                                   const struct password_question *question)
 {
@@ -60,7 +60,7 @@ static void join(struct password_job *job, struct password_wait *wait)
 }
 
 /* Passes the verdict to all waits of the job. Each wait leaves the list before
- * its callback is called, since the callback may do anything. */
+ * its callback is called, since the callback may free it, or cancel others. */
 static void on_answer(struct mailbox_note *note)
 {
     struct password_job *job = OWNER_OF(note, struct password_job, note);
@@ -110,7 +110,7 @@ enum password_verdict password_client_ask(
         password_check_refresh(client->check, question->htpasswd);
     if (question->user.len > HTPASSWD_NAME_BYTES_MAX ||
         question->password.len > HTPASSWD_PASSWORD_BYTES_MAX)
-        return PASSWORD_WRONG; /* longer than any in a file */
+        return PASSWORD_WRONG; /* no user has such a name or password */
     digest = make_digest(client, question);
     if (password_cache_has(&client->cache, digest, question->now_ms))
         return PASSWORD_RIGHT;
@@ -139,11 +139,11 @@ void password_client_cancel(struct password_client *client,
     list_drop(&wait->list_node);
     if (!list_is_empty(&job->waits) || list_is_empty(&job->client_link))
         return;
-    /* The job leaves client->asked first, since password_check_cancel() may
-     * free it, and another client may take it. */
+    /* The job leaves client->asked before password_check_cancel() frees it,
+     * since another client may take a free job at once. */
     list_drop(&job->client_link);
     if (!password_check_cancel(client->check, job))
-        list_put_last(&client->asked, &job->client_link); /* being checked */
+        list_put_last(&client->asked, &job->client_link); /* not free yet */
 }
 
 int password_client_create(struct password_client **client_out,
@@ -165,8 +165,8 @@ void password_client_destroy(struct password_client *client)
 {
     if (!client)
         return;
-    /* Jobs still in the list were answered, but their notes have not arrived;
-     * password_check owns them. */
+    /* Nobody waits for the jobs that are still in the list. Their notes never
+     * arrived, and password_check frees them. */
     for (struct list *at = client->asked.next; at != &client->asked;
          at = at->next)
         assert(list_is_empty(&OWNER_OF(at, struct password_job, client_link)

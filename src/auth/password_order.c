@@ -37,9 +37,9 @@ static void lift(uint64_t *turn, uint64_t least)
         *turn = least;
 }
 
-/* Gives a new job its turns: one behind its network's last job, and one behind
- * its address's last job. If the address has no job yet, its turn is the lowest
- * of the other addresses of the network. */
+/* Gives a new job its two turns. job->turn comes next after its network's last
+ * job; job->own_turn next after its address's last job. If the address has no
+ * job yet, job->own_turn is the lowest in the network. */
 static void give_turns(const struct password_order *order,
                        struct password_job *job)
 {
@@ -85,9 +85,9 @@ static bool is_running(struct password_order *order, struct siphash digest)
     return false;
 }
 
-/* Finds the queued job with the lowest turn, the first of several. If `of` is
- * given, only jobs of the same network count, by their turns inside the
- * network; NULL: all jobs. */
+/* Finds the queued job to start next. If `of` is NULL, that is the job with the
+ * lowest `turn`; otherwise the one with the lowest `own_turn` in the network of
+ * `of`. Jobs with equal turns start in the order in which they were queued. */
 static struct password_job *find_next(struct password_order *order,
                                       const struct password_job *of)
 {
@@ -132,7 +132,7 @@ struct password_job *password_order_start(struct password_order *order)
 
 /* --- Room ---------------------------------------------------------------- */
 
-/* Returns the set of failed networks that the network's hash selects. */
+/* Returns the set of order->failed in which the network is looked for. */
 static uint64_t *find_set(struct password_order *order, uint64_t network)
 {
     return order->failed[address_key_hash(network, &order->secret) %
@@ -169,12 +169,12 @@ void password_order_note(struct password_order *order, uint64_t asker,
     if (is_right)
         return;
     if (way == PASSWORD_FAILED_WAYS)
-        way--; /* drops the oldest */
+        way--; /* the oldest network is forgotten */
     memmove(set + 1, set, way * sizeof(*set));
     set[0] = network;
 }
 
-/* Returns a random number below count. */
+/* Returns a random number below `count`. */
 static uint64_t draw(struct password_order *order, uint64_t count)
 {
     uint64_t number = ++order->draws;
@@ -185,7 +185,8 @@ static uint64_t draw(struct password_order *order, uint64_t count)
     return hash.words[0] % count;
 }
 
-/* Returns more than 0 if a is busier than b, 0 if they are equal. */
+/* Returns more than 0 if asker `a` is busier than asker `b`, 0 if both are
+ * equally busy, less than 0 otherwise. */
 static int compare(struct password_load a, struct password_load b)
 {
     if (a.network != b.network)
@@ -193,9 +194,8 @@ static int compare(struct password_load a, struct password_load b)
     return (a.own > b.own) - (a.own < b.own);
 }
 
-/* Compares the load of the job's asker with the load that the other asker would
- * have after one more question. Returns more than 0 if the job's asker is
- * busier. */
+/* Compares the load of the job's asker with the load that `asker` would have
+ * after one more question. Returns more than 0 if the job's asker is busier. */
 static int compare_after(struct password_load of_job,
                          const struct password_job *job,
                          struct password_load other, uint64_t asker)
@@ -227,7 +227,7 @@ struct password_job *password_order_find_victim(struct password_order *order,
             continue;
         order_of_both = compare_after(load, job, own, asker);
         if (order_of_both > 0 && compare(load, most) >= 0) {
-            busiest = job; /* the last question of that asker */
+            busiest = job; /* ends as the last question of that asker */
             most = load;
         }
         if (order_of_both != 0 || (!is_bad && (is_drawn_bad || !may_be_good)))

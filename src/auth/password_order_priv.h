@@ -3,8 +3,8 @@
  * dropped when there is no room for all.
  *
  * Networks take turns, and so do the addresses inside a network. A job's turn
- * is one more than that of its network's last job, but not before the turn that
- * the threads have reached. So a newcomer waits for one question of each other
+ * is a number, one more than that of its network's last job, and at least that
+ * of the job started last. So a newcomer waits for one question of each other
  * network, however many questions these have queued.
  *
  *   put    A A A A  B B  C        turns of A: 1 2 3 4, of B: 1 2, of C: 1
@@ -33,8 +33,8 @@ struct password_order {
     struct list running;
     uint64_t turn;  /* turn of the job started last */
     uint64_t draws; /* random numbers drawn so far */
-    /* Networks whose last password was wrong, the latest first, in the set that
-     * the network's hash selects; 0: free. */
+    /* Networks whose last password was wrong; 0: free. A network's hash selects
+     * its set, and each set begins with the latest network. */
     uint64_t failed[PASSWORD_FAILED_SETS][PASSWORD_FAILED_WAYS];
 };
 
@@ -45,7 +45,7 @@ static inline bool password_job_is_question(const struct password_job *job)
     return job->mailbox != NULL;
 }
 
-/* How many jobs an asker has. */
+/* How many jobs wait or run for an asker. */
 struct password_load {
     unsigned network; /* its network's jobs, including its own */
     unsigned own;
@@ -57,16 +57,16 @@ struct password_load password_order_load(const struct password_order *order,
 /* Queues the job; refreshes of files precede all questions. */
 void password_order_put(struct password_order *order, struct password_job *job);
 
-/* Starts the next job, and returns it. Skips questions that equal one being
- * checked. Returns NULL if there is no job to start. */
+/* Starts the next job, and returns it; NULL if there is no job to start. Skips
+ * a question while an equal one is being checked. */
 struct password_job *password_order_start(struct password_order *order);
 
 /* Remembers whether the asker's password was right. */
 void password_order_note(struct password_order *order, uint64_t asker,
                          bool is_right);
 
-/* Returns the question to drop for a new one of asker; NULL if asker may not
- * displace any. */
+/* Returns the question to drop for a new question of `asker`; NULL if `asker`
+ * may not displace any. */
 struct password_job *password_order_find_victim(struct password_order *order,
                                                 uint64_t asker);
 
