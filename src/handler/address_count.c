@@ -37,8 +37,8 @@ static uint32_t choose_chain(const struct address_count *count, uint64_t key)
     return (uint32_t)address_key_hash(key, &count->secret) & count->chain_mask;
 }
 
-/* Returns the link that leads to key's entry in its chain. If key has no entry,
- * returns the chain's last link, which is 0. */
+/* Returns the link that leads to the key's entry in its chain. If the key has
+ * no entry, returns the chain's last link, which is 0. */
 static uint32_t *find_link(struct address_count *count, uint32_t chain,
                            uint64_t key)
 {

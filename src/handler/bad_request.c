@@ -12,7 +12,7 @@ static unsigned more(unsigned a, unsigned b)
 }
 
 /* Returns the weight, in thousandths, of a type. Returns 0 for a type that the
- * client does not name itself. */
+ * client does not name, or names only by a wildcard. */
 static unsigned weight_of(struct accepted accepted)
 {
     return accepted.precision == ACCEPT_ITSELF ? accepted.weight : 0;

@@ -15,7 +15,7 @@ static bool is_host_byte(char c)
            c == '_';
 }
 
-/* Whether text is empty, or is ":" and a port up to 65535 that is not the
+/* Whether `text` is empty, or is ":" and a port up to 65535 that is not the
  * scheme's default. */
 static bool is_port(struct bytes text, bool is_https)
 {
@@ -34,8 +34,8 @@ static bool is_port(struct bytes text, bool is_https)
     return port <= 65535 && port != (is_https ? 443 : 80);
 }
 
-/* Returns the length of the host at the begin of text, which is a name, or an
- * IPv6 address in brackets. */
+/* Returns the length of the host with which `text` begins: a name, or an IPv6
+ * address in brackets. */
 static size_t host_len(struct bytes text)
 {
     size_t len = 0;
@@ -52,8 +52,8 @@ static size_t host_len(struct bytes text)
     return len;
 }
 
-/* Takes "https://" or "http://" off text, and returns the length of what it
- * took. Returns 0 if text begins with neither. */
+/* Takes "https://" or "http://" off `text`, and returns the length taken.
+ * Returns 0 if `text` begins with neither. */
 static size_t take_scheme(struct bytes *text, bool *is_https_out)
 {
     static const struct bytes https = {"https://", 8};
@@ -193,7 +193,7 @@ const char *cors_finish(struct cors *cors)
 
 /* --- Judging ------------------------------------------------------------- */
 
-/* Whether host may stand in the place of an allowed name's '*'. */
+/* Whether a host may stand in the place of an allowed name's '*'. */
 static bool is_below(struct bytes host)
 {
     if (host.len == 0 || *host.data == '.')

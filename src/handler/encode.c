@@ -21,8 +21,8 @@ static bool is_digest(struct bytes name)
 }
 
 /* Whether the answer must be sent as it is: it is coded already, has a digest
- * of its bytes, or forbids changes. A digest in the trailer of a coded answer
- * would be lost. */
+ * of its bytes, or forbids changes. A digest in the trailer counts, too: it
+ * would be lost if the answer were coded. */
 static bool is_fixed(const struct response *response)
 {
     struct bytes head = buf_bytes(&response->head);

@@ -14,18 +14,18 @@ struct coded_source; /* opaque */
 enum { ENCODE_DIGESTS = 4 };
 extern const struct bytes encode_digests[ENCODE_DIGESTS];
 
-/* Makes a stream, without a source below it yet. Returns NULL if all streams
- * are taken, or when there is no memory. */
+/* Makes a stream, without a source below it yet. Returns NULL if too many
+ * streams are open, or when there is no memory. */
 MUST_USE struct coded_source *coded_source_create(struct encoder *encoder,
                                                   struct exchange *exchange,
                                                   enum coding coding);
 
-/* Begins a source that compresses inner's bytes, and owns inner from then
- * on. */
+/* Begins a source that compresses the bytes of `inner`, and owns `inner` from
+ * then on. */
 struct source *coded_source_begin(struct coded_source *coded,
                                   struct source *inner);
 
-/* Begins a source that compresses body, which stays in memory until the
+/* Begins a source that compresses `body`, which stays in memory until the
  * response was sent. */
 struct source *coded_source_begin_with(struct coded_source *coded,
                                        struct bytes body);

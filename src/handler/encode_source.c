@@ -5,11 +5,11 @@
 #include "handler/encode_priv.h"
 #include "http/head_edit.h"
 
-enum { OUT_BYTES = 16384, IN_BYTES = 16384 /* bytes asked of inner at once */ };
+enum { OUT_BYTES = 16384, IN_BYTES = 16384 /* bytes pulled at once */ };
 
 /*
- * Bytes lie in three places: in `in`, a piece of inner that is not taken yet;
- * in the compressor; in `out`, until they are handed out.
+ * Bytes lie in three places: in `in`, as a piece of `inner` that is not
+ * compressed yet; in the compressor; in `out`, until they are handed out.
  */
 struct coded_source {
     /* Must be the first member, since it is cast to struct coded_source. */
@@ -18,12 +18,12 @@ struct coded_source {
     struct exchange *exchange; /* woken when a turn begins */
     struct source *inner;      /* NULL: the whole body lies in `in` */
     struct codec_stream *codec;
-    unsigned cost;       /* bytes that an input byte takes of a turn's bytes */
-    struct list stalled; /* linked into the encoder while it waits for a turn */
+    unsigned cost;       /* bytes of a turn that one byte of input uses up */
+    struct list stalled; /* linked into the encoder while the source waits */
     struct bytes in;
     char *read; /* memory for pieces from files; NULL before the first one */
     struct bytes trailer;
-    enum piece_state state; /* inner's state behind the bytes in `in` */
+    enum piece_state state; /* state of `inner` behind the bytes in `in` */
     bool has_ended;         /* the compressor has put out everything */
     char out[OUT_BYTES];
 };
@@ -102,8 +102,8 @@ static bool has_digest(struct bytes trailer)
     return false;
 }
 
-/* Pulls a piece of inner. Returns false if inner has failed, or if its piece
- * cannot be read. */
+/* Pulls a piece of `inner`. Returns false if `inner` has failed, or if its
+ * piece cannot be read. */
 static bool pull_inner(struct coded_source *coded)
 {
     struct piece piece = coded->inner->next(coded->inner, IN_BYTES);
@@ -158,7 +158,7 @@ static bool compress(struct coded_source *coded, struct codec_step *step)
     return true;
 }
 
-/* Whether inner must be pulled before more bytes can come out. */
+/* Whether `inner` must be pulled before more bytes can come out. */
 static bool is_hungry(const struct coded_source *coded,
                       const struct codec_step *step)
 {
@@ -181,9 +181,9 @@ static struct piece piece_of(const struct coded_source *coded,
     return piece;
 }
 
-/* Continues until out is full, inner has nothing, or the turn's bytes are used
- * up. An inner source that makes few bytes at a time is pulled several times
- * for one piece. */
+/* Continues until `out` is full, `inner` has nothing, or the turn's bytes are
+ * used up. An inner source that makes few bytes at a time is pulled several
+ * times for one piece. */
 static struct piece next(struct source *source, uint64_t at_most)
 {
     struct coded_source *coded = (struct coded_source *)source;
@@ -192,7 +192,7 @@ static struct piece next(struct source *source, uint64_t at_most)
     struct piece piece;
 
     if (coded->state == PIECE_LATER && coded->in.len == 0)
-        coded->state = PIECE_MORE; /* inner has woken the exchange since then */
+        coded->state = PIECE_MORE; /* `inner` has woken the exchange since */
     do {
         if (is_hungry(coded, &step) && !pull_inner(coded))
             return (struct piece){.state = PIECE_FAILED};

@@ -5,7 +5,7 @@
 /* --- Reading ------------------------------------------------------------- */
 
 /* Returns the field that has the number of the page for a status ("404") or a
- * class ("5xx"). Returns NULL if word is neither. */
+ * class ("5xx"). Returns NULL if `word` is neither. */
 static uint8_t *find_number(struct error_pages *pages, struct bytes word)
 {
     unsigned class;
@@ -88,7 +88,7 @@ static void release(void *entry)
 }
 
 /* Makes the file the response's body. The response takes over the reference to
- * entry. */
+ * `entry`. */
 static void put_body(struct response *response, struct file_entry *entry)
 {
     if (entry->is_snapshot)

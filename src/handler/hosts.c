@@ -4,7 +4,7 @@
 
 /* --- The table ------------------------------------------------------------ */
 
-/* Returns the position of the first item that does not sort before name. */
+/* Returns the position of the first item that does not sort before `name`. */
 static size_t place_of(const struct hosts *hosts, struct bytes name)
 {
     size_t low = 0;
@@ -50,7 +50,7 @@ static void *find_exactly(const struct hosts *hosts, struct bytes name)
 }
 
 /* Returns the short form of an IPv6 address in brackets. Returns an empty text
- * if host is no such address. */
+ * if `host` is no such address. */
 static struct bytes shorten(struct bytes host, char to[HOSTS_NAME_BYTES_MAX])
 {
     char text[INET6_ADDRSTRLEN];
@@ -72,7 +72,7 @@ static struct bytes shorten(struct bytes host, char to[HOSTS_NAME_BYTES_MAX])
 }
 
 /* Returns the host in lower case, without port and final dot. Returns an empty
- * text if host is no name. */
+ * text if `host` is no name. */
 static struct bytes normalise(struct bytes host, char to[HOSTS_NAME_BYTES_MAX])
 {
     const char *end = memchr(host.data, ']', host.len);
@@ -102,7 +102,8 @@ void *hosts_find(const struct hosts *hosts, struct bytes host)
     if (hosts->count == 0 || host.len == 0)
         return NULL;
     name = normalise(host, text);
-    /* Names of wildcards begin with a dot in the table; hosts never do. */
+    /* In the table, a wildcard's name begins with a dot. No host begins with
+     * one. */
     if (name.len == 0 || name.data[0] == '.')
         return NULL;
     site = find_exactly(hosts, name);

@@ -279,7 +279,7 @@ static void drop_entries(struct listing *listing)
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* Writes the intro. Like write_entries(), appends at most room bytes, and
+/* Writes the intro. Like write_entries(), appends at most `room` bytes, and
  * returns whether all was written. */
 static bool write_intro(struct listing *listing, struct buf *out, size_t room)
 {

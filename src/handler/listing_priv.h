@@ -10,8 +10,9 @@
 #include "base/buf.h"
 #include "handler/listing.h"
 
-/* Most bytes of an entry's name, and most bytes behind all entries. So the
- * writer never appends more than BODY_PIECE_BYTES at a time. */
+/* The most bytes of an entry's name, and of the text behind all entries. With
+ * these limits, the writer never appends more than BODY_PIECE_BYTES at a
+ * time. */
 enum { LISTING_NAME_BYTES_MAX = 1024, LISTING_OUTRO_BYTES_MAX = 4096 };
 
 /* Returns the most bytes of an entry: for each byte of its name at most 3 bytes
@@ -35,11 +36,11 @@ struct listing_entry {
 void listing_put_intro(struct buf *out, enum listing_format format,
                        struct bytes path);
 
-/* Puts an entry. index is the number of entries put before. */
+/* Puts an entry. `index` is the number of entries put before. */
 void listing_put_entry(struct buf *out, enum listing_format format,
                        const struct listing_entry *entry, uint64_t index);
 
-/* Puts the text behind count entries. */
+/* Puts the text behind all entries, `count` in number. */
 void listing_put_outro(struct buf *out, enum listing_format format,
                        uint64_t count);
 

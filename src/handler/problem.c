@@ -2,8 +2,8 @@
 
 #include "http/status.h"
 
-/* Detail and texts, with each byte as "\u00XX", and the text around them have
- * this room. */
+/* Room for the detail and the texts, with each byte written as "\u00XX", and
+ * for the text around them. */
 enum {
     BODY_BYTES_MAX = 6 * (PROBLEM_DETAIL_BYTES_MAX +
                           PROBLEM_MEMBERS_MAX * PROBLEM_TEXT_BYTES_MAX) +

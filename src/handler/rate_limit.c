@@ -16,13 +16,13 @@ enum {
 
 /*
  * A bucket is one number: the time when the bucket will be full again. The
- * bucket has burst tokens minus the tokens that are still to come:
+ * bucket has `burst` tokens minus the tokens that are still to come:
  *
  *   now            full_at        now + burst * token
  *    |--------------->|------------------->|
  *     tokens taken       tokens left
  *
- * Time is in units of 1/count ms, so that a token takes exactly period_ms
+ * Time is in units of 1/`count` ms, so that a token takes exactly period_ms
  * units. A number has room for 2^43 ms, 278 years, of 2^20 units each.
  */
 struct token_bucket {
@@ -83,7 +83,7 @@ bool rate_parse(struct rate *rate, struct bytes text)
 
 /* --- Buckets -------------------------------------------------------------- */
 
-/* Finds the bucket of key. If key has none, it gets the fullest bucket of the
+/* Finds the bucket of a key. A key that has none gets the fullest bucket of the
  * set. */
 static struct token_bucket *find_bucket(struct set *set, uint64_t key)
 {

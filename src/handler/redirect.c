@@ -73,7 +73,7 @@ static const char *check_authority(struct bytes rest)
         if (*at != '$')
             continue;
         switch (redirect_variable_read(bytes_between(at + 1, end), &len)) {
-        case VARIABLE_PATH: /* a path begins with a slash */
+        case VARIABLE_PATH: /* its slash ends the authority */
             return at > authority.data ? NULL : "names no host in its target";
         case VARIABLE_HOST:
             at += len;

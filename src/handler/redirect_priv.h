@@ -30,7 +30,7 @@ enum redirect_variable {
 enum redirect_variable redirect_variable_read(struct bytes text,
                                               size_t *len_out);
 
-/* Takes the text before the first byte that is in set, or all of the text. */
+/* Takes the text before the first byte that is in `set`, or all of the text. */
 struct bytes redirect_take_before(struct bytes *text, const char *set);
 
 /* Whether a target begins with a scheme. */

@@ -24,8 +24,8 @@ enum redirect_variable redirect_variable_read(struct bytes text,
     return VARIABLE_NONE;
 }
 
-/* Puts text percent-encoded for a path or a query. Text is encoded in short
- * pieces, so that out needs room only for the result. */
+/* Puts `text` percent-encoded for a path or a query. It is encoded in short
+ * pieces, so that `out` needs room only for the result. */
 static void put_encoded(struct buf *out, struct bytes text, bool in_path)
 {
     while (text.len > 0 && !out->failed) {
@@ -59,7 +59,7 @@ static void put_variable(struct buf *out, enum redirect_variable variable,
     }
 }
 
-/* Puts text, which was checked, and replaces its variables. */
+/* Puts `text`, which was checked, and replaces its variables. */
 static void expand(struct buf *out, struct bytes text,
                    const struct redirect_filling *filling, bool in_path)
 {
@@ -142,7 +142,7 @@ void redirect_put_target(struct buf *out, const struct redirect_rule *rule,
         put_local_path(out, path, filling);
     expand(out, own_query, filling, false);
     if (rule->says_query && out->len > 0 && out->data[out->len - 1] == '?')
-        out->len--; /* the request has no query */
+        out->len--; /* no query follows the '?' */
     if (filling->query.len > 0 && !rule->says_query) {
         if (own_query.len == 0)
             buf_put_literal(out, "?");

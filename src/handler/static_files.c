@@ -30,7 +30,7 @@ static void release_entry(void *entry)
     file_entry_release(entry);
 }
 
-/* Makes entry the response's origin. The origin takes over the caller's
+/* Makes `entry` the response's origin. The origin takes over the caller's
  * reference, until the response was sent. */
 static void set_origin(struct response *response, struct file_entry *entry)
 {
@@ -124,8 +124,8 @@ static void send_whole(const struct static_files *files,
     set_origin(response, entry);
 }
 
-/* Answers 304 to a client that names a coded form of this version. entry is the
- * plain form. Returns false if the client names no such form. */
+/* Answers 304 to a client that names a coded form of this version. `entry` is
+ * the plain form. Returns false if the client names no such form. */
 static bool answer_named(struct static_files *files, struct exchange *exchange,
                          const struct file_entry *entry)
 {
@@ -157,7 +157,7 @@ static bool answer_named(struct static_files *files, struct exchange *exchange,
     return true;
 }
 
-/* Answers with a file. Takes over the reference to entry. */
+/* Answers with a file. Takes over the reference to `entry`. */
 static void answer_file(struct static_files *files, struct exchange *exchange,
                         struct file_entry *entry)
 {
@@ -246,7 +246,7 @@ static void answer_directory(struct static_files *files,
 
 /* --- Which entry --------------------------------------------------------- */
 
-/* Answers for an entry that is no file. Takes over the reference to entry. */
+/* Answers for an entry that is no file. Takes over the reference to `entry`. */
 static void answer_other(struct static_files *files, struct exchange *exchange,
                          struct bytes name, struct file_entry *entry)
 {
@@ -270,7 +270,7 @@ static void answer_other(struct static_files *files, struct exchange *exchange,
 }
 
 /* Answers with the entry of `name`, which was found for the path `asked`. Takes
- * over the reference to entry. */
+ * over the reference to `entry`. */
 static void answer_entry(struct static_files *files, struct exchange *exchange,
                          struct bytes asked, struct bytes name,
                          struct file_entry *entry)

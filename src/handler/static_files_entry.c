@@ -12,7 +12,7 @@ static bool is_intact(const struct file_entry *entry)
            file_entry_is_intact(entry);
 }
 
-/* Replaces an entry that is not intact. Takes over the reference to entry. */
+/* Replaces an entry that is not intact. Takes over the reference to `entry`. */
 static struct file_entry *renew(struct static_files *files, struct bytes name,
                                 struct file_entry *entry)
 {
@@ -66,8 +66,8 @@ struct file_entry *static_files_acquire(struct static_files *files,
 /* The longest path: an index has up to 255 bytes, a suffix has fewer. */
 enum { OWN_PATH_MAX = HTTP1_LINE_BYTES_MAX + TRY_FILES_TEXT_MAX + 300 };
 
-/* Returns the path in the site of `name`, a name below the root that was found
- * for the path `asked`. */
+/* Returns the path that `name` has in its site. `name` is below the root, and
+ * was found for the path `asked`. */
 static struct bytes own_path(const struct static_files *files,
                              const struct exchange *exchange,
                              struct bytes asked, struct bytes name,
@@ -113,8 +113,8 @@ static bool is_free(const struct static_files *files,
                                                       name, coding, storage));
 }
 
-/* Returns the sibling that the client likes best, of those that it may have, or
- * NULL if there is none. */
+/* Returns the sibling that the client likes best, or NULL if there is none.
+ * Siblings that the client may not have do not count. */
 static struct file_entry *find_sibling(struct static_files *files,
                                        const struct exchange *exchange,
                                        struct bytes asked, struct bytes name,
@@ -157,10 +157,11 @@ static bool has_plain(const struct request *request,
     return false;
 }
 
-/* Returns the variant that the client likes best, and of equally liked ones the
- * smallest; NULL if there is none. If the variant that is first in the order is
- * missing, it is requested. It is counted as used even if another is sent,
- * since it may turn out smaller. Meanwhile the best that exists is sent. */
+/* Returns the variant that the client likes best, and of several liked equally,
+ * the smallest. Returns NULL if there is none. The variant that would come
+ * first by the operator's order is looked up in any case: a missing one is then
+ * made, and an existing one counts as used, since it may be made smaller.
+ * Meanwhile the best that exists is sent. */
 static struct file_entry *find_variant(struct static_files *files,
                                        struct file_entry *entry,
                                        const struct coding_taste *taste)
@@ -186,8 +187,9 @@ static struct file_entry *find_variant(struct static_files *files,
     return file_cache_variant(files->options.cache, entry, best);
 }
 
-/* A cache may name forms that it keeps for other clients (RFC 9111 4.3.1), in
- * codings that this client does not accept. Only accepted codings count. */
+/* If the client is a cache, it may name forms that it keeps for others (RFC
+ * 9111 4.3.1), in codings that this request does not accept. Only forms in
+ * accepted codings count. */
 struct bytes static_files_named(const struct request *request,
                                 const struct file_entry *entry,
                                 const struct coding_taste *taste)

@@ -19,9 +19,9 @@ struct static_files {
 
 /* --- static_files_delta.c ------------------------------------------------ */
 
-/* Whether a client may be told of dictionaries, and get answers that need one.
- * It may over https, as far as that is known, or on its own machine (RFC 9842
- * 9.2). */
+/* Whether a client may be told of dictionaries, and get answers that need one:
+ * the client uses https, as far as that is known, or asks its own machine (RFC
+ * 9842 9.2). */
 bool static_files_is_trustworthy(const struct static_files *files,
                                  const struct exchange *exchange);
 
@@ -59,11 +59,11 @@ struct bytes static_files_named(const struct request *request,
                                 const struct file_entry *entry,
                                 const struct coding_taste *taste);
 
-/* Replaces entry, whose reference is taken over. Returns the sibling that the
- * client likes best, of those that the client may have, else the variant, else
- * entry itself. If the file has changed meanwhile, returns whatever the name
- * leads to now, which may be of any kind. Returns NULL when there is no
- * memory. */
+/* Takes over the reference to `entry`, the plain file, and returns what is
+ * sent: the first that exists for the client of a delta from an earlier
+ * version, a sibling on disk, a variant made by the compressor, and `entry`
+ * itself. If the file has changed meanwhile, returns whatever the name leads to
+ * now, which may be of any kind. Returns NULL when there is no memory. */
 struct file_entry *static_files_prefer(struct static_files *files,
                                        const struct exchange *exchange,
                                        struct bytes asked, struct bytes name,

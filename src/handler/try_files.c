@@ -28,7 +28,7 @@ static const char *read_status(struct try_files *tries, struct bytes text)
     return NULL;
 }
 
-/* Whether text is a clean path, not above the root. */
+/* Whether `text` is a clean path, not above the root. */
 static bool is_clean(struct bytes text)
 {
     char storage[TRY_FILES_TEXT_MAX];

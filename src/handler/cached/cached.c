@@ -162,10 +162,10 @@ static bool is_for_part(const struct request *request)
            count == 1;
 }
 
-/* Whether the request goes directly to the proxy. Nobody else waits for the
- * answer to such a request, and it makes no entry, as it wants a head or
- * several parts. A HEAD for an existing entry does not go directly, since it
- * tells whether the entry is still valid. */
+/* Whether the request goes directly to the proxy. Such a request wants a head
+ * or several parts. So its answer makes no entry, and nobody else waits for the
+ * answer. A HEAD for an existing entry does not go directly, since it tells
+ * whether the entry is still valid. */
 static bool goes_past(const struct exchange *exchange,
                       const struct cache_found *found)
 {
@@ -207,10 +207,11 @@ static void answer_by_key(struct cached *cached, struct exchange *exchange,
     cache_found_release(&found);
 }
 
-/* Whether a request bypasses the cache, gets nothing from it and stores nothing
- * in it. This includes requests with fields that Connection names. The origin
- * does not see these fields, so its answer is for requests without them. With
- * Vary, the answer would be stored for requests that have them. */
+/* Whether a request bypasses the cache: it gets nothing from the cache, and
+ * stores nothing there. This includes requests with fields that Connection
+ * names. The origin does not see these fields, so its answer is for requests
+ * without them. With Vary, the answer would be stored for requests that have
+ * them. */
 static bool is_passed_by(const struct cached *cached,
                          const struct exchange *exchange)
 {
@@ -277,8 +278,8 @@ static bool is_safe(const struct request *request)
            request->method == METHOD_TRACE;
 }
 
-/* Appends the key of reference, or of the request's own address if reference is
- * NULL. Returns false if there is no key. */
+/* Appends the key of `reference`, or of the request's own address if
+ * `reference` is NULL. Returns false if there is no key. */
 static bool put_key(const struct cache_key_rules *rules,
                     const struct exchange *exchange,
                     const struct cache_key_asker *asker,
@@ -291,9 +292,9 @@ static bool put_key(const struct cache_key_rules *rules,
                : cache_key_put_target(rules, request, asker, out);
 }
 
-/* Invalidates answers stored by key. The key does not say in which form a
+/* Invalidates answers stored by `key`, which does not say yet in which form a
  * client has asked (cache/cache_form.h). Answers in the given forms go, and so
- * do answers in each usual form. */
+ * do answers in these forms with one usual form added. */
 static void invalidate_forms(struct cache_store *store, struct buf *key,
                              const struct request *request,
                              const struct cache_forms *forms)
@@ -311,10 +312,11 @@ static void invalidate_forms(struct cache_store *store, struct buf *key,
     }
 }
 
-/* Invalidates the stored answers of an address: reference, or the request's own
- * address if reference is NULL. Answers go in every form in which readers may
- * have asked: in a form that only a proxy or a framework adds, or, if reader
- * and writer are behind the same proxy, in the writer's form and one more. */
+/* Invalidates the stored answers of an address: `reference`, or the request's
+ * own address if `reference` is NULL. Answers go in every form in which readers
+ * may have asked. A reader may have no form, or one that a proxy or a framework
+ * adds. A reader behind the writer's proxy has the writer's forms, or these and
+ * one more. */
 static void invalidate(struct cached *cached, const struct exchange *exchange,
                        const struct bytes *reference)
 {
@@ -335,8 +337,8 @@ static void invalidate(struct cached *cached, const struct exchange *exchange,
     buf_fini(&key);
 }
 
-/* Invalidates the stored answers of uri, which the origin has named, under the
- * address by which clients know uri. */
+/* Invalidates the stored answers of `uri`, which the origin has named, under
+ * the address by which clients know `uri`. */
 static void invalidate_named(struct cached *cached,
                              const struct exchange *exchange,
                              const struct relay *relay, struct bytes uri)

@@ -3,7 +3,8 @@
 #include "handler/cached/cached_priv.h"
 
 enum {
-    /* Looks into the store, before a request fetches for itself alone. */
+    /* A request looks into the store this many times before it fetches for
+     * itself alone. */
     LOOKS_MAX = 4,
     INTERIM_BYTES_MAX = 65536
 };
@@ -20,19 +21,20 @@ struct ask {
     struct cache_wait wait;
     struct cache_flight *flight; /* the flight that is waited for, or NULL */
     unsigned looks;
-    bool is_done;      /* the members from here to own have the result */
+    bool is_done;      /* the members from here to `own` have the result */
     bool is_collapsed; /* another request's fetch has brought the result */
     struct cache_found found;
-    struct cache_reader place; /* reader's position in found's body */
+    struct cache_reader place; /* the reader's position in the body of
+                                  `found` */
     bool has_place;
-    /* Fetch whose answer is the result instead of found, or NULL. */
+    /* Fetch whose answer is the result instead of `found`, or NULL. */
     struct fetch *hand;
     struct cached_note note;
     struct buf own; /* memory of note.own */
     struct cache_control control;
     /* Interim answers, each with a struct interim in front. */
     struct buf interims;
-    /* Begin of the interim answers that were not taken yet. */
+    /* Where the interim answers begin that were not taken yet. */
     size_t interims_at;
     size_t key_len;
     char key[];
@@ -46,10 +48,10 @@ struct interim {
 
 /* --- A position in the body ---------------------------------------------- */
 
-/* Takes a reader's position in the body. If the exchange does not read for
- * long, since its client takes nothing, the body waits for it as for any slow
- * reader. Otherwise, bytes behind the position would be held without bound, or
- * be lost. */
+/* Takes a reader's position in the body. If the exchange reads nothing for a
+ * long time, since its client takes nothing, the body waits for it as for any
+ * slow reader. Otherwise, bytes behind the position would be held without
+ * bound, or be lost. */
 static void take_place(struct ask *ask)
 {
     ask->has_place = ask->found.body;
@@ -161,7 +163,7 @@ static void on_flight(struct cache_wait *wait)
 
 /* --- Deciding ------------------------------------------------------------ */
 
-/* Whether found may be used because the origin has failed a moment ago. */
+/* Whether `found` may be used because the origin has failed a moment ago. */
 static bool bears_failure(const struct ask *ask, int64_t now_s)
 {
     const struct cache_entry *entry = ask->found.entry;

@@ -46,7 +46,7 @@ static bool is_coded_long(struct cached *cached, struct exchange *exchange,
     return source;
 }
 
-/* Adds the head, and len bytes of a complete body. */
+/* Adds the head, and `len` bytes of a complete body. */
 static void add_whole(struct cached *cached, struct exchange *exchange,
                       struct cache_body *body, uint64_t first, uint64_t len)
 {
@@ -76,8 +76,8 @@ static void add_whole(struct cached *cached, struct exchange *exchange,
     }
 }
 
-/* Adds a body that is still being filled; length may be CACHE_LENGTH_UNKNOWN.
- */
+/* Adds a body that is still being filled. `length` may be
+ * CACHE_LENGTH_UNKNOWN. */
 static void add_filling(struct cached *cached, struct exchange *exchange,
                         struct cache_body *body, uint64_t first,
                         uint64_t length)

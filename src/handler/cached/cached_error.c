@@ -1,6 +1,7 @@
 #include "handler/cached/cached_fetch_priv.h"
 
-/* Bytes of all fields; browsers mostly send half of them. */
+/* A request with more bytes of fields is odd. Most browsers send half as
+ * many. */
 enum { LONG_FIELDS_BYTES = 4096 };
 
 bool fetch_is_about_request(const struct fetch *fetch)

@@ -45,10 +45,10 @@ struct fetch {
     /* The entry and the body that are being filled, or NULL. */
     struct cache_entry *entry;
     struct cache_body *body;
-    bool is_part; /* entry has only a range */
-    bool mends;   /* the fetch fills the gap between earlier's ranges */
+    bool is_part; /* `entry` has only a range */
+    bool mends;   /* the fetch fills the gap between the ranges of `earlier` */
     struct range gap;
-    uint64_t held_at;         /* next byte to copy from earlier */
+    uint64_t held_at;         /* next byte to copy from `earlier` */
     uint64_t mended;          /* bytes of the gap received */
     struct cache_epoch epoch; /* epoch of the key when the fetch began */
     bool is_overtaken;   /* the key was invalidated since the fetch began */

@@ -185,7 +185,8 @@ void fetch_end_unread(struct cached *cached)
 
 /* Ends fetches that fetch_forsake() could not end. In one case, the last
  * request that waited was another worker's. In the other, many readers left at
- * once, and no new fetch has ended those without readers. */
+ * once, and no fetch has begun since, which would have called
+ * fetch_end_unread(). */
 void fetch_end_unawaited(struct cached *cached)
 {
     size_t unread = 0;

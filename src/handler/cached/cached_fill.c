@@ -5,7 +5,7 @@
 enum {
     TURN_BYTES = 262144, /* bytes of one fetch before others get their turn */
     PIECE_BYTES = 65536,
-    /* A body of at most so many bytes is fetched to its end even if nobody
+    /* A body of at most this many bytes is fetched to its end even if nobody
      * reads it. */
     ALONE_BYTES = 4 * 1048576
 };
@@ -25,8 +25,8 @@ static bool put_part(struct fetch *fetch, struct part part)
     return part.len == 0;
 }
 
-/* Stops storing the body. From now on it holds only bytes that its readers
- * need. */
+/* Stops storing the body. From now on the body holds only bytes that its
+ * readers need. */
 static void stop_keeping(struct fetch *fetch)
 {
     struct cache_store *store = fetch->cached->options.store;
@@ -108,7 +108,7 @@ static bool put_first(struct fetch *fetch)
 
 /* --- Bytes that are stored already --------------------------------------- */
 
-/* Puts the next stored bytes before end, out of the earlier entry's ranges.
+/* Puts the next stored bytes before `end`, out of the earlier entry's ranges.
  * Returns false if they cannot be read, or if there is no room for them. */
 static bool put_held(struct fetch *fetch, uint64_t end, uint64_t *bytes)
 {

@@ -11,7 +11,7 @@ struct handed {
     struct fetch *fetch;
     struct exchange *from;
     struct exchange *to;
-    unsigned part_at; /* index of from's next part */
+    unsigned part_at; /* index of the next part of `from` */
 };
 
 static bool has_parts(const struct handed *handed)
@@ -75,8 +75,8 @@ static void copy_head(struct response *to, const struct response *from)
     buf_put(&to->head, fetched_lines(from));
 }
 
-/* Gives a 304 or a part the ETag that the client knows: the whole may have
- * reached the client compressed, with a weak ETag. */
+/* Gives a 304 or a partial answer the ETag that the client knows. The client
+ * may have got the whole body compressed before, and so with a weak ETag. */
 static void note_codings(struct exchange *exchange)
 {
     const struct response *response = &exchange->response;

@@ -86,8 +86,8 @@ static bool read_mending(const struct fetch *fetch, struct keeping *kept)
 }
 
 /* Reads a part that has come. A part that is the whole body counts as complete.
- * Puts the lines into out, except those that describe this part. Returns false
- * if the part cannot be stored. */
+ * Puts the lines into `out`, except those that describe this part. Returns
+ * false if the part cannot be stored. */
 static bool read_part(struct fetch *fetch, struct keeping *kept,
                       struct buf *out)
 {

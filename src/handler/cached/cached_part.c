@@ -49,8 +49,9 @@ bool fetch_is_same(const struct cache_facts *a, const struct cache_facts *b)
     return cache_facts_is_strong(a) && bytes_eq(a->etag, b->etag);
 }
 
-/* Makes an entry with the parts of earlier and the fetch's part. Returns NULL
- * if they belong to different representations, or are too many together. */
+/* Makes an entry with the parts of `earlier` and the fetch's part. Returns NULL
+ * if the parts belong to different representations, or are too many
+ * together. */
 static struct cache_entry *join(const struct fetch *fetch,
                                 const struct cache_entry *earlier)
 {

@@ -78,7 +78,7 @@ struct cached_note {
     int64_t ttl_s;
     const char *detail; /* detail of Cache-Status, a token, or NULL */
     /* The origin has just answered this request. The request then also gets the
-     * fields in own, which are not stored (RFC 9111 5.2.2.4, 5.2.2.7). */
+     * fields in `own`, which are not stored (RFC 9111 5.2.2.4, 5.2.2.7). */
     bool is_from_origin;
     struct bytes own;
 };
@@ -106,9 +106,9 @@ void cached_note_past(const struct cached *cached, struct exchange *exchange,
  * machine. */
 bool cached_is_mapped(const struct exchange *exchange);
 
-/* Creates a source of a body's bytes from first to end; UINT64_MAX for end is
- * the body's end. Takes a reference to the body. Returns NULL when there is no
- * memory. */
+/* Creates a source of a body's bytes from `first` to `end`. If `end` is
+ * UINT64_MAX, it is the body's end. Takes a reference to the body. Returns NULL
+ * when there is no memory. */
 MUST_USE struct source *cached_source_create(struct cached *cached,
                                              struct exchange *exchange,
                                              struct cache_body *body,
@@ -117,9 +117,9 @@ MUST_USE struct source *cached_source_create(struct cached *cached,
 /* --- cached_body.c ------------------------------------------------------- */
 
 /* Completes a response whose head has all fields but those about the length.
- * The response gets length bytes of a body, from byte first on. body may be
- * NULL for no body. length may be CACHE_LENGTH_UNKNOWN if the body is still
- * being filled. */
+ * The response gets `length` bytes of `body`, from byte `first` on. `body` may
+ * be NULL for no body. `length` may be CACHE_LENGTH_UNKNOWN if the body is
+ * still being filled. */
 void cached_add_body(struct cached *cached, struct exchange *exchange,
                      struct cache_body *body, uint64_t first, uint64_t length);
 
@@ -131,8 +131,8 @@ bool cached_has(const struct cached *cached, const struct exchange *exchange,
                 const struct cache_found *found);
 
 /* Makes the response from an entry that can answer the request, or from the
- * only part of an entry if that part has just come. The caller keeps found's
- * references. */
+ * only part of an entry if that part has just come. The caller keeps the
+ * references in `found`. */
 void cached_answer(struct cached *cached, struct exchange *exchange,
                    const struct cache_found *found,
                    const struct cached_note *note);
@@ -144,10 +144,10 @@ void cached_answer_none(struct cached *cached, struct exchange *exchange);
 
 /* --- cached_request.c ---------------------------------------------------- */
 
-/* Copies the request of `from` into `to`. If earlier is not NULL, the copy asks
- * whether that entry is still valid; if gap is not NULL either, the copy asks
- * for the gap. The copy points into the block returned, which the caller frees
- * by free(3). Returns NULL when there is no memory. */
+/* Copies the request of `from` into `to`. If `earlier` is not NULL, the copy
+ * asks whether that entry is still valid. If `gap` is not NULL either, the copy
+ * asks for the gap. The copy points into the block returned, which the caller
+ * frees by free(3). Returns NULL when there is no memory. */
 MUST_USE void *cached_request_make(const struct cached *cached,
                                    struct exchange *to,
                                    const struct exchange *from,
@@ -185,14 +185,14 @@ struct fetch;
 
 /* A request that waits for a fetch. */
 struct fetch_asker {
-    /* Called once, from the port's loop. Takes over the references of found. If
-     * hand is not NULL, takes over that fetch instead, whose answer is for this
-     * asker only. If both are empty, the asker must ask again, for the whole
-     * answer. */
+    /* Called once, from the port's loop. Takes over the references of `found`.
+     * If `hand` is not NULL, takes over that fetch instead, whose answer is for
+     * this asker only. If both are empty, the asker must ask again, for the
+     * whole answer. */
     void (*on_fetched)(struct fetch_asker *asker,
                        const struct cache_found *found, struct fetch *hand,
                        const struct cached_note *note);
-    /* Called for a 1xx before on_fetched(). The texts of interim are valid
+    /* Called for a 1xx before on_fetched(). The texts of `interim` are valid
      * during the call. */
     void (*on_interim)(struct fetch_asker *asker, const struct answer *interim);
     struct exchange *exchange; /* the exchange that asks */
@@ -205,7 +205,8 @@ struct fetch_order {
     const struct cache_control *control; /* directives of the request */
     /* Entry to revalidate; taken over; may be empty. */
     struct cache_found *earlier;
-    struct range gap;            /* gap to be fetched, if earlier has ranges */
+    struct range gap;            /* gap to be fetched, if `earlier` has
+                                    ranges */
     struct cache_flight *flight; /* taken over; NULL: no other request waits */
     struct fetch_asker *asker;   /* NULL: the fetch serves later requests */
     enum cached_way way;
@@ -215,7 +216,7 @@ struct fetch_order {
 enum { FETCH_UNASKED_MAX = 64 };
 
 /* Begins a fetch. Returns false when there is no memory; then the flight was
- * ended, and earlier was released. */
+ * ended, and `earlier` was released. */
 MUST_USE bool fetch_begin(struct cached *cached,
                           const struct fetch_order *order);
 
@@ -229,8 +230,9 @@ void fetch_destroy(struct fetch *fetch);
 /* Ends all fetches. */
 void fetch_destroy_all(struct cached *cached);
 
-/* Ends fetches without an answer whose askers have all left. Of the fetches
- * whose readers have all left, ends those beyond a limit. */
+/* Ends the fetches that have no answer yet and whose askers have all left.
+ * Other fetches that nobody reads any more are ended only if they are too
+ * many. */
 void fetch_end_unawaited(struct cached *cached);
 
 /* Whether anybody other than the askers waits for the result of any fetch. */
@@ -262,7 +264,7 @@ bool cached_answer_purge(struct cached *cached, struct exchange *exchange);
 /* --- cached_ask.c -------------------------------------------------------- */
 
 /* Makes the exchange wait for an answer that the cache lacks, or has only
- * stale. found, which is empty or stale, is taken over. */
+ * stale. `found`, which is empty or stale, is taken over. */
 void cached_ask(struct cached *cached, struct exchange *exchange,
                 struct bytes key, const struct cache_control *control,
                 struct cache_found *found);

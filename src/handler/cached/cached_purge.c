@@ -45,8 +45,8 @@ static void put_address(const struct cached *cached,
     cache_parts_put_query(&cached->options.key.parts, request->query, out);
 }
 
-/* Reads what a request wants to purge, and puts its texts into tags and
- * address. Returns false if they are too long. */
+/* Reads what a request wants to purge, and puts its texts into `tags` and
+ * `address`. Returns false if they are too long. */
 static bool read_purge(const struct cached *cached,
                        const struct request *request, struct buf *tags,
                        struct buf *address, struct cache_purge *meant)

@@ -50,11 +50,11 @@ static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
     return true;
 }
 
-/* Makes the entry that replaces the stored one for all; entry is the asker's.
- * A 304 to a client that told who it is may have fields about that client,
- * unless the origin lets all clients have it for a while. So the entry for all
- * takes over only that the stored answer is still good. Returns NULL when there
- * is no memory. */
+/* Makes the entry that replaces the stored one for all clients; `entry` is the
+ * asker's. A 304 to a client that told who it is may have fields about that
+ * client, unless the origin lets all clients have it for a while. So the entry
+ * for all learns no more from such a 304 than that the stored answer is still
+ * good. Returns NULL when there is no memory. */
 static struct cache_entry *make_shared(const struct fetch *fetch,
                                        struct cache_entry *entry,
                                        struct bytes lines)
@@ -100,8 +100,9 @@ static bool refresh(struct fetch *fetch)
     return true;
 }
 
-/* Whether the answer asked about can still be read from its beginning. Its body
- * may have broken off, or may have been too long to be stored. */
+/* Whether the stored answer that the origin was asked about can still be read
+ * from its beginning. Its body may have broken off, or may have been too long
+ * to be stored. */
 static bool is_there(const struct fetch *fetch)
 {
     struct cache_body *body = fetch->earlier.body;

@@ -26,8 +26,9 @@ static struct bytes copy(struct copier *copier, struct bytes text)
     return (struct bytes){to, text.len};
 }
 
-/* Copies text in lower case, as it is in the key (cache/cache_key.h). An answer
- * stored for all clients must not depend on the spelling of one client. */
+/* Copies `text` in lower case, as it is in the key (cache/cache_key.h). An
+ * answer stored for all clients must not depend on the spelling of one
+ * client. */
 static struct bytes copy_lower(struct copier *copier, struct bytes text)
 {
     char *to = copier->at;
@@ -105,8 +106,8 @@ static bool is_languages(const struct field *field)
     return bytes_ieq(field->name, BYTES("Accept-Language"));
 }
 
-/* Joins all lines of Accept-Language into one, which is not longer. Returns
- * false if the lines must stay as they are. */
+/* Joins all lines of Accept-Language into one, which is no longer than they are
+ * together. Returns false if the lines must stay as they are. */
 static bool put_languages(struct request *to, const struct request *from,
                           struct copier *copier)
 {

@@ -9,8 +9,8 @@ enum {
      * quantum. */
     FIRST_BYTES = 16384,
     /* The most turns of the loop that a reader waits for readers without a
-     * first piece. One of these may take nothing for ever. A turn sends 32
-     * first pieces. */
+     * first piece. One of these readers may never take anything. A turn sends
+     * 32 first pieces. */
     PAUSE_TURNS_MAX = 64
 };
 
@@ -75,7 +75,7 @@ static enum piece_state state_of(const struct cached_source *reading,
     return len > 0 ? PIECE_MORE : PIECE_FAILED;
 }
 
-/* Says that there is more, to be asked for when other readers have their first
+/* Says that there is more, which comes when the other readers have their first
  * piece, or a little later. Readers that were just woken need their first piece
  * in this turn, too: an answer that has not begun comes first. */
 static struct piece pause_here(struct cached_source *reading)

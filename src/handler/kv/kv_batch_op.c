@@ -122,7 +122,7 @@ static bool read_key(struct kv_batch *batch, const struct members *members,
     return true;
 }
 
-/* Whether text is a number of 64 bits, in quotes or not. */
+/* Whether `text` is a number of 64 bits, in quotes or not. */
 static bool is_revision(struct bytes text)
 {
     uint64_t number;
@@ -219,8 +219,8 @@ static bool read_by(struct kv_batch *batch, const struct json_value *value,
     return true;
 }
 
-/* Members that not all operations have. "by" is of adds only; the others are of
- * puts, and if of_add is set, of adds, too. */
+/* Members that only some operations may have. "by" is for adds only. The others
+ * are for puts and, if of_add is set, for adds, too. */
 static const struct {
     enum member member;
     bool of_add;

@@ -3,7 +3,7 @@
 #include "http/path.h"
 #include "http/percent.h"
 
-/* Returns the length of text after decoding. */
+/* Returns the length of `text` after decoding. */
 static size_t decoded_len(struct bytes text)
 {
     size_t len = text.len;
@@ -14,7 +14,7 @@ static size_t decoded_len(struct bytes text)
     return len;
 }
 
-/* Whether text needs no decoding. Most keys need none. */
+/* Whether `text` needs no decoding. Most keys need none. */
 static bool is_plain(struct bytes text)
 {
     return !memchr(text.data, '%', text.len) &&

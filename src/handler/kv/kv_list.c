@@ -17,7 +17,7 @@
 enum {
     STEP_ENTRIES = 64,
     STEP_ENTRIES_VALUES = KV_LIST_BYTES / KV_PAGE_VALUE_BYTES_MAX,
-    /* Bytes; behind so many, the answer ends with a cursor. */
+    /* After this many bytes of values, the answer ends with a cursor. */
     VALUES_BYTES_MAX = 4 << 20,
     LIMIT_MAX = 1000,
     LIMIT_USUAL = 1000,

@@ -42,7 +42,7 @@ struct kv_listing {
 };
 
 /* Writes an entry. Returns false if a part of the entry is left for the next
- * call. out must have room for KV_ENTRY_BYTES_MAX. */
+ * call. `out` must have room for KV_ENTRY_BYTES_MAX. */
 MUST_USE bool kv_listing_put_entry(struct kv_listing *listing, struct buf *out,
                                    const struct kv_entry *entry);
 

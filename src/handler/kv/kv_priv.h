@@ -94,8 +94,8 @@ static inline void kv_note(const struct kv *kv, enum stats_store_number number,
         stats_store_note(kv->options.stats, number, more);
 }
 
-/* Counts why a question failed. undone is an outcome by which nothing was found
- * or changed. */
+/* Counts why a question failed. `undone` is an outcome by which nothing was
+ * found or changed. */
 void kv_note_undone(const struct kv *kv, enum kv_outcome undone);
 
 void kv_fail(const struct kv *kv, struct exchange *exchange, unsigned status,
@@ -125,7 +125,8 @@ void kv_put_etag(struct buf *out, uint64_t revision);
 /* Puts the fields ETag, and X-KV-Expires if the value expires. */
 void kv_put_fields(struct buf *fields, const struct kv_meta *meta);
 
-/* Returns seconds since the epoch, rounded up so that they are not early. */
+/* Returns when the value expires, in seconds since the epoch, rounded up so
+ * that the time is not early. */
 int64_t kv_expires_s(const struct kv_meta *meta);
 
 /* --- kv_request ---------------------------------------------------------- */
@@ -163,7 +164,8 @@ void kv_read_spare_fini(struct kv *kv);
 
 void kv_list(struct kv *kv, struct exchange *exchange);
 
-/* since.data is NULL if the query has no "since". */
+/* Answers with changes, from revision `since` on. since.data is NULL if the
+ * query has no "since". */
 void kv_watch(struct kv *kv, struct exchange *exchange, struct bytes prefix,
               struct bytes since);
 

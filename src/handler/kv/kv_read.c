@@ -40,9 +40,9 @@ static void release_long(void *object)
     free(sending);
 }
 
-/* Gives the reference to the response. A slow client keeps its value in memory,
- * so the sum of long values is limited. Returns false if the limit is
- * reached. */
+/* Gives the reference to `value` to the response. A slow client keeps its value
+ * in memory, so the sum of long values is limited. Returns false if the limit
+ * is reached. */
 static bool give_value(struct kv_memory *memory, struct exchange *exchange,
                        struct kv_value *value)
 {
@@ -181,7 +181,7 @@ static bool answer_unchanged(struct kv *kv, struct exchange *exchange,
     return true;
 }
 
-/* Answers a request that has conditions or asks for a range. fields has the
+/* Answers a request that has conditions or asks for a range. `fields` has the
  * fields of the representation. */
 static __attribute__((noinline)) enum representation_answer send_if(
     struct kv *kv, struct exchange *exchange, const struct kv_meta *meta,
@@ -204,9 +204,9 @@ static __attribute__((noinline)) enum representation_answer send_if(
                                  &kv->boundary);
 }
 
-/* Answers with the value. The reference to value goes to the response if the
- * response sends its bytes. Returns false if the value cannot be sent now; the
- * response is void then. */
+/* Answers with the value. The reference to `value` goes to the response if the
+ * response sends the value's bytes. Returns false if the value cannot be sent
+ * now; the response is void then. */
 static bool send_value(struct kv *kv, struct exchange *exchange,
                        struct kv_value *value)
 {

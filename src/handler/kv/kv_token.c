@@ -9,7 +9,7 @@
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* Whether text is a b64token (RFC 6750 2.1). */
+/* Whether `text` is a b64token (RFC 6750 2.1). */
 static bool is_token(struct bytes text)
 {
     while (text.len > 1 && text.data[text.len - 1] == '=')
@@ -29,8 +29,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Reads a line, and puts its prefix, if it has one, into out. Returns NULL, or
- * what is wrong. */
+/* Reads a line, and puts its prefix, if it has one, into `out`. Returns NULL,
+ * or what is wrong. */
 static const char *read_line(struct kv_tokens *tokens, struct bytes line,
                              char *out)
 {

@@ -201,9 +201,9 @@ static struct watching *create(struct kv *kv, struct exchange *exchange,
     return watching;
 }
 
-/* Reads where a watch begins. A client that returns names its last event, which
- * replaces the query's since. An unknown id counts as no id. Returns false
- * after it has answered the request. */
+/* Reads where a watch begins. A client that comes back names its last event by
+ * Last-Event-ID, which replaces the query's "since". An unknown id counts as no
+ * id. Returns false after it has answered the request. */
 static bool read_since(struct kv *kv, struct exchange *exchange,
                        struct bytes since, struct kv_watch *watch)
 {

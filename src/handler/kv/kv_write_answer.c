@@ -62,7 +62,7 @@ static const char *refusal_detail(enum kv_outcome refusal)
                                     : "the condition is not true";
 }
 
-/* Answers a refused operation. line is the operation's line in a batch, or 0
+/* Answers a refused operation. `line` is the operation's line in a batch, or 0
  * without a batch. */
 static void fail_refused(struct kv_writing *writing, const struct kv_op *op,
                          size_t line)

@@ -46,7 +46,7 @@ struct kv_writing {
 };
 
 /* Returns whether a request's head is valid, and the request may write the key.
- * If not, the request was answered. Sets op, key, type and pass. */
+ * If not, the request was answered. Sets `op`, `key`, `type` and `pass`. */
 MUST_USE bool kv_writing_read_head(struct kv_writing *writing,
                                    enum kv_key_verdict verdict,
                                    struct bytes key);

@@ -100,7 +100,7 @@ static struct piece next_piece(struct transfer *transfer, uint64_t at_most)
 }
 
 /* Returns the part of the upstream's trailer that may be passed on. It is put
- * into the memory of head, which is no longer needed. */
+ * into the memory of `head`, which is no longer needed. */
 static struct bytes read_trailer(struct transfer *transfer)
 {
     if (transfer->trailer.len == 0 || transfer->trailer.failed)
@@ -159,7 +159,7 @@ static struct answer take_interim(struct transfer *transfer)
 static struct answer look(struct transfer *transfer)
 {
     if (transfer->interim_status == 0 && !transfer->has_reply)
-        resume(transfer); /* an interim response, sent by now, had paused it */
+        resume(transfer); /* paused by an interim response, which was sent */
     if (transfer->in)
         transfer_digest(transfer);
     if (transfer->interim_status != 0)

@@ -6,7 +6,7 @@
 
 enum { COMPLAIN_MS = 1000 };
 
-/* Texts for clients and the log. token is for Proxy-Status (RFC 9209 2.3). */
+/* Texts for clients and the log. `token` is for Proxy-Status (RFC 9209 2.3). */
 static const struct {
     unsigned status;
     const char *token;

@@ -5,7 +5,8 @@
 
 #include "observe/profile.h"
 
-/* A pipe pays if so many bytes of a body remain; fewer are cheaper to copy. */
+/* A pipe pays if at least this many bytes of a body remain. Fewer are cheaper
+ * to copy. */
 enum { PIPED_BYTES_MIN = 65536 };
 
 /* --- Taking a pipe ------------------------------------------------------- */

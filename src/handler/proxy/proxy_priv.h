@@ -129,8 +129,8 @@ struct transfer {
     bool is_asking;          /* waits for an upstream */
     bool is_open;            /* has an upstream */
     bool has_sent;           /* the upstream may have got some of the request */
-    bool is_kept;            /* out has the body from its beginning */
-    bool is_admitted;        /* answer was called; before that, no upstream is
+    bool is_kept;            /* `out` has the body from its beginning */
+    bool is_admitted;        /* `answer` was called; before that, no upstream is
                                 asked */
     bool is_held;            /* waits for more of the body before asking */
     bool has_body_ended;     /* all of the body has come */
@@ -140,12 +140,12 @@ struct transfer {
     bool is_upgrade;         /* the request asks for a tunnel */
     uint8_t traceparent_len; /* 0: no traceparent of our own is sent */
     uint8_t out_framing;     /* enum body_framing */
-    size_t head_sent;        /* sent bytes of head */
-    size_t out_sent;         /* sent bytes of out */
+    size_t head_sent;        /* bytes of `head` that were sent */
+    size_t out_sent;         /* bytes of `out` that were sent */
     size_t held_bytes; /* body bytes that came before an upstream was asked */
     struct buf head;
-    /* Bytes for the upstream. NULL: there is no body or nothing is buffered,
-     * after the sink was eased or in a tunnel. */
+    /* Bytes for the upstream. NULL if the request has no body. Also NULL if no
+     * bytes are buffered, in a tunnel or after a call of the sink's `ease`. */
     struct proxy_buffer *out;
 
     /* The reply: */
@@ -153,21 +153,21 @@ struct transfer {
     /* The reply was read completely, or the tunnel has ended. */
     bool is_reply_done;
     bool is_broken;   /* the rest of the reply will never come */
-    bool is_paused;   /* nothing is read: in or pipe is full, or a head waits */
+    bool is_paused;   /* do not read: `in` or pipe is full, or a head waits */
     bool is_answered; /* the response has its head */
     bool is_tunnel;
     bool has_peer_ended;     /* the tunnel's upstream has ended */
     bool persists;           /* the reply keeps its connection open */
     uint64_t kept_ms;        /* idle time that the server allows; 0: not said */
-    uint16_t intercepted;    /* status with PROXY_FAULT_INTERCEPTED */
-    struct proxy_buffer *in; /* decoded bytes from begin to end; before there
-                                is a reply, bytes as received */
+    uint16_t intercepted;    /* reply's status, if PROXY_FAULT_INTERCEPTED */
+    struct proxy_buffer *in; /* decoded bytes, from `begin` to `end`; before
+                                there is a reply, bytes as received */
     size_t borrowed_end;     /* end of the bytes lent to the response */
     bool is_copied;          /* the rest is copied, since there was no pipe */
-    struct pipe *pipe;       /* has the bytes that follow in's, or NULL */
+    struct pipe *pipe;       /* the bytes that follow those of `in`, or NULL */
     size_t piped;            /* bytes in pipe */
-    size_t piped_borrowed;   /* bytes in pipe that are lent to the response */
-    size_t piped_full;       /* bytes in pipe when it took no more */
+    size_t piped_borrowed;   /* bytes in `pipe` that are lent to the response */
+    size_t piped_full;       /* bytes in `pipe` when it took no more */
     struct http1_progress progress;
     struct body_reader reader;
     struct buf interim;      /* phrase and fields of a 1xx to pass on */
@@ -175,7 +175,7 @@ struct transfer {
     uint16_t interim_phrase; /* length of the phrase */
     struct buf trailer;
     char traceparent[TRACE_PARENT_LEN];
-    char *head_room; /* memory lent to head, or NULL */
+    char *head_room; /* memory lent to `head`, or NULL */
 };
 
 /* Returns the transport of the upstream's connection, which must be open. */
@@ -193,11 +193,12 @@ void transfer_fail(struct transfer *transfer, enum proxy_fault fault);
 
 /* --- proxy_request.c ----------------------------------------------------- */
 
-/* Makes the head for that server. */
+/* Makes the request's head for that server. */
 MUST_USE enum relay_verdict transfer_write_head(struct transfer *transfer,
                                                 int server);
 
-/* Makes the head again, if it was sent and its memory was given back. */
+/* Makes the request's head again, if it was sent and its memory was given
+ * back. */
 MUST_USE enum relay_verdict transfer_renew_head(struct transfer *transfer);
 
 /* Asks for an upstream, and continues when there is one. The exchange is
@@ -227,7 +228,8 @@ void proxy_ease(struct sink *sink);
  * bytes take a new buffer. A tunnel may be idle for hours. */
 void transfer_drop_empty(struct transfer *transfer);
 
-/* Gives up the copy of the body for another try, if memory is short. */
+/* Gives up the copy of the body that another try would need, if memory is
+ * short. */
 void transfer_keep_no_copy(struct transfer *transfer);
 
 /* Whether body bytes may be sent from where they lie, without a copy. */
@@ -236,7 +238,7 @@ bool transfer_goes_straight(const struct transfer *transfer);
 /* Forgets bytes that were sent and will not be sent again. */
 void transfer_forget_sent(struct transfer *transfer);
 
-/* Whether len more bytes fit into `out`, up to `most` in all. */
+/* Whether `len` more bytes fit into `out`, up to `most` in all. */
 bool transfer_has_room(struct transfer *transfer, size_t len, size_t most);
 
 /* Whether other transfers hold so much that this one may not hold more. */
@@ -256,8 +258,8 @@ struct piece proxy_next(struct source *source, uint64_t at_most);
 /* Reads once, and handles the bytes that came. May free the transfer. */
 void transfer_read(struct transfer *transfer);
 
-/* Handles heads in the buffer, unless the response must send something first.
- * The caller holds a reference. */
+/* Handles the reply's heads in the buffer, unless the response must send
+ * something first. The caller holds a reference. */
 void transfer_digest(struct transfer *transfer);
 
 /* --- proxy_answer.c ------------------------------------------------------ */
@@ -276,7 +278,7 @@ bool transfer_is_piped(struct transfer *transfer);
 /* Reads once into the pipe. The caller holds a reference. */
 void transfer_read_piped(struct transfer *transfer);
 
-/* Lends up to at_most bytes of the pipe. Length 0 means that the pipe is
+/* Lends up to at_most bytes of the pipe. The length is 0 if the pipe is
  * empty. */
 struct part transfer_lend_pipe(struct transfer *transfer, uint64_t at_most);
 
@@ -290,17 +292,18 @@ bool transfer_reclaim_pipe(struct transfer *transfer);
 struct proxy_buffer *proxy_buffer_take(struct proxy *proxy);
 void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer);
 
-/* Gives head its memory. */
+/* Gives `head` its memory. */
 void transfer_lend_head(struct transfer *transfer);
 
 /* Drops the head and gives its memory back, so that a wait for an upstream or
  * for a reply takes less memory. */
 void transfer_drop_head(struct transfer *transfer);
 
-/* Counts len more bytes of the body that wait for an upstream. */
+/* Counts `len` more bytes of the body that wait for an upstream. */
 void transfer_hold(struct transfer *transfer, size_t len);
 
-/* Counts that no bytes wait for an upstream any more. */
+/* Ends the counting of bytes that wait for an upstream, as none wait any
+ * more. */
 void transfer_hold_none(struct transfer *transfer);
 
 /* Returns how the exchange's messages are passed on to and from that server. */
@@ -315,7 +318,7 @@ size_t transfer_pending(const struct transfer *transfer);
 /* Whether all received bytes of the request were sent. */
 bool transfer_is_sent(const struct transfer *transfer);
 
-/* Counts received bytes for the statistics. */
+/* Counts `n` received bytes for the statistics. */
 void transfer_count_in(const struct transfer *transfer, size_t n);
 
 /* Sets the time limit for what the transfer waits for. */

@@ -101,8 +101,8 @@ static bool is_intercepted(const struct transfer *transfer)
 }
 
 /* Replaces the upstream's error by our own page, but keeps the error's fields.
- * head, which is no longer needed, holds the fields until the response is made.
- * Returns false if the reply cannot be passed on. */
+ * `head`, which is no longer needed, holds the fields until the response is
+ * made. Returns false if the reply cannot be passed on. */
 static bool intercept(struct transfer *transfer)
 {
     const struct relay *relay = transfer_relay(transfer,

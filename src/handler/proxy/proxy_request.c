@@ -94,8 +94,8 @@ static void count_sent(const struct transfer *transfer, size_t n)
                 n);
 }
 
-/* Sends as much of data as possible without copying it. The rest stays in
- * data. */
+/* Sends as much of `data` as possible without copying it. The rest stays in
+ * `data`. */
 static void send_straight(struct transfer *transfer, struct bytes *data)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SEND);

@@ -104,7 +104,7 @@ void transfer_count_in(const struct transfer *transfer, size_t n)
 
 /* --- Time ---------------------------------------------------------------- */
 
-/* Sets the deadline to that many ms from now, or drops it if ms is 0. */
+/* Sets the deadline to `ms` milliseconds from now, or drops it if `ms` is 0. */
 static void limit(struct transfer *transfer, uint64_t ms)
 {
     struct proxy *proxy = transfer->proxy;
@@ -151,8 +151,9 @@ void transfer_watch(struct transfer *transfer)
 
 /* --- Rest ---------------------------------------------------------------- */
 
-/* An unsent head is made again when there is a server, and an empty buffer is
- * taken again when the server sends something. */
+/* The head and the buffer can be given up: an unsent head is made again when
+ * there is a server, and an empty buffer is taken again when the server sends
+ * something. */
 bool proxy_rest(struct pending *pending)
 {
     struct transfer *transfer = OWNER_OF(pending, struct transfer, pending);

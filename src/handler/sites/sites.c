@@ -68,10 +68,10 @@ static bool is_of_another_scheme(const struct sites *sites,
            (request->scheme == TARGET_SCHEME_HTTPS);
 }
 
-/* Whether a request over TLS is for another name than its connection. The table
- * knows the names of certificates, and sites know their hosts. Even if these
- * ever differed, a site that asks for certificates stays closed to clients that
- * were not asked. */
+/* Whether a request over TLS is for another name than its connection. The TLS
+ * table tells by the names of certificates. The sites' hosts are compared in
+ * addition: whatever the table knows, a site that asks for certificates stays
+ * closed to clients that were not asked. */
 static bool is_of_another_name(const struct sites *sites,
                                const struct exchange *exchange)
 {
@@ -100,7 +100,7 @@ static bool answer_by_https(const struct place *place,
     const struct sites_options *options = &place->sites->options;
     struct bytes clean = exchange->path.clean;
 
-    /* Authorities fetch challenges by http, and may not follow redirects. */
+    /* Certificate authorities fetch by http, and may not follow redirects. */
     return place->options->https_redirect && !exchange->tls &&
            !challenge_is_at(clean) &&
            redirect_to_https(exchange, clean, options->https_port,
@@ -196,8 +196,8 @@ static struct place *follow_path(struct sites *sites, struct exchange *exchange,
                                    exchange->path.clean, rest_out);
 }
 
-/* Whether the server behind place might understand the path as one of another
- * place. If there is only one place, it cannot. */
+/* Whether the server behind `place` might take the path for one of another
+ * place. It cannot if there is only one place. */
 static bool is_misread(const struct sites *sites, const struct place *place,
                        struct bytes raw, struct bytes clean)
 {
@@ -212,12 +212,13 @@ static bool has_redirect(const struct place *place, struct bytes clean)
     return redirects && redirect_leads(redirects, clean);
 }
 
-/* Stands for an encoded slash that is not taken for a slash. No path has it. */
+/* A byte that no path has. It stands for an encoded slash that is not taken for
+ * a slash. */
 #define NO_SLASH '\x01'
 
-/* Returns the place for the path if encoded slashes are not taken for slashes.
- * Returns NULL if there is no such place, if it has a redirect for the path, or
- * if its server takes them for slashes. */
+/* Returns the place to which the path leads if encoded slashes are not taken
+ * for slashes. Returns NULL if there is none, if that place redirects the path,
+ * or if the server behind it takes encoded slashes for slashes. */
 static const struct place *route_without(struct sites *sites,
                                          struct exchange *exchange)
 {

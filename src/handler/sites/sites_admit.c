@@ -85,7 +85,8 @@ bool place_admits(const struct place *place, struct exchange *exchange)
 
     if (asked && asked == place->options->htpasswd)
         return takes_verdict(place, exchange);
-    if (asked) /* place itself had admitted the exchange */
+    if (asked) /* another place's password was checked, after this place had
+                  admitted */
         return true;
     return (exchange->has_begun || place_takes(place, exchange)) &&
            takes_password(place, exchange);
@@ -146,8 +147,9 @@ static bool is_stricter(const struct place *other, const struct place *place)
              (b->body_max == 0 || a->body_max < b->body_max)));
 }
 
-/* Whether the exchange, which its place has admitted, is also admitted at path.
- * If path needs another password, the exchange was answered or waits. */
+/* Whether the exchange, which its place has admitted, is also admitted at
+ * `path`. If `path` needs another password, the exchange was answered or
+ * waits. */
 static bool admits(void *context, struct exchange *exchange, struct bytes path)
 {
     struct place *place = context;

@@ -73,7 +73,7 @@ static struct respond *make_respond(const struct sites *sites,
     return respond_create(&respond);
 }
 
-/* Initializes a place. If proxied is not NULL, that proxy answers, instead of
+/* Initializes a place. If `proxied` is not NULL, that proxy answers, instead of
  * files or a fixed text. */
 static bool init_place(struct site *site, struct place *place,
                        const struct location_options *options,

@@ -9,7 +9,8 @@ static bool has_error_page(const struct error_source *source, unsigned status)
     return error_pages_find(place->options->error_pages, status).len > 0;
 }
 
-/* Replaces an error's body by a page below place's root. */
+/* Replaces the body of an error by the place's own page, a file below its
+ * root. */
 static void put_error_page(const struct error_source *source,
                            struct response *response)
 {

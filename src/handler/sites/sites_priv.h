@@ -35,7 +35,7 @@ struct place {
     bool is_proxied;            /* other servers interpret the path, too */
     struct bytes prefix;        /* prefix of the paths that lead here */
     struct encode encode;       /* compression of proxied answers, or zeroed */
-    struct error_source errors; /* if has is NULL, there are no pages */
+    struct error_source errors; /* if `has` is NULL, there are none */
 };
 
 /* The result of a password check for which an exchange has waited. */
@@ -76,7 +76,7 @@ static inline const struct server_defaults *sites_defaults(const struct sites
     return &sites->options.cache.defaults;
 }
 
-/* Returns the mount of the path `raw` whose paths may be any bytes. Returns
+/* Returns the raw mount that has the path `raw` (see struct mount). Returns
  * NULL if there is none; then the caller cleans the path. */
 static inline struct place *sites_find_raw(struct sites *sites,
                                            struct bytes raw)
@@ -104,14 +104,14 @@ static inline struct place *site_find(struct site *site, struct bytes clean,
 
 /* --- sites_make.c -------------------------------------------------------- */
 
-/* Makes the sites. resume answers an exchange after its password was checked
+/* Makes the sites. `resume` answers an exchange after its password was checked
  * (guard.h). */
 MUST_USE struct sites *sites_make(const struct sites_options *options,
                                   guard_fn resume);
 
 /* --- sites_proxied.c ----------------------------------------------------- */
 
-/* Whether the proxy was named in list. */
+/* Whether the proxy was named in `list`. */
 bool sites_names_proxied(const struct proxied *proxied,
                          const struct texts *list);
 
@@ -119,8 +119,9 @@ bool sites_names_proxied(const struct proxied *proxied,
 size_t sites_count_proxied(const struct sites *sites,
                            const struct site_options *site);
 
-/* Returns the longest location that contains path. If has_proxy is set, only
- * locations with a proxy count. Returns NULL if there is none. */
+/* Returns, of the locations that contain `path`, the one with the longest path.
+ * If has_proxy is set, only locations with a proxy count. Returns NULL if there
+ * is none. */
 const struct site_location *sites_find_around(const struct site_options *site,
                                               struct bytes path,
                                               bool has_proxy);
@@ -137,7 +138,7 @@ struct error_source place_error_source(void);
 
 /* --- sites_admit.c: who has access to what ------------------------------- */
 
-/* Returns whether the exchange's address has access to place now. If it has
+/* Returns whether the exchange's address has access to `place` now. If it has
  * not, the exchange was answered. */
 bool place_takes(const struct place *place, struct exchange *exchange);
 
@@ -153,17 +154,18 @@ bool place_is_overfull(const struct place *place,
  * answered. */
 bool place_takes_body(const struct place *place, struct exchange *exchange);
 
-/* Returns a judge of the files that place sends. A file may be below the path
+/* Returns a judge of the files that `place` sends. A file may be below the path
  * of another place. */
 struct file_judge place_judge(struct place *place);
 
-/* Whether the exchange's address may get a file that place sends by itself from
- * that path, such as an error page. place may have denied the address. */
+/* Whether the exchange's address may get the file at `path`, an error page for
+ * example, which `place` sends without being asked for it. `place` may have
+ * denied the address. */
 bool place_shows(const struct place *place, const struct exchange *exchange,
                  struct bytes path);
 
-/* Whether the server behind place may read the path as another: one outside of
- * place, or one with stricter rules. */
+/* Whether the server behind `place` may read the path as another: one outside
+ * of `place`, or one with stricter rules. */
 bool place_is_misread(const struct place *place, struct bytes raw,
                       struct bytes clean);
 

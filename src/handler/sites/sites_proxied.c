@@ -24,7 +24,8 @@ bool sites_names_proxied(const struct proxied *proxied,
     return list->count > 0 && proxied->said_in == list->items;
 }
 
-/* Returns the proxy in list with the longest prefix of path, or NULL. */
+/* Returns the proxy in `list` whose prefix is the longest that `path` has, or
+ * NULL. */
 static const struct proxied *find_proxied(const struct sites *sites,
                                           const struct texts *list,
                                           struct bytes path)

@@ -48,7 +48,7 @@ static void send_content(const struct status *status, struct exchange *exchange,
     response_add_memory(response, content->body);
 }
 
-/* Sends a text. The response takes over the reference to text. */
+/* Sends a text. The response takes over the reference to `text`. */
 static void send_text(const struct status *status, struct exchange *exchange,
                       struct bytes type, struct status_text *text)
 {

@@ -16,12 +16,12 @@ struct events {
     /* Must be the first member, since it is cast to struct events. */
     struct text_source text;
     struct status *status;
-    struct stream_seat seat; /* of status->seats; if the seat gives way, the
+    struct stream_seat seat; /* one of status->seats; if it gives way, the
                               * stream ends at the next tick */
     bool has_begun;
     uint64_t seen;            /* number of the last tick begun */
     struct status_text *tick; /* the tick being sent, or NULL */
-    size_t at;                /* bytes of tick that were sent */
+    size_t at;                /* bytes of `tick` that were sent */
 };
 
 /* Takes the newest tick. */

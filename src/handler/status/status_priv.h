@@ -11,7 +11,7 @@
 
 #define STATUS_NO_STORE "Cache-Control: no-store\r\n"
 
-/* Counted; the last reference frees the text. */
+/* A text with counted references, the last of which frees the text. */
 struct status_text {
     unsigned refs;
     struct buf buf;
@@ -37,7 +37,7 @@ struct status {
     bool is_draining;
     size_t streams;
     struct stream_seats seats; /* seats of the streams */
-    uint64_t ticks; /* seconds counted so far, and the number of tick */
+    uint64_t ticks;           /* seconds counted so far; the number of `tick` */
     struct status_text *tick; /* the last tick; NULL: there was no memory */
 };
 
