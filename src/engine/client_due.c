@@ -30,8 +30,8 @@ static uint64_t bytes_until(uint64_t now, uint64_t promise)
     return (int64_t)(due - now) > 0 ? (due - now) >> SLOPE_WIDTH : 0;
 }
 
-/* Keeps the client's promise: the V that was promised stays, and the slope gets
- * no steeper than the promised one, which may be from a time with fewer
+/* Keeps the client's promise: the promised V stays, and the slope gets no
+ * steeper than the promised slope, which may date from a time with fewer
  * clients. */
 static void go_on(struct client_due *due, uint64_t now, uint64_t promise)
 {

@@ -5,7 +5,7 @@
 enum {
     PER_PLACE = 2,     /* room for clients that wait, and for as many that have
                           left */
-    PLACES_MIN = 8192, /* the least room; what is unused costs no memory */
+    PLACES_MIN = 8192, /* the least room; unused room costs no memory */
     LOOKS = 4
 };
 
@@ -91,7 +91,7 @@ static void set_elsewhere(struct client_share *share,
                           struct client_entry *entry, uint32_t elsewhere)
 {
     if (entry->elsewhere == elsewhere)
-        return; /* nearly always so */
+        return; /* nearly always the case */
     share->missing -= missing_of(entry);
     entry->elsewhere = elsewhere;
     share->missing += missing_of(entry);
@@ -125,8 +125,8 @@ static inline void move_level(struct client_share *share,
         set_level(share, entry);
 }
 
-/* Takes the bytes of the taken place out of the level. If the place is put
- * back, client_share_put() counts what the place has left by then. */
+/* Takes the bytes of the taken place out of its client's level. If the place is
+ * put back, client_share_put() counts the bytes that it has left by then. */
 static void uncount_taken(struct client_share *share)
 {
     if (share->taken)
@@ -209,8 +209,8 @@ static uint64_t grace_of(const struct client_share *share)
     return least(share->grace, most(share->still / count, CLIENT_SHARE_GRACE));
 }
 
-/* Begins the waiting of a client that has not waited for anything so far; place
- * is its first. */
+/* Begins the waiting of a client of which nothing has waited so far. `place` is
+ * the first place that waits. */
 static void begin(struct client_share *share, struct client_entry *entry,
                   const struct client_place *place, uint64_t bytes)
 {
@@ -240,7 +240,7 @@ void client_share_put(struct client_share *share, struct client_place *place,
     struct client_entry *entry;
 
     /* A place that is put back keeps its client waiting as before. Any other
-     * place makes its client begin anew, if the client has nothing else that
+     * place makes its client begin anew, if no other place of the client
      * waits. */
     if (place->promise == 0 || place != share->taken_place)
         settle(share);
@@ -297,8 +297,8 @@ void client_share_charge(struct client_share *share, struct client_place *place,
     client_share_advance(share, bytes);
 }
 
-/* Looks up again, for a few clients, at how many workers they wait: this number
- * may have changed for a client that was sent nothing for long. */
+/* Looks up, for a few clients, at how many other workers they wait now: the
+ * number may have changed since the client was last sent anything. */
 static void look_again(struct client_share *share)
 {
     uint32_t count = share->due.count < LOOKS ? share->due.count : LOOKS;

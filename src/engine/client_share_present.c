@@ -29,7 +29,7 @@ struct client_entry *client_share_enter(struct client_share *share,
     return entry;
 }
 
-/* Adds a client while no other is here, and none waits elsewhere. */
+/* Adds a client while no other client is here or waits at other workers. */
 static struct client_entry *enter_alone(struct client_share *share,
                                         uint64_t client)
 {

@@ -19,8 +19,8 @@ static inline struct client_entry *client_share_first(const struct heap *heap)
 struct client_entry *client_share_find(struct client_share *share,
                                        uint64_t client);
 
-/* Adds a client that was not here, while others are here or wait elsewhere. The
- * new client has had nothing, and is in no heap yet. */
+/* Adds a client that was not here, while other clients are here or wait at
+ * other workers. The new client has had nothing, and is in no heap yet. */
 struct client_entry *client_share_enter(struct client_share *share,
                                         uint64_t client);
 
@@ -33,8 +33,8 @@ struct client_entry *client_share_find_or_enter(struct client_share *share,
 /* Puts the lone client into the table and the heaps, where all others are. */
 void client_share_join(struct client_share *share);
 
-/* Lets a client that does not wait stay here as long as it is ahead of V, and
- * removes a client that is not ahead. */
+/* Lets a client that waits no more stay here as long as it is ahead of V. A
+ * client that is not ahead of V is removed at once. */
 void client_share_go_among_leaving(struct client_share *share,
                                    struct client_entry *entry);
 

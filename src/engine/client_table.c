@@ -7,7 +7,7 @@
 
 struct block {
     struct list link;
-    size_t unused; /* how many of entries were never used: these come first */
+    size_t unused; /* entries that were never used, at the array's beginning */
     struct client_entry entries[];
 };
 

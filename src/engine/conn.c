@@ -6,7 +6,7 @@
 
 enum {
     LINGER_MS = 10000,               /* the longest time for lingering */
-    LINGER_BYTES_MAX = 64 * 1048576, /* the most bytes thrown away meanwhile */
+    LINGER_BYTES_MAX = 64 * 1048576, /* most bytes thrown away by lingering */
     IGNORED_EVENTS_MAX = 16
 };
 
@@ -118,16 +118,16 @@ static enum transport_peer look(const struct conn *conn)
     return peer;
 }
 
-/* Has the socket looked at again after a while. The watcher is stopped, since
- * it would fire again and again for bytes that stay unread. */
+/* Makes conn_expire() look at the socket after a while. The watcher is stopped,
+ * since it would fire again and again for bytes that stay unread. */
 static void look_later(struct conn *conn)
 {
     conn_watch(conn, 0);
     conn_limit(conn, conn_now_ms(conn) + SESSION_LOOK_MS);
 }
 
-/* Looks whether the client has closed, while its answer is being made. What the
- * client sends meanwhile stays unread. */
+/* Looks whether the client has closed the connection while its answer is being
+ * made. Bytes that the client sends meanwhile stay unread. */
 static void look_for_end(struct conn *conn)
 {
     switch (look(conn)) {
@@ -148,10 +148,10 @@ static void look_for_end(struct conn *conn)
     }
 }
 
-/* Looks for a reset when the socket has had many events, while the response
- * still waited for its turn. Otherwise a client that is gone would stay in the
- * queue for as long as shorter responses keep coming. A client that has shut
- * down only its sending half may still wait for the answer. */
+/* Looks for a reset when the socket has had many events while the response
+ * waited for its turn. Otherwise a client that is gone would stay in the queue
+ * for as long as shorter responses keep coming. Only a reset counts, because a
+ * client that has shut down its sending half may still wait for the answer. */
 static void look_for_reset(struct conn *conn)
 {
     enum transport_peer peer = look(conn);
@@ -215,15 +215,15 @@ void conn_feed_unread(struct conn_shared *shared)
 /* --- Events -------------------------------------------------------------- */
 
 /* Puts a connection off to the end of a turn, behind those that were put off
- * before. Returns false when the ring has no room and the caller has to go on
- * reading from the connection now; a costly connection is closed instead. */
+ * before. When the ring has no room, a costly connection is closed. For any
+ * other connection, false is returned, and the caller reads from it now. */
 static bool put_off(struct conn *conn)
 {
     int events = ev_is_active(&conn->io) ? conn->io.events & EV_WRITE : 0;
 
     if (conn_costly_put(conn_ring(conn), conn)) {
         conn_shared_of(conn)->has_work = true;
-        if (conn->session.is_costly) /* many turns may pass until then */
+        if (conn->session.is_costly) /* many turns may pass before its turn */
             conn_watch(conn, events);
         return true;
     }
@@ -313,9 +313,9 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
         linger(conn);
         break;
     case CONN_QUEUED:
-        /* The connection will send soon, and usually needs the same watcher
-         * then. Stopping the watcher costs two system calls: that is worth it
-         * only when sending takes long to come. */
+        /* The connection usually sends soon, and then needs the same watcher.
+         * Stopping and starting the watcher costs two system calls, which is
+         * worth while only when the connection waits long for its turn. */
         if (++conn->ignored_events == IGNORED_EVENTS_MAX)
             look_for_reset(conn);
         break;

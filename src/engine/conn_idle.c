@@ -2,8 +2,8 @@
 
 #include "engine/conn.h"
 
-/* How long no other search is made after one that found all connections
- * busy. */
+/* After a search that has found all connections busy, no other search is made
+ * for this long. */
 enum { IN_VAIN_MS = 100 };
 
 /* Notes conn behind all noted connections that have waited as long or

@@ -8,7 +8,7 @@ enum { CACHE_LINE = 64, SLAB_CONNS = 64 };
 
 struct slab {
     struct list list_node;
-    _Alignas(CACHE_LINE) char conns[]; /* conn_bytes each */
+    _Alignas(CACHE_LINE) char conns[]; /* each has conn_bytes bytes */
 };
 
 bool conn_memory_grow(struct conn_set *set)

@@ -11,15 +11,15 @@
 
 #include "engine/conn_set.h"
 
-/* Returns the size of a connection whose session, which lies at its end, begins
- * with protocol and may change to HTTP/2. */
+/* Returns the size of a connection with its session, which begins with
+ * `protocol` and may change to HTTP/2. */
 size_t conn_memory_count_bytes(const struct protocol *protocol);
 
 /* Adds a slab of free connections. Returns false when the set has as many
  * connections as it may have, or there is no memory. */
 MUST_USE bool conn_memory_grow(struct conn_set *set);
 
-/* Takes a free connection, whose members have old values or none. Returns NULL
+/* Takes a free connection, whose members have arbitrary values. Returns NULL
  * when there is no memory. */
 struct conn *conn_memory_take(struct conn_set *set);
 

@@ -101,7 +101,7 @@ enum conn_handshake {
  * certificate. */
 MUST_USE bool conn_begin_handshake(struct conn *conn);
 
-/* Has the next step of the handshake taken at the end of the turn. */
+/* Queues the handshake, whose next step comes at the end of the turn. */
 void conn_put_handshake(struct conn *conn);
 
 /* Takes the next step of the handshake. Sets *end_out to the reason when the
@@ -109,8 +109,8 @@ void conn_put_handshake(struct conn *conn);
 enum conn_handshake conn_step_handshake(struct conn *conn,
                                         enum conn_end *end_out);
 
-/* Handles a deadline that has passed. Returns true when the handshake still has
- * time, as only the wait for more of a proxy's preamble has ended. */
+/* Handles a deadline that has passed. Returns true when only the wait for more
+ * of a proxy's preamble is over, and the handshake still has time. */
 bool conn_waits_for_handshake(struct conn *conn);
 
 /* --- conn_send.c --------------------------------------------------------- */

@@ -19,8 +19,8 @@ void conn_queue(struct conn *conn)
     queue_bytes(conn, conn_candidate(conn).bytes);
 }
 
-/* Limits how many unsent bytes the socket takes, by the protocol's own limit.
- * The link has just lifted its limit, as it holds nothing back any more. */
+/* Limits the socket's unsent bytes to the protocol's own limit. The link has
+ * just lifted its smaller limit, because it holds nothing back any more. */
 static void limit_unsent(const struct conn *conn)
 {
     const struct session *session = &conn->session;
@@ -30,8 +30,8 @@ static void limit_unsent(const struct conn *conn)
                                session->protocol->unsent_max);
 }
 
-/* Rounds room, which is less than what is wanted, down to whole segments, as a
- * short segment costs as long a header as a full one. Over TLS the room is at
+/* Rounds `room`, which is less than `want`, down to whole segments, because a
+ * short segment needs as long a header as a full one. Over TLS the room is at
  * least four segments, since each record adds 2 % of a segment. */
 static uint64_t whole_segments(const struct conn *conn, uint64_t want,
                                uint64_t room)
@@ -45,8 +45,8 @@ static uint64_t whole_segments(const struct conn *conn, uint64_t want,
     return room > LINK_SEGMENT_BYTES ? room - room % LINK_SEGMENT_BYTES : room;
 }
 
-/* Returns how many bytes of the candidate the link lets through now, with what
- * TLS adds to them; 0 when the candidate has to wait. */
+/* Returns how many bytes of the candidate the link lets through now, including
+ * the bytes that TLS adds; 0 when the candidate has to wait. */
 static uint64_t allow(struct conn *conn, const struct candidate *candidate)
 {
     struct conn_shared *shared = conn_shared_of(conn);
@@ -75,9 +75,9 @@ static uint64_t allow(struct conn *conn, const struct candidate *candidate)
     return whole_segments(conn, want, room);
 }
 
-/* Returns how many bytes of payload become budget bytes over TLS. Where budget
- * is too small for a record of one byte this is 0; but 1 for a whole quantum,
- * which would otherwise never send anything. */
+/* Returns how many bytes of payload become `budget` bytes over TLS; 0 when
+ * `budget` is too small for a record of one byte. A whole quantum gives at
+ * least 1, since otherwise nothing would ever be sent. */
 static uint64_t payload_of(const struct conn *conn, uint64_t budget)
 {
     const struct tls *tls = conn->session.transport.tls;

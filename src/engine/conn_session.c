@@ -10,8 +10,8 @@ static void on_change(struct session *session, bool has_more)
     struct conn *conn = conn_of(session);
 
     conn_watch_beside(conn);
-    /* When the ring has no room, the connection goes on by an event. It cannot
-     * be closed here, since a function of its session is running. */
+    /* When the ring has no room, an event makes the connection read on. Closing
+     * it here is impossible, since a function of its session is running. */
     if (session->holds_input && conn_reads(conn)) {
         conn_shared_of(conn)->has_work = true;
         if (!conn_costly_put(conn_ring(conn), conn))

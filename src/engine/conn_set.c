@@ -12,13 +12,13 @@
 #include "observe/profile.h"
 
 enum {
-    /* The most bytes that a turn sends before the loop looks for new input
-     * again, and the most runs of conn_run() until then. */
+    /* A turn sends at most so many bytes, and calls conn_run() at most so many
+     * times, before the loop looks for new input again. */
     TURN_BYTES = 524288,
     TURN_RUNS = 256,
-    /* How many runs of a turn may send nothing, and how long further empty runs
-     * may take. A listing, for instance, reads for long before its first
-     * byte. */
+    /* How many calls of conn_run() in a turn may send nothing, and how long
+     * further calls that send nothing may take. A listing, for instance, reads
+     * for long before its first byte. */
     TURN_EMPTY_RUNS = 8,
     TURN_EMPTY_NS = 1000000,
     TURN_SHAKES = 2, /* steps of handshakes, of up to 0.5 ms each */
@@ -37,8 +37,8 @@ static void note_turned_away(struct conn_set *set, enum stats_close reason)
     atomic_fetch_add_explicit(&set->closed_count, 1, memory_order_relaxed);
 }
 
-/* Whether peer may name the client for whom it speaks. A peer on a unix socket
- * may, since the file system has let it in. */
+/* Whether `peer` may name the client for whom it speaks. A peer on a unix
+ * socket may, since the file system has let it in. */
 static bool is_trusted(const struct conn_set *set, const struct address *peer)
 {
     return peer->family == ADDRESS_UNIX || cidrs_contain(set->proxies, peer);
@@ -59,9 +59,10 @@ static struct conn *take_conn(struct conn_set *set, int fd)
     return conn;
 }
 
-/* Finds a connection of an address that has more than its share, busy or idle;
- * usually the one that has been open longest. Connections that do not qualify
- * are moved to the end of the list, so that the next search looks at others. */
+/* Finds a connection, busy or idle, of an address that has more than its share;
+ * usually the connection that has been open longest. Connections of other
+ * addresses move to the end of the list, so that the next search looks at
+ * others. */
 static struct conn *find_above(struct conn_set *set)
 {
     struct address_count *addresses = set->shared.addresses;
@@ -78,8 +79,8 @@ static struct conn *find_above(struct conn_set *set)
     return NULL;
 }
 
-/* Makes room for a new connection, whose address has ticket. When that cannot
- * be, turns the new client away and returns false. */
+/* Makes room for a new connection, whose address has `ticket`. If no connection
+ * can be closed, turns the new client away and returns false. */
 static bool make_room(struct conn_set *set, const struct mail *mail,
                       uint32_t ticket)
 {
@@ -225,7 +226,7 @@ static __attribute__((noinline)) void work_late(struct conn_set *set)
 /* The runs of a turn that sent nothing. */
 struct idling {
     unsigned runs;
-    uint64_t since_ns; /* when they became too many; 0: they have not */
+    uint64_t since_ns; /* when the runs became too many; 0: not yet */
 };
 
 /* Notes a run that sent nothing. Returns true when the turn has to end. */
@@ -252,7 +253,7 @@ void conn_set_turn(struct conn_set *set)
 
     shared->is_held = false;
     if (!sched_is_empty(sched)) {
-        tell_queue(set); /* when the queue is longest */
+        tell_queue(set); /* now the queue is longest */
         if (link_has_others(&shared->link))
             link_hear_clients(&shared->link, &sched->clients);
     }

@@ -4,9 +4,9 @@
 #include "engine/conn_priv.h"
 #include "observe/profile.h"
 
-enum { LINGER_IDLE_MS = 2000 }; /* longest time without input */
+enum { LINGER_IDLE_MS = 2000 }; /* longest lingering without input */
 
-/* Which states may follow each state; a bit for each. */
+/* For each state, the states that may follow, with one bit for each. */
 #define MAY(state) (1u << (state))
 static const unsigned may_follow[] = {
     [CONN_HANDSHAKE] = MAY(CONN_HANDSHAKE) | MAY(CONN_READING) |

@@ -7,7 +7,7 @@
 #include "observe/profile.h"
 
 enum {
-    /* A preamble that has come in part is looked at again after so long. */
+    /* A preamble that has come in part is looked at again after this time. */
     PREAMBLE_MS = 20
 };
 

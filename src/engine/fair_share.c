@@ -76,8 +76,8 @@ uint64_t fair_share_arrive(struct fair_share *share, uint64_t bytes)
 
 void fair_share_advance(struct fair_share *share, uint64_t bytes)
 {
-    uint64_t most = INT64_MAX >> FAIR_SHARE_FRACTION_BITS; /* so that rest can
-                                                              be added */
+    uint64_t most = INT64_MAX >> FAIR_SHARE_FRACTION_BITS; /* adding rest cannot
+                                                              overflow */
     uint64_t credit = share->rest + ((bytes < most ? bytes : most)
                                      << FAIR_SHARE_FRACTION_BITS);
 

@@ -7,8 +7,8 @@ bool proxy_preamble_apply(struct session *session,
 
     session->awaits_proxy = false;
     session->is_introduced = true;
-    /* A loopback address that the proxy names is one of the proxy's machine,
-     * not of this one. */
+    /* A loopback address that the proxy names belongs to the proxy's machine,
+     * not to this machine. */
     if (address_is_local(&source) && !address_is_local(&session->peer))
         source = (struct address){.family = ADDRESS_UNKNOWN};
     return proxy->is_local ||

@@ -29,7 +29,7 @@ static bool has_clients(const struct sched *sched)
     return sched->clients.factor > 0;
 }
 
-/* Returns how much so many bytes add to a key. */
+/* Returns by how much `bytes` bytes raise a key. */
 static uint64_t weigh(const struct sched *sched, uint64_t bytes)
 {
     uint64_t key;
@@ -45,15 +45,16 @@ static uint64_t add_up(uint64_t key, uint64_t more)
     return more < UINT64_MAX - key ? key + more : UINT64_MAX;
 }
 
-/* Returns how many bytes of an item count as known, for levels. */
+/* Returns the item's bytes for client_share, which computes levels from
+ * them. */
 static uint64_t known_of(const struct sched_item *item)
 {
     return item->is_of_many ? 0 : item->bytes;
 }
 
-/* Returns how many bytes a level adds to those of an item. It adds none to a
- * stream; nor to a connection of many responses, as its candidate tells little
- * of what the client waits for in all. */
+/* Returns how many bytes a level adds to the bytes of an item. A stream gets
+ * none. Nor does a connection with many responses, because its candidate tells
+ * little of what the client waits for in all. */
 static uint64_t part_of_level(const struct sched_item *item, uint64_t level,
                               uint64_t bytes)
 {
@@ -62,9 +63,9 @@ static uint64_t part_of_level(const struct sched_item *item, uint64_t level,
     return level / LEVEL_TIMES < bytes ? level : LEVEL_TIMES * bytes;
 }
 
-/* Moves an item whose client's level has changed. Of a client's items, a longer
- * one has at least as much of the level in its key as a shorter one, so they
- * stay in the order of their bytes. */
+/* Moves an item whose client's level has changed. The order of the client's own
+ * items stays the same, because a longer item has at least as much of the level
+ * in its key as a shorter one. */
 static void on_level(struct client_share *share, struct client_place *place,
                      uint64_t before, uint64_t after)
 {
@@ -221,7 +222,7 @@ void sched_put(struct sched *sched, struct sched_item *item, uint64_t bytes)
                          known_of(item));
     }
     key = sched->policy == SCHED_POLICY_FAIR
-              ? ++sched->clock /* behind all that wait */
+              ? ++sched->clock /* behind all items that wait */
               : sched_key(sched, item, bytes);
     heap_put(&sched->heap, &item->node, key, item->arrival);
 }
@@ -242,8 +243,8 @@ static bool renew(struct sched *sched, const struct heap_item *first)
     return true;
 }
 
-/* Takes the next item: that of a client with something due, if any, or the
- * first. */
+/* Takes the next item: the item of a client with something due, if there is
+ * such a client; otherwise the first item of the queue. */
 static struct sched_item *take_of_clients(struct sched *sched)
 {
     struct client_place *place = client_share_first_due(&sched->clients);

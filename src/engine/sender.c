@@ -105,8 +105,8 @@ static bool detach_head(struct response *response)
     return true;
 }
 
-/* Counts the sent bytes as those of the responses in order. Returns false when
- * there is no memory. */
+/* Moves the responses forward, in order, by the bytes that were sent. Returns
+ * false when there is no memory. */
 static bool advance_row(struct list *exchanges, uint64_t sent)
 {
     struct list *list_node = exchanges->next;
@@ -146,8 +146,8 @@ static enum sender_result send_gathered(const struct transport *transport,
                                         struct gather *gather,
                                         uint64_t *sent_out)
 {
-    /* When the connection ends behind these bytes, they wait for its FIN and
-     * leave together with it. */
+    /* When the connection ends after these bytes, they wait for the FIN, and
+     * leave together with the FIN. */
     bool more = gather->file_follows || gather->ends;
     size_t sent;
     enum io_result result = transport_send(transport, gather->parts,
@@ -163,9 +163,9 @@ static enum sender_result send_gathered(const struct transport *transport,
     return gather->more ? SENDER_MORE : SENDER_DONE;
 }
 
-/* Returns the length of the next piece. Bytes that the socket does not take are
- * read again later; so after a piece of which the socket took only a part, the
- * next piece is at most twice as long as that part. */
+/* Returns the length of the next piece. Bytes that the socket does not take
+ * must be read again later. So if the socket took only a part of the last
+ * piece, the next piece is at most twice as long as that part. */
 static size_t piece_bytes(const struct sender *sender,
                           const struct response *response, size_t len)
 {
@@ -195,7 +195,7 @@ static enum io_result send_read(struct sender *sender,
               (off_t)part->at.offset);
     if (n == 0)
         return IO_EOF;
-    if (n == -1) /* no error here passes by waiting */
+    if (n == -1) /* no error of pread() goes away by waiting */
         return errno == EINTR ? IO_AGAIN_WRITE : IO_FAILED;
     *len = (size_t)n;
     piece = (struct iovec){sender->buffer, *len};
@@ -279,8 +279,8 @@ static bool nears_its_end(const struct response *response, uint64_t budget)
             response->bytes_sent > response->head_bytes);
 }
 
-/* Has the source make the next piece. Returns false when the response has to be
- * broken off. */
+/* Lets the source make the next piece. Returns false when the response has to
+ * be broken off. */
 static bool pull(struct response *response)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_LOOKUP);
@@ -306,7 +306,7 @@ enum sender_result sender_step(struct sender *sender,
         if (first->bytes_left == 0 && first->is_waiting)
             return SENDER_LATER;
         if (first->bytes_left == 0 && !first->has_ended)
-            return SENDER_MORE; /* others go on meanwhile */
+            return SENDER_MORE; /* other connections go on meanwhile */
     }
     /* The body's end was empty, or there was no memory even for a head. */
     if (response_is_done(first))

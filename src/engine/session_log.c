@@ -82,8 +82,8 @@ void session_log_exchange(const struct session *session,
 /* --- Standard error ------------------------------------------------------ */
 
 enum {
-    /* How many refusals are logged at once; after these, one in each
-     * interval. */
+    /* The first TOLD_AT_ONCE refusals are logged at once, and then one in each
+     * TOLD_EVERY_MS. */
     TOLD_AT_ONCE = 20,
     TOLD_EVERY_MS = 50,
     TOLD_LINE_BYTES_MAX = 200
@@ -130,8 +130,8 @@ void session_count_exchange(const struct session *session,
         .target = request->target,
         .peer = exchange->peer,
         .is_complete = times->last_ns != 0,
-        /* A response that waited for its next piece, without a length known
-         * from the beginning, may have lasted until client or server ended it.
+        /* A response that had no length and waited for its next piece, such as
+         * a stream of events, may have lasted until client or server ended it.
          * Its time says nothing about the server. */
         .is_endless = response->bytes_before > 0 && !response->has_length};
 

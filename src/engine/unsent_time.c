@@ -7,7 +7,8 @@
 
 enum { STEP_NS = 1000000, STEP_SHARE = 8 };
 
-/* Asks for the socket's unsent bytes, and again later if there are some. */
+/* Asks how many bytes of the socket are unsent. If there are any, asks again
+ * later. */
 static void look(struct unsent_time *unsent_time)
 {
     uint64_t passed_ns = now_read_ns() - unsent_time->handed_ns;

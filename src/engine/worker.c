@@ -83,8 +83,8 @@ static void tell_cpu(const struct worker *worker)
                       now_read_ns() - worker->started_ns);
 }
 
-/* Tells the shares of clients the link's rate, which bounds how long a large
- * response may stand still. */
+/* Passes the link's rate on to client_share, since the rate bounds how long a
+ * large response may stand still. */
 static void note_rate(struct worker *worker)
 {
     struct conn_shared *shared = &worker->conns.shared;
@@ -207,9 +207,9 @@ static void start_profile(const struct worker *worker)
 }
 
 /* Asks the kernel not to let this worker interrupt others when it wakes
- * (SCHED_BATCH, sched(7)). With more workers than CPUs, workers that let one
- * another finish have more to do at a time. A failure is ignored: the worker
- * runs as usual then. */
+ * (SCHED_BATCH, sched(7)). There are more workers than CPUs: a worker that
+ * waits until another has finished has more to do when it runs, and so needs
+ * fewer turns. A failure is ignored, and the worker then runs as usual. */
 static void let_others_finish(void)
 {
     static const struct sched_param none = {.sched_priority = 0};
@@ -217,7 +217,8 @@ static void let_others_finish(void)
     (void)sched_setscheduler(0, SCHED_BATCH, &none);
 }
 
-/* Sends the stores all operations that this turn's requests have gathered. */
+/* Sends to the stores all operations that this turn's requests have
+ * gathered. */
 static inline void flush_stores(const struct worker *worker)
 {
     for (size_t i = 0; i < worker->options.store_count; i++)

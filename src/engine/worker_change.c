@@ -7,7 +7,7 @@
 struct worker_change {
     struct worker_service service;
     struct sites *sites;
-    struct worker_proxies *proxies; /* of the sites; NULL: there are none */
+    struct worker_proxies *proxies; /* proxies of the sites; NULL: none */
     struct status *status;
     struct tls_context *tls; /* this worker's; NULL: no listener speaks TLS */
     uint64_t number; /* counts the worker's changes; 0 is its first service */
@@ -46,9 +46,9 @@ static void add_mounts(const struct worker *worker,
                                         .handler = sites->status});
 }
 
-/* Makes what the worker keeps, once needed, for all later services: its
- * password client and its status page. Returns false when there is no
- * memory. */
+/* Makes the password client and the status page, if `service` needs them and
+ * they do not exist. The worker keeps both for all later services. Returns
+ * false when there is no memory. */
 static bool init_handlers(struct worker *worker,
                           const struct worker_service *service)
 {
@@ -121,8 +121,8 @@ struct worker_change *worker_prepare(struct worker *worker,
 
 /* --- Taking it over ------------------------------------------------------ */
 
-/* Adds the counts of the present sites, which are about to go, to the kept
- * counts. */
+/* Adds the counts of the present sites, which will soon be gone, to
+ * worker->earlier. */
 static void add_counts(struct worker *worker)
 {
     struct file_cache_counts counts = sites_count_files(worker->sites);
@@ -134,7 +134,7 @@ static void add_counts(struct worker *worker)
     worker->earlier.saved_bytes += counts.saved_bytes;
 }
 
-/* Replaces the sites, and their proxies, by those of change. */
+/* Replaces the sites and their proxies by those of `change`. */
 static void take_sites(struct worker *worker, struct worker_change *change)
 {
     if (worker->sites)
@@ -148,8 +148,8 @@ static void take_sites(struct worker *worker, struct worker_change *change)
     worker->conns.shared.context.handler = sites_handler(worker->sites);
 }
 
-/* Gives up a change for the error err; the worker stays as it is. Returns err.
- * If the worker serves nothing yet, on_gone is not called. */
+/* Gives up a change because of the error `err`; the worker stays as it is.
+ * Returns `err`. If the worker serves nothing yet, on_gone is not called. */
 static int refuse(const struct worker *worker, struct worker_change *change,
                   int err)
 {
@@ -179,8 +179,8 @@ bool worker_has_refused(const struct worker *worker)
            atomic_load(&worker->refused) == worker->applied;
 }
 
-/* Returns how answers of mounts are encoded, which is what the top level of the
- * configuration says. */
+/* Returns how answers of mounts are encoded. The top level of the configuration
+ * decides this. */
 static struct encode encode_of(struct worker *worker,
                                const struct worker_service *service)
 {
@@ -245,7 +245,7 @@ int worker_take_change(struct worker *worker)
     uint64_t number;
     int err;
 
-    if (!change) /* a later change was taken before */
+    if (!change) /* an earlier call has already taken the last change */
         return 0;
     number = change->number;
     err = take(worker, change);

@@ -61,8 +61,8 @@ struct worker {
     struct encoder encoder;           /* compresses answers while they are
                                          sent */
     struct file_cache_counts earlier; /* the counts of earlier sites' caches */
-    struct status *status;            /* what is served; NULL: no site has a
-                                         status page */
+    struct status *status;            /* the page that is served; NULL: no site
+                                         has a status page */
     struct worker_kv kvs[WORKER_STORES_MAX];
     struct server_defaults kv_defaults;
     struct cache_port cache_port;
@@ -73,11 +73,11 @@ struct worker {
     struct tls_buffers *upstream_tls; /* NULL: not needed so far */
     struct pipes pipes;               /* of all proxies, leaving ones too */
     struct proxy_held held;           /* of all proxies, leaving ones too */
-    struct worker_proxies *proxies;   /* of the sites, which end them; or
-                                         NULL */
+    struct worker_proxies *proxies;   /* the sites' proxies, which end together
+                                         with the sites; or NULL */
     struct worker_proxies *leaving;   /* proxies of sites that are gone */
-    _Atomic(struct worker_change *) change; /* applied, not taken yet; or
-                                               NULL */
+    _Atomic(struct worker_change *) change; /* a change that was applied and
+                                               not taken yet; or NULL */
     uint64_t applied;      /* changes applied so far; main thread only */
     atomic_ullong taken;   /* number of the latest change taken or refused */
     atomic_ullong refused; /* number of the latest change refused */
@@ -96,8 +96,8 @@ void worker_tick_what_if(struct worker *worker);
  * changed. */
 int worker_take_change(struct worker *worker);
 
-/* Makes the proxies of service. Its sites get them, and will end them. Returns
- * NULL when there is no memory, or TLS cannot be set up. */
+/* Makes the proxies of `service`, whose sites will use them and end them.
+ * Returns NULL when there is no memory, or TLS cannot be set up. */
 MUST_USE struct worker_proxies *worker_proxies_create(
     struct worker *worker, struct worker_service *service);
 

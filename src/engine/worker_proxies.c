@@ -92,7 +92,7 @@ static void on_fetch_over(void *context)
 }
 
 /* Called when the last exchange of the proxies' sites has ended. Proxies that
- * are still needed go to leaving. */
+ * are still needed go to the list worker->leaving. */
 static void on_gone(void *context)
 {
     struct worker_proxies *proxies = context;

@@ -98,9 +98,9 @@ enum link_mode { LINK_OFF, LINK_RATE, LINK_AUTO };
 struct link_line {
     _Alignas(64) _Atomic uint64_t queued; /* bytes in the local queue */
     _Atomic uint64_t seen_ns;             /* when queued was measured */
-    _Atomic uint64_t flight;              /* bytes in flight as a rate: the
-                                             bytes by span_us of struct link */
-    _Atomic uint64_t passing;             /* bytes a second that arrive */
+    _Atomic uint64_t flight;              /* bytes in flight, divided by span_us
+                                             of struct link */
+    _Atomic uint64_t passing;             /* bytes a second that come through */
     _Atomic uint64_t standing;            /* bytes in a remote queue */
     _Atomic uint64_t looked_ns;           /* when flight, passing and standing
                                              were measured */

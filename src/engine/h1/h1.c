@@ -8,7 +8,7 @@
 #include "observe/profile.h"
 
 enum {
-    INPUTS_KEPT = 64, /* further free ones are freed */
+    INPUTS_KEPT = 64, /* most free inputs that are kept */
     EXCHANGES_KEPT = 128
 };
 
@@ -189,9 +189,9 @@ static bool take_input(struct h1 *h1)
     return true;
 }
 
-/* Reads an upload into the worker's wide buffer, if the sink takes much at
- * once; *data_out is then what was read. Otherwise reads into the input, and
- * *data_out stays empty. */
+/* Reads an upload. If the sink takes many bytes at once, these are read into
+ * the worker's wide buffer, and *data_out is set to them. Otherwise they are
+ * read into the input, and *data_out stays empty. */
 static __attribute__((noinline)) enum io_result fill_wide(
     struct h1 *h1, struct bytes *data_out)
 {
@@ -275,8 +275,8 @@ static uint64_t limit_reading(struct h1 *h1)
     return h1->until_ms;
 }
 
-/* Returns until when the socket may stay full. The time that an answer may wait
- * for full sockets, in all, grows with the bytes that have been sent of it. */
+/* Returns the time until which the socket may stay full. An answer may wait for
+ * a full socket send_ms in all, and longer the more bytes of it were sent. */
 static uint64_t limit_sending(const struct h1 *h1)
 {
     const struct conn_limits *limits = &h1_context(h1)->limits;

@@ -14,8 +14,8 @@ static enum session_beside choose_beside(const struct h1 *h1)
 
         return sink && sink->is_full ? SESSION_RESTS : SESSION_TAKES;
     }
-    /* A tunnel that is no upload any more goes on: its client has only sent its
-     * last byte. */
+    /* A tunnel goes on when its upload has ended, since the client has only
+     * sent its last byte. */
     return !list_is_empty(&h1->exchanges) && h1_first(h1)->is_tunnel
                ? SESSION_RESTS
                : SESSION_LEAVES;
@@ -68,7 +68,7 @@ bool h1_keep_fields(struct h1 *h1, struct exchange *exchange)
     }
     fields = exchange_make_fields();
     if (fields)
-        context->fields = fields; /* exchange has the old ones */
+        context->fields = fields; /* the exchange keeps the old table */
     return fields;
 }
 
@@ -120,8 +120,8 @@ void h1_expect_last(struct h1 *h1, struct exchange *exchange, enum conn_end end)
     h1->session.end = (uint8_t)end;
 }
 
-/* A response that does not persist is one of HTTP/1.0 whose body ends with the
- * connection, or one that lacked memory. */
+/* A response does not persist when its body ends with the connection
+ * (HTTP/1.0), or when there was no memory for it. */
 void h1_heed(struct h1 *h1, const struct exchange *exchange)
 {
     if (exchange->response.persists)
@@ -185,8 +185,8 @@ static bool begins_with(struct bytes text, struct bytes prefix)
            memcmp(text.data, prefix.data, prefix.len) == 0;
 }
 
-/* Whether the client wants problem details: told by the current exchange, or by
- * the head in the input when there is no exchange. */
+/* Whether the client wants problem details. The current exchange tells, or the
+ * head in the input when there is no exchange. */
 static bool wants_problem(const struct h1 *h1)
 {
     const struct input *input = h1->input;

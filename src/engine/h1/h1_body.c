@@ -7,8 +7,9 @@ static bool takes_no_body(const struct request *request)
            request->method != METHOD_OPTIONS;
 }
 
-/* Sends 100 Continue. Returns false when the socket did not take it; as nothing
- * else is being sent, the connection is broken then. */
+/* Sends 100 Continue. Returns false when the socket did not take it. Then the
+ * connection is broken, since nothing else is being sent that fills the
+ * socket. */
 static bool send_continue(const struct h1 *h1)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SEND);
@@ -40,9 +41,10 @@ static bool is_soon_over(const struct request *request)
            request->content_length <= H1_DRAINED_BODY_BYTES_MAX;
 }
 
-/* Asks the handler whether it wants the body. The handler may answer instead.
- * If such an answer is the connection's last, as the body is not read, the
- * response is marked so before the handler is asked. */
+/* Asks the handler whether it wants the body. The handler may answer
+ * instead. Then a long body is not read, and the answer is the connection's
+ * last. For such a body `persists` is cleared before, since the answer tells
+ * the client. */
 static void offer_body(struct h1 *h1, struct exchange *exchange)
 {
     const struct handler *handler = &h1_context(h1)->handler;

@@ -3,9 +3,8 @@
 #include "engine/proxy_preamble.h"
 
 enum {
-    /* The most bytes of answers that are made ahead and sent together; and the
-     * most memory that a connection holds for them when its client reads
-     * nothing. */
+    /* Limits of answers that are made ahead and sent together: of their bytes,
+     * and of the memory that they hold while the client reads nothing. */
     AHEAD_BYTES_MAX = 65536,
     AHEAD_HELD_MAX = 65536 - INPUT_BLOCK_BYTES,
     /* The most memory that one more exchange needs when its response's head is
@@ -37,7 +36,7 @@ static enum h1_ahead refuse(struct h1 *h1, enum reason reason,
                                        : close_for(h1, CONN_END_ERROR);
 }
 
-/* Decides whether the connection persists after exchange: the client, the
+/* Decides whether the connection persists after `exchange`: the client, the
  * limits and the server have to allow it. */
 static void decide_persistence(struct h1 *h1, struct exchange *exchange)
 {
@@ -77,7 +76,7 @@ static void take_request(struct h1 *h1, struct exchange *exchange, size_t used)
         h1_answer(h1, exchange);
 }
 
-/* Whether the client begins HTTP/2 in clear text, as one may that knows
+/* Whether the client begins HTTP/2 in clear text. A client may do so that knows
  * beforehand that the server speaks HTTP/2 (RFC 9113 3.3). */
 static bool speaks_http2(const struct h1 *h1, struct bytes line)
 {
@@ -101,8 +100,8 @@ static enum h1_ahead turn_to_http2(struct h1 *h1)
     return H1_AHEAD_TURNED;
 }
 
-/* Whether this request may begin a tunnel. A tunnel lasts long and reads into
- * the same buffer, so it needs a whole one. */
+/* Whether this request may begin a tunnel, which needs a whole input: a tunnel
+ * lasts long and reads into the input of its head. */
 static bool may_become_tunnel(const struct request *request)
 {
     return request_find(request, FIELD_UPGRADE);

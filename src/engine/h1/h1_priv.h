@@ -25,18 +25,17 @@ struct h1 {
     struct session session;
     struct input *input;
     struct list exchanges;    /* the pipeline; the first one is sent now */
-    struct exchange *current; /* its body is being read; while is_uploading also
-                                 the first in exchanges */
+    struct exchange *current; /* the one whose body is being read; an upload is
+                                 the first in exchanges, too */
     struct http1_progress progress;
     bool is_closing;       /* parse no more; end the connection when all is
                               sent */
-    bool client_closes;    /* is_closing is set because the client asked for
-                              it */
+    bool client_closes;    /* the client asked for the connection's end */
     uint8_t in_row;        /* requests taken since the last read */
     bool head_timed : 1;   /* until_ms is the limit of a head */
     bool has_body : 1;     /* the body of current is being read */
     bool is_uploading : 1; /* the body is read while its answer is sent */
-    bool reads_much : 1;   /* a small input was too small before */
+    bool reads_much : 1;   /* an earlier head did not fit a small input */
     uint64_t until_ms;     /* time limit of what is being read */
 };
 
@@ -100,10 +99,10 @@ MUST_USE bool h1_keep_fields(struct h1 *h1, struct exchange *exchange);
 /* Fills in all members of an exchange except its request. */
 void h1_begin_exchange(struct h1 *h1, struct exchange *exchange);
 
-/* Has the handler answer, now or later. */
+/* Lets the handler answer, now or later. */
 void h1_ask(struct h1 *h1, struct exchange *exchange);
 
-/* Has the handler answer, now or later, and puts the exchange into the
+/* Lets the handler answer, now or later, and puts the exchange into the
  * pipeline. A request with an unknown expectation is refused instead. */
 void h1_answer(struct h1 *h1, struct exchange *exchange);
 
@@ -114,8 +113,8 @@ void h1_answer_refusal(struct h1 *h1, struct exchange *exchange,
 /* Puts an answered exchange at the end of the pipeline. */
 void h1_put(struct h1 *h1, struct exchange *exchange);
 
-/* Makes exchange the last of its connection, with end as the reason: what comes
- * after it cannot be parsed. */
+/* Makes `exchange` the last of its connection, since the bytes after it cannot
+ * be parsed. `end` is the reason for the log. */
 void h1_expect_last(struct h1 *h1, struct exchange *exchange,
                     enum conn_end end);
 
@@ -123,8 +122,8 @@ void h1_expect_last(struct h1 *h1, struct exchange *exchange,
 void h1_heed(struct h1 *h1, const struct exchange *exchange);
 
 /* Puts a refusal into the pipeline as the last answer, in place of the answer
- * to the current exchange. line is the request's line, or empty. Returns false
- * when there is no memory. */
+ * to the current exchange. `line` is the request's line, or empty. Returns
+ * false when there is no memory. */
 MUST_USE bool h1_refuse(struct h1 *h1, enum reason reason, struct bytes line);
 
 /* Takes an exchange out of the pipeline, logs and counts it, and gives it
@@ -189,8 +188,8 @@ enum session_step h1_begin_tunnel(struct h1 *h1);
 
 enum { H1_WIDE_BYTES = 65536 }; /* the size of a worker's wide buffer */
 
-/* Returns how many bytes of an upload the next read may bring by the wide
- * buffer; 0 when the input is to be used. */
+/* Returns how many bytes of an upload the next read may put into the wide
+ * buffer; 0 when the next read uses the input. */
 size_t h1_wide_bytes(const struct h1 *h1);
 
 /* h1_take_upload() takes an upload's bytes from the input, h1_take_wide() those
@@ -200,8 +199,8 @@ enum session_step h1_take_upload(struct h1 *h1);
 enum session_step h1_take_wide(struct h1 *h1, struct bytes data);
 enum session_step h1_meet_upload_end(struct h1 *h1);
 
-/* Returns until when more of an upload has to come; or, while none is awaited,
- * when the client is looked at again. */
+/* Returns the time until which more of an upload has to come. While no more is
+ * awaited, returns when the client is looked at again. */
 uint64_t h1_limit_upload(const struct h1 *h1);
 
 /* Called when the time of h1_limit_upload() has come. */
@@ -218,7 +217,7 @@ enum h1_body {
     H1_BODY_DONE,    /* the body was read, the answer is in the pipeline */
     H1_BODY_REFUSED, /* a refusal is in the pipeline, and is the last answer */
     H1_BODY_BESIDE,  /* the answer has begun; the body is still read */
-    H1_BODY_CLOSED   /* to be closed, for session->why */
+    H1_BODY_CLOSED   /* close the connection for session->why */
 };
 
 static inline bool h1_expects_body(const struct request *request)
@@ -235,13 +234,14 @@ enum h1_body h1_advance_body(struct h1 *h1);
 enum h1_ahead {
     H1_AHEAD_GO,     /* look for another request */
     H1_AHEAD_SEND,   /* send what is in the pipeline first */
-    H1_AHEAD_READ,   /* nothing more can be had from the buffer */
-    H1_AHEAD_REST,   /* more is left, but others go first */
-    H1_AHEAD_CLOSED, /* to be closed, for session->why */
+    H1_AHEAD_READ,   /* the buffer contains no further whole request */
+    H1_AHEAD_REST,   /* more requests are left; other connections go first */
+    H1_AHEAD_CLOSED, /* close the connection for session->why */
     H1_AHEAD_TURNED  /* the protocol has changed; there is no h1 now */
 };
 
-/* Answers requests from the buffer until it has to stop; never returns GO. */
+/* Answers requests from the buffer until something else has to be done first.
+ * Never returns H1_AHEAD_GO. */
 enum h1_ahead h1_answer_ahead(struct h1 *h1);
 
 /* --- h1_send.c ----------------------------------------------------------- */

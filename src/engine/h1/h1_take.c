@@ -12,7 +12,7 @@ bool h1_has_too_much(const struct h1 *h1)
                exchange->body_max;
 }
 
-/* Delivers bytes of the body to its sink. Returns false when no more is
+/* Delivers bytes of the body to its sink. Returns false when no more bytes are
  * wanted. */
 static bool deliver(struct h1 *h1, struct bytes data)
 {
@@ -25,15 +25,15 @@ static bool deliver(struct h1 *h1, struct bytes data)
         return h1->input->body.bytes <= H1_DRAINED_BODY_BYTES_MAX;
     if (sink->end && h1_has_too_much(h1))
         return false;
-    response->persists = false; /* for an answer that the sink makes now */
+    response->persists = false; /* an answer that the sink makes now is last */
     if (!sink->take(sink, data))
         return false;
     response->persists = persists;
     return true;
 }
 
-/* Checks the length of the chunk that has begun. Returns false when the body
- * becomes longer than its handler allows, without waiting for the chunk. */
+/* Checks the length of the chunk that has begun, before its bytes have come.
+ * Returns false when the body will be longer than its handler allows. */
 static bool foresee(struct h1 *h1)
 {
     struct response *response = &h1->current->response;
@@ -49,7 +49,7 @@ static bool foresee(struct h1 *h1)
         return !h1_has_too_much(h1);
     if (!sink->foresee)
         return true;
-    response->persists = false; /* for an answer that the sink makes now */
+    response->persists = false; /* an answer that the sink makes now is last */
     if (!sink->foresee(sink, due))
         return false;
     response->persists = persists;
@@ -134,7 +134,7 @@ bool h1_widen_input(struct h1 *h1)
     return true;
 }
 
-/* Whether the input has room for the body behind its head. Of a small input
+/* Whether the input has room for the body behind its head. For a small input
  * this is known only when the body has a length. */
 static bool has_room(const struct h1 *h1, enum body_framing framing)
 {

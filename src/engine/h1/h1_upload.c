@@ -101,9 +101,10 @@ enum session_step h1_take_wide(struct h1 *h1, struct bytes data)
     return go_on(h1, h1_take_plain(h1, data));
 }
 
-/* Reading a few kilobytes costs about as much as reading many: system calls,
- * acknowledgements, and waking the other end. A chunked body is always read
- * into the input, where its framing is taken off. */
+/* The wide buffer is used where a sink takes many bytes, because each read
+ * costs a system call, acknowledgements, and waking the other end, however few
+ * bytes it brings. A chunked body is always read into the input, where its
+ * framing is taken off. */
 size_t h1_wide_bytes(const struct h1 *h1)
 {
     const struct input *input = h1->input;
@@ -133,8 +134,8 @@ enum session_step h1_meet_upload_end(struct h1 *h1)
 
 uint64_t h1_limit_upload(const struct h1 *h1)
 {
-    /* There is no limit for a silent tunnel, which its handler decides, nor for
-     * a full sink, which its reader empties. */
+    /* A silent tunnel has no limit here, since its handler decides how long to
+     * wait. Nor has a full sink, since others have to empty it. */
     return h1->session.beside == SESSION_TAKES && !h1_first(h1)->is_tunnel
                ? h1_limit_body(h1)
                : h1_now_ms(h1) + SESSION_LOOK_MS;

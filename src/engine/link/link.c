@@ -50,7 +50,7 @@ static uint32_t hash_path(const struct address *peer)
 
 /* --- Is it fast? --------------------------------------------------------- */
 
-/* Looks whether the bytes of flow are acknowledged late. */
+/* Looks whether the bytes of `flow` are acknowledged late. */
 static void look_for_delay(struct link *link, const struct link_flow *flow,
                            uint64_t now_ms)
 {
@@ -59,11 +59,11 @@ static void look_for_delay(struct link *link, const struct link_flow *flow,
         link->probe_bytes = LINK_PROBE_BYTES;
 }
 
-/* Probes a flow after so many bytes: whether it is delayed, and whether the
- * bytes handed over are still in the local queue a little later. The less is
- * found, the more bytes lie between probes. But a narrow link takes long for
- * these bytes, and new responses wait behind them: so delays are looked for
- * after some time, too. */
+/* Probes a flow whenever probe_bytes have been sent: whether the flow is
+ * delayed, and whether its bytes are still in the local queue a little later.
+ * Probes that find nothing become rarer. A narrow link takes long to carry
+ * probe_bytes, and new responses wait meanwhile: so a delay is looked for after
+ * some time, too. */
 static void probe(struct link *link, struct link_flow *flow, uint64_t bytes,
                   uint64_t now_ms)
 {
@@ -103,8 +103,8 @@ void link_open(struct link *link, struct link_flow *flow, int fd,
         link_pacer_pay(link, LINK_OPEN_PACKETS * LINK_HEADER_BYTES);
 }
 
-/* Limits the unsent bytes of a flow's socket, or lifts the limit. With it, a
- * socket that waits for its client takes only a few bytes ahead. */
+/* Limits the unsent bytes of a flow's socket, or lifts the limit. Under the
+ * limit, a socket that waits for its client takes only a few bytes ahead. */
 static void bound_unsent(struct link_flow *flow, bool is_bounded)
 {
     flow->is_bounded = is_bounded;
@@ -206,8 +206,8 @@ void link_await(struct link *link)
     link->due_ns = now_read_ns() + LINK_TICK_NS;
 }
 
-/* Averages how late ticks are, so that a worker that is often late counts on
- * it, and one late tick changes little. */
+/* Averages how late ticks are. A worker that is often late then sends more per
+ * tick, and a single late tick changes little. */
 static void note_late(struct link *link, uint64_t now_ns)
 {
     uint64_t late_ns = 0;

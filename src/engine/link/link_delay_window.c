@@ -31,10 +31,9 @@
 #include "io/socket_state.h"
 
 enum {
-    STALE_MS = 100,      /* without a packet for so long, a flight counts as
+    STALE_MS = 100,      /* a flight without packets for this long counts as
                             0 */
-    TARGET_BYTES = 6144, /* least aimed-at queue, before a part of the path is
-                            added */
+    TARGET_BYTES = 6144, /* least queue to aim at, on a path without length */
     TARGET_SHARE = 32,
     LONG_BYTES = 24576, /* a queue longer than this plus path / LONG_SHARE is
                            much too long */
@@ -63,7 +62,7 @@ enum { BY_PACER = 1, BY_WINDOW = 2 };
 /* The largest window, in bytes a second: no link is so wide. */
 #define WINDOW_MAX (UINT64_C(6) << 30)
 
-/* A window that has held nothing back for so long ends. */
+/* A window that has held nothing back for this long ends. */
 #define UNUSED_NS (UINT64_C(30) * NS_PER_S)
 
 static bool ask(struct link *link, const struct link_flow *flow,
@@ -78,7 +77,8 @@ static uint32_t least_of(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Notes the path's round trip from info, and returns its least round trip. */
+/* Notes the path's round trip from `info`. Returns the path's least round
+ * trip. */
 static uint32_t note_path(struct link *link, const struct link_flow *flow,
                           const struct socket_path *info, uint64_t now_ns)
 {
@@ -103,8 +103,8 @@ static uint32_t count_flight(const struct socket_path *info)
     return info->under_way * info->segment_bytes;
 }
 
-/* Sums over the measured flights: in bytes, and in bytes a second over their
- * paths without a queue; and the least round trip of these paths. */
+/* The measured flights together: `flight` in bytes, `rate` in bytes a second
+ * over paths without a queue, and `near_us`, the least round trip of all. */
 struct measured {
     uint64_t flight;
     uint64_t rate;
@@ -162,8 +162,9 @@ static void look(struct link *link, uint64_t now_ns)
     link_store(&link->shared->trip_us, (uint64_t)link->trip_us);
 }
 
-/* Returns the bytes in flight of flows whose key is at most key. Of each flow
- * the same part is supposed to be acknowledged since the last measurement. */
+/* Returns the bytes in flight of flows whose key is at most `key`. It supposes
+ * that since the last measurement the same part of each flow's bytes was
+ * acknowledged. */
 static uint64_t count_ahead(const struct link *link, uint64_t key)
 {
     uint64_t ahead = 0;
@@ -180,7 +181,8 @@ static uint64_t count_ahead(const struct link *link, uint64_t key)
     return ahead * link_count_flight(link, now_read_ns()) / link->flight;
 }
 
-/* Returns how long the aimed-at queue lasts at the rate of window. */
+/* Returns how long the queue aimed at lasts when it empties at the rate
+ * `window`. */
 static uint64_t target_us(const struct link *link, uint64_t window)
 {
     uint64_t tick_us = (LINK_TICK_NS + link->late_ns) / NS_PER_US;
@@ -190,7 +192,7 @@ static uint64_t target_us(const struct link *link, uint64_t window)
            link->least_us / TARGET_SHARE;
 }
 
-/* Returns the aimed-at queue in bytes. */
+/* Returns the length of the queue aimed at, in bytes. */
 static uint64_t target_of(const struct link *link, uint64_t window)
 {
     return window * target_us(link, window) / US_PER_S;
@@ -239,9 +241,9 @@ uint64_t link_delay_window_allow(struct link *link, uint64_t key, uint64_t want)
     return room;
 }
 
-/* Whether the queue has been much too long for LONG_NS: a client that was off
- * its CPU for a moment does not count. After true, the next LONG_NS give false,
- * as the same queue takes some time to go. */
+/* Whether the queue has been much too long during the last LONG_NS. A shorter
+ * time does not count, since a client may have been off its CPU. Once true, the
+ * result is false for LONG_NS, because the same queue takes time to go. */
 static bool is_long(const struct link *link, uint64_t passing,
                     uint64_t standing, uint64_t now_ns)
 {
@@ -262,8 +264,8 @@ struct filling {
     uint64_t flight;   /* bytes in flight, as bytes a second */
     uint64_t passing;  /* bytes a second that come through */
     uint64_t standing; /* bytes in the queue */
-    bool was_held;     /* something was held back */
-    bool was_full;     /* it was held back by the window, not by its pace */
+    bool was_held;     /* bytes were held back */
+    bool was_full;     /* the window held them back, not its pace */
     bool is_long;
 };
 
@@ -283,9 +285,10 @@ static struct filling count_filling(struct link *link, uint64_t window,
     return all;
 }
 
-/* Returns the next window. If the path is full, this is what comes through now.
- * The window grows when hardly a queue is left, and grows more when the path
- * ran empty while bytes were held back. */
+/* Returns the next window, which follows the bytes a second that come through,
+ * slowly, or at once when the queue is much too long. The window grows when
+ * hardly a queue is left, and more when the path ran empty while bytes were
+ * held back. */
 static uint64_t move(uint64_t window, uint64_t target,
                      const struct filling *all)
 {

@@ -34,29 +34,28 @@
 #include "io/socket_state.h"
 
 enum {
-    WINDOW_NS = 20 * NS_PER_MS, /* after so long the pace is judged */
+    WINDOW_NS = 20 * NS_PER_MS, /* time after which the pace is judged */
     /* The longest window of time, when too few bytes leave to measure a
      * rate. */
     WINDOW_NS_MAX = 200 * NS_PER_MS,
-    WINDOW_BYTES = 24576,               /* to measure a rate takes so many
-                                           bytes */
+    WINDOW_BYTES = 24576,               /* bytes needed to measure a rate */
     COUNT_NS = 2 * NS_PER_MS,           /* between two counts of unsent bytes */
-    GAP_NS = 5 * NS_PER_MS,             /* after so long without held-back bytes
-                                           a window begins anew */
-    WINDOWS_FIRST = 4,                  /* before the first pace, if there is a
-                                           queue */
-    WINDOWS_LATEST = 4 * WINDOWS_FIRST, /* before the first pace, if there is
-                                           none */
+    GAP_NS = 5 * NS_PER_MS,             /* time without held-back bytes after
+                                           which a window begins anew */
+    WINDOWS_FIRST = 4,                  /* windows before the first pace, if
+                                           there is a queue */
+    WINDOWS_LATEST = 4 * WINDOWS_FIRST, /* windows before the first pace, if
+                                           there is no queue */
     STANDING_BYTES = 6144, /* a queue of two segments, as the kernel counts */
     PACER_MIN = 4096,
-    SMOOTH_BYTES = 98304, /* the rate is averaged over so many bytes */
+    SMOOTH_BYTES = 98304, /* bytes over which the rate is averaged */
     UP_SHARE = 512,       /* the pace rises by this part in a window */
     UP_SHARE_FAR = 16,    /* or by this part, below the rate or the crest */
     CREST_SHARE = 16,     /* the crest is this part below the pace of a queue */
     DOWN_SHARE = 32,
     FAR_SHARE = 4,  /* a pace that is off by this part is far off */
     FALL_SHARE = 8, /* a known rate falls at most by this part in a window */
-    /* After so many rises in a row the pace rises more quickly. */
+    /* After this many rises in a row, the pace rises more quickly. */
     STEADY_WINDOWS = 64,
     QUICKER_MAX = 5 /* at most 2^5 times as quickly */
 };
@@ -123,9 +122,9 @@ void link_pacer_pay(struct link *link, uint64_t wire_bytes)
         link_bucket_pay(link->shared, pacer, wire_bytes);
 }
 
-/* Returns the next pace after a window with a queue all the time. The link was
- * busy, so its rate is known; at a pace below the rate the queue gets shorter,
- * and the pace need not fall further meanwhile. */
+/* Returns the next pace after a window during which there was always a queue.
+ * The link was busy, so its rate is known. At a pace below the rate the queue
+ * gets shorter by itself, and the pace need not fall further. */
 static uint64_t move_down(uint64_t pacer, uint64_t rate)
 {
     uint64_t enough = rate - rate / DOWN_SHARE;
@@ -162,14 +161,14 @@ static uint64_t move_up(uint64_t pacer, uint64_t known, uint64_t rises)
 /* The bytes that left in a window of time. */
 struct window {
     uint64_t bytes;
-    uint64_t seen; /* the same bytes, a second */
+    uint64_t seen; /* these bytes as a rate, in bytes a second */
 };
 
-/* Returns the lowest rate to be learned from a window. A known rate falls only
- * by a part while a pace is kept. Before that the best of the first windows
- * counts: in the last of them somebody may have had no CPU, and the pace would
- * be too low for more than a second. (A window of only a few packets is
- * averaged instead.) */
+/* Returns the lowest rate to be learned from a window. While a pace is kept,
+ * the rate falls only by 1 / FALL_SHARE. Before the first pace, the rate does
+ * not fall at all: somebody may have had no CPU in a window, and the pace would
+ * be too low for more than a second. (Windows of a few packets are averaged, so
+ * they have no lowest rate.) */
 static uint64_t least_rate(const struct link_shared *shared,
                            const struct window *window, uint64_t rate)
 {
@@ -178,7 +177,7 @@ static uint64_t least_rate(const struct link_shared *shared,
     return window->bytes < SMOOTH_BYTES ? 0 : rate;
 }
 
-/* Returns the link's rate as learned from a window; was_busy tells whether the
+/* Returns the link's rate as learned from a window. `was_busy` says that the
  * link was busy all the time. While a pace is kept, a rate is known. */
 static uint64_t learn(struct link_shared *shared, const struct window *window,
                       bool was_busy)
@@ -220,9 +219,9 @@ static uint64_t move(struct link_shared *shared, uint64_t pacer,
         link_store(&shared->rises, 0);
         return move_down(pacer, rate);
     }
-    /* The pace stays when it has not held anything back, as something else kept
-     * the queue short then; and when fewer bytes left than it allows, as others
-     * may have had the CPU. */
+    /* The pace stays if it has held nothing back, because then something else
+     * kept the queue short. It also stays if far fewer bytes left than it
+     * allows, because then others may have had the CPU. */
     if (!link_load(&shared->paced) || window->seen < pacer - pacer / FAR_SHARE)
         return pacer;
     link_store(&shared->rises, rises);
@@ -230,9 +229,9 @@ static uint64_t move(struct link_shared *shared, uint64_t pacer,
     return move_up(pacer, crest > rate ? crest : rate, rises);
 }
 
-/* Counts the bytes handed over that are still unsent in sockets. A flow that is
- * handed nothing until the next count may be dropped then (may_come()), as its
- * client may have stopped reading. */
+/* Counts the bytes handed over that are still unsent in sockets. If a flow
+ * hands over nothing until the next count, its client may have stopped reading,
+ * and the flow may be dropped (may_come()). */
 static void count_unsent(struct link *link, uint64_t now_ns)
 {
     link->counted_ns = now_ns;
@@ -249,7 +248,7 @@ static void count_unsent(struct link *link, uint64_t now_ns)
     }
 }
 
-/* Begins a window. left is the number of bytes that have left so far. */
+/* Begins a window. `left` is the number of bytes that have left so far. */
 static void begin_window(struct link_shared *shared, uint64_t left)
 {
     link_store(&shared->left, left);
@@ -257,8 +256,8 @@ static void begin_window(struct link_shared *shared, uint64_t left)
     link_store(&shared->paced, false);
 }
 
-/* Whether a window has been long enough; one that measures a rate needs more
- * bytes. */
+/* Whether a window has been long enough. A window that measures a rate lasts
+ * until WINDOW_BYTES have left, but at most WINDOW_NS_MAX. */
 static bool is_long_enough(const struct link_shared *shared, uint64_t more,
                            uint64_t ns)
 {

@@ -54,28 +54,28 @@ static inline uint64_t link_narrowest(const struct link *link)
 
 /* --- link_shared.c -------------------------------------------------------- */
 
-/* Sums over the other workers, of what they have published. */
+/* The sums of what the other workers have published. */
 struct link_others {
     uint64_t queued;
     uint64_t flight;
     uint64_t passing;
     uint64_t standing;
     uint64_t left; /* bytes that had left when each last looked */
-    bool is_after; /* none of their waiting responses goes first */
+    bool is_after; /* all their waiting responses come later in the order */
 };
 
-/* Returns the sums over the other workers, and whether all their waiting
- * responses come after key. */
+/* Returns the sums over the other workers. is_after says whether all their
+ * waiting responses come after `key`. */
 struct link_others link_ask_others(const struct link *link, uint64_t key,
                                    uint64_t now_ns);
 
 /* Returns how many bytes all workers have in the local queue; the caller has
- * just measured this worker's part. Counting ends early when there are
- * enough. */
+ * just measured this worker's part. Counting ends early once there are `enough`
+ * bytes. */
 uint64_t link_count_queued(struct link *link, uint64_t enough, uint64_t now_ns);
 
-/* Returns how many of want bytes fit below limit when ahead bytes are there
- * already; at least one segment, unless the limit is reached. */
+/* Returns how many of `want` bytes fit below `limit` when `ahead` bytes are
+ * there already; at least one segment, unless the limit is reached. */
 uint64_t link_room(uint64_t limit, uint64_t ahead, uint64_t want);
 
 /* Forgets a flow if it has nothing under way. */
@@ -85,15 +85,14 @@ void link_drop_idle(struct link *link, struct link_flow *flow);
  * evenly over a round trip since the flights were measured. */
 uint64_t link_count_flight(const struct link *link, uint64_t now_ns);
 
-/* Returns how many bytes of the flight come through the narrowest place a
- * second. */
+/* Returns how many bytes a second come through the narrowest place. */
 uint64_t link_count_passing(const struct link *link);
 
 /* Drops all flows, if they need not be tracked any more. */
 void link_forget(struct link *link);
 
-/* Whether this worker may move a number that all workers share: only one worker
- * may in each interval_ns. */
+/* Whether this worker may move a number that all workers share. In each
+ * interval_ns only one worker may do so. */
 bool link_may_move(_Atomic uint64_t *moved_ns, uint64_t now_ns,
                    uint64_t interval_ns);
 
@@ -109,15 +108,15 @@ static inline uint64_t link_wire_bytes(uint64_t bytes)
  * which one is as late as recent ticks were. */
 uint64_t link_pacer_burst(const struct link *link, uint64_t pacer);
 
-/* A bucket that lets pacer bytes a second go, and burst bytes ahead of this
- * pace. */
+/* A bucket that lets `pacer` bytes a second go, and at most `burst` bytes ahead
+ * of this pace. */
 struct link_bucket {
     uint64_t pacer;
     uint64_t burst;
 };
 
-/* Returns how many bytes of want the bucket lets go for a response with that
- * key. */
+/* Returns how many of `want` bytes the bucket lets go for a response whose key
+ * is `key`. */
 uint64_t link_bucket_room(const struct link *link, struct link_bucket bucket,
                           uint64_t key, uint64_t want);
 void link_bucket_pay(struct link_shared *shared, uint64_t pacer,
@@ -126,25 +125,25 @@ void link_bucket_pay(struct link_shared *shared, uint64_t pacer,
 uint64_t link_pacer_allow(struct link *link, uint64_t key, uint64_t want);
 void link_pacer_pay(struct link *link, uint64_t wire_bytes);
 
-/* Estimates the link's rate again, and moves the pace. queued is how many bytes
- * were found in the local queue while others are held back. */
+/* Estimates the link's rate again, and moves the pace. `queued` is how many
+ * bytes were found in the local queue while further bytes were held back. */
 void link_pacer_adapt(struct link *link, uint64_t queued, uint64_t now_ns);
 
 /* --- link_window_pacer.c -------------------------------------------------- */
 
-/* Returns how many bytes of want may leave now by the pace of a window of so
- * many bytes. */
+/* Returns how many of `want` bytes may leave now by the pace of a window of
+ * `bytes` bytes. */
 uint64_t link_window_pacer_allow(struct link *link, uint64_t bytes,
                                  uint64_t key, uint64_t want);
 void link_window_pacer_pay(struct link *link, uint64_t bytes);
 
-/* Notes the shortest round trip of the measured flows. A shorter one of before
- * is forgotten slowly, over some seconds. */
+/* Notes the shortest round trip of the measured flows. A shorter round trip
+ * that was noted earlier is forgotten slowly, over some seconds. */
 void link_window_pacer_note(struct link_shared *shared, uint64_t least_us);
 
 /* --- link_queue_limit.c -------------------------------------------------- */
 
-/* Asks the kernel how many bytes flow has in the local queue. */
+/* Asks the kernel how many bytes of `flow` are in the local queue. */
 uint32_t link_queue_limit_measure(struct link *link,
                                   const struct link_flow *flow);
 
@@ -171,8 +170,8 @@ uint64_t link_delay_window_allow(struct link *link, uint64_t key,
 /* Measures the flights, if it is time, and moves the window. */
 void link_delay_window_adapt(struct link *link, uint64_t now_ns);
 
-/* Returns whether flow is delayed, while the link holds nothing back. When
- * several flows in a row are delayed alike, a window begins. */
+/* Called while the link holds nothing back. Returns whether `flow` is delayed.
+ * When several flows in a row are delayed alike, a window begins. */
 bool link_delay_window_probe(struct link *link, const struct link_flow *flow,
                              uint64_t now_ns);
 

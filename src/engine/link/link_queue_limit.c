@@ -5,9 +5,9 @@ enum {
     MEASURE_NS = 100000 /* measuring more often tells nothing new */
 };
 
-/* Measures the bytes between socket and wire, with those that were not sent for
- * lack of room there. Bytes that wait for acknowledgements do not count, as no
- * other flow waits for them. */
+/* Measures the bytes between socket and wire, including the unsent bytes for
+ * which there was no room. Bytes that wait for acknowledgements do not count,
+ * because no other flow waits for them. */
 uint32_t link_queue_limit_measure(struct link *link,
                                   const struct link_flow *flow)
 {
@@ -46,7 +46,7 @@ static void look(struct link *link, uint64_t now_ns)
     link->seen_ns = now_ns;
 }
 
-/* Returns the queued bytes of all flows whose key is at most key. */
+/* Returns the queued bytes of all flows whose key is at most `key`. */
 static uint64_t count_ahead(const struct link *link, uint64_t key)
 {
     uint64_t ahead = 0;
@@ -125,7 +125,8 @@ void link_queue_limit_engage(struct link *link)
     link_store(&link->shared->rate, 0);
 }
 
-/* Returns the next limit after a queue of queued bytes. */
+/* Returns the limit to use next, when the queue was found to be `queued` bytes
+ * long. */
 static uint64_t move(uint64_t limit, uint64_t queued)
 {
     if (queued == 0)

@@ -29,8 +29,8 @@ void link_window_pacer_note(struct link_shared *shared, uint64_t least_us)
     link_store(&shared->near_us, near_us < least_us ? near_us : least_us);
 }
 
-/* Returns the pace for a window of so many bytes; 0 when no pace is needed, as
- * the local queue has one already, or no round trip is known. */
+/* Returns the pace for a window of `bytes` bytes; 0 when the local queue has a
+ * pace already, or when no round trip is known. */
 static uint64_t pacer_of(const struct link_shared *shared, uint64_t bytes)
 {
     uint64_t near_us = link_load(&shared->near_us);
