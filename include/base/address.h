@@ -45,24 +45,24 @@ union address_any {
     struct sockaddr_un un;
 };
 
-/* Converts address to the system's form. path is the path of an ADDRESS_UNIX,
- * and must fit into sun_path. Returns the length of the result. */
+/* Converts `address` to the system's form. For ADDRESS_UNIX, `path` is the
+ * socket's path, which must fit into sun_path. Returns the result's length. */
 socklen_t address_fill(const struct address *address, const char *path,
                        union address_any *to);
 
-/* Sets address to an IPv4 address of 4 octets, or an IPv6 address of 16, in
- * network order. port is in host order. */
+/* Set `address` to 4 octets of IPv4, or to 16 octets of IPv6, in network order.
+ * `port` is in host order. */
 void address_from_ipv4(struct address *address, const void *octets,
                        uint16_t port);
 void address_from_ipv6(struct address *address, const void *octets,
                        uint16_t port);
 
 /* Reads "192.0.2.1" or "2001:db8::1", without brackets, zone or port, and sets
- * the port to 0. Returns false, and leaves address unchanged, if text is
- * neither. */
+ * the port to 0. Returns false, and leaves `address` unchanged, if `text` is no
+ * address. */
 MUST_USE bool address_parse(struct address *address, struct bytes text);
 
-/* Whether address can only belong to this machine: a unix socket or
+/* Whether `address` can only belong to this machine: it is a unix socket or
  * loopback. */
 bool address_is_local(const struct address *address);
 

@@ -23,13 +23,13 @@ struct arena {
  * memory. */
 MUST_USE void *arena_take(struct arena *arena, size_t bytes);
 
-/* Takes a copy of text and adds a NUL. Returns NULL if there is no memory. */
+/* Takes a copy of `text` and adds a NUL. Returns NULL if there is no memory. */
 MUST_USE char *arena_text(struct arena *arena, struct bytes text);
 
-/* Makes room for one more element of size bytes behind the count elements of
- * array. Returns the array, or a longer copy of it; NULL, with the array
- * unchanged, if there is no memory. Only a full array grows, to the next power
- * of two. */
+/* Makes room for one more element in `array`, which has `count` elements of
+ * `size` bytes. Returns the array itself, or a copy with twice the room if the
+ * array is full, which it is if `count` is 0 or a power of two. Returns NULL,
+ * with the array unchanged, if there is no memory. */
 MUST_USE void *arena_grow(struct arena *arena, void *array, size_t count,
                           size_t size);
 

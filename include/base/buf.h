@@ -21,22 +21,23 @@ struct buf {
     char *data;
     size_t len;
     size_t capacity;
-    size_t max;    /* the most that len may become */
-    char *storage; /* the owner's; data points here at first */
+    size_t max;    /* the most that `len` may be */
+    char *storage; /* the owner's memory, which `data` points to at first */
     bool failed;
 };
 
-/* storage may be NULL when size is 0. */
+/* Makes an empty text of at most `max` bytes, which begins in the `size` bytes
+ * of `storage`. If `size` is 0, `storage` may be NULL. */
 void buf_init(struct buf *buf, char *storage, size_t size, size_t max);
 void buf_fini(struct buf *buf);
 
 /* The slow path of buf_reserve(), for a buffer without enough room. */
 char *buf_grow(struct buf *buf, size_t more);
 
-/* Makes room for more bytes behind len. Returns a pointer to the room, where
- * the caller writes before it adds to len; NULL, with the buffer marked as
- * failed, if there is no room. The function is inline because it is on the hot
- * path. */
+/* Makes room for `more` bytes at the end of the text, and returns a pointer to
+ * the room. The caller writes there, and then raises buf->len. Without room,
+ * marks the buffer as failed and returns NULL. The function is inline because
+ * it is on the hot path. */
 static inline char *buf_reserve(struct buf *buf, size_t more)
 {
     return buf->capacity - buf->len >= more ? buf->data + buf->len
@@ -48,7 +49,7 @@ static inline void buf_put(struct buf *buf, struct bytes text)
     char *to;
 
     if (text.len == 0)
-        return; /* data may be NULL then */
+        return; /* text.data may be NULL */
     to = buf_reserve(buf, text.len);
     if (!to)
         return;
@@ -58,7 +59,7 @@ static inline void buf_put(struct buf *buf, struct bytes text)
 
 #define buf_put_literal(buf, literal) buf_put((buf), BYTES(literal))
 
-/* Appends number in decimal. */
+/* Appends `number` in decimal. */
 void buf_put_number(struct buf *buf, uint64_t number);
 
 /* Appends text as printf() does. It is slow, so the hot path must not use

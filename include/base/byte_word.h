@@ -2,8 +2,8 @@
  * byte_word - loads eight bytes of a text as one word, to look at them all at
  * once.
  *
- * The machine's byte order decides which byte lands in the high bits. It has no
- * influence on whether the word contains a byte.
+ * The machine's byte order decides which byte lands in the high bits. Whether a
+ * word contains a byte does not depend on it.
  *
  * Thread: any; values only.
  */
@@ -22,8 +22,8 @@ static inline uint64_t byte_word(const char *at)
     return word;
 }
 
-/* Loads the first four and the last four of len bytes as one word. len is 4 to
- * 8. */
+/* Loads the first four and the last four of `len` bytes as one word. `len` is 4
+ * to 8. */
 static inline uint64_t byte_word_of_ends(const char *at, size_t len)
 {
     uint32_t first, last;
@@ -33,25 +33,24 @@ static inline uint64_t byte_word_of_ends(const char *at, size_t len)
     return (uint64_t)first << 32 | last;
 }
 
-/* Returns a word with the high bit set in each byte of word that is 0. A borrow
- * may also set the bit of a byte above a 0, but the result is 0 exactly if no
- * byte is 0. */
+/* Returns a word in which the high bit of a byte is set if that byte of `word`
+ * is 0. The bit may also be set in the next higher byte, by the borrow of the
+ * subtraction; but the result is 0 exactly if no byte of `word` is 0. */
 static inline uint64_t byte_word_zeros(uint64_t word)
 {
     return (word - BYTE_EIGHTFOLD(1)) & ~word & BYTE_EIGHTFOLD(0x80);
 }
 
-/* Returns a word with the high bit set in each byte of word that is c, and 0
- * exactly if no byte is c. */
+/* The same as byte_word_zeros(), for bytes that equal `c` instead of 0. */
 static inline uint64_t byte_word_find(uint64_t word, unsigned char c)
 {
     return byte_word_zeros(word ^ BYTE_EIGHTFOLD(c));
 }
 
-/* Whether `find` returns 0 for all words of text. `find` looks for certain
- * bytes in a word, and returns 0 if the word has none of them. Some bytes may
- * be looked at twice. Texts of fewer than four bytes give false: the caller
- * must look at their bytes one by one. */
+/* Whether `text` has none of the bytes that `find` looks for; `find` returns 0
+ * for a word that has none of them, and may see some bytes twice. A text of
+ * fewer than four bytes gives false: the caller must look at its bytes one by
+ * one. */
 static inline __attribute__((always_inline)) bool byte_word_lacks(
     struct bytes text, uint64_t (*find)(uint64_t word))
 {

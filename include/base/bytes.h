@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The caller must look at the result. */
+/* Marks a function whose result the caller must look at. */
 #define MUST_USE __attribute__((warn_unused_result))
 
 struct bytes {
@@ -30,7 +30,7 @@ static inline struct bytes bytes_of(const char *text)
     return (struct bytes){text, strlen(text)};
 }
 
-/* The bytes from begin up to, not including, end. */
+/* The bytes from `begin` to `end`, without the byte at `end`. */
 static inline struct bytes bytes_between(const char *begin, const char *end)
 {
     return (struct bytes){begin, (size_t)(end - begin)};
@@ -41,9 +41,8 @@ static inline bool bytes_eq(struct bytes a, struct bytes b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
-/* Compares a and b byte by byte. Returns less than 0, 0 or more than 0 if a
- * sorts before b, equals b, or sorts after b. A prefix sorts before longer
- * texts. */
+/* Compares byte by byte. Returns less than 0 if `a` sorts before `b`, 0 if both
+ * are equal, more than 0 otherwise. A prefix sorts before longer texts. */
 int bytes_order(struct bytes a, struct bytes b);
 
 /* Converts an ASCII letter to lower case, in any locale. */
@@ -52,7 +51,7 @@ static inline char byte_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* Whether c is an ASCII digit, in any locale. */
+/* Whether `c` is an ASCII digit, in any locale. */
 static inline bool byte_is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -62,12 +61,12 @@ static inline bool byte_is_digit(char c)
  * once. */
 #define BYTE_EIGHTFOLD(value) (UINT64_MAX / 0xFF * (value))
 
-/* Whether the len bytes at a and b are equal, ignoring the case of ASCII
+/* Whether the `len` bytes at `a` equal those at `b`, ignoring the case of ASCII
  * letters. */
 bool bytes_are_ieq(const char *a, const char *b, size_t len);
 
-/* Whether a and b are equal, ignoring the case of ASCII letters, as for field
- * names and tokens (RFC 9110). */
+/* Whether `a` equals `b`, ignoring the case of ASCII letters. Field names and
+ * most tokens are compared in this way (RFC 9110). */
 static inline bool bytes_ieq(struct bytes a, struct bytes b)
 {
     return a.len == b.len && bytes_are_ieq(a.data, b.data, a.len);
@@ -89,22 +88,21 @@ static inline struct bytes bytes_trim(struct bytes text)
 
 /* --- Taking a text apart, from its front --------------------------------- */
 
-/* Whether text begins with start. If so, start is removed from text. */
+/* Whether `text` begins with `start`. If so, removes `start` from `text`. */
 bool bytes_take(struct bytes *text, struct bytes start);
 
-/* Removes start from the front of text, ignoring the case of ASCII letters.
- * Returns false if text does not begin with start. */
+/* Like bytes_take(), but ignores the case of ASCII letters. */
 bool bytes_take_ieq(struct bytes *text, struct bytes start);
 
 void bytes_skip_blanks(struct bytes *text); /* SP, HTAB */
 
-/* Removes the blanks at the front of text, and the word behind them. Returns
- * the word, which ends at the next blank; it is empty if text has no more
+/* Removes the blanks at the front of `text`, and the word behind them. Returns
+ * the word, which ends at the next blank; it is empty if `text` has no more
  * words. */
 struct bytes bytes_take_word(struct bytes *text);
 
-/* Removes the first line from text, and returns it without its LF or CRLF. The
- * last line may lack a line end. */
+/* Removes the first line from `text`, and returns it without its LF or CRLF.
+ * The last line may lack a line end. */
 struct bytes bytes_take_line(struct bytes *text);
 
 #endif

@@ -34,9 +34,9 @@
 
 enum evict_policy { EVICT_LRU, EVICT_GDSF, EVICT_SIEVE, EVICT_SAVED };
 
-/* Embedded in each cache entry. The owner sets bytes, cost and others before
- * evict_insert(), and does not change them while the node is inside; the other
- * fields are private. */
+/* Embedded in each cache entry. The owner sets `bytes`, `cost` and `others`
+ * before evict_insert(), and does not change them while the node is inside; the
+ * other members are private. */
 struct evict_node {
     uint64_t bytes; /* memory that the entry occupies */
     struct list list_node;
@@ -59,23 +59,22 @@ MUST_USE struct evict *evict_create(enum evict_policy policy,
 void evict_destroy(struct evict *evict); /* no node may be inside */
 
 /* Inserts a new entry. The caller then takes victims until there are none. The
- * new entry itself may be a victim, if it alone is too large, or (gdsf, saved)
- * worth less than the entries that it would displace; so an owner that still
- * uses the entry must hold a reference to it. Returns false, with the node
- * outside, if there is no memory. */
+ * new entry itself may be a victim: if it alone is too large, or, in gdsf and
+ * saved, if it is worth less than the entries that it would displace. So an
+ * owner that still uses the entry must hold a reference to it. Returns false,
+ * with the node outside, if there is no memory. */
 MUST_USE bool evict_insert(struct evict *evict, struct evict_node *node);
 
 /* Records one use of an entry that is inside. */
 void evict_hit(struct evict *evict, struct evict_node *node);
 
-/* Records as many consecutive uses of an entry as `times` says. The entry is
- * inside. */
+/* Records `times` consecutive uses of an entry that is inside. */
 void evict_hit_again(struct evict *evict, struct evict_node *node,
                      uint32_t times);
 
-/* Sets how many more entries a node represents: its bytes become those of all
- * these entries together. The node is inside and keeps its place. The caller
- * then takes victims. */
+/* Sets how many more entries a node represents, and multiplies its bytes to
+ * match. The node is inside and keeps its place. The caller then takes
+ * victims. */
 void evict_set_others(struct evict *evict, struct evict_node *node,
                       uint32_t others);
 

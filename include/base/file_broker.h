@@ -43,9 +43,9 @@ struct file_broker {
 /* Sets the broker, which is copied. NULL: there is no broker. */
 void file_broker_set(const struct file_broker *broker);
 
-/* Asks the broker to do what this process has failed to do itself; err is its
- * -errno. Returns the broker's result; or err if there is no broker, or if err
- * does not mean that rights are missing. */
+/* Asks the broker to do what this process could not do itself; `err` is the
+ * -errno of that attempt. Returns the broker's result. If there is no broker,
+ * or the error is not one of missing rights, returns `err`. */
 MUST_USE int file_broker_ask(enum file_need need, const char *path, int err);
 
 #endif

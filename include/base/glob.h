@@ -7,9 +7,10 @@
  *   **   any number of bytes, or none
  *   \c   the byte c itself
  *
- * All other bytes match themselves, and a pattern must match the whole text.
- * The wildcards * and ** are numbered from 1; an earlier one matches as few
- * bytes as possible.
+ * All other bytes match themselves, and a pattern must match the whole text. If
+ * it can match in several ways, the first * or ** takes as few bytes as
+ * possible, then the second one, and so on. These two wildcards are numbered
+ * together, from 1.
  *
  * A match takes time proportional to the length of the text times the length of
  * the pattern, for any text and pattern: the text is read once, and all
@@ -39,12 +40,13 @@ struct glob {
     } steps[GLOB_BYTES_MAX];
 };
 
-/* Compiles text. Returns NULL, or an error message to append to the text. */
+/* Compiles the pattern in `text`. Returns NULL; or what is wrong with it, such
+ * as "is empty". */
 MUST_USE const char *glob_read(struct glob *glob, struct bytes text);
 
-/* Whether the whole text matches. If so, captures[0] is the part of text that
- * the first wildcard matched, captures[1] that of the second, and so on.
- * captures may be NULL. */
+/* Whether the whole text matches. If so, captures[0] becomes the part of `text`
+ * that the first * or ** matched, captures[1] the part of the second, and so
+ * on. `captures` may be NULL. */
 MUST_USE bool glob_matches(const struct glob *glob, struct bytes text,
                            struct bytes captures[GLOB_CAPTURES_MAX]);
 

@@ -2,8 +2,8 @@
  * heap - a binary min-heap of nodes that live inside their owners.
  *
  * The heap's array has the keys beside the node pointers, so that sifting
- * touches only the array. Items with equal keys leave in the order of their
- * ties (usually an arrival counter).
+ * touches only the array. Items with equal keys leave in the order of a second
+ * number, `tie`, usually an arrival counter.
  *
  * Invariant: items[i] <= items[2i+1], items[2i+2] by (key, tie);
  *            items[i].node->index == i.
@@ -20,7 +20,7 @@
 #include "base/bytes.h"
 
 struct heap_node {
-    uint32_t index; /* private: index in items + 1; 0 outside */
+    uint32_t index; /* private: index in heap->items, plus 1; 0: outside */
 };
 
 struct heap_item {
@@ -38,8 +38,8 @@ struct heap {
 void heap_init(struct heap *heap);
 void heap_fini(struct heap *heap);
 
-/* Makes room for capacity nodes in all, so that heap_put() cannot fail. Returns
- * 0, or -ENOMEM with the heap unchanged. */
+/* Makes room for `capacity` nodes in all, so that heap_put() cannot fail.
+ * Returns 0, or -ENOMEM with the heap unchanged. */
 MUST_USE int heap_reserve(struct heap *heap, size_t capacity);
 
 static inline bool heap_has(const struct heap_node *node)
@@ -65,7 +65,7 @@ static inline uint64_t heap_key(const struct heap *heap,
  * their children. */
 size_t heap_count_before(const struct heap *heap, uint64_t key, uint64_t tie);
 
-/* Inserts node, which must be outside; room must have been reserved for it. */
+/* Inserts a node that is outside. Room must have been reserved for it. */
 void heap_put(struct heap *heap, struct heap_node *node, uint64_t key,
               uint64_t tie);
 

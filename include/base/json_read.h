@@ -39,7 +39,7 @@ enum json_kind {
 
 struct json_value {
     enum json_kind kind;
-    uint32_t size;     /* how many values: itself and all inside */
+    uint32_t size;     /* number of values: this one and all inside it */
     struct bytes name; /* a member's name, without quotes */
     union {
         struct bytes text; /* a string as written, without quotes */
@@ -48,43 +48,43 @@ struct json_value {
 };
 
 struct json_reader {
-    struct json_value *values; /* values[0]: the document; else private */
+    struct json_value *values; /* values[0]: the document; others private */
     uint32_t count;
     uint32_t capacity;
     uint32_t count_max;
 };
 
-/* Parses text, which must stay as long as the values are used. Returns 0;
- * -EINVAL: text is not JSON; -E2BIG: it exceeds a limit; or -ENOMEM.
+/* Parses `text`, which must stay as long as the values are used. Returns 0,
+ * -EINVAL if the text is not JSON, -E2BIG if it exceeds a limit, or -ENOMEM.
  * json_fini() may be called in any case. */
 MUST_USE int json_read(struct json_reader *json, struct bytes text);
 
-/* Parses text likewise, with at most values_max values, for text from
+/* Parses like json_read(), but at most values_max values, for text from
  * strangers. */
 MUST_USE int json_read_few(struct json_reader *json, struct bytes text,
                            uint32_t values_max);
 void json_fini(struct json_reader *json);
 
-/* Returns the member with that name; NULL if there is none, or if value is NULL
- * or not an object, so that calls can be nested. */
+/* Returns the member with that name; NULL if there is none. `value` may be NULL
+ * or not an object, which gives NULL, too, so that calls can be nested. */
 const struct json_value *json_find(const struct json_value *value,
                                    const char *name);
 
-/* Returns the value after previous in an array or object, or the first if
- * previous is NULL. Returns NULL after the last, or if list is NULL or neither
- * array nor object. */
+/* Returns the value after `previous` in an array or object, or the first if
+ * `previous` is NULL. Returns NULL after the last one, and for a `list` that is
+ * NULL or neither array nor object. */
 const struct json_value *json_next(const struct json_value *list,
                                    const struct json_value *previous);
 
-/* Returns the number in value. If value is NULL or not a number, returns the
- * argument `otherwise`. */
+/* Returns the number in `value`; if `value` is NULL or not a number, returns
+ * `otherwise`. */
 double json_number(const struct json_value *value, double otherwise);
 
 bool json_is_true(const struct json_value *value);
 
 /* Appends the text of a string as UTF-8, with its escapes replaced. The text
- * may contain any character, even NUL. Appends nothing if value is NULL or not
- * a string. */
+ * may contain any character, even NUL. Appends nothing if `value` is NULL or
+ * not a string. */
 void json_put_text(struct buf *buf, const struct json_value *value);
 
 #endif

@@ -19,7 +19,7 @@ struct list {
     struct list *prev;
 };
 
-/* The struct that contains node as that member. */
+/* The struct of type `type` whose member `member` is at `node`. */
 #define OWNER_OF(node, type, member) \
     ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
@@ -33,8 +33,8 @@ static inline bool list_is_empty(const struct list *list)
     return list->next == list;
 }
 
-/* Inserts node before position. If position is the list's head, node becomes
- * the last. */
+/* Inserts `node` before `position`. If `position` is the list's head, the node
+ * becomes the last. */
 static inline void list_put_before(struct list *position, struct list *node)
 {
     node->prev = position->prev;
@@ -53,7 +53,7 @@ static inline void list_put_last(struct list *head, struct list *node)
     list_put_before(head, node);
 }
 
-/* Removes node from its list. Does nothing if node is in no list. */
+/* Removes a node from its list. Does nothing if the node is in no list. */
 static inline void list_drop(struct list *node)
 {
     node->prev->next = node->next;

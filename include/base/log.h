@@ -2,11 +2,11 @@
  * log - messages for the operator, one line each, on stderr.
  *
  * A line says what failed, on what and why. It is written by one write(2), so
- * that lines of different threads never mix. Control bytes in it are made
- * visible. If stderr is systemd's journal (JOURNAL_STREAM says so), a line
- * begins with its priority, such as "<3>", instead of the program's name and
- * the level, since the journal shows both itself. If stderr accepts nothing, as
- * a full pipe without a reader, the line is lost: no thread waits for it.
+ * that lines of different threads never mix. Control characters in it become
+ * '?'. If stderr is systemd's journal (JOURNAL_STREAM says so), a line begins
+ * with its priority, such as "<3>", instead of the program's name and the
+ * level, since the journal shows both itself. If stderr accepts nothing (it may
+ * be a full pipe without a reader), the line is lost: no thread waits for it.
  *
  * Thread: any; log_open() only the main thread.
  */
@@ -52,25 +52,25 @@ MUST_USE bool log_find_level(struct bytes name, enum log_level *level_out);
  * lost. */
 void log_put_text(const char *text, size_t len, int wait_ms);
 
-/* Limits how often one kind of fault is logged: one line per interval_ms, while
- * the others are counted. Each thread has one struct for each kind. */
+/* Limits how often one kind of fault is logged: one line per interval_ms; the
+ * other lines are only counted. Each thread has one struct for each kind. */
 struct log_limit {
     uint64_t next_ms;
     uint64_t held_back;
 };
 
-/* Whether to log a line now. *held_back_out gets how many lines were suppressed
- * since the last logged one. */
+/* Whether to log a line now. If so, *held_back_out gets how many lines were
+ * suppressed since the last logged one. */
 int log_limit_allows(struct log_limit *limit, uint64_t now_ms,
                      uint64_t interval_ms, uint64_t *held_back_out);
 
-/* Writes the end of a message into text: " (3 more like it)", or "" if none
- * were suppressed. Returns text. */
+/* Writes the end of a message into `text`: " (3 more like it)", or "" if no
+ * line was suppressed. Returns `text`. */
 enum { LOG_HELD_BACK_BYTES = 48 };
 const char *log_held_back(uint64_t held_back, char text[LOG_HELD_BACK_BYTES]);
 
-/* As log_limit_allows(), but a burst of lines is let through at once: as many
- * as `burst` says at first, and one more after each silent interval. */
+/* Like log_limit_allows(), but a burst of up to `burst` lines may be logged at
+ * once. After a burst, each interval allows one more line. */
 int log_limit_allows_burst(struct log_limit *limit, uint64_t now_ms,
                            uint64_t interval_ms, unsigned burst,
                            uint64_t *held_back_out);

@@ -18,9 +18,9 @@
  *    w = W unit/bytes  above, but at least 1: all of the largest are sampled
  *
  * Misses are added up with weight w, and compared with the total of all
- * requests, which the cache counts exactly. A key that is requested most often
- * hits in every model, so it matters little whether the sample has it.
- * SHARDS-adj corrects its sample for the same reason.
+ * requests, which the cache counts exactly. So it matters little whether the
+ * sample has the few keys that are requested most often: they hit in every
+ * model. SHARDS-adj needs a correction for such keys.
  *
  * Each model has the same amount of memory, and its own W. When the memory is
  * full, W is raised: keys that are no longer sampled are dropped, and the
@@ -33,7 +33,7 @@
  * continue with fewer, until the budget lasts for a second.
  *
  * Thread:    one owner at a time; no locks inside.
- * Owns:      its memory, at most MINIATURE_MEMORY; borrows asked.
+ * Owns:      its memory, at most MINIATURE_MEMORY; borrows `asked`.
  */
 #ifndef BASE_MINIATURE_H
 #define BASE_MINIATURE_H
@@ -85,8 +85,8 @@ MUST_USE struct miniature *miniature_create(const struct miniature_options
                                                 *options);
 void miniature_destroy(struct miniature *miniature);
 
-/* Whether any model samples a key, which is a hash that clients cannot choose.
- * Once the answer is false, it stays false. */
+/* Whether any model samples `key`, a hash that clients cannot choose, for an
+ * entry of `bytes` bytes. Once the answer is false, it stays false. */
 bool miniature_samples(const struct miniature *miniature, uint64_t key,
                        uint64_t bytes);
 

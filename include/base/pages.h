@@ -20,7 +20,7 @@
  * if there is no memory. */
 MUST_USE void *pages_open(size_t bytes);
 
-/* Gives the pages back. bytes is as for pages_open(); pages may be NULL. */
+/* Gives the pages back. `bytes` is as for pages_open(); `pages` may be NULL. */
 void pages_close(void *pages, size_t bytes);
 
 /* Zeroes all pages, so that they take no memory until they are touched

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads len bytes, beginning at the offset `at`. Returns false if the file has
- * fewer, or cannot be read. */
+/* Reads `len` bytes, beginning at the offset `at`. Returns false if the file
+ * ends before that, or cannot be read. */
 bool read_at(int fd, void *to, size_t len, uint64_t at);
 
 #endif

@@ -16,9 +16,9 @@ struct texts {
     size_t count;
 };
 
-/* Adds a text. Returns false if there is no memory. A copy of the struct keeps
- * its texts when more are added to the original, but only one of the two may be
- * added to. */
+/* Adds a text. Returns false if there is no memory. Once the struct was copied,
+ * texts may be added to only one of the two, the original or the copy; the
+ * other keeps the texts that it has. */
 MUST_USE static inline bool texts_add(struct texts *texts, struct arena *arena,
                                       const char *text)
 {

@@ -9,19 +9,19 @@
 
 #include "base/bytes.h"
 
-/* Returns how many bytes the first character of text takes; 0 if there is no
- * valid character. text has len bytes, at least 1. */
+/* Returns how many bytes the first character of `text` takes; 0 if it is not
+ * valid. `text` has `len` bytes, at least 1. */
 size_t utf8_len(const unsigned char *text, size_t len);
 
 bool utf8_is_valid(struct bytes text);
 
-/* Whether a terminal might obey the first character of text, or display text in
- * another place because of it: control characters (C0, C1) and characters that
- * change the writing direction. text has len bytes. */
+/* Whether a terminal might obey the character of `len` bytes at `text`, or show
+ * text in another place because of it. Such are the control characters (C0, C1)
+ * and the characters that change the writing direction. */
 bool utf8_is_order(const unsigned char *text, size_t len);
 
 /* Replaces characters that a terminal might obey, and bytes that are not UTF-8,
- * by '?'. keeps_lines: line ends and tabs stay. */
+ * by '?'. With `keeps_lines`, line ends and tabs stay. */
 void utf8_disarm(char *text, size_t len, bool keeps_lines);
 
 #endif

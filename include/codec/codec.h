@@ -26,9 +26,9 @@ enum codec_result {
     CODEC_STOPPED
 };
 
-/* The bytes that compressors have allocated now, and their maximum since
- * codec_meter_take_max() was last called. Zeroed at first; any thread may use
- * it. */
+/* The bytes that compressors have allocated now, and the most that they had
+ * since codec_meter_take_max() was last called. The struct starts zeroed; any
+ * thread may use it. */
 struct codec_meter {
     atomic_ullong bytes;
     atomic_ullong bytes_max;
@@ -37,7 +37,7 @@ struct codec_meter {
 struct codec_order {
     struct bytes text;
     struct bytes dictionary; /* only for codec_zstd(); empty: none */
-    char *out;               /* room for out_max bytes, the caller's */
+    char *out;               /* the caller's room for out_max bytes */
     size_t out_max;
     enum codec_effort effort;
     const atomic_bool *stops;  /* becomes true: give up soon */
@@ -57,7 +57,7 @@ static inline bool codec_is_stopped(const struct codec_order *order)
 
 /* --- codec_meter.c ------------------------------------------------------- */
 
-/* malloc() and free() that count bytes in the meter. NULL: no memory. */
+/* Like malloc() and free(), but count the bytes in the meter. */
 void *codec_meter_allocate(struct codec_meter *meter, size_t bytes);
 void codec_meter_free(struct codec_meter *meter, void *memory);
 
@@ -67,11 +67,12 @@ void codec_meter_subtract(struct codec_meter *meter, uint64_t bytes);
 
 uint64_t codec_meter_read(const struct codec_meter *meter);
 
-/* Returns the maximum since the last call, and begins a new one. */
+/* Returns the maximum since the last call. The next maximum begins with the
+ * bytes that are allocated now. */
 uint64_t codec_meter_take_max(struct codec_meter *meter);
 
-/* The size up to which gzip and zstd, within two milliseconds, compress a text
- * to within a thousandth of its smallest size. */
+/* Texts up to this size are short: gzip and zstd bring them to within a
+ * thousandth of their smallest size in two milliseconds. */
 enum { CODEC_SHORT_BYTES = 16 << 10 };
 
 /* --- The codings, one file each ------------------------------------------ */
@@ -79,8 +80,8 @@ enum { CODEC_SHORT_BYTES = 16 << 10 };
 /* The zstd format (RFC 8878). Its window is at most 8 MiB (RFC 9659). With a
  * dictionary, which is used as raw content, the window is at most what clients
  * must support for dictionaries (RFC 9842 5): 8 MiB, or 1.25 times the
- * dictionary if that is more. With a dictionary, effort is ignored, since one
- * level is good enough. */
+ * dictionary if that is more. With a dictionary, `effort` is ignored, since one
+ * level is good enough for both. */
 enum codec_result codec_zstd(struct codec_order *order);
 
 /* Brotli (RFC 7932). */

@@ -32,8 +32,8 @@ struct codec_step {
 };
 
 struct codec_stream {
-    /* Compresses step->in to step->out. If room is left at the end, all input
-     * was consumed, and all output that flush demands was written. Returns
+    /* Compresses step->in to step->out. If room is left afterwards, all input
+     * was consumed, and all output that `flush` demands was written. Returns
      * false if there is no memory; the stream can only be destroyed then. */
     bool (*step)(struct codec_stream *stream, struct codec_step *step,
                  enum codec_flush flush);

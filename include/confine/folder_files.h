@@ -15,11 +15,11 @@ struct folder_files_fault {
     int status;       /* exit status */
 };
 
-/* Checks the files listed in `names` (NULL ends the list) in folder, which is a
- * descriptor or AT_FDCWD. A missing file is no fault. is_roots: root would open
- * the files, in a folder where only root can write; then each file must also
- * belong to root, and be writable only for root. Returns false, with the reason
- * in fault_out, if a file has a fault. */
+/* Checks the files with these names (NULL ends the list) in `folder`, which is
+ * a descriptor or AT_FDCWD. A missing file is no fault. `is_roots` means that
+ * root would open the files, in a folder where only root can write: then each
+ * file must also belong to root, and be writable only for root. Returns false,
+ * with the reason in fault_out, if a file has a fault. */
 bool folder_files_check(int folder, const char *const *names, bool is_roots,
                         struct folder_files_fault *fault_out);
 

@@ -14,16 +14,17 @@
 
 #include "confine/safe_path.h"
 
-/* Opens folder (O_PATH), after checking its whole path from the root on; for a
- * relative path, this includes the working directory's. Returns a descriptor;
- * -EPERM: users other than root and the folder's owner could redirect the path;
- * or another -errno. *st_out describes the folder as soon as it is found. */
+/* Opens `folder` (O_PATH), after checking its whole path from the root on; a
+ * relative path is checked together with that of the working directory. Returns
+ * a descriptor, -EPERM if users other than root and the folder's owner could
+ * redirect the path, or another -errno. Once the folder is found, *st_out
+ * describes it, even if an error is returned. */
 MUST_USE int folder_owner_open(const char *folder, struct stat *st_out,
                                struct safe_folder *about_out);
 
 /* Lets the process, which is root, become that user for good, with the user's
- * groups. Returns EX_OK, or an exit status after one line on stderr, after
- * which the process must end. */
+ * groups. Returns EX_OK; or, after one line on stderr, the status with which
+ * the process must exit. */
 MUST_USE int folder_owner_become(uid_t uid);
 
 #endif

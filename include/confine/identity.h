@@ -38,9 +38,9 @@ struct identity {
     int group_count;
 };
 
-/* Finds the identity. user is "NAME", "NAME:GROUP", the same with numbers, or
- * NULL. group, unless NULL, overrides the group in user. Returns EX_OK, or
- * EX_NOUSER, EX_USAGE or EX_OSERR after one line on stderr. */
+/* Finds the identity. `user` is "NAME", "NAME:GROUP", the same with numbers, or
+ * NULL. If `group` is not NULL, it replaces the group in `user`. Returns EX_OK,
+ * or EX_NOUSER, EX_USAGE or EX_OSERR after one line on stderr. */
 MUST_USE int identity_find(struct identity *identity, const char *user,
                            const char *group);
 
@@ -60,11 +60,11 @@ bool identity_is_root_for_files(void);
 uid_t identity_file_user(void);
 
 /* The second step: the process becomes the identity's user for good. Returns
- * EX_OK, or EX_NOPERM or EX_OSERR after one line on stderr, after which the
- * server must end. */
+ * EX_OK; or, after one line on stderr, EX_NOPERM or EX_OSERR, with which the
+ * server must exit. */
 MUST_USE int identity_assume(const struct identity *identity);
 
-/* Writes the name of user uid in quotes, or the number if the user has no
+/* Writes the user's name in quotes, or `uid` as a number if the user has no
  * name. */
 void identity_name(char name[IDENTITY_NAME_SIZE], uid_t uid);
 

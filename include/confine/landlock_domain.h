@@ -8,8 +8,8 @@
  * broker outside of the sandbox (broker.h).
  *
  * Open files stay usable. Landlock does not control stat(2), readlink(2),
- * connecting to a unix socket by its path, and changes of attributes (chmod,
- * chown, times). seccomp_filter refuses changes of attributes.
+ * connecting to a unix socket by its path, or changes of attributes (chmod,
+ * chown, times); the last are refused by seccomp_filter.
  *
  * Thread: the main thread's. The domain covers the calling thread and those
  *         that it starts later, so it is entered before there is a second one.
@@ -24,8 +24,8 @@
 #include "base/bytes.h"
 
 enum path_access {
-    PATH_LIST, /* list path and all directories below */
-    PATH_READ, /* read path, or all below a directory */
+    PATH_LIST, /* list a directory and all directories below */
+    PATH_READ, /* read a file, or all files below a directory */
     /* As PATH_READ, and write, create and remove files, directories and
      * sockets. */
     PATH_WRITE
@@ -49,29 +49,30 @@ struct landlock_domain {
 
 struct landlock_domain_options {
     size_t rules_max;
-    bool connects_tcp; /* false: no connections over TCP (ABI 4) */
-    /* False: no connections to abstract unix sockets (ABI 6). */
+    bool connects_tcp; /* false: no connections over TCP (needs ABI 4) */
+    /* False: no connections to abstract unix sockets (needs ABI 6). */
     bool connects_abstract;
 };
 
-/* Prepares a domain without rules. Returns 0; -ENOSYS: the kernel has no
- * Landlock; -EOPNOTSUPP: it is switched off; or another -errno. After an error,
- * there is nothing to close. */
+/* Prepares a domain without rules. Returns 0, -ENOSYS if the kernel has no
+ * Landlock, -EOPNOTSUPP if Landlock is switched off, or another -errno. After
+ * an error, landlock_domain_close() is not needed. */
 MUST_USE int landlock_domain_open(struct landlock_domain *landlock,
                                   const struct landlock_domain_options
                                       *options);
 
-/* Allows access to path. Returns 0; -E2BIG: there are rules_max rules already;
- * or another -errno if path cannot be opened or no rule can be added. */
+/* Allows access to `path` by a rule. Returns 0, -E2BIG if there are rules_max
+ * rules already, or another -errno if `path` cannot be opened or the rule
+ * cannot be added. */
 MUST_USE int landlock_domain_permit(struct landlock_domain *landlock,
                                     const char *path, enum path_access access);
 
-/* Enters the domain for good: from now on, nothing else can be opened. Also
- * sets no_new_privs. Returns 0 or -errno. */
+/* Enters the domain for good: from now on, the process can open only what a
+ * rule allows. Also sets no_new_privs. Returns 0 or -errno. */
 MUST_USE int landlock_domain_enter(struct landlock_domain *landlock);
 
-/* Whether the domain, entered or not, allows this access to path. If path does
- * not exist, its directory is judged. */
+/* Whether the domain, entered or not, allows this access to `path`. If nothing
+ * has that path yet, its directory is judged. */
 bool landlock_domain_allows(const struct landlock_domain *landlock,
                             const char *path, enum path_access access);
 

@@ -17,10 +17,10 @@
 #include "base/bytes.h"
 
 /* Replaces the standard descriptors that are terminals. The input becomes
- * read-only if `reads`, else /dev/null; the others become write-only. An output
- * that cannot be opened again (because it belongs to another session, or is not
- * visible here) becomes /dev/null, which is logged. If an input to be read
- * cannot be opened again, this is an error.
+ * read-only with `reads`, else /dev/null; the outputs become write-only. An
+ * output that cannot be opened again (because it belongs to another session, or
+ * is not visible here) becomes /dev/null, which is logged. An input that cannot
+ * be opened again is an error with `reads`.
  *
  * Also leaves the session's terminal, so that the process cannot fake the
  * user's typing there (TIOCSTI). A process that leads its session keeps the

@@ -35,26 +35,26 @@
 void root_files_begin(const struct identity *identity);
 void root_files_end(void);
 
-/* Creates a folder (0700) that belongs to the user. Returns 0; -EEXIST: it
- * exists; or another -errno. */
+/* Creates a folder (0700) that belongs to the user. Returns 0, -EEXIST if it
+ * exists already, or another -errno. */
 MUST_USE int root_files_make_folder(const struct identity *identity,
                                     const char *path);
 
-/* Creates the folder and all missing folders above it. The latter stay root's
- * if only root can create them. No result is returned: later uses find out
- * whether the folder exists. */
+/* Creates the folder, and first all missing folders above it. Folders above it
+ * that only root can create stay root's. There is no result: whoever uses the
+ * folder later finds out whether it exists. */
 void root_files_make_folders(const struct identity *identity,
                              const char *folder);
 
-/* Checks whether a server that stays root may create the folder: judges the
- * existing part of its path like root_files_check_folder(), but accepts /tmp
- * and the like as the folder's direct parent. Returns 0 or -errno. */
+/* Checks whether a server that stays root may create the folder. The existing
+ * part of its path is judged as by root_files_check_folder(), except that the
+ * folder may lie directly in a folder like /tmp. Returns 0 or -errno. */
 MUST_USE int root_files_check_way(const char *folder);
 
 /* Checks whether a server that stays root may keep files in an existing folder.
- * Returns 0; -EPERM: users other than root can write in the folder or on the
- * way to it, and so redirect root; or another -errno. A process without root's
- * rights gets 0, since the kernel judges it. */
+ * Returns 0, or -EPERM if users other than root can write in the folder or in
+ * one above it, and so redirect root, or another -errno. A process without
+ * root's rights gets 0, since the kernel limits it already. */
 MUST_USE int root_files_check_folder(const char *folder);
 
 /* Checks the path, creates the folder if it is missing, and checks the folder.

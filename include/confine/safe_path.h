@@ -33,29 +33,29 @@ struct safe_path {
     int fd;                  /* the last directory of the path */
     char name[NAME_MAX + 1]; /* the last name, which is no symlink */
     bool exists;
-    bool has_acl; /* this and st are valid if exists */
+    bool has_acl; /* this and `st` are valid if `exists` */
     struct stat st;
 };
 
-/* Walks to path. `who` is the user who must not be able to redirect the path;
- * NULL: anybody but root. Returns 0; -EPERM: the user can redirect it; or
- * another -errno. Only 0 leaves a descriptor to close. */
+/* Walks to `path`. Returns -EPERM if the user `who` can redirect the path; with
+ * NULL, if any user but root can. Returns another -errno on failure, or 0, after
+ * which safe_path_close() is needed. */
 MUST_USE int safe_path_open(struct safe_path *at, const char *path,
                             const struct identity *who);
 void safe_path_close(struct safe_path *at);
 
 struct safe_folder {
-    /* Others can create entries in it; only the sticky bit protects the
-     * entries of its owner. */
+    /* Other users can create entries in the folder; only the sticky bit
+     * protects the entries of its owner. */
     bool is_loose;
-    /* The folder, or one above it, is not root's and lies in a folder like
-     * /tmp, where anybody may create one: only its owner chose the path. */
+    /* The folder, or one above it, lies in a folder like /tmp and is not
+     * root's. Anybody could have created it there, under this very name. */
     bool is_anybodys;
 };
 
-/* Walks to a folder; only root and owner may be able to write in it or in the
- * folders above it. Returns its descriptor (O_PATH); -EPERM: another user can
- * redirect the path; or another -errno. */
+/* Walks to a folder. Only root and `owner` may be able to write in it or in the
+ * folders above it. Returns its descriptor (O_PATH), -EPERM if another user can
+ * redirect the path, or another -errno. */
 MUST_USE int safe_path_open_folder(const char *path, uid_t owner,
                                    struct safe_folder *about_out);
 
@@ -64,11 +64,11 @@ MUST_USE int safe_path_open_folder(const char *path, uid_t owner,
 bool safe_path_is_writable(const struct safe_path *at,
                            const struct identity *who);
 
-/* Whether the walk may go on in the directory that is open as fd. */
+/* Whether the walk may go on in the directory behind the descriptor `fd`. */
 typedef bool safe_path_see(void *context, int fd);
 
-/* Walks to path, with `see` as the only judge of its directories. Returns 0;
- * -EPERM: `see` refused a directory; or another -errno. */
+/* Walks to `path`, with `see` as the only judge of its directories. Returns 0,
+ * -EPERM if `see` refused a directory, or another -errno. */
 MUST_USE int safe_path_walk(const char *path, safe_path_see *see,
                             void *context);
 

@@ -24,12 +24,12 @@ enum { SANDBOX_PATHS_MAX = 4096 };
 struct sandbox_path {
     const char *path;
     enum path_access access;
-    bool may_be_missing; /* if missing, nothing is logged */
+    bool may_be_missing; /* nothing is logged if the path is missing */
 };
 
 struct sandbox_options {
     enum sandbox_mode mode;
-    bool is_default; /* not chosen: missing features not logged */
+    bool is_default; /* no mode was chosen: log no missing features */
     const struct sandbox_path *paths;
     size_t path_count;
     bool connects_tcp;      /* the server asks other servers */
@@ -52,15 +52,15 @@ struct sandbox {
 bool sandbox_is_built_in(void);
 
 /* Enters the sandbox and logs what is in force: as info, or as a notice if the
- * operator asked for more than is possible. /dev/null is always in reach; a
- * path that cannot be opened is logged and left out. Returns EX_OK; in strict
- * mode also EX_UNAVAILABLE, after a line with the reason, and then the server
- * must not start. */
+ * operator asked for more than is possible. /dev/null is always in reach. A
+ * path that cannot be opened is logged and left out. Returns EX_OK. In strict
+ * mode it may return EX_UNAVAILABLE, after a line with the reason; then the
+ * server must not start. */
 MUST_USE int sandbox_enter(struct sandbox *sandbox,
                            const struct sandbox_options *options);
 
-/* Whether the sandbox allows this access to path. If not, only a new process
- * can get it, after a restart or an upgrade. */
+/* Whether the sandbox allows this access to `path`. If not, only a new process
+ * can get the access, after a restart or an upgrade. */
 bool sandbox_allows(const struct sandbox *sandbox, const char *path,
                     enum path_access access);
 

@@ -8,7 +8,7 @@
  * bits. Privileges are dropped before the filter is entered.
  *
  * A call outside of the list fails with EPERM, and the kernel writes it to its
- * audit log; if `kills`, SIGSYS ends the process instead. clone3 fails with
+ * audit log; with `kills`, SIGSYS ends the process instead. clone3 fails with
  * ENOSYS, so that the C library falls back to clone, whose flags a filter can
  * see.
  *
@@ -20,9 +20,9 @@
 
 #include "base/bytes.h"
 
-/* Enters the filter for good, and sets no_new_privs. sends_udp: UDP sockets are
- * allowed, too. Returns 0 or -errno: -EINVAL, -ENOSYS or -ECANCELED if the
- * kernel has no seccomp filters. */
+/* Enters the filter for good, and sets no_new_privs. UDP sockets are allowed
+ * only with `sends_udp`. Returns 0 or -errno: -EINVAL, -ENOSYS or -ECANCELED if
+ * the kernel has no seccomp filters. */
 MUST_USE int seccomp_filter_enter(bool kills, bool sends_udp);
 
 #endif

@@ -158,7 +158,7 @@ void buf_put_html(struct buf *buf, struct bytes text)
 /* Appends a character of at most three bytes as a JSON escape. */
 static void put_escaped(struct buf *buf, const unsigned char *text, size_t len)
 {
-    /* 0xxxxxxx, 110xxxxx or 1110xxxx */
+    /* The first byte is 0xxxxxxx, 110xxxxx or 1110xxxx; the x count. */
     unsigned code = text[0] & 0xFFU >> (len > 1 ? len + 1 : 0);
 
     for (size_t i = 1; i < len; i++)

@@ -4,7 +4,7 @@
 
 enum { MAPPED_BITS = 96 }; /* length of the prefix ::ffff:0:0/96 */
 
-/* Whether the first bits of a and b are equal. */
+/* Whether the first `bits` bits of `a` and `b` are equal. */
 static bool begin_alike(const uint8_t *a, const uint8_t *b, unsigned bits)
 {
     unsigned octets = bits / 8;

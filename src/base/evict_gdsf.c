@@ -26,17 +26,17 @@
  * they keep their resolution as L grows. One use of a node of 256 bytes (less
  * than an entry's own struct) adds 2^24, and L rises by that much only after
  * the whole cache was replaced; so L reaches its maximum after 2^40
- * replacements. Priorities then stay at the maximum, and the order is that of
- * use. */
+ * replacements. From then on, all priorities are equal, and the least recently
+ * used node leaves first. */
 enum { UNIT_BITS = 32 };
 
 struct gdsf {
     struct evict base;
     struct heap heap; /* by priority; equal ones, least recently used first */
     uint64_t floor;   /* L */
-    uint64_t uses;    /* number of all uses; ties of the heap */
+    uint64_t uses;    /* number of all uses, the `tie` in the heap */
     uint64_t entering_priority;
-    bool is_entering_sure; /* decided: the newcomer stays */
+    bool is_entering_sure; /* it is decided that the newcomer stays */
 };
 
 static struct gdsf *gdsf_of(struct evict *evict)

@@ -19,23 +19,24 @@
 struct evict_rules {
     uint32_t frequency_max; /* how many hits a node remembers */
 
-    /* Allocates the policy's struct and queues; evict.c fills in the base.
-     * Returns NULL if there is no memory. */
+    /* Allocates the policy's struct and queues; evict.c fills in the struct
+     * evict inside. Returns NULL if there is no memory. */
     struct evict *(*create)(void);
     void (*destroy)(struct evict *evict);
 
-    /* Reserves what put() will need for a newcomer, whose private fields are
-     * cleared. Returns false if there is no memory. The pointer may be NULL. */
+    /* Reserves what put() will need for a newcomer, whose private members are
+     * cleared. Returns false if there is no memory. NULL: a policy that needs
+     * to reserve nothing. */
     bool (*enter)(struct evict *evict, struct evict_node *node);
 
     /* Inserts the newcomer into a queue. */
     void (*put)(struct evict *evict, struct evict_node *node);
 
-    /* Records a use of a node in a queue; evict.c has counted its frequency
-     * already. The pointer may be NULL. */
+    /* Records a use of a node in a queue, beyond node->frequency, which evict.c
+     * has counted already. NULL: a policy that records nothing else. */
     void (*hit)(struct evict *evict, struct evict_node *node);
 
-    /* Removes node from its queue. */
+    /* Removes a node from its queue. */
     void (*drop)(struct evict *evict, struct evict_node *node);
 
     /* Removes the next victim from its queue and returns it, or returns the
@@ -68,8 +69,8 @@ static inline struct evict_node *evict_node_in(struct heap_node *node)
 /* Makes room for one more node. Returns false if there is no memory. */
 MUST_USE bool evict_heap_reserve(struct heap *heap);
 
-/* Whether enough room results if all entries are evicted whose priority is not
- * above the newcomer's. The limits already count the newcomer. */
+/* Whether the limits are kept after evicting all entries in the heap with at
+ * most this priority, the newcomer's. The newcomer is counted already. */
 bool evict_heap_can_make_room(const struct evict *evict,
                               const struct heap *heap, uint64_t priority);
 

@@ -19,18 +19,18 @@
 
 #include "base/evict_priv.h"
 
-/* Priorities are fixed-point numbers in units of 2^-32. The largest worth, of
- * 64 hits on 256 bytes that take a minute, is 2^46. So a cache can be refilled
- * 2^18 times with such entries before priorities reach their maximum, where
- * only the order of use counts. */
+/* Priorities are fixed-point numbers in units of 2^-32. The largest worth is
+ * 2^46: 64 hits on 256 bytes that take a minute to fetch. So a cache can be
+ * refilled 2^18 times with such entries before priorities reach their maximum,
+ * where only the order of use counts. */
 enum { UNIT_BITS = 32, HITS_MAX = 64, COST_MAX = 65535 };
 
 struct saved {
     struct evict base;
     struct heap heap; /* by priority; equal ones, least recently used first */
     uint64_t floor;   /* L */
-    uint64_t uses;    /* number of all uses; ties of the heap */
-    bool is_entering_sure; /* decided: the newcomer stays */
+    uint64_t uses;    /* number of all uses, the `tie` in the heap */
+    bool is_entering_sure; /* it is decided that the newcomer stays */
 };
 
 static struct saved *saved_of(struct evict *evict)

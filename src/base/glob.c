@@ -81,9 +81,10 @@ static void put(struct front *front, unsigned at, const struct way *way)
     to->at = (uint8_t)at;
 }
 
-/* Adds to front a partial match that has reached step `at` at a position of the
- * text. If the step is a run (* or **), the match may continue behind the run,
- * which is better, or stay in it. No run is directly followed by another. */
+/* Adds to `front` a partial match that has reached step `at` at a position of
+ * the text. For a run (* or **) it adds two: one that leaves the run, which is
+ * better, and one that stays in it. No run directly follows another. `is_new`
+ * means that the match enters the run here. */
 static void arrive(const struct glob *glob, struct front *front, unsigned at,
                    const struct way *way, size_t position, bool is_new)
 {
@@ -116,7 +117,7 @@ static bool takes(const struct glob_step *step, char c)
     return step->kind == LITERAL ? c == step->byte : c != '/';
 }
 
-/* Moves every partial match past the byte c; position is the one behind c. */
+/* Moves every partial match past the byte `c`, to `position` behind it. */
 static void advance(const struct glob *glob, const struct front *from,
                     struct front *to, char c, size_t position)
 {
@@ -169,7 +170,7 @@ static bool match_ways(const struct glob *glob, unsigned first,
     return finish(glob, &fronts[now], text, captures);
 }
 
-/* Matches a pattern with a single run ("*"). The steps behind the run match the
+/* Matches a pattern with a single * or **. The steps behind this run match the
  * end of the text, and the run takes the rest, so there is only one way to
  * match. */
 static bool match_around(const struct glob *glob, unsigned run,

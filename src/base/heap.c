@@ -15,7 +15,7 @@ static void set(struct heap *heap, uint32_t at, struct heap_item item)
     item.node->index = at + 1;
 }
 
-/* Moves the hole at `at` towards the root until item fits, and fills it. */
+/* Moves the hole at `at` towards the root until `item` fits, and fills it. */
 static void sift_up(struct heap *heap, uint32_t at, struct heap_item item)
 {
     while (at > 0) {
@@ -29,7 +29,7 @@ static void sift_up(struct heap *heap, uint32_t at, struct heap_item item)
     set(heap, at, item);
 }
 
-/* Moves the hole at `at` towards the leaves until item fits, and fills it. */
+/* Moves the hole at `at` towards the leaves until `item` fits, and fills it. */
 static void sift_down(struct heap *heap, uint32_t at, struct heap_item item)
 {
     for (;;) {
@@ -48,8 +48,7 @@ static void sift_down(struct heap *heap, uint32_t at, struct heap_item item)
     set(heap, at, item);
 }
 
-/* Fills the hole at `at` with item, after moving the hole up or down to where
- * item fits. */
+/* Moves the hole at `at` up or down to where `item` fits, and fills it. */
 static void fill(struct heap *heap, uint32_t at, struct heap_item item)
 {
     if (at > 0 && is_less(&item, &heap->items[(at - 1) / 2]))
@@ -69,8 +68,8 @@ void heap_fini(struct heap *heap)
     heap_init(heap);
 }
 
-/* Makes room for capacity items, by doubling. Room for nodes that never wait at
- * the same time costs no memory, since its pages are never touched. */
+/* Makes room for `capacity` items, by doubling. Room that is never used costs
+ * no memory, since its pages are never touched. */
 int heap_reserve(struct heap *heap, size_t capacity)
 {
     struct heap_item *items;
@@ -92,9 +91,9 @@ int heap_reserve(struct heap *heap, size_t capacity)
     return 0;
 }
 
-/* Counts the items at and below `at` that sort before item. If one does not,
- * none below it does. The recursion is as deep as the heap: the logarithm of
- * its count. */
+/* Counts the items at and below index `at` that sort before `item`. If one does
+ * not, none below it does. The recursion is as deep as the heap: the logarithm
+ * of its count. */
 static size_t count_below(const struct heap *heap, uint32_t at,
                           const struct heap_item *item)
 {

@@ -67,9 +67,9 @@ static bool read_hex(const char *at, const char *end, uint32_t *unit_out)
     return true;
 }
 
-/* Reads the escape that begins with the backslash at `at`. Returns its length;
- * 0 if it is no valid escape, or half of a surrogate pair without the other
- * half. */
+/* Reads the escape that begins with the backslash at `at`. Returns its length.
+ * Returns 0 for an invalid escape, and for one half of a surrogate pair without
+ * the other half. */
 static size_t read_escape(const char *at, const char *end, uint32_t *code_out)
 {
     static const char letters[] = "\"\\/bfnrt";
@@ -96,7 +96,8 @@ static size_t read_escape(const char *at, const char *end, uint32_t *code_out)
     return *code_out >> 10 == 0xDC00 >> 10 ? 0 : 6;
 }
 
-/* Takes one character of UTF-8 beyond ASCII: no overlong form, no surrogate. */
+/* Takes one character of UTF-8 beyond ASCII. Refuses overlong forms and
+ * surrogates. */
 static bool take_wide(struct reader *reader)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};

@@ -8,9 +8,9 @@
 const unsigned miniature_quarters[MINIATURE_SIZES] = {1, 2, 4, 8, 16, 64};
 
 enum {
-    /* The bytes of a copy and its place in the index. A third of the models,
-     * those of gdsf, also have a heap, which grows by doubling and takes up to
-     * 48 bytes per copy. */
+    /* The memory per copy: 60 bytes for the copy and its place in the index. A
+     * third of the models, those of gdsf, also have a heap, which grows by
+     * doubling and takes up to 48 bytes per copy. */
     COPY_MEMORY = 60 + 48 / 3,
     COPIES_MIN = 16,
     /* A used-up budget does not thin models with at most this many copies,
@@ -52,7 +52,7 @@ struct miniature {
     uint64_t credit_ns;
     uint64_t ticked_requests; /* asked->requests at the last tick */
     bool is_paused;
-    struct miniature_asked since; /* *asked when it was last added to told */
+    struct miniature_asked since; /* *asked when last added to `told` */
     uint64_t settled_key;         /* the last key, if all models know it */
     uint64_t settled_bytes;       /* 0: there is no settled_key */
     uint32_t repeats;             /* repeats that gdsf has yet to count */
@@ -225,9 +225,9 @@ static void count_until_now(struct miniature *miniature)
 }
 
 /* Takes `ns` off the budget. When the budget is used up, no key is simulated
- * for the rest of the second. A real cache would miss some of these keys, and
- * models that do not see them hit too often. So the larger models are thinned,
- * until a second's budget lasts for a second. */
+ * for the rest of the second. Such pauses make models hit too often, since keys
+ * that would have displaced others are left out. So the larger models are
+ * thinned, until a second's budget lasts for a second. */
 static void pay(struct miniature *miniature, uint64_t ns)
 {
     if (miniature->credit_ns > ns) {
@@ -305,10 +305,10 @@ static bool ask_model(struct miniature *miniature, unsigned number,
     return false;
 }
 
-/* Whether the request repeats the last one, which missed in no model. In lru
- * and sieve, a repeat changes nothing: the key is already the newest, or marked
- * as visited. gdsf counts uses, and is told of all repeats together. So a burst
- * of requests for one file costs next to nothing. */
+/* Whether the request repeats the last one, which missed in no model. A repeat
+ * changes nothing in lru, where the key is the newest already, and in sieve,
+ * where it is marked already. gdsf counts uses, and is told of all repeats
+ * together. So a burst of requests for one file costs next to nothing. */
 static bool is_repeat(struct miniature *miniature, uint64_t key, uint64_t bytes)
 {
     if (key != miniature->settled_key || bytes != miniature->settled_bytes ||
@@ -334,8 +334,8 @@ static void end_repeats(struct miniature *miniature)
     miniature->settled_bytes = 0;
 }
 
-/* This function is not inlined, so that repeats do not pay for its registers
- * and stack. */
+/* This function is not inlined, so that repeats, which do not need it, do not
+ * pay for its registers and stack. */
 __attribute__((noinline)) static void simulate(struct miniature *miniature,
                                                uint64_t key, uint64_t bytes)
 {

@@ -2,9 +2,9 @@
 
 #include "codec/codec_brotli_memory_priv.h"
 
-/* Quality 5 already makes smaller output than the other codings, for texts of
- * any size. So CODEC_QUICK uses it for short texts, too: the next quality worth
- * its time, 10, takes ten times as long. */
+/* Quality 5 makes smaller output than the other codings, for texts of any size.
+ * CODEC_QUICK uses it even for short texts, which could take more time: the
+ * next quality that gains enough is 10, which takes ten times as long. */
 enum { QUALITY_QUICK = 5, QUALITY_SLOW = 11, WINDOW_BITS = 22 };
 
 static bool set_up(BrotliEncoderState *state, const struct codec_order *order)

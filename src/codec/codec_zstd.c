@@ -3,13 +3,13 @@
 
 #include "codec/codec.h"
 
-/* No level has a window over 8 MiB, which is all that clients must support (RFC
- * 9659). */
+/* The slowest level whose window is at most 8 MiB, the largest that clients
+ * must support (RFC 9659). */
 enum { LEVEL_SLOW = 19 };
 
-/* The quick levels take two milliseconds, or eleven per megabyte for long
- * texts. Lower levels would lose to gzip on short pages: 8 KB become 2190 bytes
- * with gzip, 2280 with level 3, and 2160 with level 17. */
+/* The quick levels take two milliseconds for short texts, and eleven per MB for
+ * long ones. Lower levels would lose to gzip on short pages: 8 KB become 2190
+ * bytes with gzip, 2280 with level 3, and 2160 with level 17. */
 static const struct {
     size_t bytes_max;
     int level;
@@ -17,8 +17,8 @@ static const struct {
 
 enum {
     /* With a dictionary of 1 MB, this level compresses 1 MB in 30 ms. The
-     * slowest level takes twenty times as long, and its output is at least four
-     * fifths as large. */
+     * slowest level takes twenty times as long, and saves at most a fifth of
+     * the output. */
     LEVEL_DELTA = 9,
     WINDOW_LOG_MIN = 10,
     WINDOW_BYTES_MIN = 8 << 20 /* all clients have it (RFC 9842 5) */
@@ -36,11 +36,11 @@ static enum codec_result result_of(size_t code)
     }
 }
 
-/* Returns the logarithm of the window for a text with a dictionary. The
- * dictionary is used only for the first bytes of the text, as many as the
- * window is long. A window that covers the whole text counts as no longer than
- * the text, even if its logarithm is larger (single segment, RFC 8878
- * 3.1.1.1.2). */
+/* Returns the logarithm of the window for a text with a dictionary. The window
+ * should cover the whole text, since behind its length the dictionary is no
+ * longer used. If it covers the text, the frame demands a window of just the
+ * text's length, even if the logarithm stands for more (single segment, RFC
+ * 8878 3.1.1.1.2). */
 static int find_window_log(const struct codec_order *order)
 {
     uint64_t most = order->dictionary.len + order->dictionary.len / 4;

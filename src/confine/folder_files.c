@@ -25,7 +25,7 @@ static const struct folder_files_fault *find_fault(int folder, const char *name,
     struct stat st;
 
     if (fstatat(folder, name, &st, is_roots ? AT_SYMLINK_NOFOLLOW : 0) == -1)
-        return NULL; /* a missing file is the opener's concern */
+        return NULL; /* whoever opens a missing file gets the error */
     if (!S_ISREG(st.st_mode))
         return &irregular;
     if (is_roots && st.st_uid != 0)

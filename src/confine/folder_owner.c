@@ -6,9 +6,9 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* The group for an owner who is not in the user database: nobody's group, which
- * owns nothing. The folder's own group would be wrong, since the owner may not
- * be a member of it. */
+/* The group for an owner who is not in the user database. It is the group of
+ * the user nobody, which owns nothing. The folder's own group would be wrong,
+ * since the owner need not be a member of it. */
 enum { NO_GROUP = 65534 };
 
 /* Returns the folder's path from the root on; NULL, with errno set, if the
@@ -19,7 +19,7 @@ static const char *from_root(const char *folder, char absolute[PATH_MAX])
 
     if (*folder == '/')
         return folder;
-    if (*folder == '\0') { /* empty names are invalid everywhere */
+    if (*folder == '\0') { /* as open(2) does for an empty path */
         errno = ENOENT;
         return NULL;
     }

@@ -47,8 +47,9 @@ static int complain(const char *option, const char *name, int err)
     return EX_OSERR;
 }
 
-/* Finds the user called name, and sets uid and gid. Copies the user's name to
- * known_as, or "" if the user has none. */
+/* Finds the user with the name or number `name`, and sets identity->uid and
+ * identity->gid. Copies the user's name to known_as, or "" if the user has
+ * none. */
 static int find_user(struct identity *identity, const char *name,
                      bool needs_group, char known_as[NAME_MAX_BYTES],
                      char *entry)
@@ -192,8 +193,8 @@ static int keep_capabilities(uint64_t kept)
         half->effective = half->permitted;
         half->inheritable = 0;
     }
-    /* If nothing changes, capset() is not called, since a service manager's
-     * filter may refuse even that. */
+    /* If nothing changes, capset() is not called: the system call filter of a
+     * service manager may refuse it. */
     if (memcmp(&capabilities, &before, sizeof(before)) == 0)
         return 0;
     return (int)syscall(SYS_capset, &header, capabilities.half);
@@ -216,7 +217,8 @@ static bool is_already(const struct identity *identity)
            geteuid() != 0;
 }
 
-/* Returns the name of the call that failed, or NULL. */
+/* Sets the process's user and groups. Returns the name of the call that failed,
+ * or NULL. */
 static const char *set_ids(const struct identity *identity)
 {
     if (is_already(identity))
@@ -245,7 +247,7 @@ static bool has_ids(const struct identity *identity)
     return identity->uid == 0 || setresuid((uid_t)-1, 0, (uid_t)-1) == -1;
 }
 
-/* Returns what differs from the identity, or NULL. */
+/* Checks the result of the change. Returns what is wrong, or NULL. */
 static const char *find_fault(const struct identity *identity, uint64_t kept)
 {
     struct capabilities capabilities;
@@ -291,14 +293,14 @@ uid_t identity_file_user(void)
 
 void identity_raise(void)
 {
-    /* Only the user is raised: new files shall get the identity's group. */
+    /* Only the user becomes root: new files shall get the identity's group. */
     setfsuid(0);
 }
 
 void identity_lower(const struct identity *identity)
 {
     if (!set_file_ids(identity->uid, identity->gid))
-        abort(); /* must not go on as root */
+        abort(); /* the process must not go on with root's rights */
 }
 
 int identity_begin(const struct identity *identity)

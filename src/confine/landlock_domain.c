@@ -12,9 +12,9 @@
 
 #include "base/pages.h"
 
-/* Some of these are missing from Debian 12's header, and their form differs
- * between distributions, so they are defined here. A kernel that does not know
- * one of the fields ignores it if it is 0. */
+/* Debian 12's header lacks some of these rights and fields, and distributions
+ * differ in how they define them, so this file has definitions of its own. A
+ * kernel that does not know one of the fields accepts 0 in it. */
 #define RIGHT_TRUNCATE (UINT64_C(1) << 14)     /* ABI 3 */
 #define RIGHT_IOCTL_DEV (UINT64_C(1) << 15)    /* ABI 5 */
 #define NET_CONNECT_TCP (UINT64_C(1) << 1)     /* ABI 4 */
@@ -32,7 +32,8 @@ struct ruleset {
      LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | \
      LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_DIR |      \
      LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_REFER | RIGHT_TRUNCATE)
-/* The rights that the kernel accepts for anything but a directory. */
+/* The rights that the kernel accepts in a rule for a file. All other rights are
+ * for directories. */
 #define RIGHTS_OF_FILE                                              \
     (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | \
      RIGHT_TRUNCATE)
@@ -107,8 +108,8 @@ void landlock_domain_close(struct landlock_domain *landlock)
 
 /* --- Rules --------------------------------------------------------------- */
 
-/* Writes the directory that contains path's file; symlinks are followed as long
- * as their targets exist. Returns 0 or -ENAMETOOLONG. */
+/* Writes the path of the directory in which the file at `path` lies. Symlinks
+ * are followed if the file exists. Returns 0 or -ENAMETOOLONG. */
 static int find_directory(char directory[PATH_MAX], const char *path)
 {
     char *slash;
@@ -147,7 +148,7 @@ static int add_rule(struct landlock_domain *landlock, int fd,
     if (fstat(fd, &st) == -1)
         return -errno;
     rule.allowed_access = rights_to(access, st.st_mode) & landlock->handled;
-    /* EBADFD means that fd belongs to no file tree, like the pipe behind
+    /* EBADFD means that the file is in no file tree, like a pipe behind
      * /dev/stdout. Such files are never refused, and need no rule. */
     if (syscall(SYS_landlock_add_rule, landlock->fd, LANDLOCK_RULE_PATH_BENEATH,
                 &rule, 0) == -1 &&
@@ -199,7 +200,7 @@ static uint64_t rights_by_rules(const struct landlock_domain *landlock,
     return rights;
 }
 
-/* Whether the rules allow access to path. Like the kernel, the loop goes from
+/* Whether the rules allow access to `path`. Like the kernel, the loop goes from
  * the file up to the root, and adds up the rights of all rules on the way. */
 bool landlock_domain_allows(const struct landlock_domain *landlock,
                             const char *path, enum path_access access)

@@ -44,8 +44,8 @@ static int replace(int fd, int access, bool reads)
     return narrow == -1 ? -errno : narrow;
 }
 
-/* Replaces fd, 0 to 2, if it is a terminal that is open for more than its
- * purpose. Returns 0 or -errno. */
+/* Replaces the standard descriptor `fd`, 0 to 2, if it is a terminal that is
+ * open for more than it is needed for. Returns 0 or -errno. */
 static int narrow_one(int fd, bool reads)
 {
     int access = fd == STDIN_FILENO ? O_RDONLY : O_WRONLY;
@@ -81,7 +81,7 @@ static int leave_session(void)
     if (fd == -1)
         return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno
                                                                      : 0;
-    if (ioctl(fd, TIOCNOTTY) == -1 && errno != ENOTTY) /* already left */
+    if (ioctl(fd, TIOCNOTTY) == -1 && errno != ENOTTY) /* ENOTTY: was left */
         err = -errno;
     close(fd);
     return err;

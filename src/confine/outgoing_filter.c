@@ -34,7 +34,7 @@ int outgoing_filter_enter(void)
     if (!filter)
         return -EOPNOTSUPP;
     for (size_t i = 0; i < count && err == 0; i++)
-        if (refused_calls[i] >= 0) /* below 0: does not exist on this machine */
+        if (refused_calls[i] >= 0) /* below 0: this machine has no such call */
             err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM),
                                    refused_calls[i], 0);
     if (err == 0)

@@ -129,7 +129,7 @@ static int serve(const struct safe_path *at, enum file_need need,
         return make_private(at, identity);
     case FILE_REMOVE:
         return remove_file(at);
-    case FILE_NUMBER: /* done by the process that opened it */
+    case FILE_NUMBER: /* whoever has the file open can write it */
         break;
     }
     return -EACCES;
@@ -150,7 +150,7 @@ static int open_as_root(void *context, enum file_need need, const char *path)
     int result;
 
     if (!is_lowered(identity))
-        return -EACCES; /* refused although files are used as root */
+        return -EACCES; /* root's rights apply to files already */
     identity_raise();
     result = safe_path_open(&at, path, NULL);
     if (result == 0) {
@@ -163,9 +163,9 @@ static int open_as_root(void *context, enum file_need need, const char *path)
     return result;
 }
 
-/* Creates a folder as root. If is_way, the folder is above the user's folder:
- * it stays root's, and everybody may pass through it. Otherwise it is given to
- * the user. */
+/* Creates a folder as root, and gives it to the user. With `is_way`, the folder
+ * lies above the user's folder: it stays root's, and everybody may pass through
+ * it. */
 static int make_folder_as_root(const struct safe_path *at,
                                const struct identity *identity, bool is_way)
 {
@@ -184,8 +184,8 @@ static int make_folder_as_root(const struct safe_path *at,
     return err;
 }
 
-/* Syncs the directory entry of a folder, without which files in the folder
- * could be lost in a crash. Does nothing if the user may not open the folder
+/* Syncs the directory entry of a new folder. Otherwise a crash could lose the
+ * folder with all files in it. Does nothing if the user may not open the folder
  * above. */
 static void sync_name(const char *path)
 {
@@ -261,8 +261,8 @@ void root_files_end(void)
 }
 
 /* Checks that nobody but root can write in an existing folder or redirect its
- * path. Returns 0; -EPERM: others can; or another -errno. allows_sticky: a
- * folder with the sticky bit, like /tmp, is accepted. */
+ * path. Returns 0, -EPERM if others can, or another -errno. With allows_sticky,
+ * a folder with the sticky bit, like /tmp, is accepted. */
 static int check_folder(const char *folder, bool allows_sticky)
 {
     struct safe_folder about;
@@ -295,9 +295,9 @@ int root_files_check_way(const char *folder)
         missing++;
         snprintf(path + len, sizeof(path) - len, "%s", len == 0 ? "." : "");
     }
-    /* If only the last name is missing, the folder is created directly in the
-     * existing one, where nobody can redirect it; so a sticky folder is
-     * accepted. */
+    /* If only the last name is missing, a sticky folder is accepted: root then
+     * creates the new folder directly in it, and nobody else can replace that
+     * folder. */
     return check_folder(path, missing == 1);
 }
 

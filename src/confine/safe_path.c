@@ -15,11 +15,11 @@ enum { LINKS_MAX = 40 /* the kernel's limit */ };
  * path. */
 struct walk {
     const struct identity *who;
-    uid_t trusted;      /* trusted besides root, if `who` is NULL */
+    uid_t trusted;      /* if `who` is NULL: trusted like root */
     safe_path_see *see; /* NULL: the rights of `who` decide */
     void *context;
     int fd;            /* the directory reached so far */
-    bool is_loose;     /* only the sticky bit protects its entries */
+    bool is_loose;     /* only the sticky bit protects entries of fd */
     bool is_anybodys;  /* see struct safe_folder */
     bool is_to_folder; /* the last directory is judged, too */
     unsigned links;
@@ -36,9 +36,9 @@ static bool has_group(const struct identity *who, gid_t gid)
     return who->gid == gid;
 }
 
-/* Whether the file has an ACL. If so, the mode's group bits are the ACL's mask,
- * which limits the rights of all users and groups in the ACL. Returns true if
- * the ACL cannot be read. */
+/* Whether an ACL may let others write the file. The mode's group bits are the
+ * mask of an ACL, which limits the rights of all users and groups in it. Returns
+ * true if the ACL cannot be read. */
 static bool has_acl(int fd, const struct stat *st)
 {
     char path[sizeof("/proc/self/fd/") + 11];
@@ -51,8 +51,8 @@ static bool has_acl(int fd, const struct stat *st)
            (errno != ENODATA && errno != ENOTSUP);
 }
 
-/* Whether `who` owns the file of st; if `who` is NULL, whether anybody other
- * than root and trusted owns it. */
+/* Whether `who` owns the file that `st` describes. If `who` is NULL, whether
+ * the owner is neither root nor `trusted`. */
 static bool is_owned(const struct stat *st, const struct identity *who,
                      uid_t trusted)
 {
@@ -60,8 +60,8 @@ static bool is_owned(const struct stat *st, const struct identity *who,
                : st->st_uid != 0 && st->st_uid != trusted;
 }
 
-/* Whether gid is group 0, and only root is in that group. Returns false if its
- * members are unknown. */
+/* Whether `gid` is group 0, and only root is in that group. Returns false if
+ * the group's members are unknown. */
 static bool is_roots_group(gid_t gid)
 {
     const struct group *group = gid == 0 ? getgrgid(gid) : NULL;
@@ -108,8 +108,8 @@ static int judge(struct walk *walk, int fd, const struct stat *st)
     return walk->is_loose && !(st->st_mode & S_ISVTX) ? -EPERM : 0;
 }
 
-/* Moves the walk to the directory fd if that is accepted; else closes fd.
- * Returns 0 or -errno. */
+/* Moves the walk to the directory `fd` if it is accepted, and otherwise closes
+ * `fd`. Returns 0 or -errno. */
 static int enter(struct walk *walk, int fd)
 {
     struct stat st;
@@ -141,8 +141,8 @@ static int enter_start(struct walk *walk, const char *path)
                             O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-/* Whether only slashes are left; they mean that the last name is a
- * directory. */
+/* Whether the rest of the path is empty, or only slashes. Slashes mean that the
+ * last name is a directory. */
 static bool has_ended(const struct walk *walk)
 {
     return walk->rest[strspn(walk->rest, "/")] == '\0';
@@ -183,16 +183,16 @@ static int follow(struct walk *walk, const char *name)
     return *target == '/' ? enter_start(walk, target) : 0;
 }
 
-/* Whether the file of st, in the directory that the walk has reached, cannot be
- * replaced by others. */
+/* Whether nobody else can replace the file that `st` describes, in the
+ * directory that the walk has reached. */
 static bool is_fixed(const struct walk *walk, const struct stat *st)
 {
     return !walk->is_loose ||
            (S_ISDIR(st->st_mode) && !is_owned(st, walk->who, walk->trusted));
 }
 
-/* Follows the next name. Returns 0 if the walk goes on; 1 if it has ended and
- * `at` is set; -EISDIR if it has ended in a directory; or another -errno. */
+/* Follows the next name. Returns 0 if the walk goes on, 1 if it has ended and
+ * `at` is set, -EISDIR if it has ended in a directory, or another -errno. */
 static int step(struct walk *walk, struct safe_path *at)
 {
     bool is_last;

@@ -132,7 +132,7 @@ int sandbox_enter(struct sandbox *sandbox,
         return EX_OK;
     }
     assert(is_single_thread());
-    tzset(); /* reads the time zone's file while it is in reach */
+    tzset(); /* reads the time zone's file, which will be out of reach */
     landlock_err = enter_landlock(&sandbox->landlock, options);
     sandbox->has_landlock = landlock_err == 0;
     sandbox->connects_tcp = options->connects_tcp || !sandbox->has_landlock;

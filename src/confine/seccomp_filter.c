@@ -19,8 +19,8 @@
 
 #define ARRAY_LEN(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The list has old and new names of calls: the version of the C library decides
- * which it uses, and the machine decides which exist. */
+/* The list has older and newer calls for the same thing: the version of the C
+ * library decides which one it uses, and the machine decides which exist. */
 static const int whole_calls[] = {
     /* files; landlock_domain limits which */
     SCMP_SYS(openat2), SCMP_SYS(close), SCMP_SYS(close_range), SCMP_SYS(stat),
@@ -81,9 +81,9 @@ static const int whole_calls[] = {
     SCMP_SYS(getrusage), SCMP_SYS(getrandom), SCMP_SYS(sysinfo),
     SCMP_SYS(uname)};
 
-/* A call that is allowed if its argument number `position`, from 0, has this
- * value in the bits of mask. Only the lower 32 bits of the argument are
- * compared. */
+/* A call that is allowed if one of its arguments equals `value` in the bits of
+ * `mask`. `position` is the argument's number, from 0. Only the lower 32 bits
+ * of the argument are compared. */
 struct argument {
     int call;
     unsigned position;
@@ -102,7 +102,7 @@ struct argument {
  * not create such files. */
 #define SETID_MODES (S_ISUID | S_ISGID | S_ISVTX)
 
-/* Only with one of these flags does open() create a file and use the mode. */
+/* The flags with which open() creates a file, and uses its mode argument. */
 #define MAKES_FILE (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))
 
 static const struct argument arguments[] = {
@@ -186,7 +186,7 @@ static int allow_socket(scmp_filter_ctx filter, uint32_t family, uint32_t type,
     return allow(filter, SCMP_SYS(socket), ARRAY_LEN(compares), compares);
 }
 
-/* Allows TCP sockets, and UDP sockets if `sends_udp`. MPTCP sockets stay
+/* Allows TCP sockets, and UDP sockets with `sends_udp`. MPTCP sockets stay
  * refused, since Landlock does not control their connections. */
 static int allow_sockets(scmp_filter_ctx filter, bool sends_udp)
 {
@@ -203,9 +203,9 @@ static int allow_sockets(scmp_filter_ctx filter, bool sends_udp)
     return err;
 }
 
-/* Sending calls can also open a connection (TCP Fast Open), which Landlock does
- * not control. Checking this argument slows down each answer a little, as the
- * kernel's bitmap covers only calls without argument checks. */
+/* A sending call with MSG_FASTOPEN opens a connection (TCP Fast Open), which
+ * Landlock does not control. Checking the flags slows down each answer a
+ * little, as the kernel's bitmap covers only calls without argument checks. */
 static const struct argument sends[] = {{SCMP_SYS(sendto), 3, MSG_FASTOPEN, 0},
                                         {SCMP_SYS(sendmsg), 2, MSG_FASTOPEN, 0},
                                         {SCMP_SYS(sendmmsg), 3, MSG_FASTOPEN,
@@ -251,7 +251,7 @@ static int configure(scmp_filter_ctx filter, bool kills)
 
     if ((err = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH,
                                 SCMP_ACT_KILL_PROCESS)) != 0 ||
-        /* The result is the kernel's own error instead of ECANCELED. */
+        /* Loading the filter returns the kernel's own error, not ECANCELED. */
         (err = seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1)) != 0 ||
         /* Calls with argument checks are found in a tree instead of a list;
          * since Linux 5.11, a bitmap finds all other calls. */
