@@ -5,8 +5,8 @@
 #include "observe/profile.h"
 
 enum {
-    SESSIONS_KEPT = 64, /* further free ones are freed */
-    STREAMS_KEPT = 256  /* for streams and what belongs to them */
+    SESSIONS_KEPT = 64, /* most free sessions that are kept */
+    STREAMS_KEPT = 256  /* most free streams, exchanges, rooms or texts kept */
 };
 
 /* --- What a worker has of it --------------------------------------------- */
@@ -137,9 +137,9 @@ static bool take_room(struct h2 *h2)
     return h2->input;
 }
 
-/* Returns how many bytes the next read may bring. A few bytes of heads may ask
- * for much work, so only HEADS_BYTES are read before others have their turn,
- * besides what is left of a frame's payload. */
+/* Returns how many bytes the next read may bring: HEADS_BYTES, and what is left
+ * of a frame's payload. A few bytes of heads may ask for much work, so other
+ * connections have their turn after HEADS_BYTES. */
 static size_t count_room(const struct h2 *h2)
 {
     enum { HEADS_BYTES = 4096 };
@@ -184,8 +184,8 @@ static void parse(struct h2 *h2)
         h2->session->beside = SESSION_RESTS;
 }
 
-/* Returns the connection's next step. While the connection sends, this is
- * STAYS, and the connection is told when it may have something else to send. */
+/* Returns the connection's next step. While the connection sends, the step is
+ * STAYS, and on_ready() tells when there may be something else to send. */
 static enum session_step go_on(struct h2 *h2)
 {
     if (!h2->is_sending)
@@ -222,7 +222,7 @@ static enum session_step meet_end(struct h2 *h2)
     h2->silent_ms = h2_now_ms(h2);
     h2->window_then = h2->window;
     session->beside = SESSION_RESTS;
-    h2_make_ready(h2); /* gives up what waits for a window */
+    h2_make_ready(h2); /* sending gives up streams that wait for a window */
     return SESSION_STAYS;
 }
 
@@ -297,8 +297,8 @@ static enum session_step expire_reading(struct h2 *h2)
     return SESSION_GOES_ON;
 }
 
-/* Asks the socket whether the client is gone, since no read would tell any
- * more. */
+/* Asks the socket whether the client is gone. Reading no longer tells, because
+ * the client's end has been read already. */
 static bool is_client_gone(const struct session *session)
 {
     enum transport_peer peer = transport_look(&session->transport);
@@ -306,9 +306,9 @@ static bool is_client_gone(const struct session *session)
     return peer == TRANSPORT_PEER_BROKEN || peer == TRANSPORT_PEER_CLOSED;
 }
 
-/* Whether a client that sends no more has been sent nothing for a second, as
- * its answer is not there or its windows are shut. Such a client may have
- * closed its socket, so the connection ends, as over HTTP/1.1. */
+/* Whether a client that sends no more has been sent nothing for a second,
+ * because its answer is not ready or its windows are shut. Such a client may
+ * have closed its socket, so the connection ends, as over HTTP/1.1. */
 static bool listens_in_vain(struct h2 *h2)
 {
     if (h2->window_then != h2->window || h2_has_output(h2)) {
@@ -347,7 +347,7 @@ static bool is_idle(const struct session *session)
                    !h2->says_goodbye);
 }
 
-/* Says goodbye. A client that has sent no SETTINGS yet is told nothing. */
+/* Sends the first GOAWAY, unless the client has sent no SETTINGS yet. */
 static void leave(struct session *session)
 {
     struct h2 *h2 = h2_of(session);
@@ -358,8 +358,8 @@ static void leave(struct session *session)
     h2_make_ready(h2);
 }
 
-/* Sends GOAWAY, so that a client that sends a request just now learns that it
- * was not processed. */
+/* Sends GOAWAY, so that a client that has just sent a request learns that the
+ * request was not processed. */
 static void farewell(struct session *session)
 {
     struct h2 *h2 = h2_of(session);

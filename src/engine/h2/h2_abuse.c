@@ -20,13 +20,14 @@ enum {
     WORK_OF_PENDING = 24,
     WORK_OF_SMALL = 1,
     WORK_OF_PIECE = 7, /* includes a system call */
-    /* The work of decoding a list of fields: one unit for so many bytes, and
-     * one for so many lines beyond what browsers send. */
+    /* The work of decoding a list of fields: a unit for LIST_BYTES_OF_WORK, and
+     * a unit for LIST_LINES_OF_WORK lines beyond those that browsers send. */
     LIST_BYTES_OF_WORK = 4096,
     LIST_LINES_OF_WORK = 8,
     LIST_LINES_USUAL = 32,
-    /* How many streams may begin without counting as work: for each answer that
-     * was sent whole, and in all. */
+    /* Each answer that was sent whole lets TRUST_OF_ANSWER streams begin
+     * without counting as work; TRUST_MAX is the most that a client can save
+     * up. */
     TRUST_OF_ANSWER = 2,
     TRUST_MAX = 2 * H2_STREAMS_MAX
 };
@@ -35,7 +36,8 @@ static const struct {
     uint32_t burst;
     uint32_t per_second;
     uint32_t work;
-    uint32_t payload; /* bytes of payload that make one free; 0: none is */
+    uint32_t payload; /* bytes of payload that make one frame free; 0: no frame
+                         is free */
 } rules[STATS_HTTP2_ABUSE_COUNT] = {
     /* Streams that the client gives up ("rapid reset", CVE-2023-44487), or that
      * the server resets because of an error of the client (CVE-2025-8671). */
@@ -46,7 +48,8 @@ static const struct {
     [STATS_HTTP2_PINGS] = {100, 10, 2, 256},
     [STATS_HTTP2_PRIORITIES] = {1000, 200, 2},
     /* A fast client with small windows sends many window updates. A client that
-     * opens its window by exactly what has come sends some small ones. */
+     * opens its window by exactly the bytes that came sends some small
+     * updates. */
     [STATS_HTTP2_WINDOWS] = {2000, 200, 2, 256},
     [STATS_HTTP2_SMALL_WINDOWS] = {500, 50, 4, 4096},
     [STATS_HTTP2_EMPTY_FRAMES] = {64, 8, 2},
@@ -57,7 +60,7 @@ static const struct {
 
 enum {
     /* At most OVERHEAD_SHARE bytes of frames are allowed for one byte of
-     * payload; the payload counts as OVERHEAD_FREE bytes more. */
+     * payload. OVERHEAD_FREE bytes are added to the payload beforehand. */
     OVERHEAD_FREE = 1048576,
     OVERHEAD_SHARE = 8
 };

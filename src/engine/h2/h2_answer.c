@@ -266,8 +266,8 @@ static void begin(struct h2_stream *stream, enum reason reason, bool is_extra)
         begin_body(stream);
 }
 
-/* Whether one more stream may have an exchange beside count others, whose field
- * tables take table_bytes. */
+/* Whether one more stream may have an exchange beside `count` others, whose
+ * field tables have table_bytes. */
 static bool has_place_beside(const struct h2 *h2, uint32_t count,
                              uint32_t table_bytes)
 {
@@ -277,9 +277,9 @@ static bool has_place_beside(const struct h2 *h2, uint32_t count,
     return count < H2_LIVE_MAX && bytes < H2_LIVE_BYTES_MAX;
 }
 
-/* Whether there is memory for an extra exchange: a client without an answer has
- * H2_BYTES_MAX in all. Rooms do not count, as exchanges that wait give theirs
- * back when many wait. */
+/* Whether there is memory for an extra exchange. The limit H2_BYTES_MAX is for
+ * clients that have had no answer. Rooms do not count, because waiting
+ * exchanges give their rooms back when many wait. */
 static bool has_bytes_left(const struct h2 *h2)
 {
     return h2->is_known ||
@@ -291,10 +291,10 @@ static bool has_bytes_left(const struct h2 *h2)
 
 enum place { PLACE_NONE, PLACE_OWN, PLACE_EXTRA };
 
-/* Finds a place for one more exchange. If H2_LIVE_MAX exchanges waited for
- * hours for an upstream server, all other streams would wait, too. So exchanges
- * that wait do not count, as long as all connections together have fewer than
- * H2_EXTRA_MAX extra ones. */
+/* Finds a place for one more exchange. If waiting exchanges counted,
+ * H2_LIVE_MAX of them could wait for hours for an upstream server and keep all
+ * other streams waiting, too. So they do not count as long as all connections
+ * together have fewer than H2_EXTRA_MAX extra exchanges. */
 static enum place find_place(const struct h2 *h2)
 {
     if (has_place_beside(h2, h2->live_count, h2->table_bytes))

@@ -203,7 +203,7 @@ void h2_bid_pass_on(struct h2_stream *stream)
             continue;
         heir = other;
         if (other->bid == 0)
-            break; /* the bid keeps its length */
+            break; /* a bid that is added to 0 keeps its length */
     }
     if (heir)
         set_bid(heir, heir->bid + stream->bid);

@@ -78,8 +78,8 @@ static void ease(struct h2 *h2)
 
 /* --- What is given back -------------------------------------------------- */
 
-/* Whether the credit is at least as large as the rest of the window. Where
- * nothing is kept or held this is so at half of the window. */
+/* Whether the credit is at least as large as the rest of the window. When sinks
+ * keep nothing and nothing is held, this begins at half of the window. */
 static bool is_worth_it(const struct h2 *h2)
 {
     return h2->credit >= CREDIT_MIN &&

@@ -24,9 +24,9 @@ static bool has_too_much(const struct h2_stream *stream)
            stream->received > exchange->body_max;
 }
 
-/* Handles a sink's refusal of the body. A sink without end() has made a
- * response, which is the answer now; for an upload, the answer under way goes
- * on. */
+/* Handles a sink's refusal of the body. If the handler waited for the body, the
+ * sink has made a response, which is the answer now. The answer of an upload
+ * goes on. */
 static void meet_refusal(struct h2_stream *stream)
 {
     bool was_awaited = stream->awaits_body;
@@ -36,7 +36,7 @@ static void meet_refusal(struct h2_stream *stream)
         h2_ask(stream);
 }
 
-/* Gives data to the sink. Returns false when the stream takes no more, or is
+/* Gives `data` to the sink. Returns false when the stream takes no more, or is
  * gone. */
 static bool deliver(struct h2_stream *stream, struct bytes data)
 {
@@ -68,8 +68,8 @@ static bool is_taken(const struct h2_stream *stream)
            !exchange->sink->is_full;
 }
 
-/* Holds data until the sink has room; the stream's window bounds its length.
- * Returns false when there is no memory. */
+/* Holds `data` until the sink has room. The stream's window bounds the length
+ * of the held bytes. Returns false when there is no memory. */
 static bool hold(struct h2_stream *stream, struct bytes data)
 {
     char *held = realloc(stream->held, stream->held_len + data.len);

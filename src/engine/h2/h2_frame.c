@@ -109,9 +109,9 @@ static void add_block(struct h2_stream *stream, bool ends)
     } while (at < block->len);
 }
 
-/* Makes the status of a WebSocket's answer that of HTTP/2, which is 200 instead
- * of 101 (RFC 8441 5). Returns false when the answer cannot be sent over
- * HTTP/2; the stream is reset or has another answer then. */
+/* Changes the status of a WebSocket's answer from 101 to 200, which HTTP/2 has
+ * instead (RFC 8441 5). Returns false when the answer cannot be sent over
+ * HTTP/2; then the stream has been reset or has another answer. */
 static bool translate_socket(struct h2_stream *stream)
 {
     struct response *response = &stream->exchange->response;
@@ -234,7 +234,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Returns how long the next frame of part may be. */
+/* Returns how long the next frame of `part` may be. */
 static uint32_t frame_bytes(const struct h2_stream *stream,
                             const struct part *part, uint64_t room)
 {
@@ -243,14 +243,14 @@ static uint32_t frame_bytes(const struct h2_stream *stream,
     room = room > HTTP2_FRAME_HEAD ? room - HTTP2_FRAME_HEAD : 1;
     if (room < H2_FRAME_MIN)
         room = H2_FRAME_MIN;
-    if (part->len >= room + H2_FRAME_MIN) /* otherwise a short rest is joined */
+    if (part->len >= room + H2_FRAME_MIN) /* a shorter rest joins the frame */
         bytes = least(bytes, room);
     bytes = least(bytes, (uint64_t)stream->window);
     return (uint32_t)least(bytes, (uint64_t)stream->h2->window);
 }
 
-/* Returns how many bytes of part will follow the next frame in this plan, if no
- * other stream comes first. */
+/* Returns how many bytes of `part` will follow the next frame in this plan, if
+ * no other stream comes first. */
 static uint64_t count_ahead(const struct h2_stream *stream,
                             const struct part *part, uint32_t len,
                             uint64_t room)
@@ -262,7 +262,7 @@ static uint64_t count_ahead(const struct h2_stream *stream,
     return len == HTTP2_FRAME_BYTES_MAX && most > len ? most - len : 0;
 }
 
-/* Reads the next frame's payload and those of later frames, with gaps for the
+/* Reads the payloads of the next frame and of later frames, with gaps for the
  * frames' heads. Returns false when the file is too short, or cannot be
  * read. */
 static bool read_ahead(struct h2_plan *plan, const struct h2_stream *stream,
@@ -296,8 +296,8 @@ static bool read_ahead(struct h2_plan *plan, const struct h2_stream *stream,
     return true;
 }
 
-/* Takes a payload of len bytes that was read ahead. Returns false when these
- * bytes were not read, or not to the place where the frame is now. */
+/* Takes a payload of `len` bytes that was read ahead. Returns false when these
+ * bytes were not read ahead, or lie elsewhere than the frame is now. */
 static bool take_ahead(struct h2_plan *plan, const struct h2_stream *stream,
                        const struct part *part, uint32_t len)
 {
@@ -310,13 +310,13 @@ static bool take_ahead(struct h2_plan *plan, const struct h2_stream *stream,
     ahead->text += len + HTTP2_FRAME_HEAD;
     ahead->offset += len;
     ahead->len -= len;
-    if (len < HTTP2_FRAME_BYTES_MAX) /* the bytes behind it are at other
-                                        places */
+    if (len < HTTP2_FRAME_BYTES_MAX) /* later payloads are at wrong places
+                                        now */
         ahead->stream = NULL;
     return true;
 }
 
-/* Adds bytes of a file behind the frame's head, by reading them. Returns false
+/* Reads bytes of a file to the place behind the frame's head. Returns false
  * when the file is too short, or cannot be read. */
 static bool add_read(struct h2_plan *plan, struct h2_stream *stream,
                      const struct part *part, uint32_t len, uint64_t room)
@@ -376,8 +376,8 @@ bool h2_is_intact(const struct response *response)
            origin->is_intact(origin->object);
 }
 
-/* Whether the kernel takes bytes out of the file only after the file was
- * checked. In this case the file is checked again before the stream ends. */
+/* Whether the kernel takes the bytes out of the file after the file has been
+ * checked. Then the file is checked again before the stream ends. */
 static bool is_looked_at_later(const struct h2 *h2,
                                const struct response *response,
                                const struct part *part, uint32_t len)
@@ -386,7 +386,7 @@ static bool is_looked_at_later(const struct h2 *h2,
            is_sent_by_kernel(h2, part, len);
 }
 
-/* Removes the segments from count on out of the plan again. */
+/* Takes segments out of the plan again, so that it has `count` segments. */
 static void take_back(struct h2_plan *plan, unsigned count, size_t text_len)
 {
     while (plan->count > count) {

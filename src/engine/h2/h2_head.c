@@ -94,7 +94,7 @@ static uint32_t count_open(const struct h2 *h2)
     return count;
 }
 
-/* Whether there is room for the text of a head of len bytes. */
+/* Whether there is room for the text of a head of `len` bytes. */
 static bool has_text_room(const struct h2 *h2, size_t len)
 {
     size_t left = H2_EXTRA_TEXT_BYTES_MAX - h2->context->extra_text_bytes;
@@ -111,7 +111,8 @@ static void turn_away(struct h2 *h2, uint32_t id, enum stats_http2_abuse kind)
     (void)!h2_spend(h2, kind);
 }
 
-/* Says goodbye when the stream that begins is the last that may begin. */
+/* Sends the first GOAWAY when the stream that begins is the last that may
+ * begin. */
 static void note_begun(struct h2 *h2)
 {
     uint32_t most = h2->session->context->limits.requests_max;
@@ -196,8 +197,8 @@ static void note_used(struct h2 *h2, uint32_t id)
     h2->last_id = id;
 }
 
-/* Whether the client has opened that stream rather than skipped its id (RFC
- * 9113 5.1.1). False for streams before the last USED_KEPT. */
+/* Whether the client has opened the stream `id` and not skipped this id (RFC
+ * 9113 5.1.1). Returns false if the id is older than the last USED_KEPT ids. */
 static bool was_used(const struct h2 *h2, uint32_t id)
 {
     uint32_t steps = (h2->last_id - id) / 2;
@@ -218,7 +219,7 @@ static void take_head(struct h2 *h2, uint32_t id, uint8_t flags,
         take_trailer(stream, ends);
     } else if (is_new) {
         note_used(h2, id);
-        if (!h2->has_said_last) /* otherwise GOAWAY says it is not processed */
+        if (!h2->has_said_last) /* GOAWAY has refused any later stream */
             open_stream(h2, id, HTTP2_FRAME_HEAD + block.len, ends);
     } else if (!h2_may_be_under_way(h2, id)) {
         h2_fail(h2,

@@ -30,8 +30,8 @@ static uint64_t limit_reading(struct h2 *h2)
     return h2->until_ms;
 }
 
-/* Returns until when the socket may stay full. The time for full sockets, in
- * all, grows with the bytes that were sent. */
+/* Returns the time until which the socket may stay full. Output may wait for a
+ * full socket send_ms in all, and longer the more bytes were sent. */
 static uint64_t limit_sending(const struct h2 *h2)
 {
     const struct conn_limits *limits = &h2->session->context->limits;
@@ -70,7 +70,7 @@ uint64_t h2_limit(struct session *session, enum session_wait wait)
 }
 
 /* Whether the stream's window has been shut for longer than a socket may be
- * full: without a break, or in all. */
+ * full, either without a break or in all. */
 static bool is_slow(const struct h2_stream *stream)
 {
     const struct h2 *h2 = stream->h2;

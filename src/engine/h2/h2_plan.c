@@ -63,7 +63,7 @@ static bool frame_pulled(struct h2_stream *stream)
         return true;
     }
     if (response->bytes_left > 0) {
-        h2_stream_ready(stream); /* or shut, if its window is shut */
+        h2_stream_ready(stream); /* puts it into shut if its window is shut */
         return true;
     }
     if (response->has_ended)
@@ -71,12 +71,12 @@ static bool frame_pulled(struct h2_stream *stream)
     else if (response->is_waiting)
         wait_for_handler(stream);
     else
-        return false; /* others go on meanwhile */
+        return false; /* other streams go on meanwhile */
     return true;
 }
 
 /* Ends a body whose last frame did not say END_STREAM. Returns false when the
- * plan has to be sent before. */
+ * plan has to be sent first. */
 static bool frame_last(struct h2_stream *stream)
 {
     const struct response *response = &stream->exchange->response;

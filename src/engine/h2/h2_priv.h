@@ -51,9 +51,9 @@ enum {
      * extra exchange costs some 2 KiB, as waiting ones rest (h2_rest.c). */
     H2_EXTRA_MAX = 4096,
     H2_TEXT_BYTES_MAX = 98304, /* of all heads of a connection */
-    /* Most extra bytes of heads of all connections of a worker together.
-     * Connections whose clients have had an answer get them, as long cookies
-     * come with every request. */
+    /* Most extra bytes of heads of all connections of a worker together. Only
+     * clients that have had an answer get extra bytes. They need them, because
+     * long cookies come with every request. */
     H2_EXTRA_TEXT_BYTES_MAX = 8388608,
     /* A connection gets at most this part of the extra bytes that others have
      * left, so that some are always left. */
@@ -65,7 +65,7 @@ enum {
     H2_TEXT_POOLS = 8,
     H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* for a request's body */
     H2_CONN_WINDOW = 196607,        /* for all bodies; bounds their memory */
-    H2_STREAM_WINDOW_MAX = 1048576, /* the largest grown one: h2_windows.c */
+    H2_STREAM_WINDOW_MAX = 1048576, /* largest after growth: h2_windows.c */
     H2_GROWN_BYTES_MAX = 33554432,  /* most growth of a worker's windows */
     H2_BLOCK_BYTES_MAX = 32768,     /* of an encoded head in several frames */
     H2_BLOCK_PIECES_MAX = 8,        /* frames of a head in several frames */
@@ -85,7 +85,7 @@ enum {
     H2_PAGE_FILE = 262144,  /* larger answers are not files of a page */
     H2_PAGE_FILES = 128,    /* with more files another page begins */
     H2_PAGE_BID_MIN = 8192, /* smaller bids go before any page */
-    H2_PAGE_TIMES = 4,      /* a bid is at most this many means of its page */
+    H2_PAGE_TIMES = 4,      /* most times a page's mean that a bid may be */
     H2_UNSENT_MAX = 65536   /* most unsent bytes in the kernel */
 };
 
@@ -96,8 +96,8 @@ struct h2_stream {
     struct list wait_node;  /* in h2->parked, in h2->shut, or in no list */
     struct heap_node ready; /* in h2->ready */
     struct sched_item place;
-    uint64_t turn;  /* h2->turns at its arrival, last frame or end of turn;
-                       orders streams of equal key */
+    uint64_t turn;  /* the value of h2->turns at its arrival, last frame or end
+                       of turn; orders streams of equal key */
     uint64_t had;   /* bytes of its body that were framed in this turn */
     uint64_t bid;   /* bytes that it bids for its connection: h2_bid.c */
     uint64_t order; /* its place in the client's order: h2_stream.c */
@@ -110,9 +110,9 @@ struct h2_stream {
     uint32_t held_len;
     uint32_t text_len;
     uint32_t id;
-    int32_t window;         /* the client's, for its answer */
-    int32_t receive_window; /* ours, for the request's body */
-    uint32_t receive_size;  /* of receive_window when nothing is under way */
+    int32_t window;         /* the client's window, for the answer */
+    int32_t receive_window; /* our window, for the request's body */
+    uint32_t receive_size;  /* receive_window when nothing is under way */
     uint32_t credit;        /* body bytes to give back to the client */
     uint32_t unsent;        /* bytes framed, but not sent */
     uint32_t beside;        /* bytes of its answer outside of its room */
@@ -158,9 +158,9 @@ struct h2_segment {
     bool is_answer; /* counts in the response's bytes_sent */
 };
 
-/* Bytes of a file that were read for frames still to come. They are in the
- * plan's text, where these frames will be if no other frame comes first: the
- * next payload begins at text. */
+/* Bytes of a file that were read for frames still to come. They lie in the
+ * plan's text, at the places of these frames if no other frame comes first. The
+ * next payload begins at `text`. */
 struct h2_ahead {
     const struct h2_stream *stream; /* whose file it is; NULL: nothing was read
                                        ahead */
@@ -192,7 +192,7 @@ struct h2_context {
     uint64_t grown_bytes; /* growth of all windows: h2_windows.c */
     uint32_t extra_count; /* extra exchanges: h2_answer.c */
     uint32_t extra_text_bytes;
-    int64_t date_s; /* the second of date */
+    int64_t date_s; /* the time in `date`, in seconds */
     size_t date_len;
     char date[96]; /* the Date field, encoded */
     struct http2_head head;
@@ -239,7 +239,7 @@ struct h2 {
     struct h2_settings client;
     struct http2_frame frame; /* the frame being read, when in_frame */
     uint32_t left;            /* bytes of the frame still to come */
-    uint32_t padding;         /* how many of left are padding */
+    uint32_t padding;         /* the part of `left` that is padding */
     uint32_t continued;       /* stream whose head is being read; 0: none */
     uint32_t pieces;          /* frames so far of the head being read */
     uint8_t continued_flags;
@@ -259,7 +259,7 @@ struct h2 {
     bool is_trusted;    /* the last stream began on trust: h2_abuse.c */
     bool is_known;      /* a head of an answer has been framed */
     uint32_t last_id;   /* the client's latest stream */
-    uint64_t used;      /* which ids from last_id down were opened, by bits */
+    uint64_t used;      /* bits of ids from last_id down: 1 if it was opened */
     uint32_t last_allowed;
     uint32_t stream_count;
     uint32_t live_count;
@@ -272,24 +272,24 @@ struct h2 {
      * for their handlers. */
     uint32_t beside_bytes;
     int64_t window;      /* the client's window for all answers */
-    int64_t window_then; /* with has_ended: what window was at silent_ms */
-    uint64_t silent_ms;  /* with has_ended: since when nothing was to send */
+    int64_t window_then; /* with has_ended: the value of window at silent_ms */
+    uint64_t silent_ms;  /* with has_ended: when output last went or waited */
     int32_t receive_window;
     uint32_t receive_size;
     uint32_t credit;
     uint32_t
         owed; /* body bytes that sinks have taken and keep: no credit yet */
-    uint32_t body_window;   /* receive_size for streams from now on */
+    uint32_t body_window;   /* receive_size of streams that begin now */
     uint32_t measured;      /* bytes of bodies since the PING, if
                                is_measuring */
     uint32_t measure_rest;  /* pieces until the next PING */
-    uint32_t measure_pause; /* the last first value of measure_rest */
+    uint32_t measure_pause; /* where measure_rest last began to count down */
     bool is_measuring;
     uint64_t turns;      /* counts turns of streams */
     uint64_t goodbye_ms; /* when the first GOAWAY was sent */
     uint64_t until_ms;   /* deadline for the next request */
     uint64_t
-        head_until_ms; /* deadline for the rest of a frame; 0: none begun */
+        head_until_ms; /* deadline for a begun frame's rest; 0: no frame */
     uint64_t look_ms;  /* when all streams are looked at; 0: not set */
     uint32_t limited;  /* session->requests when until_ms was set */
     uint64_t sent;     /* bytes sent since output began, for send_rate_min */
@@ -302,8 +302,8 @@ struct h2 {
                                              already */
     uint32_t resets[H2_RESETS_KEPT / 32]; /* a bit for each recent stream, at id
                                              / 2 */
-    uint32_t old_reset;                   /* the older stream that was reset
-                                             last */
+    uint32_t old_reset;                   /* the last stream reset that was too
+                                             old for a bit in resets */
     uint32_t update_at;
     struct h2_update updates[H2_UPDATES_KEPT];
     uint32_t work;            /* work since the last read: h2_abuse.c */
@@ -342,12 +342,12 @@ static inline uint64_t h2_now_ms(const struct h2 *h2)
 
 /* --- h2_abuse.c ---------------------------------------------------------- */
 
-/* Counts one more frame or event of kind. Returns false when there are too
+/* Counts one more frame or event of `kind`. Returns false when there are too
  * many; then the connection is over. */
 MUST_USE bool h2_spend(struct h2 *h2, enum stats_http2_abuse kind);
 
-/* Counts one more frame of a kind that accompanies payload, and is free in
- * proportion to the payload. Returns false as h2_spend() does. */
+/* Counts one more frame of a kind that accompanies payload. Such frames are
+ * free in proportion to the payload. Returns false as h2_spend() does. */
 MUST_USE bool h2_spend_beside(struct h2 *h2, enum stats_http2_abuse kind);
 
 /* Checks that the frames so far contained enough payload. Returns false when
@@ -355,19 +355,20 @@ MUST_USE bool h2_spend_beside(struct h2 *h2, enum stats_http2_abuse kind);
 MUST_USE bool h2_is_worth_it(struct h2 *h2);
 
 /* h2_has_had_turn() tells whether so much work was done since the last read
- * that others go first; h2_was_charged() whether much of this work was for
- * abuses. */
+ * that other connections go first. h2_was_charged() tells whether much of this
+ * work was for abuses. */
 bool h2_has_had_turn(const struct h2 *h2);
 bool h2_was_charged(const struct h2 *h2);
 
-/* Notes that a stream begins. It counts as work, unless the client has received
- * answers before: these earn trust for further requests. */
+/* Notes that a stream begins. The stream counts as work, unless earlier answers
+ * have earned the client enough trust. */
 void h2_note_stream(struct h2 *h2);
 
 /* Notes that the stream's answer comes later, as from an upstream server. */
 void h2_note_pending(struct h2 *h2);
 
-/* Notes that a list of fields of so many bytes and lines was decoded. */
+/* Notes that a list of fields of `bytes` bytes and `lines` lines was
+ * decoded. */
 void h2_note_list(struct h2 *h2, uint64_t bytes, unsigned lines);
 
 /* Notes a frame that may be worth little, but does not count as abuse. */
@@ -376,10 +377,10 @@ void h2_note_small(struct h2 *h2);
 /* Notes a short piece of a body that is passed on at once. */
 void h2_note_piece(struct h2 *h2);
 
-/* Notes a reset of a stream that is gone. Returns true when the stream may have
- * been answered: this is no abuse, as many clients reset a stream whose answer
- * came before the end of its body; but the answer's trust is taken back.
- * Returns false when there were more such resets than answers. */
+/* Notes a reset of a stream that is gone. Returns false when there were more
+ * such resets than answers. Otherwise the stream may have been answered, and
+ * the reset is no abuse: many clients reset a stream whose answer came before
+ * the end of its body. The trust that the answer has earned is taken back. */
 MUST_USE bool h2_is_late_reset(struct h2 *h2);
 
 /* Notes that an answer was sent whole. */
@@ -397,25 +398,28 @@ void h2_put_reset(struct h2 *h2, uint32_t stream, enum http2_error error);
  * SENDS. */
 void h2_make_ready(struct h2 *h2);
 
-/* Clears the reset bits after last_id, up to that of stream, which begins. */
+/* Clears the reset bits of the streams after last_id, up to `stream`, which
+ * begins. */
 void h2_forget_resets(struct h2 *h2, uint32_t stream);
 
-/* Whether no stream of that id can have been opened: the client has not come so
- * far, or the id is the server's, which opens none (RFC 9113 5.1). */
+/* Whether `stream` cannot have been opened: the client's ids have not come so
+ * far, or the id is one of the server's, which opens no streams (RFC 9113
+ * 5.1). */
 bool h2_is_unheard_of(const struct h2 *h2, uint32_t stream);
 
-/* Whether the client may rightly still send frames for a stream that is gone:
- * the stream was reset lately, or is not answered as the connection ends. */
+/* Whether the client may rightly still send frames for a stream that is gone.
+ * This is so if the stream was reset lately, or came after the last stream that
+ * is answered before the connection ends. */
 bool h2_may_be_under_way(struct h2 *h2, uint32_t stream);
 
-/* These end the connection: h2_fail() for an error, the client's or the
- * server's own; h2_lose_calm() for an abuse of kind. */
+/* Both end the connection: h2_fail() for an error of the client or the server,
+ * h2_lose_calm() for an abuse of `kind`. */
 void h2_fail(struct h2 *h2, enum http2_error error);
 void h2_lose_calm(struct h2 *h2, enum stats_http2_abuse kind);
 
-/* These end the connection when all streams that have begun are answered:
- * h2_say_goodbye() sends the first GOAWAY; h2_say_last() sends the second, a
- * round trip later. */
+/* Both let the connection end when all streams that have begun are answered:
+ * h2_say_goodbye() sends the first GOAWAY, and h2_say_last() sends the second,
+ * a round trip later. */
 void h2_say_goodbye(struct h2 *h2);
 void h2_say_last(struct h2 *h2);
 
@@ -428,8 +432,8 @@ struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id);
  * window opens again. */
 void h2_stream_drop_held(struct h2_stream *stream);
 
-/* Throws away the held bytes of the stream's body, and all that still comes of
- * it. */
+/* Throws away the held bytes of the stream's body, and all bytes of the body
+ * that are still to come. */
 void h2_stream_discard(struct h2_stream *stream);
 
 /* Frees a stream in any state, with the text of its head. */
@@ -437,26 +441,26 @@ void h2_stream_free(struct h2_stream *stream);
 
 struct h2_stream *h2_stream_find(const struct h2 *h2, uint32_t id);
 
-/* Notes that so many bytes of the stream's body were framed, which may end its
- * turn. */
+/* Notes that `bytes` bytes of the stream's body were framed. This may end the
+ * stream's turn. */
 void h2_stream_note_turn(struct h2_stream *stream, uint32_t bytes);
 
-/* Puts the stream into ready, or into shut when its window is shut. */
+/* Puts the stream into h2->ready, or into h2->shut when its window is shut. */
 void h2_stream_ready(struct h2_stream *stream);
 
-/* Takes the stream out of ready and shut. */
+/* Takes the stream out of h2->ready and h2->shut. */
 void h2_stream_rest(struct h2_stream *stream);
 
 /* Returns what a stream has left to send, for the scheduler. */
 struct candidate h2_stream_candidate(const struct h2_stream *stream);
 
-/* Returns the first stream in ready; NULL when ready is empty. */
+/* Returns the first stream in h2->ready; NULL when h2->ready is empty. */
 struct h2_stream *h2_stream_first(const struct h2 *h2);
 
 /* Whether the stream's next bytes need a window that is shut. */
 bool h2_stream_is_shut(const struct h2_stream *stream);
 
-/* Puts streams back into ready after a window has opened. */
+/* Puts streams back into h2->ready after a window has opened. */
 void h2_stream_reopen_all(struct h2 *h2);
 
 /* --- h2_rest.c ----------------------------------------------------------- */
@@ -475,7 +479,7 @@ void h2_give_exchange(struct h2_stream *stream);
 uint32_t h2_count_tables(const struct h2 *h2);
 
 /* Called when the stream's exchange begins to wait for its handler. If many
- * wait, the exchange rests from now on, and so do the others that wait. */
+ * exchanges wait, all of them rest from now on. */
 void h2_save_room(struct h2_stream *stream);
 
 /* Lets all waiting exchanges rest, as other streams need the memory. */
@@ -498,8 +502,8 @@ void h2_bid_begin(struct h2_stream *stream);
 /* Returns the bytes by which a connection with a bidder is ordered. */
 uint64_t h2_bid_bytes(const struct h2 *h2);
 
-/* Spends so many bytes of bids, as so many bytes were framed of an answer of
- * known length. */
+/* Spends `bytes` bytes of bids, since this many bytes of an answer of known
+ * length were framed. */
 void h2_bid_spend(struct h2 *h2, uint64_t bytes);
 
 /* Drops the bid of a stream that is given up. */
@@ -511,18 +515,18 @@ void h2_bid_pass_on(struct h2_stream *stream);
 /* --- h2_answer.c --------------------------------------------------------- */
 
 /* Handles a stream's complete head: asks the handler, or parks the stream until
- * there is an exchange. If reason is not REASON_NONE, the stream is refused for
- * it instead. */
+ * there is an exchange. If `reason` is not REASON_NONE, the stream is refused
+ * for that reason instead. */
 void h2_begin(struct h2_stream *stream, enum reason reason);
 
 /* Begins parked streams, as many as may have an exchange now. */
 void h2_begin_parked(struct h2 *h2);
 
-/* Asks the handler of a stream for its answer. The body is there, or there is
- * none, or nobody wants the rest of it. */
+/* Asks the handler of a stream for its answer. Called when the whole body is
+ * there, when there is no body, or when nobody wants the rest of the body. */
 void h2_ask(struct h2_stream *stream);
 
-/* Notes that the stream has its answer, or a pending one. */
+/* Notes that the stream has an answer, complete or pending. */
 void h2_put(struct h2_stream *stream);
 
 /* Makes a refusal the stream's answer. Returns false when another answer has
@@ -550,7 +554,7 @@ bool h2_give_up_all(struct h2 *h2);
 
 /* --- h2_frame.c ---------------------------------------------------------- */
 
-/* Adds a segment for len bytes that have been written behind the plan's
+/* Adds a segment for `len` bytes that have been written behind the plan's
  * text. */
 void h2_add_text(struct h2_plan *plan, struct h2_stream *stream, size_t len,
                  bool is_answer);
@@ -575,7 +579,7 @@ bool h2_is_intact(const struct response *response);
 
 /* --- h2_plan.c ----------------------------------------------------------- */
 
-/* Frames what goes next: about budget bytes, but always one frame at least. */
+/* Frames what goes next: about `budget` bytes, but at least one frame. */
 void h2_plan_fill(struct h2 *h2, uint64_t budget);
 
 /* --- h2_send.c ----------------------------------------------------------- */
@@ -603,7 +607,7 @@ void h2_take_ping(struct h2 *h2, const struct http2_frame *frame,
 
 /* --- h2_windows.c -------------------------------------------------------- */
 
-/* Notes that somebody has taken len bytes of the stream's body. */
+/* Notes that `len` bytes of the stream's body were taken or thrown away. */
 void h2_measure(struct h2 *h2, const struct h2_stream *stream, uint32_t len);
 
 /* Takes the answer to a PING. Returns false when that PING was not sent to
@@ -615,16 +619,16 @@ void h2_forget_windows(struct h2 *h2);
 
 /* --- h2_credit.c --------------------------------------------------------- */
 
-/* Gives len bytes of a body back to the windows, which lets the client send
- * more. stream may be NULL. */
+/* Gives `len` bytes of a body back to the windows, which lets the client send
+ * more. `stream` may be NULL. */
 void h2_give_back(struct h2 *h2, struct h2_stream *stream, uint32_t len);
 
-/* Gives back len bytes that the stream's sink has taken. If the sink keeps
+/* Gives back `len` bytes that the stream's sink has taken. If the sink keeps
  * them, the connection's window gets them only later. */
 void h2_give_taken(struct h2 *h2, struct h2_stream *stream, uint32_t len);
 
-/* Gives back to the connection's window what sinks have ceased to keep, and
- * what was held for streams that are gone. */
+/* Gives bytes back to the connection's window: those that sinks have ceased to
+ * keep, and those that were held for streams that are gone. */
 void h2_settle_windows(struct h2 *h2);
 
 /* --- h2_data.c ----------------------------------------------------------- */
@@ -642,7 +646,7 @@ void h2_take_data(struct h2 *h2, struct bytes data);
 /* Ends the DATA frame, which is complete. */
 void h2_end_data(struct h2 *h2);
 
-/* Ends the body of a stream whose client has sent all of it. */
+/* Ends the body of a stream. The client has sent all of the body. */
 void h2_end_body(struct h2_stream *stream);
 
 /* Gives held bytes of bodies to sinks that have room. */

@@ -132,7 +132,7 @@ static bool take_preface(struct h2 *h2)
     return true;
 }
 
-/* Whether a frame of that type may come now. */
+/* Whether a frame of this frame's type may come now. */
 static bool is_in_order(const struct h2 *h2, const struct http2_frame *frame)
 {
     if (!h2->has_settings)
@@ -251,7 +251,7 @@ static void settle(struct h2 *h2)
     }
 }
 
-/* Whether others have their turn now, though more of the input is left. */
+/* Whether other connections have their turn now, although input is left. */
 static bool has_had_turn(const struct h2 *h2)
 {
     return h2_has_had_turn(h2) && !h2->in_frame;

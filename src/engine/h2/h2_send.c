@@ -110,7 +110,7 @@ static size_t gather(const struct row *row, uint64_t budget,
     return count;
 }
 
-/* Sends bytes of a file, or those that a source has in a pipe. */
+/* Sends bytes of a file, or bytes that a source has in a pipe. */
 static enum io_result send_kernel(const struct transport *transport,
                                   const struct row *row, uint64_t budget,
                                   size_t *len_out, size_t *sent_out)
@@ -126,7 +126,7 @@ static enum io_result send_kernel(const struct transport *transport,
                                sent_out);
 }
 
-/* Sends what goes by one call of the transport. */
+/* Sends as much of the row as one call of the transport can take. */
 static enum sender_result send_some(struct h2 *h2, struct row *row,
                                     uint64_t budget, uint64_t *sent_out)
 {
@@ -217,8 +217,8 @@ void h2_drop_rest(struct h2 *h2)
     h2->rest = NULL;
 }
 
-/* Reads bytes of files, which were in the plan's text, again. Returns false
- * when they cannot be read. */
+/* Reads again those bytes of the rest that were read from files into the plan's
+ * text. Returns false when a file can no longer be read. */
 static bool read_again(struct h2 *h2)
 {
     struct h2_rest *rest = h2->rest;
@@ -343,9 +343,9 @@ static enum sender_result step(struct h2 *h2, uint64_t budget,
     return send_plan(h2, budget, sent_out);
 }
 
-/* Gives up streams whose windows are shut, as the client sends no more and so
- * never opens them. Parked streams get the exchanges, and are given up in the
- * same way later. */
+/* Gives up streams whose windows are shut, because a client that sends no more
+ * will never open these windows. Then begins parked streams, which can have the
+ * exchanges of the streams given up. */
 static void drop_shut(struct h2 *h2)
 {
     while (!list_is_empty(&h2->shut))

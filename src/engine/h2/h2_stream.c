@@ -2,8 +2,8 @@
 
 #include "engine/h2/h2_priv.h"
 
-/* Returns the place of request id in the client's order; or, with is_behind,
- * the place between that request and the next. */
+/* Returns the place of the request `id` in the client's order. With
+ * `is_behind`, returns the place between this request and the next. */
 static uint64_t order_of(uint32_t id, bool is_behind)
 {
     return (uint64_t)id << 1 | is_behind;
@@ -103,7 +103,7 @@ struct candidate h2_stream_candidate(const struct h2_stream *stream)
 }
 
 /*
- * The key in ready:  urgency (3 bits) | what orders its equals (61 bits)
+ * The key in h2->ready:  urgency (3 bits) | order in this urgency (61 bits)
  *
  * When the client gives no priorities, streams of equal urgency are ordered by
  * the scheduler's key: the shortest goes first. A client that gives priorities

@@ -10,8 +10,8 @@
  * windows is bounded, for each connection and for all of a worker.
  */
 enum {
-    MEASURED_AT = 16384, /* after so many bytes of a body; short ones are not
-                            measured */
+    MEASURED_AT = 16384, /* bytes of a body that come before it is measured, so
+                            that short bodies are not */
     REST_MAX = 255       /* most pieces between two PINGs that find nothing */
 };
 
