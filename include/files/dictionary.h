@@ -38,11 +38,11 @@ struct dictionary {
     uint8_t hash[DICTIONARY_HASH_BYTES]; /* SHA-256 */
 };
 
-/* Writes the file's name from rule, modified_ns and hash. */
+/* Makes `name`, the file's name, out of `rule`, modified_ns and `hash`. */
 void dictionary_write_name(struct dictionary *dictionary);
 
-/* Reads rule, modified_ns and hash out of a name. Returns false when the name
- * is not that of a dictionary. */
+/* Reads `rule`, modified_ns and `hash` out of a name. Returns false when the
+ * name is not that of a dictionary. */
 MUST_USE bool dictionary_read_name(struct dictionary *dictionary,
                                    const char *name);
 
@@ -53,7 +53,7 @@ void dictionary_release(struct dictionary *dictionary); /* NULL is accepted */
  * gone is marked as damaged. */
 MUST_USE int dictionary_open(struct dictionary *dictionary);
 
-/* Reads the dictionary's bytes from fd into memory of codec_meter_allocate().
+/* Reads the dictionary's bytes from `fd` into memory of codec_meter_allocate().
  * Returns NULL when the dictionary is damaged, or cannot be read now. */
 MUST_USE char *dictionary_read(struct dictionary *dictionary, int fd,
                                const atomic_bool *stops,

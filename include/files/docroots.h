@@ -22,8 +22,8 @@ struct docroots {
     size_t count;
 };
 
-/* Opens `directory` as a root, unless it was opened so before. Returns 0 or
- * -errno. */
+/* Opens `directory` as a root, unless it was opened before with the same
+ * follow_symlinks. Returns 0 or -errno. */
 MUST_USE int docroots_open(struct docroots *docroots, struct arena *arena,
                            const char *directory, bool follow_symlinks);
 

@@ -112,9 +112,9 @@ bool encode_has_forms(const struct encode *encode, struct bytes lines);
 void encode_unsent(const struct encode *encode, struct exchange *exchange,
                    struct bytes type);
 
-/* Adds a body coded. `body` must stay in memory until the response was sent,
- * and its Content-Length must be in the head. Returns false if the body shall
- * not be coded; then nothing but Vary was added. */
+/* Adds `body` in coded form. `body` must stay in memory until the response was
+ * sent, and its Content-Length must be in the head. Returns false if `body`
+ * shall not be coded; then nothing but Vary was added. */
 MUST_USE bool encode_add_memory(const struct encode *encode,
                                 struct exchange *exchange, struct bytes body);
 

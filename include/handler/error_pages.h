@@ -5,7 +5,7 @@
  *   403 410 /gone.html
  *   5xx /sorry.html
  *
- * A page for one status precedes a page for the class of that status, in
+ * A page for one status is preferred to a page for the class of that status, in
  * whatever order the two are given. The answer keeps its status and its fields
  * (Allow, Retry-After, ...); only the body becomes that of the file. If the
  * file cannot be opened, the built-in short page stays.

@@ -2,9 +2,9 @@
  * hosts - finds the site of a request by the host that it names.
  *
  * "example.org" means that host alone. "*.example.org" means all hosts below
- * example.org, at any depth, but not example.org itself. An exact name precedes
- * all patterns; of several patterns the longest counts. Case, a port and a
- * final dot make no difference (RFC 3986 3.2.2, RFC 9110 4.2.3).
+ * example.org, at any depth, but not example.org itself. An exact name is
+ * preferred to all patterns; of several patterns, the longest counts. Case, a
+ * port and a final dot make no difference (RFC 3986 3.2.2, RFC 9110 4.2.3).
  *
  * Thread: filled by one thread; afterwards any thread may read.
  * Owns:   its table, in the arena; names are borrowed.
@@ -27,7 +27,7 @@ struct hosts {
     size_t count;
 };
 
-/* name is a host name, a pattern such as "*.example.org", an IPv4 address, or
+/* `name` is a host name, a pattern such as "*.example.org", an IPv4 address, or
  * an IPv6 address in brackets in the form of inet_ntop(). It is in lower case,
  * has no port, and is not in the table yet. Returns false when there is no
  * memory. */

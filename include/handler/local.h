@@ -6,8 +6,8 @@
  * from anywhere; such requests have the fields that proxies add. A browser on
  * this machine sends requests for pages from anywhere. A page may have a name
  * of its own that resolves to 127.0.0.1 (DNS rebinding). Its requests show that
- * name in Host, since no foreign page can be under an address of this machine,
- * or under one of this machine's names.
+ * name in Host. They cannot show an address or a name of this machine, since no
+ * foreign page is found there.
  *
  * Thread: any; no state.
  * Owns:   nothing.

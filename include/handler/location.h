@@ -19,7 +19,7 @@ struct redirect_rules;
 
 struct location_options {
     /* What the location answers with. */
-    const char *root;   /* folder of its files, found by the whole path */
+    const char *root;   /* folder in which the whole path names a file */
     bool strip_prefix;  /* find files by the path behind the location's */
     bool status_page;   /* statistics instead of files */
     const char *index;  /* name of a directory's index */
@@ -66,8 +66,7 @@ struct location_options {
     uint64_t compress_max;
     struct texts dictionary; /* see dictionary_rules.h */
 
-    /* Values for TLS, which a site has: they are the same in all of its
-     * locations. */
+    /* Values for TLS. They are a site's: the same in all of its locations. */
     struct texts certificate;     /* names of files */
     bool certificate_is_managed;  /* the server gets the first file itself
                                      (config/certificates/managed.h) */

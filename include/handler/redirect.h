@@ -51,7 +51,7 @@ struct redirect_rules {
     } rules[REDIRECT_RULES_MAX];
 };
 
-/* Adds a rule to an object that was zeroed at first. status is 301, 302, 303,
+/* Adds a rule to an object that was zeroed at first. `status` is 301, 302, 303,
  * 307, 308, or 0 for the default. The first rule that matches a path decides.
  * Refuses a target that its own rule would redirect for ever. Returns NULL, or
  * what is wrong: a message that the caller prints behind "redirect from ... to

@@ -19,8 +19,9 @@
 struct stream_seats {
     struct address_count *addresses; /* NULL: there are no seats */
     struct list taken;               /* seats taken, in order of arrival */
-    size_t count;                    /* seats in taken */
-    size_t leaving;                  /* seats that gave way, not yet left */
+    size_t count;                    /* seats in `taken` */
+    size_t leaving;                  /* seats that gave way and are not left
+                                        yet */
     size_t max;
 };
 

@@ -11,8 +11,8 @@
  *                                     twentieth of the others' time, so that a
  *                                     reply costs at most a twentieth more.
  *
- * An order may begin while any of this time is left, and may take longer. Then
- * the next order waits until the time is made up for.
+ * An order may begin while any of this time is left, and may take more time
+ * than that. Then the next order waits until the excess is made up for.
  *
  * Thread: any, under the compressor's mutex.
  */
@@ -35,7 +35,7 @@ struct compressor_share {
     uint64_t looked_ns; /* time of the last look */
     uint64_t others_ns; /* processor time of others until then */
     int64_t left_ns;    /* left for slow orders; below 0: overdrawn */
-    unsigned running;   /* slow orders that run and count */
+    unsigned running;   /* running slow orders whose time counts */
     bool is_idle;
 };
 

@@ -7,7 +7,7 @@
 
 /* Returns the key of a rule in one site. A site does not use the dictionaries
  * of other sites, even if the rules are the same: a delta would tell clients
- * something of a dictionary that they may not see. */
+ * something about a dictionary that they may not see. */
 static uint64_t key_of(const struct file_entry *entry,
                        const struct dictionary_rule *rule)
 {

@@ -224,8 +224,8 @@ static bool read_batch(struct listing *listing)
     return true;
 }
 
-/* Orders directories before everything else, then names without regard to case,
- * then bytes, so that "A" and "a" have an order. */
+/* Orders directories before everything else; then by names without regard to
+ * case; then by bytes, so that "A" and "a" have an order, too. */
 static int compare_entries(const void *left, const void *right, void *names)
 {
     const struct listed_name *a = left;

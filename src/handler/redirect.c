@@ -202,7 +202,7 @@ const char *redirect_rules_add(struct redirect_rules *rules, struct bytes from,
 /* --- Answering ----------------------------------------------------------- */
 
 /* Returns a host without port. Returns an empty text if there is no host, or if
- * it has a byte that needs encoding somewhere. */
+ * it has a byte that would need encoding in a target. */
 static struct bytes find_name(struct bytes host)
 {
     const char *end = host.data + host.len;

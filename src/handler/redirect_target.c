@@ -103,7 +103,7 @@ bool redirect_is_absolute(struct bytes to)
             memcmp(to.data, scheme.data, scheme.len) == 0);
 }
 
-/* Puts the path of a target on this host, with exactly one slash at its begin,
+/* Puts the path of a target on this host, beginning with exactly one slash,
  * since two slashes would name another host. */
 static void put_local_path(struct buf *out, struct bytes path,
                            const struct redirect_filling *filling)

@@ -158,10 +158,10 @@ static bool has_plain(const struct request *request,
 }
 
 /* Returns the variant that the client likes best, and of several liked equally,
- * the smallest. Returns NULL if there is none. The variant that would come
- * first by the operator's order is looked up in any case: a missing one is then
- * made, and an existing one counts as used, since it may be made smaller.
- * Meanwhile the best that exists is sent. */
+ * the smallest. Returns NULL if there is none. Also looks up the best of all
+ * variants that can be made. If it is missing, it gets made, and meanwhile the
+ * best existing one is sent. If it exists but is not the smallest, its use
+ * still counts, since it may be made smaller. */
 static struct file_entry *find_variant(struct static_files *files,
                                        struct file_entry *entry,
                                        const struct coding_taste *taste)

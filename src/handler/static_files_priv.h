@@ -39,9 +39,8 @@ struct file_entry *static_files_find_delta(struct static_files *files,
 
 /* --- static_files_entry.c ------------------------------------------------ */
 
-/* Returns the uncoded entry for a name below the root. If a variant may replace
- * the entry, see static_files_prefer(). Returns NULL when there is no
- * memory. */
+/* Returns the uncoded entry for a name below the root. static_files_prefer()
+ * finds what may be sent instead. Returns NULL when there is no memory. */
 struct file_entry *static_files_acquire(struct static_files *files,
                                         const struct request *request,
                                         struct bytes name);
@@ -59,11 +58,11 @@ struct bytes static_files_named(const struct request *request,
                                 const struct file_entry *entry,
                                 const struct coding_taste *taste);
 
-/* Takes over the reference to `entry`, the plain file, and returns what is
- * sent: the first that exists for the client of a delta from an earlier
- * version, a sibling on disk, a variant made by the compressor, and `entry`
- * itself. If the file has changed meanwhile, returns whatever the name leads to
- * now, which may be of any kind. Returns NULL when there is no memory. */
+/* Takes over the reference to `entry`, the plain file. Returns what the client
+ * gets: a delta from a version that the client has; or else a sibling on disk;
+ * or else a variant that the compressor has made; or else `entry` itself. If
+ * the file has changed meanwhile, returns whatever the name leads to now, which
+ * may be of any kind. Returns NULL when there is no memory. */
 struct file_entry *static_files_prefer(struct static_files *files,
                                        const struct exchange *exchange,
                                        struct bytes asked, struct bytes name,

@@ -39,7 +39,7 @@ struct cached_options {
     struct cache_port *port;   /* the worker's; borrowed */
     struct bytes name;         /* our name in Cache-Status, a token */
     struct cache_key_rules key;
-    struct cache_parts bypass; /* requests with one of these skip the cache */
+    struct cache_parts bypass; /* requests with such a part skip the cache */
     const struct forwarded_trust *trust; /* NULL: no proxy is trusted */
     /* Who may PURGE from other machines. NULL: nobody may. */
     const struct kv_tokens *purgers;

@@ -8,11 +8,11 @@
  *   {"op":"delete","key":"b","if":"17"}
  *   {"op":"check","key":"c","if":"*"}
  *
- * key64 and value64 are base64, for bytes that are no text. "if" is a revision
- * (with or without the quotes of an ETag), "*" for any revision, or "absent".
- * ttl is in whole seconds; by is a whole number, by default 1. A batch with
- * anything unknown in a line is refused as a whole, and the answer names the
- * line.
+ * "key64" and "value64" are base64, for bytes that are no text. "if" is a
+ * revision (with or without the quotes of an ETag), "*" for any revision, or
+ * "absent". "ttl" is in whole seconds; "by" is a whole number, 1 if it is
+ * missing. A batch with anything unknown in a line is refused as a whole, and
+ * the answer names the line.
  *
  * A batch is read as it comes, line by line; only the incomplete line and the
  * operations are kept in memory.

@@ -11,11 +11,11 @@
  * same time, each through a buffer of buffer_bytes. A slow side makes the other
  * side wait, and memory does not grow. An upstream is asked only when
  * request_bytes of a body, or all of the body, have come, so that a client that
- * sends slowly does not occupy an upstream. An upstream is also asked only
- * after `answer` was called, since a body may come while its client's password
- * is being checked. A short body that came in one read is sent together with
- * its head, from the buffer it was read into. The rest of a long body goes
- * through a pipe (splice(2)), if both sides frame it alike.
+ * sends slowly does not occupy an upstream. Nor is an upstream asked before
+ * `answer` was called, since a body may come while its client's password is
+ * being checked. A short body that came in one read is sent together with its
+ * head, from the buffer it was read into. The rest of a long body goes through
+ * a pipe (splice(2)), if both sides frame it alike.
  *
  *   OPENING --> SENDING --> RELAYING --> done; the upstream is idle again
  *      |  ^        |           |
@@ -23,10 +23,10 @@
  *      +--> 502, 503, 504      +--> TUNNEL (101): raw bytes, until both ended
  *
  * A request is tried again only if all of these hold: no byte of a reply has
- * come; its method may be repeated (RFC 9110 9.2.2) or none of it was sent; all
- * of its body is still in memory; the budget (retry_budget.h) allows it. If a
- * kept connection turns out to be closed, the request is tried once more under
- * the same conditions.
+ * come; its method may be repeated (RFC 9110 9.2.2) or none of the request was
+ * sent; all of its body is still in memory; the budget (retry_budget.h) allows
+ * it. If a kept connection turns out to be closed, the request is tried once
+ * more under the same conditions.
  *
  * Thread: one per worker; no locks.
  * Owns:   its pool of servers, transfers and buffers.

@@ -25,8 +25,8 @@
 
 enum { SITES_MOUNTS_MAX = 16 };
 
-/* A handler that answers below a prefix in every site. A mount precedes a
- * location of the same path, and decides itself who has access. */
+/* A handler that answers below a prefix in every site. A mount is preferred to
+ * a location of the same path, and decides itself who has access. */
 struct mount {
     struct bytes prefix;
     struct handler handler;

@@ -83,8 +83,9 @@ static void go_past(struct cached *cached, struct exchange *exchange,
 
 /* Fetches the answer anew in the background, unless another fetch does so (RFC
  * 5861 3). Nothing is fetched for a request with only-if-cached: the fetch
- * would have that directive, too, and a cache behind would answer 504. Nothing
- * is fetched for a request with no-store, whose answer could not be stored. */
+ * would have that directive, too, and a cache on the way to the origin would
+ * answer 504. Nor is anything fetched for a request with no-store, whose answer
+ * could not be stored. */
 static void refresh_later(struct cached *cached, struct exchange *exchange,
                           struct bytes key, const struct cache_control *control,
                           const struct cache_found *found)
@@ -210,8 +211,8 @@ static void answer_by_key(struct cached *cached, struct exchange *exchange,
 /* Whether a request bypasses the cache: it gets nothing from the cache, and
  * stores nothing there. This includes requests with fields that Connection
  * names. The origin does not see these fields, so its answer is for requests
- * without them. With Vary, the answer would be stored for requests that have
- * them. */
+ * without them. If Vary names them, the answer would still be stored for
+ * requests that have them. */
 static bool is_passed_by(const struct cached *cached,
                          const struct exchange *exchange)
 {

@@ -50,7 +50,7 @@ struct interim {
 
 /* Takes a reader's position in the body. If the exchange reads nothing for a
  * long time, since its client takes nothing, the body waits for it as for any
- * slow reader. Otherwise, bytes behind the position would be held without
+ * slow reader. Without a position, bytes of the body would be held without
  * bound, or be lost. */
 static void take_place(struct ask *ask)
 {

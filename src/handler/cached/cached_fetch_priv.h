@@ -62,8 +62,8 @@ struct fetch {
 
 void fetch_end_flight(struct fetch *fetch, enum cache_outcome outcome);
 
-/* Ends some of the fetches that nobody reads any more, if there are many. Is
- * called before another fetch begins. */
+/* Ends some of the fetches that nobody reads any more, if there are many. Must
+ * be called before another fetch begins. */
 void fetch_end_unread(struct cached *cached);
 
 /* Returns the length of the answer's body, or CACHE_LENGTH_UNKNOWN. */
@@ -81,13 +81,13 @@ void fetch_tell_entry(struct fetch *fetch, struct cache_entry *entry,
 
 struct cached_note fetch_note(const struct fetch *fetch);
 
-/* Returns how the flight of a fetch ends: requests that waited look up the
- * entry, unless it must be revalidated each time. */
+/* Returns what the requests do that have waited for a fetch: they look up the
+ * entry, unless each of them must have it revalidated. */
 enum cache_outcome fetch_outcome(const struct fetch *fetch,
                                  const struct cache_entry *entry);
 
-/* Returns whether the entry was not invalidated since it was asked for. If it
- * was, no client may get it, not even one that asked before. */
+/* Returns false if the entry was invalidated after it was asked for. Then no
+ * client may get it, not even one that asked before. */
 bool fetch_is_current(const struct fetch *fetch, struct cache_entry *entry);
 
 /* Starts over when the answer is about another representation than the stored
@@ -103,13 +103,13 @@ void fetch_start_over(struct fetch *fetch);
  * all. */
 bool fetch_is_about_request(const struct fetch *fetch);
 
-/* Returns whether the answer is an error that concerns its asker alone and must
- * not be kept, though the origin may say for how long it is fresh. Some origins
- * give all answers the same lifetime; one malformed request would then have all
- * clients told 400. An error of this kind never displaces an answer. It never
- * stands beside an answer of another variant either, since an error without
- * Vary would match every request. If the request's fields are odd, the error is
- * not kept at all. */
+/* Returns whether the answer is an error about the asker's own request that
+ * must not be kept, even if the origin says for how long it is fresh. Some
+ * origins give all answers the same lifetime; one malformed request would then
+ * have all clients told 400. Such an error is never kept if the request's
+ * fields are odd, or if an answer that is no error is stored under its key. It
+ * may not even stand beside the answer of another variant: without Vary, the
+ * error would match every request. */
 bool fetch_is_askers_error(const struct fetch *fetch);
 
 /* --- cached_part.c ------------------------------------------------------- */

@@ -21,8 +21,8 @@ uint64_t fetch_body_length(const struct fetch *fetch)
     return fetched_length(&fetch->exchange.response);
 }
 
-/* The duration of a request is measured in milliseconds, and not by changes of
- * the clock's second. */
+/* The time of the request is computed from its duration in milliseconds. By the
+ * clock's seconds, a short request could seem to last a whole second. */
 struct cache_circumstances fetch_circumstances(const struct fetch *fetch)
 {
     const struct cached_options *options = &fetch->cached->options;

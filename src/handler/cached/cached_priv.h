@@ -256,9 +256,9 @@ void cached_hand_over(struct cached *cached, struct exchange *exchange,
 bool cached_is_purge(const struct request *request);
 
 /* Answers a PURGE. It names the answers to be removed in one of three ways: by
- * an address; by the begin of addresses, if its path ends in '*'; by the tags
- * in its fields. Programs on this machine may purge, and clients with a token.
- * Returns false if the request is no PURGE. */
+ * an address; by the beginning of addresses, if its path ends in '*'; by the
+ * tags in its fields. Programs on this machine may purge, and clients with a
+ * token. Returns false if the request is no PURGE. */
 bool cached_answer_purge(struct cached *cached, struct exchange *exchange);
 
 /* --- cached_ask.c -------------------------------------------------------- */

@@ -106,8 +106,8 @@ static bool is_languages(const struct field *field)
     return bytes_ieq(field->name, BYTES("Accept-Language"));
 }
 
-/* Joins all lines of Accept-Language into one, which is no longer than they are
- * together. Returns false if the lines must stay as they are. */
+/* Joins all lines of Accept-Language into one, which takes no more bytes than
+ * the lines. Returns false if the lines must stay as they are. */
 static bool put_languages(struct request *to, const struct request *from,
                           struct copier *copier)
 {

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 enum {
-    /* Bytes in the first piece, with the head, of a body that several clients
-     * read. Each reader gets this piece before any reader gets more. Otherwise,
-     * the last of 1,000 readers had its first byte only after all others had a
-     * quantum. */
+    /* Bytes of the first piece, sent with the head, of a body that several
+     * clients read. Each reader gets this piece before any reader gets more.
+     * Otherwise, the last of 1,000 readers had its first byte only after all
+     * others had a quantum. */
     FIRST_BYTES = 16384,
     /* The most turns of the loop that a reader waits for readers without a
      * first piece. One of these readers may never take anything. A turn sends

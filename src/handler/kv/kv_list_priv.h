@@ -29,7 +29,7 @@ struct kv_listing {
     uint64_t asker; /* key of the address that pays for the listing's memory */
     size_t value_at;
     size_t values_left; /* bytes of values that may still be written */
-    size_t limit;       /* entries to ask for, beyond those asked for already */
+    size_t limit;       /* entries still to be asked for */
     size_t at;          /* index of the next entry to write */
     uint64_t keys;
     size_t prefixes_at;

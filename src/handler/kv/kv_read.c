@@ -40,9 +40,9 @@ static void release_long(void *object)
     free(sending);
 }
 
-/* Gives the reference to `value` to the response. A slow client keeps its value
- * in memory, so the sum of long values is limited. Returns false if the limit
- * is reached. */
+/* Hands the reference to `value` over to the response. A slow client keeps its
+ * value in memory, so the sum of long values is limited. Returns false if the
+ * limit is reached. */
 static bool give_value(struct kv_memory *memory, struct exchange *exchange,
                        struct kv_value *value)
 {
@@ -102,8 +102,8 @@ static struct validators validators_of(const struct kv *kv,
 }
 
 /* Whether the answer will have the value's bytes: a 304 or 412 has none. The
- * answer itself is made later, from the same request and at the same moment,
- * and so it agrees. */
+ * answer itself is made later in the same turn, from the same request and for
+ * the same time, so the two agree. */
 static bool wants_data(const struct kv_get *get, const struct kv_meta *meta)
 {
     const struct kv_question *question =
@@ -143,8 +143,8 @@ static void send_whole(const struct kv *kv, struct exchange *exchange,
                             representation->length);
 }
 
-/* Replaces an error answer that has a page by a problem, which has the fields
- * of the value. */
+/* Answers with a problem (problem.h) in place of an error page. The answer has
+ * the fields of the value, too. */
 static void tell_problem(const struct kv *kv, struct exchange *exchange,
                          const struct kv_value *value)
 {

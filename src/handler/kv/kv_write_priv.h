@@ -39,7 +39,7 @@ struct kv_writing {
     size_t charged; /* bytes of memory charged for the body */
     uint64_t asker; /* key of the address that these bytes are charged to */
     size_t results_at;
-    /* The members from here on are not set before they are used. */
+    /* The members from here on are not initialized with the others. */
     char key[KV_KEY_BYTES_MAX];
     char type[KV_TYPE_BYTES_MAX];
     char room[KV_ROOM_BYTES]; /* memory for a short body */
@@ -57,7 +57,8 @@ MUST_USE bool kv_writing_read_batch_head(struct kv_writing *writing);
 /* Returns the first operation that has stopped a write. */
 const struct kv_op *kv_write_reason(const struct kv_write *write);
 
-/* Answers with the store's result. Uses up the reference of pending. */
+/* Answers with the store's result. Uses up the reference that `pending`
+ * holds. */
 void kv_writing_answer(struct kv_writing *writing);
 
 #endif

@@ -30,8 +30,8 @@ static void begin_anew(struct transfer *transfer)
     transfer->has_sent = transfer->is_send_over = false;
     transfer->head_sent = transfer->out_sent = 0;
     transfer_make_way(transfer);
-    /* While nothing was sent any more, the client may have been read without
-     * limit. */
+    /* While nothing was to be sent, the client was read without a limit. The
+     * exchange is woken to notice the limit. */
     if (transfer->sink.is_full && transfer->exchange)
         exchange_wake(transfer->exchange);
 }
@@ -55,7 +55,8 @@ void transfer_fail(struct transfer *transfer, enum proxy_fault fault)
             transfer_wake(transfer); /* the exchange can rest again */
             return;
         }
-        /* Memory is short, since the head could be made before. */
+        /* There is no memory: nothing else can fail, as this head was made
+         * once. */
         fault = PROXY_FAULT_SHORT;
     }
     if (transfer->is_answered)

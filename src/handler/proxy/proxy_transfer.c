@@ -145,7 +145,7 @@ void transfer_watch(struct transfer *transfer)
         limit(transfer, options->idle_ms);
     else if (transfer->has_body_ended || transfer->is_send_over)
         limit(transfer, options->reply_ms);
-    else /* a limit of the client's connection applies to its body */
+    else /* the client's connection limits the body's time */
         limit(transfer, 0);
 }
 

@@ -69,9 +69,9 @@ static bool is_of_another_scheme(const struct sites *sites,
 }
 
 /* Whether a request over TLS is for another name than its connection. The TLS
- * table tells by the names of certificates. The sites' hosts are compared in
- * addition: whatever the table knows, a site that asks for certificates stays
- * closed to clients that were not asked. */
+ * table decides by the names in certificates. The hosts of sites are compared
+ * as well: so a site that asks for certificates stays closed to clients that
+ * were not asked, whatever the table says. */
 static bool is_of_another_name(const struct sites *sites,
                                const struct exchange *exchange)
 {

@@ -226,7 +226,7 @@ static bool is_read_otherwise(const struct place *place, struct bytes raw)
         struct bytes rest;
 
         if (reading & ~readings)
-            continue; /* the reading without these flags is the same */
+            continue; /* gives the same path as without these flags */
         if (!path_clean_as(raw, reading, storage, &path) ||
             sites_find_raw(place->sites, path.clean))
             return true;

@@ -37,8 +37,8 @@ struct status {
     bool is_draining;
     size_t streams;
     struct stream_seats seats; /* seats of the streams */
-    uint64_t ticks;           /* seconds counted so far; the number of `tick` */
-    struct status_text *tick; /* the last tick; NULL: there was no memory */
+    uint64_t ticks;            /* seconds so far, and so the number of `tick` */
+    struct status_text *tick;  /* the last tick; NULL: there was no memory */
 };
 
 /* --- status_text.c ------------------------------------------------------- */
