@@ -105,7 +105,8 @@ enum {
     CLIENT_SHARE_GRACES = 4,   /* the link carries this many G in a second */
     CLIENT_SHARE_STILL_S = 10, /* longest standstill that G may cause */
     CLIENT_SHARE_AHEAD = 2048 * 1024,     /* the smallest A, in bytes */
-    CLIENT_SHARE_CREDIT = 4096 * 1024,    /* free bytes beyond a share */
+    CLIENT_SHARE_CREDIT = 4096 * 1024,    /* bytes ahead of its share for which
+                                             a client has no excess */
     CLIENT_SHARE_HEARD_MAX = 1024 * 1024, /* most that client_share_hear()
                                              adds to the bytes sent */
     CLIENT_SHARE_WHOLE = 256, /* weight of a client; a w-th of it is 256 / w */

@@ -30,8 +30,8 @@ struct conn_set {
     struct list slabs;
     size_t count;      /* open connections */
     size_t conn_bytes; /* size of a connection with its session */
-    /* The number of the next connection. Numbers begin at worker + 1 and rise
-     * by number_step, so that no two workers use the same. */
+    /* The number of the next connection. A worker's numbers begin at its own
+     * number + 1 and rise by number_step, so no two workers use the same. */
     uint64_t next_number;
     uint64_t number_step; /* the number of workers */
     size_t allocated;     /* connections in all slabs */

@@ -35,7 +35,7 @@ struct fair_share {
     uint32_t *free_nodes;    /* the indexes of the free_count free nodes */
     uint32_t free_count;
     uint32_t capacity;
-    uint64_t now;  /* V */
+    uint64_t now;  /* V, the virtual time */
     uint64_t rest; /* bytes that were too few to raise V; shared out later */
 };
 

@@ -54,7 +54,7 @@ enum conn_end {
     CONN_END_IDLE,    /* no request came for too long */
     CONN_END_TIMEOUT, /* a request or a response took too long */
     CONN_END_ERROR,   /* a bad request, a broken connection, no memory */
-    CONN_END_LIMIT,   /* it had requests_max, or made room for another */
+    CONN_END_LIMIT,   /* after requests_max requests, or to make room */
     CONN_END_DRAIN,   /* the server stops */
     CONN_END_COUNT
 };
@@ -122,8 +122,8 @@ struct session_context {
                                   stderr */
 };
 
-/* How often a client from which nothing is read is looked at, since it may be
- * gone. */
+/* A client from which nothing is read may be gone unnoticed, so it is looked at
+ * each time that this time has passed. */
 enum { SESSION_LOOK_MS = 1000 };
 
 /* What is done with bytes from a client while its connection sends or waits. */

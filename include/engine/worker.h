@@ -46,7 +46,8 @@ struct worker_proxy {
 /* What may change while a worker runs. The worker fills in clock and mounts. */
 struct worker_service {
     struct sites_options sites;
-    struct password_check *password_check;   /* borrowed; NULL: not needed */
+    struct password_check *password_check;   /* borrowed; NULL: no site asks
+                                                for passwords */
     struct bytes status_prefix;              /* of status pages, on every site;
                                                 empty: none */
     bool has_status;                         /* some site has a status page */
@@ -116,7 +117,7 @@ struct worker;        /* opaque */
 struct worker_change; /* opaque */
 
 /* Makes all that a worker needs, but starts no thread. Returns NULL when there
- * is no memory or no descriptor. options is copied. */
+ * is no memory or no descriptor. `options` is copied. */
 MUST_USE struct worker *worker_create(const struct worker_options *options);
 void worker_destroy(struct worker *worker); /* the worker has been joined, or
                                                was never started */

@@ -83,9 +83,10 @@ struct balance_server_shared {
     _Atomic uint32_t fails;  /* failures in the present window */
     _Atomic uint64_t window_ends_ms;
     _Atomic uint64_t ejected_until_ms; /* ejected before this time */
-    _Atomic uint64_t risen_at_ms;      /* last change from down to up */
+    _Atomic uint64_t risen_at_ms;      /* when last changed from down to up */
     _Atomic uint32_t ejections;        /* consecutive ejections */
-    _Atomic uint32_t probes;           /* results in a row against is_down */
+    _Atomic uint32_t probes;           /* consecutive probes whose results
+                                          contradict is_down */
     _Atomic bool is_down;              /* probes found the server down */
 };
 

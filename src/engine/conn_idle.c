@@ -6,7 +6,7 @@
  * for this long. */
 enum { IN_VAIN_MS = 100 };
 
-/* Notes conn behind all noted connections that have waited as long or
+/* Notes `conn`, behind all noted connections that have waited as long or
  * longer. */
 static void note(struct conn_idle *idle, struct conn *conn)
 {

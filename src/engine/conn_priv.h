@@ -81,8 +81,9 @@ static inline bool conn_reads(const struct conn *conn)
  * as no event will come for them. */
 void conn_heed_tls(struct conn *conn);
 
-/* Watches for events, of EV_READ and EV_WRITE; 0 stops the watcher. This costs
- * no system call at once: libev applies the changes before it waits. */
+/* Watches the socket for `events`: EV_READ, EV_WRITE or both; 0 stops the
+ * watcher. No system call is made now: libev applies changes before it
+ * waits. */
 void conn_watch(struct conn *conn, int events);
 
 /* Sets the time when conn_expire() is called; 0 when there is no limit. */

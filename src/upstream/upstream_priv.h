@@ -27,7 +27,7 @@ enum { UPSTREAM_LOG_INTERVAL_MS = 10000 };
  * on_connected is called for events of the sockets that are tried. */
 struct upstream_events {
     void (*on_won)(struct upstream_lease *lease, struct upstream *upstream);
-    /* err: a system call's errno, or 0; why: the reason from TLS, or NULL. */
+    /* `err` is a system call's errno, or 0. `why` is TLS's reason, or NULL. */
     void (*on_lost)(struct upstream_lease *lease, enum upstream_error error,
                     int err, const char *why);
     void (*on_connected)(struct upstream *upstream, bool has_failed);
@@ -130,7 +130,7 @@ static inline void upstream_count(_Atomic uint64_t *count)
  * memory. */
 struct upstream *upstream_create(struct upstream_server *server);
 
-/* Gives fd to the connection, which then owns it. */
+/* Gives `fd` to the connection, which then owns it. */
 void upstream_set_fd(struct upstream *upstream, int fd);
 
 /* Makes the kernel retransmit each second until the server has answered,
@@ -183,8 +183,8 @@ void upstream_connecting_start(struct upstream_server *server,
 /* Stops connecting, without calling on_won or on_lost. */
 void upstream_connecting_stop(struct upstream_connecting *connecting);
 
-/* Handles an event of an attempt's socket. has_failed says that the loop could
- * not watch the socket. */
+/* Handles an event of an attempt's socket. `has_failed` says that the loop
+ * could not watch the socket. */
 void upstream_connecting_note(struct upstream *upstream, bool has_failed);
 
 /* Retries the connectings in server->backlogged soon. Called when a connection

@@ -160,8 +160,9 @@ static inline void h1_give_input(struct h1 *h1)
               input);
 }
 
-/* Replaces the input by a whole one, into which nothing points yet. Returns
- * false when there is no memory. */
+/* Moves the input's bytes into a whole input, unless it is whole already.
+ * Pointers into the old input become invalid. Returns false when there is no
+ * memory. */
 MUST_USE bool h1_widen_input(struct h1 *h1);
 
 /* Begins to read the body of the current exchange. */

@@ -56,9 +56,9 @@ static bool foresee(struct h1 *h1)
     return true;
 }
 
-/* Takes the framing off what has come, and joins the data of all chunks: a sink
- * may need as much time for a chunk of one byte as for a whole read. Returns
- * the first event that is not BODY_DATA. */
+/* Takes the framing off the bytes that have come. Joins the data of all chunks,
+ * because a sink may need as much time for a chunk of one byte as for a whole
+ * read. Returns the first event that is not BODY_DATA. */
 static enum body_event unframe(struct h1 *h1, struct bytes *fresh,
                                struct bytes *data_out)
 {

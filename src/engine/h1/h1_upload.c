@@ -166,7 +166,7 @@ enum session_step h1_expire_upload(struct h1 *h1)
     case TRANSPORT_PEER_SILENT:
     case TRANSPORT_PEER_SPEAKS:
         break;
-    case TRANSPORT_PEER_CLOSED: /* the server may have shut its own half */
+    case TRANSPORT_PEER_CLOSED: /* both halves may have been shut in order */
         if (exchange->is_tunnel && !h1->is_uploading &&
             !exchange->is_half_closed)
             return session_close(session, CONN_END_ERROR);

@@ -4,11 +4,11 @@
  * A bid is the number of bytes by which the scheduler orders a connection whose
  * client has given its streams an order (h2_stream.c).
  *
- * If the bid were what the connection's first stream has left, a page whose
+ * The bid cannot be what the connection's first stream has left: a page whose
  * large picture comes first would wait with all its small files until no other
- * connection has anything to send. If the bid were what the shortest stream has
- * left, whichever stream is sent, one small file that is never sent would let a
- * download pass all other connections.
+ * connection has anything to send. Nor can the bid be what the shortest stream
+ * has left: one small file that the client lets wait behind a download would
+ * let the download pass all other connections.
  *
  * So there are two orders. Each stream brings its bytes to the connection as a
  * bid, and the bids are spent shortest first, as if each stream had a

@@ -70,7 +70,7 @@ enum {
     H2_BLOCK_BYTES_MAX = 32768,     /* of an encoded head in several frames */
     H2_BLOCK_PIECES_MAX = 8,        /* frames of a head in several frames */
     H2_CONTROL_BYTES_MAX = 65536,
-    H2_CONTROL_BYTES_REST = 32768, /* above this, nothing is read for now */
+    H2_CONTROL_BYTES_REST = 32768, /* with more to send, nothing is read */
     /* How many bytes are framed in one go. A single head, which is the longest
      * text to be encoded, may exceed this. */
     H2_PLAN_BYTES = 131072,
@@ -285,14 +285,13 @@ struct h2 {
     uint32_t measure_rest;  /* pieces until the next PING */
     uint32_t measure_pause; /* where measure_rest last began to count down */
     bool is_measuring;
-    uint64_t turns;      /* counts turns of streams */
-    uint64_t goodbye_ms; /* when the first GOAWAY was sent */
-    uint64_t until_ms;   /* deadline for the next request */
-    uint64_t
-        head_until_ms; /* deadline for a begun frame's rest; 0: no frame */
-    uint64_t look_ms;  /* when all streams are looked at; 0: not set */
-    uint32_t limited;  /* session->requests when until_ms was set */
-    uint64_t sent;     /* bytes sent since output began, for send_rate_min */
+    uint64_t turns;         /* counts turns of streams */
+    uint64_t goodbye_ms;    /* when the first GOAWAY was sent */
+    uint64_t until_ms;      /* deadline for the next request */
+    uint64_t head_until_ms; /* deadline for a begun frame's rest; 0: no frame */
+    uint64_t look_ms;       /* when all streams are looked at; 0: not set */
+    uint32_t limited;       /* session->requests when until_ms was set */
+    uint64_t sent; /* bytes sent since output began, for send_rate_min */
     uint64_t bytes_in;
     uint64_t bytes_out;                   /* bytes of control frames */
     uint64_t payload;                     /* useful bytes of frames, in and

@@ -17,8 +17,8 @@ enum {
 
 static const char measure[8] = "windows";
 
-/* Lets the windows of streams grow to bytes. Returns false when they may not
- * grow. */
+/* Lets the windows of streams grow to `bytes` bytes. Returns false when they
+ * may not grow. */
 static bool grow(struct h2 *h2, uint32_t bytes)
 {
     struct h2_context *context = h2->context;

@@ -50,7 +50,7 @@ enum {
     PACER_MIN = 4096,
     SMOOTH_BYTES = 98304, /* bytes over which the rate is averaged */
     UP_SHARE = 512,       /* the pace rises by this part in a window */
-    UP_SHARE_FAR = 16,    /* or by this part, below the rate or the crest */
+    UP_SHARE_FAR = 16,    /* the same, below the rate or the crest */
     CREST_SHARE = 16,     /* the crest is this part below the pace of a queue */
     DOWN_SHARE = 32,
     FAR_SHARE = 4,  /* a pace that is off by this part is far off */
