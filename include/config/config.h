@@ -23,13 +23,13 @@
 #include "config/faults.h"
 #include "config/options.h"
 
-/* Reads the file options->config into options, which already have the values of
- * the command line. All errors are added to faults; all valid values still get
- * into options. */
+/* Reads the file options->config into `options`, which already has the values
+ * of the command line. All errors are added to `faults`; all valid values still
+ * get into `options`. */
 void config_load(struct options *options, struct faults *faults);
 
-/* Reads the configuration in text into options, likewise. Relative paths are
- * below folder. */
+/* Like config_load(), but reads the configuration in `text`. Relative paths are
+ * below `folder`. */
 void config_read(struct options *options, struct bytes text, const char *folder,
                  struct faults *faults);
 

@@ -1,7 +1,7 @@
 /*
  * config_check - the checks of --test: whether the files and folders that
- * options name exist and can be used. They need no root's rights and no DNS,
- * and bind none of the configured ports.
+ * options name exist and can be used. The checks need neither root's rights nor
+ * DNS, and bind none of the configured ports.
  *
  * Thread: the main thread's.
  * Owns:   nothing.
@@ -12,7 +12,7 @@
 #include "config/faults.h"
 #include "config/options.h"
 
-/* A check adds the errors that it finds to faults, each with its line.
+/* A check adds the errors that it finds to `faults`, each with its line.
  * config_check.c has the list of checks. */
 typedef void (*config_check_fn)(const struct options *options,
                                 struct faults *faults);

@@ -12,15 +12,15 @@
 
 struct config_foreign {
     const char *word;    /* compared ignoring case */
-    const char *meaning; /* to put behind "'WORD' is " */
+    const char *meaning; /* follows "'WORD' is " in a message */
 };
 
 extern const struct config_foreign config_foreign_words[];
 extern const size_t config_foreign_count;
 
-/* Returns the meaning of a foreign word; NULL if it is unknown. For an element
- * of Apache's configuration, word may begin with '<' or "</", and end in
- * '>'. */
+/* Returns the meaning of a foreign word; NULL if it is unknown. `word` may be
+ * an element of Apache's configuration, with '<' or "</" in front and '>' at
+ * the end. */
 const char *config_foreign_find(struct bytes word);
 
 #endif

@@ -14,9 +14,9 @@
 #include "config/config_section.h"
 #include "config/config_source.h"
 
-/* Parses text, the content of the first file, which lies in folder, and all
- * files that it includes. Returns the top section, or NULL if there is no
- * memory. options get the names of the files. */
+/* Parses the first file, whose content is `text` and which lies in `folder`,
+ * and all files that it includes. The names of the files get into `options`.
+ * Returns the top section, or NULL if there is no memory. */
 MUST_USE struct config_section *config_parse(struct bytes text,
                                              const char *folder,
                                              struct options *options,

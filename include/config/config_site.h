@@ -12,21 +12,21 @@
 
 enum { CONFIG_HOSTS_MAX = 100 /* hosts of a site */ };
 
-/* Sets path and is_exact of a location from its section's title: a clean path,
- * which is exact if '=' precedes it. An invalid title is a fault. Returns false
- * if there is no memory. */
+/* Sets location->path, a clean path, from the title of the location's section,
+ * and location->is_exact, which means that '=' precedes the path. An invalid
+ * title is a fault. Returns false if there is no memory. */
 MUST_USE bool config_site_path(const struct config_section *section,
                                struct site_location *location,
                                struct arena *arena, struct faults *faults);
 
-/* Adds text to site as a host, in lower case; an invalid host is a fault.
+/* Adds the host in `text` to a site, in lower case; an invalid host is a fault.
  * Returns false if there is no memory. */
 MUST_USE bool config_site_host(const struct config_section *section, int line,
                                const char *text, struct site_options *site,
                                struct arena *arena, struct faults *faults);
 
-/* Whether site is the unnamed one that holds the top-level locations of a file
- * without sites. */
+/* Whether the site is the unnamed one that holds the top-level locations of a
+ * file without sites. */
 static inline bool config_is_top(const struct site_options *site)
 {
     return site->name[0] == '\0';
@@ -34,9 +34,9 @@ static inline bool config_is_top(const struct site_options *site)
 
 enum { CONFIG_WORDS_MAX = 200 };
 
-/* Writes the beginning of a message about a site and its location (or NULL):
- * 'site "x": location "/y": '. The part for the site is missing for top-level
- * locations. */
+/* Writes the beginning of a message about a location in a site, such as
+ * 'site "x": location "/y": '; or about the site, if the location is NULL. For
+ * a location at the top level, the part for the site is left out. */
 void config_words(char words_out[CONFIG_WORDS_MAX + 1],
                   const struct site_options *site,
                   const struct site_location *location);
@@ -44,8 +44,8 @@ void config_words(char words_out[CONFIG_WORDS_MAX + 1],
 /* Whether the top level, or a mount, serves anything other than files. */
 bool config_has_other_task(const struct options *options);
 
-/* Whether the server may ever speak TLS, to clients or to other servers. True
- * also if there is a configuration file, since a reload may find TLS in it. */
+/* Whether the server may ever speak TLS, to clients or to other servers. With a
+ * configuration file, it always may: a reload may find TLS in the file. */
 bool config_may_speak_tls(const struct options *options);
 
 /* Reports duplicate hosts and locations, and sites and locations with nothing

@@ -27,7 +27,8 @@ enum {
  * number of its first line. The function may include other files. */
 typedef void (*config_file_fn)(void *context, struct bytes text, int line);
 
-/* The state of reading the files. Its owner sets the fields above "private". */
+/* The state of reading the files. Its owner sets the members that are not
+ * private. */
 struct config_source {
     struct options *options; /* gets the names of the files */
     const char *folder;
@@ -41,10 +42,10 @@ struct config_source {
     bool is_full; /* a limit is reached, and reported */
 };
 
-/* Passes the first file, options->config with the content text, to on_file. */
+/* Passes the first file, options->config, to on_file; `text` is its content. */
 void config_source_read(struct config_source *source, struct bytes text);
 
-/* Passes the files that match pattern to on_file; `line` is the line of the
+/* Passes the files that match `pattern` to on_file. `line` is the line of the
  * include statement. A file that cannot be included is a fault. */
 void config_source_include(struct config_source *source, struct bytes pattern,
                            int line);

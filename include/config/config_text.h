@@ -48,9 +48,9 @@ struct config_text {
     struct faults *faults;
 };
 
-/* Begins to read text. `line` is the number of its first line. *room is how
- * many bytes strings with escapes and variables may still take; it is reduced
- * as they are read. */
+/* Begins to read `text`, whose first line has the number `line`. *room is how
+ * many bytes strings with escapes and variables may still take. Reading such a
+ * string reduces it. */
 void config_text_open(struct config_text *reading, struct bytes text, int line,
                       struct arena *arena, size_t *room, struct faults *faults);
 

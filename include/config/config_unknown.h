@@ -15,9 +15,10 @@
 #include "config/config_section.h"
 #include "config/config_text.h"
 
-/* Reports key, which begins a statement in section; `behind` is the token after
- * it. Returns true if the statement has the form of another server's: then the
- * reader must skip the rest of its line, or the block that begins there. */
+/* Reports `key`, with which a statement in `section` begins; `behind` is the
+ * token after it. Returns true if another server's statement has this form.
+ * Then the reader must skip the rest of the line, and a block that begins
+ * there. */
 bool config_tell_unknown(struct faults *faults,
                          const struct config_section *section,
                          const struct config_token *key,

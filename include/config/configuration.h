@@ -11,9 +11,9 @@
 
 #include "config/options.h"
 
-/* Reads and checks options. With --test, it also checks the files and folders
- * that they name. Returns EX_OK; or EX_USAGE or EX_CONFIG after writing all
- * faults to errors. options_fini() is needed in both cases. */
+/* Reads and checks the options; with --test, also the files and folders that
+ * they name. Returns EX_OK; or EX_USAGE or EX_CONFIG, after writing all faults
+ * to the stream `errors`. options_fini() is needed in both cases. */
 MUST_USE int configuration_read(struct options *options, int argc, char **argv,
                                 FILE *errors);
 

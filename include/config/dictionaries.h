@@ -12,8 +12,9 @@
 #include "config/faults.h"
 #include "config/options.h"
 
-/* Finds the folder and sets it in options, whose locations were compiled
- * before. If it is needed and there is none, this is a fault. */
+/* Sets options->dictionary_folder if a location needs the folder. The locations
+ * must have been compiled before. A needed folder that has no path is a
+ * fault. */
 void dictionaries_find(struct options *options, struct faults *faults);
 
 #endif

@@ -21,29 +21,29 @@ struct fault {
     const char *text;
 };
 
-/* A list of faults. An empty one is zeroed, except for file and files. */
+/* A list of faults. An empty one is zeroed, except for `file` and `files`. */
 struct faults {
     const char *file; /* NULL: there is only the command line */
     /* The names of all files, numbered as in config_line.h; NULL: there is only
-     * file. */
+     * the one that `file` names. */
     const struct texts *files;
-    const char *kind; /* put before each text, as "warning: "; or NULL */
+    const char *kind; /* precedes each text, as "warning: "; or NULL */
     struct fault items[FAULTS_MAX];
-    size_t count; /* all faults; items has FAULTS_MAX at most */
+    size_t count; /* of all faults; `items` has only the first of them */
     struct arena arena;
 };
 
-/* Adds a fault. line is its line (config_line.h); 0 means the first file as a
- * whole; below 0, the command line, as in enum options_origin. Long texts are
- * cut; bytes that could move a terminal's cursor become '?'. */
+/* Adds a fault. `line` is its line (config_line.h); 0 means the first file as a
+ * whole, and a negative number the command line (enum options_origin). Long
+ * texts are cut; bytes that could move a terminal's cursor become '?'. */
 __attribute__((format(printf, 3, 4))) void faults_add(struct faults *faults,
                                                       int line,
                                                       const char *format, ...);
 
 enum { FAULT_POSITION_MAX = 200 };
 
-/* Writes the name of a line: "line 5" if it is in the same file as the line
- * `from`, which the message is about; else "FILE:5". */
+/* Writes the name of a line, for a message about the line `from`: "line 5" if
+ * both lines are in the same file, else "FILE:5". */
 void faults_name_line(const struct faults *faults, int line, int from,
                       char name_out[FAULT_POSITION_MAX + 1]);
 

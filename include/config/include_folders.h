@@ -10,11 +10,11 @@
 
 #include "config/options.h"
 
-/* Whether text has wildcards, and so may match several files. */
+/* Whether `text` has wildcards, and so may match several files. */
 bool include_is_pattern(struct bytes text);
 
-/* Records the folders of a pattern that is relative to folder. path is folder
- * and pattern joined, as for glob(). Returns false if there is no memory. */
+/* Records the folders of a pattern that is relative to `folder`. `path` is both
+ * joined, as for glob(). Returns false if there is no memory. */
 MUST_USE bool include_folders_note(struct options *options, const char *folder,
                                    struct bytes pattern, const char *path);
 

@@ -22,12 +22,12 @@ struct listen_address {
     unsigned port; /* 0: any free port */
 };
 
-/* Reads where to listen. Returns false if text does not have this form. Whether
- * the address is valid is not checked. */
+/* Reads where to listen. Returns false if `text` does not have this form. The
+ * address itself is not checked. */
 MUST_USE bool listen_address_read(struct listen_address *where,
                                   const char *text);
 
-/* Returns the path of a unix socket; NULL if text names no unix socket. */
+/* Returns the path of a unix socket; NULL if `text` names no unix socket. */
 const char *listen_address_path(const char *text);
 
 #endif

@@ -17,8 +17,8 @@ struct mount_told {
     struct bytes prefix; /* borrowed from options */
 };
 
-/* Finds the mount that serves path, which is clean: its prefix is path, or a
- * parent of path. Returns false if there is none. */
+/* Finds the mount that serves a path: the mount's prefix is the path itself, or
+ * a parent of it. `path` must be clean. Returns false if there is none. */
 MUST_USE bool mounts_find(const struct options *options, struct bytes path,
                           struct mount_told *mount_out);
 

@@ -8,8 +8,8 @@
 
 #include "config/option_table.h"
 
-/* Whether row's value is equal in base and other, two structs of row's scope.
- * Texts are compared byte by byte. */
+/* Whether the option in `row` has equal values in `base` and `other`, two
+ * structs of the row's scope. Texts are compared byte by byte. */
 bool option_is_equal(const void *base, const void *other,
                      const struct option_row *row);
 

@@ -12,13 +12,13 @@
 
 #include "config/option_table.h"
 
-/* Writes row's value in base, in the form of a configuration file: "64M", yes,
- * "a text", or {"a", "list"}. Returns false, and writes nothing, if there is no
- * value. */
+/* Writes the value that the option in `row` has in `base`, as a configuration
+ * file would have it: "64M", yes, "a text", or {"a", "list"}. If there is no
+ * value, writes nothing and returns false. */
 MUST_USE bool option_print(FILE *to, const void *base,
                            const struct option_row *row);
 
-/* Writes text as a string of a configuration file. */
+/* Writes `text` as a string of a configuration file. */
 void option_print_text(FILE *to, const char *text);
 
 #endif

@@ -9,8 +9,8 @@
 
 #include "config/option_table.h"
 
-/* Returns NULL if text is a valid value of the option, else an error message to
- * append to text. Options without a rule accept any text. */
+/* Returns NULL if `text` is a valid value of the option, else an error message
+ * to append to `text`. Options without a rule accept any text. */
 const char *option_rule_check(const struct option_row *row, struct bytes text);
 
 #endif

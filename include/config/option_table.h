@@ -22,13 +22,13 @@ enum option_kind {
     OPTION_RATE,  /* bits a second with K, M, G of 1000; or auto, off */
     OPTION_TEXT,
     OPTION_PROSE, /* may be empty, or have several lines */
-    OPTION_PATH,  /* in a file, relative to that file's folder */
+    OPTION_PATH,  /* in a file, relative to the first file's folder */
     OPTION_CHOICE,
     OPTION_FORMAT, /* a format of the access log */
     OPTION_PREFIX, /* a prefix of paths */
-    OPTION_TEXTS,  /* texts; may be given up to max times */
-    OPTION_PATHS,  /* paths; may be given up to max times */
-    OPTION_CIDRS   /* networks; may be given up to max times */
+    OPTION_TEXTS,  /* texts; may be given up to `max` times */
+    OPTION_PATHS,  /* paths; may be given up to `max` times */
+    OPTION_CIDRS   /* networks; may be given up to `max` times */
 };
 
 enum option_scope {
@@ -66,13 +66,13 @@ struct option_row {
     enum option_scope scope;
     size_t offset; /* offset in the struct of its scope */
     const char *value_name;
-    const char *preset; /* default, in the form a user writes; NULL: none */
+    const char *preset; /* default, as a user would write it; NULL: none */
     uint64_t min;
     uint64_t max;
     /* For a text or path: words that cancel an inherited value. For networks:
      * words that stand for all networks. */
     const struct option_choice *choices;
-    /* The lines behind the first are indented by --help. */
+    /* May have several lines; --help indents all but the first. */
     const char *help;
 };
 
@@ -93,8 +93,8 @@ const struct option_row *option_find(struct bytes name);
 const char *option_choice_name(const struct option_choice *choices,
                                uint64_t value);
 
-/* The next two functions return the name of an option's value, such as
- * "srpt". */
+/* The next two functions return the name of the value that an option has, such
+ * as "srpt" for the schedule. */
 const char *option_schedule_name(const struct options *options);
 const char *option_cache_policy_name(const struct options *options);
 

@@ -12,16 +12,16 @@
 
 #include "config/option_table.h"
 
-/* Whether text is a word, such as "off", that cancels an inherited value. */
+/* Whether `text` is a word, such as "off", that cancels an inherited value. */
 MUST_USE bool option_is_off(const struct option_row *row, const char *text);
 
-/* Sets row's value in base, which is a struct of row's scope; for a list, adds
- * to the value. A switch accepts true, yes and on, or false, no and off.
- * Returns 0; -EINVAL: text is not a valid value; or -ENOMEM. */
+/* Sets the option in `row` to the value in `text`, or adds the value to a list.
+ * `base` is a struct of the row's scope. A switch accepts true, yes and on, or
+ * false, no and off. Returns 0, -EINVAL if the value is invalid, or -ENOMEM. */
 MUST_USE int option_set(void *base, const struct option_row *row,
                         const char *text, struct arena *arena);
 
-/* Prints why text is not a valid value: "is not a number from 0 to 65535". */
+/* Prints why `text` is not a valid value: "is not a number from 0 to 65535". */
 void option_explain(FILE *to, const struct option_row *row, const char *text);
 
 /* Empties a list, so that values added next replace the old ones. */

@@ -68,25 +68,25 @@ struct option_origins {
 
 struct options {
     uint64_t port;
-    const char *bind;            /* NULL: all addresses */
-    struct texts listen;         /* empty: port and bind say where */
-    const char *https_told;      /* a port, or names; NULL: off */
-    uint64_t https;              /* port besides listen, or OPTIONS_HTTPS_OFF */
-    struct texts https_names;    /* the names in https_told */
-    const char *https_folder;    /* folder of the certificate, or NULL */
-    uint64_t tls_profile;        /* enum tls_profile */
-    uint64_t tls_kernel;         /* enum options_tls_kernel */
-    uint64_t http2;              /* enum options_http2 */
-    const char *ticket_file;     /* NULL: the server makes keys */
-    uint64_t redirect_port;      /* port for HTTPS; 0: the listener's */
-    const char *state_directory; /* NULL: see state_folder.h */
-    struct texts acme_directory; /* URLs of authorities, in order */
-    const char *acme_email;      /* NULL: no contact is given */
-    const char *acme_ca;         /* trusted file; NULL: the system's */
-    struct texts acme_challenge; /* empty: those the listeners allow */
-    const char *acme_profile;    /* NULL: the authority chooses */
-    const char *acme_eab_id;     /* name of an existing account */
-    const char *acme_eab_key;    /* file with the account's secret */
+    const char *bind;             /* NULL: all addresses */
+    struct texts listen;          /* empty: `port` and `bind` say where */
+    const char *https_told;       /* a port, or names; NULL: off */
+    uint64_t https;               /* port of --https, or OPTIONS_HTTPS_OFF */
+    struct texts https_names;     /* the names in https_told */
+    const char *https_folder;     /* folder of its certificate, or NULL */
+    uint64_t tls_profile;         /* enum tls_profile */
+    uint64_t tls_kernel;          /* enum options_tls_kernel */
+    uint64_t http2;               /* enum options_http2 */
+    const char *ticket_file;      /* NULL: the server makes keys */
+    uint64_t redirect_port;       /* in redirects to HTTPS; 0: the listener's */
+    const char *state_directory;  /* NULL: see state_folder.h */
+    struct texts acme_directory;  /* URLs of authorities, in order */
+    const char *acme_email;       /* NULL: no contact is given */
+    const char *acme_ca;          /* file of authorities; NULL: the system's */
+    struct texts acme_challenge;  /* empty: those the listeners allow */
+    const char *acme_profile;     /* NULL: the authority chooses */
+    const char *acme_eab_id;      /* name of an existing account */
+    const char *acme_eab_key;     /* file with the account's secret */
     const char *acme_dns_command; /* NULL: there is none */
     uint64_t acme_retry_ms;
     uint64_t acme_start;                 /* 1: the server starts sprintd-acme */
@@ -95,7 +95,7 @@ struct options {
     const char *acme_folder;             /* NULL: no managed certificates */
     struct managed_certificate *managed; /* managed.h */
     size_t managed_count;
-    struct texts local_names; /* not certified by authorities */
+    struct texts local_names; /* names that no authority certifies */
     uint64_t workers;         /* 0: one per CPU of the affinity mask */
     uint64_t schedule;        /* enum sched_policy */
     uint64_t starvation_bound;
@@ -121,7 +121,7 @@ struct options {
     uint64_t drain_ms;
     struct bytes status; /* prefix, no slash at its end; empty: off */
     struct cidrs status_allow;
-    struct texts status_host; /* names of this machine */
+    struct texts status_host; /* names of this machine, for `status` */
     const char *access_log;
     const char *log_format;
     uint64_t request_id;   /* 1: make and show X-Request-Id */
@@ -152,9 +152,9 @@ struct options {
     uint64_t kv_cache_policy; /* enum evict_policy */
     uint64_t kv_lock_groups;
     struct {
-        const char *ca;              /* trusted file; NULL: the system's */
+        const char *ca;              /* file of authorities; NULL: system's */
         const char *certificate;     /* file; NULL: none is shown */
-        const char *certificate_key; /* file; NULL: certificate */
+        const char *certificate_key; /* file; NULL: the certificate's */
     } kv_tls;
     const char *kv_token;
     bool kv_open_writes;
@@ -169,7 +169,7 @@ struct options {
     bool proxy_intercept_errors;
     uint64_t proxy_traceparent;            /* enum proxy_trace */
     uint64_t proxy_splice;                 /* whether bodies are spliced */
-    const char *proxy_tls_ca;              /* trusted file; NULL: system's */
+    const char *proxy_tls_ca;              /* authorities; NULL: system's */
     const char *proxy_tls_certificate;     /* file; NULL: none is shown */
     const char *proxy_tls_certificate_key; /* file; NULL: the certificate's */
     const char *proxy_tls_name;            /* NULL: each server's own name */
@@ -203,14 +203,14 @@ struct options {
     struct cidrs trusted_proxies;
     uint64_t client_address;          /* enum options_client */
     const char *config;               /* the file read first; NULL: none */
-    struct texts files;               /* config and all files it includes */
+    struct texts files;               /* `config` and all files it includes */
     struct texts include_folders;     /* where included files may appear */
     struct texts include_ways;        /* paths of possible new files */
     struct location_options location; /* values at the top, for all sites */
-    struct site_options *sites;       /* from the file; none: see location */
+    struct site_options *sites;       /* none: only `location` applies */
     size_t site_count;
     struct option_origins origins;       /* origins of the top's values */
-    struct option_origins *site_origins; /* in the order of sites */
+    struct option_origins *site_origins; /* in the order of `sites` */
     struct arena arena;
 };
 

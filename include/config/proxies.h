@@ -19,15 +19,15 @@ enum { PROXIES_SERVERS_MAX = 256 }; /* servers in all proxies together */
 
 struct proxies; /* opaque */
 
-/* Checks all proxies, alone and together. Returns NULL if all are valid; else
- * an error message to append to the text of the first bad proxy, which
- * *told_out gets. */
+/* Checks all proxies, alone and together. Returns NULL if all are valid.
+ * Otherwise, *told_out gets the first bad proxy, and the result is an error
+ * message to append to that proxy's text. */
 const char *proxies_check(const struct options *options,
                           struct proxy_told *told_out);
 
-/* Makes the proxies of options that were checked. trust is the trust that sites
- * use; purgers may purge the cache, or NULL. Both are borrowed. Returns NULL if
- * there is no memory. */
+/* Makes the proxies of `options`, which was checked. `trust` is the trust that
+ * sites use; `purgers` are the tokens that may purge the cache, or NULL. Both
+ * are borrowed. Returns NULL if there is no memory. */
 MUST_USE struct proxies *proxies_create(const struct options *options,
                                         const struct forwarded_trust *trust,
                                         const struct kv_tokens *purgers,
@@ -38,13 +38,13 @@ void proxies_destroy(struct proxies *proxies); /* NULL is accepted */
 bool proxies_need_trust(const struct options *options);
 
 /* Takes over the shared data of unchanged proxies from `earlier`. Must be
- * called before a worker uses proxies. */
+ * called before a worker uses `proxies`. */
 void proxies_inherit(struct proxies *proxies, const struct proxies *earlier);
 
 const struct worker_proxy *proxies_list(const struct proxies *proxies,
                                         size_t *count_out);
 
-/* Returns the upstreams for reports, valid as long as proxies. */
+/* Returns the upstreams for reports. The result lives as long as `proxies`. */
 const struct stats_upstreams *proxies_upstreams(const struct proxies *proxies);
 
 #endif

@@ -30,7 +30,7 @@ struct proxy_rule_server {
     struct bytes name; /* "app:9000" or "unix:/run/app"; unique */
     struct bytes host; /* without brackets */
     uint16_t port;
-    struct bytes socket;    /* not empty: used instead of host and port */
+    struct bytes socket;    /* replaces `host` and `port` if not empty */
     struct bytes authority; /* the value of Host */
     unsigned weight;
     unsigned conns_max; /* 0: any number */
@@ -46,12 +46,12 @@ struct proxy_rule {
     struct proxy_rule_server servers[PROXY_RULE_SERVERS_MAX];
 };
 
-/* The functions below return NULL if text is valid, else an error message to
- * append to text. */
+/* The functions below return NULL if `text` is valid, else an error message to
+ * append to `text`. */
 const char *proxy_rule_read(struct proxy_rule *rule, struct bytes text);
 
-/* Reads a text such as "least-conn" or "hash:X-User" into balance, hash and
- * hash_field of *to. */
+/* Reads a text such as "least-conn" or "hash:X-User" into to->balance, to->hash
+ * and to->hash_field. */
 const char *proxy_rule_read_balance(struct proxy_options *to,
                                     struct bytes text);
 

@@ -43,8 +43,8 @@ MUST_USE bool proxy_told_next(struct proxy_told *told);
 const char *proxy_told_read(const struct proxy_told *told,
                             struct proxy_rule *rule);
 
-/* Writes the proxy's name in reports, such as "/app", "SITE:/app" or "SITE:=
- * /app". */
+/* Writes the proxy's name in reports, such as "/app" at the top level and
+ * "SITE:/app" in a site, or "SITE:= /app" in an exact location. */
 void proxy_told_name(const struct proxy_told *told,
                      const struct proxy_rule *rule,
                      char name_out[PROXY_TOLD_LABEL_MAX + 1]);

@@ -10,18 +10,17 @@
 #include "config/options.h"
 #include "kv/lmdb/kv_lmdb.h"
 
-/* Reads "PREFIX=FOLDER" or "PREFIX=URL". Returns NULL if text is valid, else an
- * error message to append to it. */
+/* Reads "PREFIX=FOLDER" or "PREFIX=URL". Returns NULL if `text` is valid, else
+ * an error message to append to it. */
 const char *store_rule_read(const char *text, struct bytes *prefix_out,
                             const char **where_out);
 
-/* Checks that no store overlaps another or the statistics. Each rule was read
- * before. Returns NULL if none does; else an error message to append to the
- * rule with the number *number_out. */
+/* Checks that no store has the prefix or folder of another store, or the prefix
+ * of the statistics. Each rule was read before. Returns NULL if none has, else
+ * an error message to append to the rule with the number *number_out. */
 const char *store_rule_check(const struct options *options, size_t *number_out);
 
-/* Returns the number of the store in options with that prefix; -1 if there is
- * none. */
+/* Returns the number of the store with that prefix; -1 if there is none. */
 int store_rule_find(const struct options *options, struct bytes prefix);
 
 /* Returns the folder of a store whose text was checked; NULL if the store is on

@@ -19,9 +19,10 @@ struct suggest {
 
 void suggest_init(struct suggest *suggest, struct bytes name);
 
-/* Keeps `other` if it is nearer than all names before. A name is near if it
- * differs by at most two changes, or a third of a longer name, and never by
- * more than half of the name. */
+/* Keeps `other` if it is near, and nearer than all names before. A name is near
+ * if at most two changes turn the misspelt name into it. In a name of more than
+ * eight characters, a third of the characters may change; in a short one, never
+ * more than half of them. */
 void suggest_consider(struct suggest *suggest, const char *other);
 
 #endif

@@ -38,8 +38,8 @@ struct safe_path {
 };
 
 /* Walks to `path`. Returns -EPERM if the user `who` can redirect the path; with
- * NULL, if any user but root can. Returns another -errno on failure, or 0, after
- * which safe_path_close() is needed. */
+ * NULL, if any user but root can. Returns another -errno on failure, or 0, and
+ * only then safe_path_close() is needed. */
 MUST_USE int safe_path_open(struct safe_path *at, const char *path,
                             const struct identity *who);
 void safe_path_close(struct safe_path *at);

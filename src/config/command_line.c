@@ -6,8 +6,8 @@
 #include "config/option_value.h"
 #include "config/suggest.h"
 
-/* Finds the row that argument names. *value_out is the value behind '=', or
- * NULL. */
+/* Finds the row of the option that `argument` names. *value_out is the value
+ * behind '=', or NULL. */
 static const struct option_row *find_row(const char *argument,
                                          const char **value_out)
 {

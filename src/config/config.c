@@ -19,7 +19,7 @@ struct reading {
     const char *folder;
 };
 
-/* Joins folder and below to a path. Returns NULL if there is no memory. */
+/* Joins `folder` and `below` to a path. Returns NULL if there is no memory. */
 static const char *join(const char *folder, struct bytes below,
                         struct arena *arena)
 {
@@ -32,7 +32,7 @@ static const char *join(const char *folder, struct bytes below,
     return path;
 }
 
-/* Copies text; if it is a relative path, the copy has the folder in front.
+/* Copies `text`. If it is a relative path, the copy begins with the folder.
  * Returns NULL if there is no memory. */
 static const char *keep(const struct reading *reading,
                         const struct option_row *row, const char *text)
@@ -60,8 +60,8 @@ static void tell_bad_value(const struct reading *reading,
                  key->row->name, text, why);
 }
 
-/* Sets the values of a section's key in base, the struct that its option lies
- * in. */
+/* Sets an option to the values of a section's key. `base` is the struct that
+ * the option lies in. */
 static void set_values(const struct reading *reading,
                        const struct config_section *section,
                        const struct config_key *key, void *base)
@@ -81,8 +81,8 @@ static void set_values(const struct reading *reading,
     }
 }
 
-/* Reads those keys of a section that are options into location; at the top
- * level, also into options. */
+/* Sets the options that a section's keys name, in `location` or, if only the
+ * top level can have them, in reading->options. */
 static void read_keys(struct reading *reading,
                       const struct config_section *section,
                       struct location_options *location, int *origins)
@@ -157,8 +157,8 @@ static bool read_hosts(struct reading *reading,
     return true;
 }
 
-/* Reads a site. Locations at the top level belong to an unnamed site; section
- * is the top level then. */
+/* Reads a site. Locations at the top level belong to an unnamed site, for which
+ * `section` is the top level. */
 static bool read_site(struct reading *reading,
                       const struct config_section *section,
                       struct site_options *site, struct option_origins *origins)
@@ -248,8 +248,8 @@ void config_read(struct options *options, struct bytes text, const char *folder,
     arena_fini(&arena);
 }
 
-/* Returns the absolute path of path's folder; NULL if there is no memory, or if
- * the working directory was removed. */
+/* Returns the absolute path of the folder in which `path` lies; NULL if there
+ * is no memory, or if the working directory was removed. */
 static const char *find_folder(const char *path, struct arena *arena)
 {
     const char *slash = strrchr(path, '/');

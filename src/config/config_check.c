@@ -64,7 +64,8 @@ static int line_of(const struct option_origins *origins, const char *name)
     return origins->rows[option_number(option_find(bytes_of(name)))];
 }
 
-/* Checks the files that a site or location sets itself, not inherited ones. */
+/* Checks the files that a site or location names itself. Inherited ones are
+ * checked only where they are named. */
 static void check_own(const struct location_options *options,
                       const struct option_origins *origins,
                       struct faults *faults)

@@ -15,8 +15,8 @@ struct dump {
     int depth;
 };
 
-/* Writes key and value, padded for a comment, without the end of the line.
- * Returns false, and writes nothing, if there is no value. */
+/* Writes a key and its value, padded for a comment, without the end of the
+ * line. If there is no value, writes nothing and returns false. */
 static bool print_value(const struct dump *dump, const void *base,
                         const struct option_row *row)
 {
@@ -130,8 +130,8 @@ static void print_site(const struct dump *dump, const struct site_options *site,
     fputs("}\n", dump->to);
 }
 
-/* Returns root as an absolute path, since the output may be used in another
- * directory. Returns NULL if root is absolute already. */
+/* Returns `root` as an absolute path, since the output may be used in another
+ * directory. Returns NULL if `root` is absolute already. */
 static char *find_whole_root(const char *root)
 {
     char *current;

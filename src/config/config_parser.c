@@ -225,7 +225,8 @@ static const struct config_key *find_key(const struct config_section *section,
     return NULL;
 }
 
-/* Reads the statement that begins with token. row is NULL for CONFIG_HOSTS. */
+/* Reads the statement that begins with `token`, the name of the option in
+ * `row`. The row is NULL for CONFIG_HOSTS. */
 static void read_key(struct parser *parser, const struct option_row *row,
                      const struct config_token *token)
 {
@@ -257,8 +258,8 @@ static void read_key(struct parser *parser, const struct option_row *row,
 
 /* --- Sections ------------------------------------------------------------- */
 
-/* Returns what is wrong with a new section of that kind and title in above;
- * NULL if nothing is. */
+/* Returns what is wrong with a new section of that kind and title inside the
+ * section `above`; NULL if nothing is. */
 static const char *judge_title(const struct config_section *above,
                                enum config_section_kind kind,
                                struct bytes title)
@@ -316,7 +317,7 @@ static bool enter_section(struct parser *parser, enum config_section_kind kind,
     return true;
 }
 
-/* Reads title and '{' behind the word that begins a section. */
+/* Reads what follows the word that begins a section: its title and '{'. */
 static void open_section(struct parser *parser, enum config_section_kind kind,
                          int line)
 {

@@ -84,8 +84,8 @@ static bool is_label(struct bytes label)
     return true;
 }
 
-/* Whether text consists of labels separated by dots. *is_number_out: whether
- * the last label is a number, as only addresses have. */
+/* Whether `text` consists of labels separated by dots. *is_number_out becomes
+ * true if the last label is a number, which only addresses have. */
 static bool is_name(const char *text, bool *is_number_out)
 {
     for (;;) {
@@ -100,8 +100,8 @@ static bool is_name(const char *text, bool *is_number_out)
     }
 }
 
-/* Returns what is wrong with host, which is in lower case; NULL if nothing is.
- * An IPv6 address is rewritten in the form that is used for comparing. */
+/* Returns what is wrong with `host`, which is in lower case; NULL if nothing
+ * is. An IPv6 address is rewritten in the form that is used for comparing. */
 static const char *judge_host(char *host)
 {
     size_t len = strlen(host);
@@ -277,9 +277,9 @@ static bool has_task(const struct location_options *options)
            options->redirect.count > 0;
 }
 
-/* Whether path lies below the prefix of a proxy in list, or the prefix below
- * path. The location at path then has a task, since its options apply to the
- * proxy's requests. */
+/* Whether a proxy in `list` serves paths below `path`, or `path` itself. Then a
+ * location at `path` has something to do: its options apply to requests for
+ * that proxy. */
 static bool touches(const struct texts *list, struct bytes path)
 {
     struct proxy_rule rule;

@@ -95,8 +95,8 @@ static int on_list_error(const char *path, int err)
     return 1;
 }
 
-/* Appends folder, with its special characters escaped, and pattern. Returns
- * false if there is no memory, or the path is too long. */
+/* Appends `folder`, with its special characters escaped, and then `pattern`.
+ * Returns false if there is no memory, or the path is too long. */
 static bool put_path(struct buf *path, const char *folder, struct bytes pattern)
 {
     for (; *pattern.data != '/' && *folder; folder++) {

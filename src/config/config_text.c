@@ -70,8 +70,8 @@ static void skip_blanks(struct config_text *reading)
 
 /* --- Strings -------------------------------------------------------------- */
 
-/* Returns the value of "NAME" or "NAME:-PRESET". data is NULL if the variable
- * is missing and there is no preset. */
+/* Returns the value of "NAME" or "NAME:-PRESET". The result's `data` is NULL if
+ * the variable is missing and there is no preset. */
 static struct bytes find_variable(struct bytes text)
 {
     const char *preset = memmem(text.data, text.len, ":-", 2);
@@ -89,7 +89,7 @@ static struct bytes find_variable(struct bytes text)
 }
 
 /* Each function below reads a piece of text that begins at `at` and ends before
- * `end`, and appends its value to out. It returns the position behind the
+ * `end`, and appends its value to `out`. It returns the position behind the
  * piece, or NULL after adding a fault. */
 
 static const char *read_variable(const struct config_text *reading,
@@ -185,7 +185,7 @@ static bool keep_value(const struct config_text *reading,
     struct bytes value = buf_bytes(out);
     const char *kept;
 
-    assert(value.data); /* out began with storage */
+    assert(value.data); /* since `out` began with `storage` */
     if (!out->failed && bytes_eq(value, token->written)) {
         token->value = token->written;
         return true;

@@ -143,8 +143,8 @@ static void check_location(const struct options *options,
                words, mount.option, (int)mount.prefix.len, mount.prefix.data);
 }
 
-/* Reports locations that no request can reach, so that their guards would have
- * no effect. */
+/* Reports locations that no request can reach. What they forbid would still be
+ * allowed. */
 static void check_locations(const struct options *options,
                             struct faults *faults)
 {

@@ -29,8 +29,8 @@ static struct bytes folder_of(struct bytes path)
     return slash ? bytes_between(path.data, slash) : BYTES("");
 }
 
-/* Adds a copy of text to list, and frees text. Returns false if there is no
- * memory, also if text is NULL. */
+/* Adds a copy of `text` to `list`, and frees `text`. Returns false if there is
+ * no memory, or was none for `text`, which is NULL then. */
 static bool keep(struct options *options, struct texts *list, char *text)
 {
     const char *kept = text ? arena_text(&options->arena, bytes_of(text))
@@ -40,8 +40,8 @@ static bool keep(struct options *options, struct texts *list, char *text)
     return kept && texts_add(list, &options->arena, kept);
 }
 
-/* Returns folder, below and end joined; the caller frees the result. NULL: no
- * memory. */
+/* Joins `folder`, `below` and `end`. The caller frees the result, which is NULL
+ * if there is no memory. */
 static char *join(const char *folder, struct bytes below, const char *end)
 {
     bool has_slash = below.len > 0 && *below.data == '/';
@@ -54,8 +54,8 @@ static char *join(const char *folder, struct bytes below, const char *end)
     return text;
 }
 
-/* Records the paths "DIRECTORY/*" for each directory that matches pattern,
- * which ends in a slash. Returns false if there is no memory. */
+/* Records the path "DIRECTORY/*" of each directory that matches `pattern`; the
+ * pattern ends in a slash. Returns false if there is no memory. */
 static bool note_ways_below(struct options *options, struct bytes pattern)
 {
     char *text = strndup(pattern.data, pattern.len);
@@ -72,8 +72,8 @@ static bool note_ways_below(struct options *options, struct bytes pattern)
     return is_noted;
 }
 
-/* Records paths where new files, or new directories above them, would match
- * pattern later. Returns false if there is no memory. */
+/* Records the paths at which files that match `pattern`, or the directories
+ * above them, may be created later. Returns false if there is no memory. */
 static bool note_ways(struct options *options, const char *folder,
                       struct bytes pattern, const char *path)
 {

@@ -11,7 +11,7 @@ static const char *pass(const char *text, const char *word)
     return strncmp(text, word, len) == 0 ? text + len : NULL;
 }
 
-/* Returns the part behind the scheme. *is_tls_out: whether the scheme was
+/* Returns the part behind the scheme. *is_tls_out becomes true if the scheme is
  * https. */
 static const char *pass_scheme(const char *text, bool *is_tls_out)
 {

@@ -11,9 +11,9 @@ enum { MS_PER_HOUR = 3600 * 1000 };
 
 /* --- Values --------------------------------------------------------------- */
 
-/* Reads a number with one of the suffixes. A suffix's value is the number's
- * factor. A fraction is allowed if the factor is above 1. Returns false if text
- * is not such a number. */
+/* Reads a number with one of the suffixes. The suffix's value multiplies the
+ * number, which may be a fraction if that value is above 1. Returns false if
+ * `text` is not such a number. */
 static bool read_scaled(const char *text, const struct option_choice *suffixes,
                         uint64_t *value_out)
 {
@@ -93,8 +93,8 @@ static bool read_rate(const struct option_row *row, const char *text,
             *value_out <= row->max);
 }
 
-/* Whether text can be the value of a header field: without control characters,
- * it cannot end the field's line. */
+/* Whether `text` can be the value of a header field: it has no control
+ * characters, which could end the field's line. */
 static bool is_field_text(const char *text)
 {
     for (; *text; text++)

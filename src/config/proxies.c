@@ -10,12 +10,12 @@
 #include "config/proxy_rule.h"
 
 /* The data about a proxy's servers that all workers share, under all
- * configurations. refs counts the configurations that use it. */
+ * configurations. `refs` counts the configurations that use the data. */
 struct shared_health {
     atomic_uint refs;
     struct upstream_shared shared;
     struct upstream_counts *counts;
-    struct balance_server_shared balance[]; /* counts follow in memory */
+    struct balance_server_shared balance[]; /* `counts` lies behind it */
 };
 
 struct proxies_item {
@@ -34,7 +34,7 @@ struct proxies_row {
 
 struct proxies {
     struct worker_proxy workers[PROXIES_SERVERS_MAX]; /* as given to workers */
-    struct proxies_item items[PROXIES_SERVERS_MAX];   /* each has servers */
+    struct proxies_item items[PROXIES_SERVERS_MAX];   /* each has a server */
     size_t count;
     struct proxies_row rows[PROXIES_SERVERS_MAX];
     struct stats_upstreams upstreams;
@@ -221,8 +221,8 @@ static struct bytes tls_name_of(const struct options *options,
     return server->socket.len > 0 ? BYTES("localhost") : server->host;
 }
 
-/* Adds the servers of a rule. The rule is temporary; the text that it points
- * into stays. Returns false if there is no memory. */
+/* Adds the servers of a rule. The rule itself will be gone, but the text stays
+ * that it points into. Returns false if there is no memory. */
 static bool add_servers(struct worker_proxy *worker, struct proxies_item *item,
                         const struct proxy_rule *rule,
                         const struct options *options, struct arena *arena)
@@ -273,7 +273,7 @@ static void read_parts(struct cache_parts *parts, const struct texts *texts)
     for (size_t i = 0; i < texts->count && i < CACHE_PARTS_MAX; i++)
         if (!cache_part_read(&parts->items[parts->count],
                              bytes_of(texts->items[i])))
-            parts->count++; /* each was checked earlier */
+            parts->count++; /* always: the texts were checked earlier */
 }
 
 static bool add(struct proxies *proxies, const struct worker_proxy *preset,

@@ -18,7 +18,7 @@ static bool is_exact(const struct proxy_told *told)
     return told->location && told->location->is_exact;
 }
 
-/* Whether keys or statistics are mounted at prefix or above it. */
+/* Whether keys or statistics are mounted at `prefix` or above it. */
 static bool is_mount(const struct options *options, struct bytes prefix)
 {
     struct mount_told mount;

@@ -7,8 +7,8 @@
 
 /* --- Pieces of text ------------------------------------------------------- */
 
-/* Removes the part before the first c from text, and returns it; without a c,
- * this is the whole text. */
+/* Removes the part of `text` before the first byte `c`, and returns that part.
+ * Without such a byte, it is the whole text. */
 static struct bytes take_to(struct bytes *text, char c)
 {
     const char *at = text->len > 0 ? memchr(text->data, c, text->len) : NULL;
@@ -19,7 +19,7 @@ static struct bytes take_to(struct bytes *text, char c)
     return taken;
 }
 
-/* Like take_to(), but also removes the c. */
+/* Like take_to(), but also removes the byte `c`. */
 static struct bytes take_before(struct bytes *text, char c)
 {
     struct bytes taken = take_to(text, c);
@@ -28,7 +28,7 @@ static struct bytes take_before(struct bytes *text, char c)
     return taken;
 }
 
-/* Reads a number from min to max. Returns false if text is not one. */
+/* Reads a number from `min` to `max`. Returns false if `text` is not one. */
 static bool read_number(struct bytes text, unsigned min, unsigned max,
                         unsigned *number_out)
 {
@@ -50,8 +50,8 @@ static bool is_dots(struct bytes segment)
     return bytes_eq(segment, BYTES(".")) || bytes_eq(segment, BYTES(".."));
 }
 
-/* Whether path is a valid path for requests (RFC 3986 3.3), without escapes,
- * "..", and characters that separate servers. */
+/* Whether `path` is a valid path for requests (RFC 3986 3.3), and has no
+ * escapes, no "..", and none of the characters that separate servers. */
 static bool is_path(struct bytes path)
 {
     static const char marks[] = "-._~!$&'()*+=:@/";

@@ -23,7 +23,7 @@ const char *store_rule_read(const char *text, struct bytes *prefix_out,
     prefix[len] = '\0';
     if (!status_read_prefix(prefix, prefix_out))
         return "has a prefix that is no path of letters, digits and \"-._~\"";
-    prefix_out->data = text; /* text stays; prefix does not */
+    prefix_out->data = text; /* the array `prefix` does not stay */
     *where_out = equals + 1;
     return kv_redis_is_url(equals + 1) ? kv_redis_check(equals + 1) : NULL;
 }

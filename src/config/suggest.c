@@ -2,8 +2,8 @@
 
 enum { NAME_BYTES_MAX = 64 };
 
-/* Returns how many characters must be added, removed or replaced to turn a into
- * b. */
+/* Returns how many characters must be added, removed or replaced to turn `a`
+ * into `b`. */
 static size_t distance(struct bytes a, struct bytes b)
 {
     size_t row[NAME_BYTES_MAX + 1];

@@ -37,8 +37,8 @@ static bool has_group(const struct identity *who, gid_t gid)
 }
 
 /* Whether an ACL may let others write the file. The mode's group bits are the
- * mask of an ACL, which limits the rights of all users and groups in it. Returns
- * true if the ACL cannot be read. */
+ * mask of an ACL, which limits the rights of all users and groups in it. An ACL
+ * that cannot be read counts as one that lets others write. */
 static bool has_acl(int fd, const struct stat *st)
 {
     char path[sizeof("/proc/self/fd/") + 11];

@@ -29,9 +29,9 @@ struct file_mark {
 /* A certificate and its key. */
 struct certificate_pair {
     struct file_mark chain;
-    struct file_mark key; /* may be the same file as chain */
+    struct file_mark key; /* may be the same file as `chain` */
     struct tls_certificate *certificate;
-    bool is_kept;        /* kept: the file is no longer readable */
+    bool is_kept;        /* still in use, but no longer readable */
     bool is_placeholder; /* stands in for a missing certificate */
     struct certificate_pair *next;
 };
@@ -57,11 +57,11 @@ struct certificate_files {
     struct ticket_file tickets;
 };
 
-/* certificate_files_read_pair() and the next two functions return the file from
- * `files` if it was read already, or else read it. If this process may no
- * longer read a file, its content is taken from `before`, the earlier reading
- * (NULL: there is none). They return 0; -ENOMEM; or another -errno with the
- * reason in fault, to be put behind the file's name (*path_out). */
+/* certificate_files_read_pair() and the next two functions read a file, unless
+ * `files` has it already. If this process may no longer read the file, they
+ * take its content from `before`, the earlier reading, which may be NULL. They
+ * return 0, -ENOMEM, or another -errno; then `fault` is the end of a message
+ * that begins with the file's name, which *path_out gets. */
 MUST_USE int certificate_files_read_pair(struct certificate_files *files,
                                          const struct certificate_files *before,
                                          const char *chain, const char *key,
@@ -81,9 +81,9 @@ MUST_USE int certificate_files_read_tickets(
     const char *path, char fault[TLS_FAULT_MAX]);
 
 /* Reads a managed file (managed.h), which has a certificate and its key. If the
- * file is missing or damaged, the earlier reading stays in use, or else a
- * self-made placeholder for `names`, until the file changes. fault says what is
- * wrong with an existing file, or is "". Returns 0 or -ENOMEM. */
+ * file is missing or damaged, the earlier reading stays in use until the file
+ * changes; without one, a self-made placeholder for `names`. `fault` says what
+ * is wrong with an existing file, or is "". Returns 0 or -ENOMEM. */
 MUST_USE int certificate_files_read_managed(
     struct certificate_files *files, const struct certificate_files *before,
     const char *path, const struct tls_names *names,
@@ -91,8 +91,8 @@ MUST_USE int certificate_files_read_managed(
 
 void certificate_files_fini(struct certificate_files *files);
 
-/* Whether the file was changed or replaced since mark was set. False if the
- * file is missing or inaccessible. */
+/* Whether the file was changed or replaced since `mark` was set. Returns false
+ * if the file is missing or inaccessible. */
 bool file_mark_is_old(const struct file_mark *mark);
 void file_mark_set(struct file_mark *mark, const char *path,
                    const struct stat *st);

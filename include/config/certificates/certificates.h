@@ -24,11 +24,11 @@ enum { CERTIFICATES_WARN_S = 14 * 24 * 3600 }; /* time before an expiry */
 
 struct certificates; /* opaque */
 
-/* Reads all certificates that options name; options must outlive the result.
- * tickets is used if no file of ticket keys is named. `before` is the last
- * reading, or NULL. Returns 0, and sets *certificates_out to NULL if no
- * certificate is named; -EINVAL, with the bad lines in faults; or -ENOMEM.
- * warnings gets problems that are no faults, such as a file that cannot be read
+/* Reads all certificates that `options` names; `options` must outlive the
+ * result. `tickets` is used if no file of ticket keys is named. `before` is the
+ * last reading, or NULL. Returns 0, -EINVAL with the bad lines in `faults`, or
+ * -ENOMEM. If no certificate is named, sets *certificates_out to NULL. Problems
+ * that are no faults get into `warnings`, such as a file that cannot be read
  * again and keeps its earlier content. */
 MUST_USE int certificates_create(struct certificates **certificates_out,
                                  const struct options *options,
@@ -51,22 +51,23 @@ const char *certificates_find_closed(const struct certificates *certificates);
 
 /* --- Reports ------------------------------------------------------------- */
 
-/* Makes the warnings of --test: bad chains, certificates that end soon, names
- * of sites that no certificate covers. now_s is in seconds since the epoch. */
+/* Makes the warnings of --test: bad chains, certificates that expire soon,
+ * hosts of sites that no certificate covers. now_s is in seconds since the
+ * epoch. */
 void certificates_check(const struct certificates *certificates, int64_t now_s,
                         struct faults *warnings);
 
-/* The certificate of a site that expires first. */
+/* Of the certificates of one site, the one that expires first. */
 struct certificate_term {
-    const char *site; /* the site's name; "*" without sites */
+    const char *site; /* the site's name; "*" if there are no sites */
     const char *path;
     int64_t ends_at;                           /* 0 for a placeholder */
     const struct tls_certificate *certificate; /* NULL for a placeholder */
     bool is_placeholder; /* the site has no certificate yet (managed.h) */
 };
 
-/* Writes the term of the site with that number, counted from 0. Returns false
- * if there are no more sites. */
+/* Fills in *term_out for the site with that number, counted from 0. Returns
+ * false if there are no more sites. */
 bool certificates_term(const struct certificates *certificates, size_t number,
                        struct certificate_term *term_out);
 

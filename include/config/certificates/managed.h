@@ -36,14 +36,14 @@ enum {
 /* The certificate of one site. */
 struct managed_certificate {
     const char *site; /* its name; "*" if there are no sites */
-    const char *name; /* base name of its files: first host, "_" for '*' */
+    const char *name; /* base name of the files: first host, '*' as "_" */
     const char *path;
     struct texts names;
 };
 
-/* Reads the value of --https: a port, or names separated by commas. Names mean
- * that the server listens at ports 443 and 80, and redirects from the latter.
- * An invalid value is a fault. */
+/* Reads the value of --https: a port, or names separated by commas. With names,
+ * the server listens at ports 443 and 80, and port 80 redirects to port 443. An
+ * invalid value is a fault. */
 void managed_read_https(struct options *options, struct faults *faults);
 
 /* Finds all managed certificates, and sets their paths in the options of their

@@ -28,14 +28,14 @@ struct managed_told {
     char error[MANAGED_TOLD_ERROR_MAX + 1]; /* the last failure; "": none */
 };
 
-/* Writes the name of the certificate's file in its folder. */
+/* Makes the file's name, NAME.told, without its folder. */
 void managed_told_name(const struct managed_certificate *certificate,
                        char name[NAME_MAX + 1]);
 
 void managed_told_put(const struct managed_told *told, struct buf *text);
 void managed_told_parse(struct managed_told *told, struct bytes text);
 
-/* Reads the certificate's file. `told` is empty if there is none. */
+/* Reads the certificate's NAME.told. Without such a file, *told is empty. */
 void managed_told_read(struct managed_told *told,
                        const struct managed_certificate *certificate);
 

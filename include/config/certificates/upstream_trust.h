@@ -1,15 +1,14 @@
 /*
  * upstream_trust - reads the authorities that a proxy trusts for servers over
  * TLS, and the certificate that it shows to them (proxy-tls-ca,
- * proxy-tls-certificate, proxy-tls-certificate-key, proxy-tls-verify). For
- * stores over TLS likewise: kv-tls-ca, kv-tls-certificate,
+ * proxy-tls-certificate, proxy-tls-certificate-key, proxy-tls-verify). The
+ * options for stores over TLS are kv-tls-ca, kv-tls-certificate and
  * kv-tls-certificate-key.
  *
- * The system's authorities are read only at the start, since the sandbox hides
- * them later; a reload keeps them. A reload reads all files that the options
- * name again.
+ * A reload reads the files that the options name once more. The system's
+ * authorities are read only at the start, since the sandbox hides them later.
  *
- * --test reads those of these files that its user may read.
+ * --test skips files that its user may not read.
  *
  * Thread: the main thread's.
  * Owns:   nothing; the trust is the caller's.
@@ -28,18 +27,18 @@ struct upstream_trust_fault {
     char text[UPSTREAM_TRUST_FAULT_MAX];
 };
 
-/* Makes the trust for servers that are asked over TLS. options were checked,
- * and name such a server. `before` is the trust of the configuration that is
- * being replaced, and `earlier` are that configuration's options; both may be
- * NULL. Returns false with the reason in fault. */
+/* Makes the trust for servers that are asked over TLS. `options` was checked,
+ * and names such a server. `before` is the trust of the configuration that is
+ * being replaced, and `earlier` has that configuration's options; both may be
+ * NULL. Returns false, with the reason in `fault`, if there is no trust. */
 MUST_USE bool upstream_trust_open(struct tls_trust **trust_out,
                                   const struct options *options,
                                   struct tls_trust *before,
                                   const struct options *earlier,
                                   struct upstream_trust_fault *fault);
 
-/* Makes the trust for rediss:// stores likewise. A reload does not change
- * it. */
+/* Makes the trust for rediss:// stores in the same way, but only at the start:
+ * a reload does not change it. */
 MUST_USE bool upstream_trust_open_kv(struct tls_trust **trust_out,
                                      const struct options *options,
                                      struct upstream_trust_fault *fault);

@@ -83,8 +83,8 @@ static void read_pair(struct certificate_reading *reading,
     }
 }
 
-/* Adds the names that the managed certificate at path shall have, for a
- * placeholder. */
+/* Adds the names that the managed certificate at `path` is to have. They become
+ * the names of its placeholder. */
 static void find_names(const struct certificate_reading *reading,
                        const char *path, struct tls_names *names)
 {

@@ -65,16 +65,17 @@ static bool has_names_of(const struct tls_certificate *one,
     return !*names;
 }
 
-/* Whether both have the same names, in any order, since authorities order them
- * differently. */
+/* Whether both certificates have the same names, in any order: authorities
+ * differ in how they order them. */
 static bool have_same_names(const struct tls_certificate *one,
                             const struct tls_certificate *other)
 {
     return has_names_of(one, other) && has_names_of(other, one);
 }
 
-/* Whether pair can join the set of leader: it has the same names, and a kind of
- * key that the set does not have yet. */
+/* Whether the pair with the number `pair` can join the set that begins with the
+ * pair `leader`: it has the same names, and its kind of key is new to the
+ * set. */
 static bool fits_beside(const struct certificate_site *site, size_t leader,
                         size_t pair, const size_t *leaders)
 {

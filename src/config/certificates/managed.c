@@ -17,8 +17,8 @@ enum { NAME_BYTES_MAX = 160 }; /* bytes of a base name */
 
 /* --- The value of --https ------------------------------------------------ */
 
-/* Makes the text of a listen address: the address of bind, or all addresses.
- * Returns NULL if there is no memory. */
+/* Makes the text of a listen address, with the address of --bind, or with all
+ * addresses. Returns NULL if there is no memory. */
 static const char *make_place(struct options *options, const char *scheme,
                               const char *port)
 {
@@ -39,8 +39,8 @@ static bool add_place(struct options *options, const char *scheme,
     return place && texts_add(&options->listen, &options->arena, place);
 }
 
-/* Adds the ports for HTTP and HTTPS, unless listen is configured. Returns false
- * if there is no memory. */
+/* Adds the ports for HTTP and HTTPS, unless options->listen is set. Returns
+ * false if there is no memory. */
 static bool listen_everywhere(struct options *options)
 {
     char port[16];
@@ -122,8 +122,8 @@ bool managed_is_public(const char *name)
     return true;
 }
 
-/* Whether an authority can certify host. An authority that the options name may
- * also certify internal names. */
+/* Whether an authority can certify `host`. An authority that the options name
+ * may also certify internal names. */
 static bool is_askable(const struct options *options, const char *host)
 {
     struct address address;
@@ -250,8 +250,8 @@ static void take_hosts(struct options *options, struct location_options *told,
         faults_add(faults, 0, "out of memory");
 }
 
-/* Finds the folder of managed certificates, and sets it in options. Returns
- * false, after adding a fault, if there is none; or if there is no memory. */
+/* Finds the folder of managed certificates, and sets options->acme_folder.
+ * Returns false if there is no folder, after adding a fault, or no memory. */
 static bool find_folder(struct options *options, struct faults *faults)
 {
     char folder[PATH_MAX];

@@ -24,8 +24,8 @@ void managed_told_put(const struct managed_told *told, struct buf *text)
                told->next_at, told->failures, told->error);
 }
 
-/* Finds the line that begins with word, and returns the rest of the line. data
- * is NULL if there is no such line. */
+/* Finds the line that begins with `word`, and returns the rest of the line. The
+ * result's `data` is NULL if there is no such line. */
 static struct bytes find(struct bytes text, struct bytes word)
 {
     const char *end = text.data + text.len;
@@ -45,7 +45,7 @@ static struct bytes find(struct bytes text, struct bytes word)
     return (struct bytes){NULL, 0};
 }
 
-/* Reads a number. Returns -1 if text is not one, or it is above LATEST_S. */
+/* Reads a number. Returns -1 if `text` is no number, or above LATEST_S. */
 static int64_t read_number(struct bytes text)
 {
     int64_t number = 0;
