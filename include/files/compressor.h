@@ -65,7 +65,7 @@ enum {
 struct coded_body {
     atomic_uint refs;
     size_t len;
-    uint64_t hash; /* hash of bytes */
+    uint64_t hash; /* hash of `bytes` */
     char bytes[];
 };
 

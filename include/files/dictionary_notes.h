@@ -24,7 +24,7 @@ struct dictionary_note {
     struct file_stamp stamp;
     struct bytes text; /* stamp.bytes long; data is NULL when `fd` has the
                           text */
-    int fd;            /* a duplicate of `fd` is read, from its beginning */
+    int fd;            /* duplicated, and read from the file's beginning */
 };
 
 /* A note in the queue, which owns its text and descriptor. */

@@ -87,7 +87,7 @@ struct file_space {
     const char *index;          /* the file that answers for a directory */
     struct bytes cache_control; /* a field's value; empty: none */
     const struct cache_rules *cache_rules; /* overrule cache_control; or NULL */
-    const struct type_rules *type_rules;   /* overrule mime; or NULL */
+    const struct type_rules *type_rules;   /* overrule `mime`; or NULL */
     const struct head_edits *edits;        /* applied to every head; or NULL */
     const struct compress_rules *compress; /* NULL: nothing is compressed */
     const struct dictionary_rules *dictionaries; /* NULL: there are none */
@@ -111,7 +111,7 @@ struct file_entry {
     struct bytes type;            /* media type */
     struct bytes etag;            /* with quotes */
     int64_t modified_s;           /* Last-Modified; INT64_MIN: none is sent */
-    struct bytes fields;          /* in block; see file_entry_fields() */
+    struct bytes fields;          /* in `block`; see file_entry_fields() */
     struct coded_head coded_head; /* head as HTTP/2 codes it, without Date */
     const char *map; /* SEND_MMAP: the whole file, for the kernel only */
     /* private */
@@ -132,7 +132,7 @@ struct file_entry {
     char *block;     /* only of FILE_REGULAR */
     size_t head_len; /* without the CRLF that ends the head */
     /* private */
-    int64_t dated_s; /* the second of the Date in block */
+    int64_t dated_s; /* the second of the Date in `block` */
     /* A variant's bytes; NULL when the variant is a snapshot. */
     struct coded_body *coded;
     struct evict_node node;
@@ -159,7 +159,7 @@ struct file_entry {
     uint64_t siblings_checked_ms;
     const struct file_space *space;
     struct file_entry *next;
-    uint64_t hash; /* of path, for the index; a variant's includes its ETag */
+    uint64_t hash; /* of `path`, and of a variant's ETag; for the index */
     size_t path_len;
     char path[]; /* the key: a clean path with its leading slash; then NUL */
 };
@@ -177,7 +177,7 @@ struct file_cache_counts {
     uint64_t evictions;   /* entries that made room for others */
     uint64_t coded;       /* answers that sent a variant */
     uint64_t saved_bytes; /* bytes that these answers saved */
-    uint64_t bytes;       /* at present, like entries */
+    uint64_t bytes;       /* at present, like `entries` */
     uint64_t entries;
 };
 

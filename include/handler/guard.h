@@ -15,7 +15,7 @@
 #include "auth/password_client.h"
 #include "http/exchange.h"
 
-/* Answers exchange after its password was checked. */
+/* Answers an exchange after its password was checked. */
 typedef void (*guard_fn)(void *context, struct exchange *exchange,
                          const struct htpasswd *htpasswd,
                          enum password_verdict verdict);

@@ -44,7 +44,7 @@ struct redirect_rules {
         struct glob from;
         struct bytes to;
         uint16_t status;
-        /* Has $query; otherwise the request's query is added. */
+        /* The target has $query; otherwise the request's query is added. */
         bool says_query;
         /* If not empty, requests by this scheme are not redirected. */
         struct bytes from_other;

@@ -40,7 +40,7 @@ struct try_files {
 enum try_kind {
     TRY_FILE,  /* try the file at that path */
     TRY_PAGE,  /* try that path as a page */
-    TRY_STATUS /* no candidate is left: answer with status */
+    TRY_STATUS /* no candidate is left: answer with `status` */
 };
 
 struct try_step {

@@ -28,7 +28,7 @@ struct compressor {
     size_t settled_count;
     uint64_t shelf_bytes; /* bytes of settled results */
     struct stats_compress counts;
-    struct counter *told; /* borrowed; receives counts */
+    struct counter *told; /* borrowed; receives `counts` */
     struct compressor_index index;
     unsigned workers;
     atomic_bool stops;

@@ -33,8 +33,8 @@ enum {
 /* All zero at the beginning. */
 struct compressor_share {
     uint64_t looked_ns; /* time of the last look */
-    uint64_t others_ns; /* processor time of others until then */
-    int64_t left_ns;    /* left for slow orders; below 0: overdrawn */
+    uint64_t others_ns; /* processor time of other threads until then */
+    int64_t left_ns;    /* time left for slow orders; below 0: overdrawn */
     unsigned running;   /* running slow orders whose time counts */
     bool is_idle;
 };

@@ -31,7 +31,7 @@ struct dictionary_store {
     atomic_bool stops;
     bool has_thread;
     pthread_t thread;
-    /* The next two are used by the thread alone. */
+    /* The next two members are used by the thread alone. */
     struct codec_meter meter;
     bool has_told; /* it was logged that nothing can be kept */
     /* The folder's descriptor, which does not change. */

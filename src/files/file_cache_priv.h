@@ -16,14 +16,14 @@ enum { FILE_FOLDERS = 256 };
 struct file_folder {
     uint64_t hash;       /* hash of its space and path */
     uint64_t version;    /* what file_folders_look() returns */
-    uint64_t renewed_ms; /* when version was last renewed */
+    uint64_t renewed_ms; /* when `version` was last renewed */
     uint64_t looked_ms;  /* when the folder was last stat'ed; 0: never */
     struct file_stamp stamp;
 };
 
 /* Folders looked at lately, each at the place that its hash selects: 22 KB. */
 struct file_folders {
-    uint64_t versions; /* counts versions */
+    uint64_t versions; /* versions given out so far */
     struct file_folder folders[FILE_FOLDERS];
 };
 
@@ -41,7 +41,7 @@ struct file_cache {
     const struct now *now;
     uint64_t seed;                /* random, for the hash, as clients choose
                                      paths */
-    struct evict *resident;       /* entries that are in memory alone */
+    struct evict *resident;       /* entries that keep no descriptor */
     struct evict *opened;         /* entries that keep a descriptor */
     struct miniature *miniature;  /* models `resident` with other sizes; NULL:
                                      none */

@@ -18,7 +18,7 @@ struct counted_address {
 };
 
 struct address_count {
-    pthread_mutex_t mutex; /* guards entries, chains and free */
+    pthread_mutex_t mutex; /* guards `entries`, `chains` and `free` */
     struct siphash_key secret;
     uint32_t most;
     bool yields;      /* an address alone in the table may have more */

@@ -36,7 +36,7 @@ _Static_assert((3 + 6) * LISTING_NAME_BYTES_MAX + 256 <= BODY_PIECE_BYTES,
 struct listed_name {
     int64_t modified;
     uint64_t bytes;
-    uint32_t name_at; /* offset in names */
+    uint32_t name_at; /* offset in `names` */
     uint16_t name_len;
     uint8_t kind; /* enum listing_kind */
 };
@@ -46,7 +46,7 @@ struct listing {
     struct text_source text;
     const struct docroot *root;
     struct listing_group *group;
-    struct list list_node; /* linked into the group while directory is open */
+    struct list list_node; /* linked into the group while `directory` is open */
     enum listing_format format;
     bool show_hidden;
     bool reads_ahead;

@@ -50,7 +50,7 @@ struct proxied {
 
 struct sites_options {
     const struct site_options *sites;
-    size_t site_count; /* 0: location is used instead */
+    size_t site_count; /* 0: `location` is used instead */
     /* Options used if there are no sites. */
     const struct location_options *location;
     const struct docroots *roots; /* all roots that the options name */

@@ -49,7 +49,7 @@ struct fetch {
     bool mends;   /* the fetch fills the gap between the ranges of `earlier` */
     struct range gap;
     uint64_t held_at;         /* next byte to copy from `earlier` */
-    uint64_t mended;          /* bytes of the gap received */
+    uint64_t mended;          /* bytes of the gap that were received */
     struct cache_epoch epoch; /* epoch of the key when the fetch began */
     bool is_overtaken;   /* the key was invalidated since the fetch began */
     bool has_no_variant; /* the answer's Vary cannot be evaluated */

@@ -62,7 +62,7 @@ struct keeping {
     struct bytes phrase;
     struct bytes lines;
     uint64_t bytes; /* length of the body, or CACHE_LENGTH_UNKNOWN */
-    /* Range and length are for a part that is stored alone. */
+    /* `range` and `length` are for a part that is stored alone. */
     struct range range;
     uint64_t length;
 };

@@ -67,7 +67,8 @@ struct kv {
 struct kv_question {
     struct list list_node; /* linked into kv->asked */
     struct kv *kv;
-    struct exchange *exchange; /* valid while sink, pending or source exist */
+    struct exchange *exchange; /* valid while its sink, pending or source
+                                  exists */
     unsigned refs;
     bool is_done;
     void (*destroy)(struct kv_question *question);

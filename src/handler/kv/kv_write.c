@@ -235,7 +235,7 @@ static void ask(struct kv_writing *writing)
     writing->op.value = buf_bytes(&writing->body);
     writing->pending = (struct pending){.look = look,
                                         .destroy = destroy_pending};
-    question->refs++; /* the reference of pending */
+    question->refs++; /* the reference that `pending` holds */
     if (kv_client_write(question->kv->options.client, &writing->write)) {
         note_write(writing);
         kv_writing_answer(writing);

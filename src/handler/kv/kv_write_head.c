@@ -55,7 +55,7 @@ static bool read_if_match(struct kv *kv, struct exchange *exchange,
                    memcmp(field->value.data, "W/", 2) == 0;
     struct bytes tag = field ? field->value : BYTES("");
 
-    if (is_weak) /* a weak ETag never matches in a strong comparison */
+    if (is_weak) /* a weak ETag is valid here, but never matches */
         tag = bytes_between(tag.data + 2, tag.data + tag.len);
     if (!is_tag(tag) && (is_weak || !bytes_eq(tag, BYTES("*")))) {
         kv_fail(kv, exchange, 400, "If-Match has one ETag here, or \"*\"");

@@ -81,7 +81,7 @@ bool transfer_answer(struct transfer *transfer, enum body_framing framing)
     const struct relay *relay = transfer_relay(transfer,
                                                transfer->lease.server);
 
-    /* The reference held by pending now belongs to the source. */
+    /* The reference held by `pending` now belongs to the source. */
     assert(exchange->pending == &transfer->pending);
     exchange->pending = NULL;
     response_begin_relayed(response, proxy->reply.status, proxy->reply.reason);

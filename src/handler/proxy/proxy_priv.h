@@ -153,7 +153,7 @@ struct transfer {
     /* The reply was read completely, or the tunnel has ended. */
     bool is_reply_done;
     bool is_broken;   /* the rest of the reply will never come */
-    bool is_paused;   /* do not read: `in` or pipe is full, or a head waits */
+    bool is_paused;   /* do not read: `in` or `pipe` is full, or a head waits */
     bool is_answered; /* the response has its head */
     bool is_tunnel;
     bool has_peer_ended;     /* the tunnel's upstream has ended */
@@ -165,7 +165,7 @@ struct transfer {
     size_t borrowed_end;     /* end of the bytes lent to the response */
     bool is_copied;          /* the rest is copied, since there was no pipe */
     struct pipe *pipe;       /* the bytes that follow those of `in`, or NULL */
-    size_t piped;            /* bytes in pipe */
+    size_t piped;            /* bytes in `pipe` */
     size_t piped_borrowed;   /* bytes in `pipe` that are lent to the response */
     size_t piped_full;       /* bytes in `pipe` when it took no more */
     struct http1_progress progress;

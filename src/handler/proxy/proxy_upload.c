@@ -97,7 +97,7 @@ void transfer_make_way(struct transfer *transfer)
         !transfer->exchange)
         return;
     transfer->sink.is_full = is_full(transfer);
-    if (transfer_goes_straight(transfer)) /* `out` has room for unsent bytes */
+    if (transfer_goes_straight(transfer)) /* `out` takes what is not sent */
         transfer->sink.takes_at_once = transfer->proxy->options.buffer_bytes;
     if (was_full && !transfer->sink.is_full)
         exchange_wake(transfer->exchange);

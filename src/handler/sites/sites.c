@@ -259,7 +259,8 @@ static struct place *route_slashes(struct sites *sites,
 
     if (!path_clean(raw, sites->path, &exchange->path))
         return NULL;
-    if (exchange->path.clean.data == storage) /* storage ends with this call */
+    if (exchange->path.clean.data == storage) /* `storage` ends with this
+                                                 call */
         exchange->path.clean.data = memcpy(sites->path, storage, raw.len);
     place = follow_path(sites, exchange, rest_out);
     passes = place->handler.slash == HANDLER_SLASH_ALWAYS ||

@@ -240,7 +240,8 @@ static bool is_read_otherwise(const struct place *place, struct bytes raw)
 bool place_is_misread(const struct place *place, struct bytes raw,
                       struct bytes clean)
 {
-    /* Empty segments have made the clean path shorter than the raw path. */
+    /* The clean path is shorter than the raw path if empty segments were
+     * removed. */
     return place->is_proxied &&
            (path_is_ambiguous(raw) ||
             (clean.len < raw.len && path_may_have_authority(raw))) &&
