@@ -47,8 +47,8 @@ static bool read_address(struct bytes host)
     return address_parse(&address, host);
 }
 
-/* Remembers the last address that was read, since the requests to one worker
- * name the same address again and again. */
+/* Whether a host is a numeric address. The last address is remembered, since
+ * the requests to one worker name the same address again and again. */
 static bool is_address(struct bytes host)
 {
     static _Thread_local struct {

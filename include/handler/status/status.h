@@ -54,7 +54,7 @@ struct status_options {
 
 struct status; /* opaque */
 
-/* Everything in options is borrowed. Returns NULL when there is no memory. */
+/* Everything in `options` is borrowed. Returns NULL when there is no memory. */
 MUST_USE struct status *status_create(const struct status_options *options);
 void status_destroy(struct status *status);
 

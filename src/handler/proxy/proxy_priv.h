@@ -1,8 +1,8 @@
 /*
  * proxy_priv - a transfer, shared by its files. Each file calls only files
- * below it; they report faults by calling proxy's on_fault.
+ * below it, and reports faults upward by calling the proxy's on_fault.
  *
- *   proxy.c           begin and answer, which make a transfer
+ *   proxy.c           `begin` and `answer`, which make a transfer
  *   proxy_retry.c     after a fault: another try, or an answer
  *   proxy_request.c   sends the request, and the client's bytes through a
  *                     tunnel (an upgrade, a WebSocket)
