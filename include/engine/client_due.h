@@ -22,9 +22,9 @@ enum {
 };
 
 struct client_due {
-    uint32_t slope;  /* s, with binary places */
+    uint32_t slope;  /* s, with CLIENT_DUE_SLOPE_BITS binary places */
     uint64_t sloped; /* virtual bytes for which s still holds; then c holds */
-    uint64_t at;     /* V when something is due */
+    uint64_t at;     /* the V at which something is due */
 };
 
 /* What client_due_begin() needs to know of a client. */

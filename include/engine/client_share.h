@@ -109,7 +109,7 @@ enum {
                                              a client has no excess */
     CLIENT_SHARE_HEARD_MAX = 1024 * 1024, /* most that client_share_hear()
                                              adds to the bytes sent */
-    CLIENT_SHARE_WHOLE = 256, /* weight of a client; a w-th of it is 256 / w */
+    CLIENT_SHARE_WHOLE = 256, /* a client's weight; a w-th part is 256 / w */
     CLIENT_SHARE_STREAM = 64 * 1024 /* b for a response of unknown length */
 };
 
@@ -118,13 +118,13 @@ struct client_place {
     struct list link; /* in the list of its client's waiting places; while the
                          place is not put, its owner may use the link for
                          another list */
-    uint64_t client;  /* its name, from client_share_name() */
+    uint64_t client;  /* the client's name, from client_share_name() */
     uint64_t promise; /* private (client_due.h); 0: nothing was ever sent */
 };
 
 /* What the other workers have published, added up. */
 struct client_others {
-    uint64_t sent;  /* bytes, since the start */
+    uint64_t sent;  /* bytes sent since the start */
     uint32_t count; /* clients that wait */
     uint64_t parts; /* sum of CLIENT_SHARE_WHOLE / w of these clients */
 };
@@ -144,8 +144,8 @@ struct client_share {
                                                comparisons only */
     uint64_t taken_counted;                 /* bytes by which taken_place
                                                counts for the level */
-    struct client_entry *lone; /* keeps a client that is here alone */
-    bool is_alone;             /* the client in lone is here, alone */
+    struct client_entry *lone; /* entry for a client that is here alone */
+    bool is_alone;             /* a client is here alone, in `lone` */
     struct client_table table; /* all clients that are here, except the lone
                                   one */
     struct client_others others;

@@ -27,7 +27,7 @@ struct client_entry {
     uint64_t had;              /* the V at which it has had just its share */
     struct client_due due;
     struct client_level level;
-    struct list list; /* its waiting places, the next in turn first */
+    struct list list; /* the client's waiting places; the first is next */
 };
 
 /* All members are private. */

@@ -68,7 +68,8 @@ struct conn;
 struct conn_shared {
     struct ev_loop *loop;
     struct session_context context;
-    struct address_count *addresses; /* of all workers; NULL: not counted */
+    struct address_count *addresses; /* shared by all workers; NULL: no
+                                        counts */
     struct sched sched;
     struct link link;
     struct what_if what_if;
@@ -111,7 +112,7 @@ struct conn {
     struct list list_node; /* in conn_set's list open, closed or free */
     struct link_flow flow;
     struct what_if_mark mark;
-    struct session session; /* last: the protocol's own part follows */
+    struct session session; /* last, since the protocol's own part follows */
 };
 
 static inline struct conn_shared *conn_shared_of(const struct conn *conn)

@@ -32,7 +32,7 @@ struct conn_idle_note {
 
 /* All zero at the beginning. */
 struct conn_idle {
-    struct conn_idle_note notes[CONN_IDLE_NOTED_MAX]; /* longest first */
+    struct conn_idle_note notes[CONN_IDLE_NOTED_MAX]; /* longest wait first */
     size_t count;
     size_t next;
     uint64_t in_vain_ms; /* when a search last found nothing; 0: never */

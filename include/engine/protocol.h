@@ -113,7 +113,7 @@ struct session_context {
     struct pool inputs;
     struct pool small_inputs;
     struct pool exchanges;
-    struct field *fields;  /* for the next head to parse */
+    struct field *fields;  /* room for the fields of the next head */
     char *wide;            /* buffer for reads of uploads; NULL until needed */
     struct h2_context *h2; /* what sessions of HTTP/2 share */
     bool is_draining;      /* connections end with their next answer */
@@ -128,9 +128,9 @@ enum { SESSION_LOOK_MS = 1000 };
 
 /* What is done with bytes from a client while its connection sends or waits. */
 enum session_beside {
-    SESSION_LEAVES, /* left unread, but the client's end is noticed */
-    SESSION_TAKES,  /* read, by receive() */
-    SESSION_RESTS   /* neither read nor watched; expire() looks later */
+    SESSION_LEAVES, /* they stay unread, but the client's end is noticed */
+    SESSION_TAKES,  /* receive() reads them */
+    SESSION_RESTS   /* they stay unread and unwatched; expire() looks later */
 };
 
 /* A connection as its protocol sees it. The protocol's own struct begins with a
@@ -158,7 +158,7 @@ struct session {
     uint64_t number;     /* unique among the server's connections */
     uint64_t since_ms;   /* when the wait for the next request began; 0: no
                             request is awaited, or its first byte has come */
-    uint32_t blocked_ms; /* all past BLOCKED time of the present answer */
+    uint32_t blocked_ms; /* how long the present answer was BLOCKED before */
     struct address peer; /* the client, or the client that a proxy has named */
 };
 
@@ -167,7 +167,7 @@ enum session_step {
     SESSION_STAYS,   /* nothing changes */
     SESSION_GOES_ON, /* something has come; advance() is next */
     SESSION_READS,   /* nothing to send; receive() when more has come */
-    SESSION_SENDS,   /* something to send: candidate() and send() */
+    SESSION_SENDS,   /* something to send; candidate() and send() are next */
     SESSION_ENDS,    /* all is sent; the client may still be sending */
     SESSION_IS_OVER, /* neither side sends any more */
     SESSION_CLOSES   /* the connection is closed at once, for session->why */
@@ -193,8 +193,8 @@ enum session_wait { SESSION_WAIT_READ, SESSION_WAIT_SEND, SESSION_WAIT_ANSWER };
 struct protocol {
     size_t session_bytes; /* size of the protocol's own struct */
     uint64_t crumb_bytes; /* a rest of the budget this small is not used */
-    uint32_t unsent_max;  /* limit of unsent bytes in a socket that the link
-                             does not limit; 0: the system's */
+    uint32_t unsent_max;  /* most unsent bytes in a socket, unless the link has
+                             a limit; 0: the system's limit */
     /* Fills in the protocol's struct behind the session, which is set
      * already. */
     void (*open)(struct session *session);

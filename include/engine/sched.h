@@ -91,8 +91,9 @@ struct sched {
     struct heap heap;
     enum sched_policy policy;
     uint64_t bound;         /* K of srpt; 0: no bound */
-    uint64_t clock;         /* counts arrivals, and turns under fair */
-    uint64_t bytes_arrived; /* A, times its weight in keys of srpt (1 or 9) */
+    uint64_t clock;         /* counts arrivals and, under the policy fair,
+                               turns */
+    uint64_t bytes_arrived; /* A times 1 or 9, as in the keys of srpt */
     uint64_t bytes_waiting; /* bytes of all items that wait; streams have 0 */
     uint64_t bytes_sent;    /* bytes sent since the start */
     struct fair_share share;
@@ -109,9 +110,9 @@ struct sched_item {
     bool is_of_many;
     uint64_t arrival;          /* private: the value of clock on arrival */
     uint64_t stamp;            /* private: srpt: a; fsp: the virtual finish */
-    uint64_t bytes;            /* private: its part of bytes_waiting */
+    uint64_t bytes;            /* private: the item's part of bytes_waiting */
     struct client_place place; /* private */
-    uint64_t excess;           /* private: the excess within its key */
+    uint64_t excess;           /* private: the part of the key that is excess */
 };
 
 /* What keeps responses from starving under srpt. */

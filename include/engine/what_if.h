@@ -48,7 +48,8 @@ struct what_if_job {
 };
 
 struct what_if {
-    struct what_if_job *jobs; /* by arrival; NULL: no samples are taken */
+    struct what_if_job *jobs; /* in order of arrival; NULL: no samples are
+                                 taken */
     uint32_t count;
     uint32_t sample; /* number of the sample; marks of older ones are ignored */
     unsigned ticks;

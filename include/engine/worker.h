@@ -48,13 +48,13 @@ struct worker_service {
     struct sites_options sites;
     struct password_check *password_check;   /* borrowed; NULL: no site asks
                                                 for passwords */
-    struct bytes status_prefix;              /* of status pages, on every site;
-                                                empty: none */
+    struct bytes status_prefix;              /* the prefix of every site's
+                                                status page; or empty */
     bool has_status;                         /* some site has a status page */
     struct status_audience status_audience;  /* borrowed */
-    struct kv_access kv_access;              /* of all stores; borrowed */
-    const struct stats_upstreams *upstreams; /* for status; borrowed */
-    const struct stats_certificates *certificates; /* for status; borrowed */
+    struct kv_access kv_access;              /* access to stores; borrowed */
+    const struct stats_upstreams *upstreams; /* for the status page; borrowed */
+    const struct stats_certificates *certificates; /* status page; borrowed */
     const struct worker_proxy *proxied;            /* borrowed */
     size_t proxied_count;            /* WORKER_PROXIES_MAX at most */
     struct tls_trust *proxied_trust; /* for servers asked over TLS, borrowed
@@ -77,16 +77,17 @@ struct worker_store {
 
 struct worker_options {
     struct worker_service service;           /* the first service */
-    const struct stats_shared *shared_stats; /* for status; borrowed */
-    struct history *history;                 /* for status; borrowed */
+    const struct stats_shared *shared_stats; /* for the status page; borrowed */
+    struct history *history;                 /* for the status page; borrowed */
     enum sched_policy schedule;
     struct sched_bounds bounds;        /* bounds of srpt */
-    struct link_shared *link;          /* borrowed, of all workers */
+    struct link_shared *link;          /* borrowed; shared by all workers */
     size_t number;                     /* number of this worker, from 0 */
     size_t streams_max;                /* most answers compressed at a time */
     size_t pipes_max;                  /* most pipes open at a time, for
                                           proxies */
-    struct address_count *addresses;   /* of all workers; NULL: not counted */
+    struct address_count *addresses;   /* shared by all workers; NULL: no
+                                          counts */
     const struct worker_store *stores; /* borrowed while the worker lives */
     size_t store_count;                /* WORKER_STORES_MAX at most */
     struct cache_store *cache; /* for answers of proxies; all workers share it,

@@ -66,13 +66,13 @@ struct balance_options {
     uint64_t eject_ms;
     uint64_t eject_max_ms;
     uint64_t slow_start_ms; /* 0: full weight at once */
-    unsigned rise, fall;    /* successes, failures in a row; 0 means 1 */
+    unsigned rise, fall;    /* results in a row for a change; 0 means 1 */
 };
 
 /* A server, as configured. */
 struct balance_server {
     unsigned weight;    /* 1 to BALANCE_WEIGHT_MAX */
-    unsigned conns_max; /* exchanges of all workers; 0: no limit */
+    unsigned conns_max; /* most exchanges of all workers; 0: no limit */
     bool is_backup;
     uint64_t name_hash; /* hash of the configured name */
 };

@@ -36,7 +36,7 @@
 
 enum {
     UPSTREAM_UNIX_PATH_MAX = 107,
-    UPSTREAM_LEASE_URI_MAX = 200, /* bytes of a URI shown in the log */
+    UPSTREAM_LEASE_URI_MAX = 200, /* most bytes of a URI in the log */
     UPSTREAM_LEASE_TEXT_BYTES = UPSTREAM_LEASE_URI_MAX + 200
 };
 
@@ -69,7 +69,7 @@ struct upstream_counts {
     _Atomic uint64_t bytes_in; /* received from the server */
     _Atomic uint64_t bytes_out;
     _Atomic uint64_t handshakes; /* TLS handshakes completed */
-    _Atomic uint64_t resumed;    /* completed with a resumed session */
+    _Atomic uint64_t resumed;    /* TLS handshakes that resumed a session */
     _Atomic uint64_t handshakes_failed;
     _Atomic uint32_t idle; /* idle connections now */
 };
@@ -86,7 +86,7 @@ struct upstream_options {
     const struct upstream_shared *shared;
     size_t server_count;
     struct balance_options balance;
-    uint64_t connect_ms;       /* time limit of connecting, all addresses */
+    uint64_t connect_ms;       /* time limit of all attempts to connect */
     unsigned idle_max;         /* idle connections kept to each server */
     uint64_t idle_ms;          /* how long an idle connection is kept */
     unsigned requests_max;     /* requests per connection; 0: no limit */
@@ -134,7 +134,8 @@ struct upstream_lease {
     void (*on_failed)(struct upstream_lease *lease);
     /* on_readable and on_writable are called only while the lease is open. */
     void (*on_readable)(struct upstream_lease *lease);
-    void (*on_writable)(struct upstream_lease *lease); /* once per wait */
+    void (*on_writable)(struct upstream_lease *lease); /* called once for each
+                                                          wait */
     /* The result of the lease. */
     struct upstream *upstream;
     enum upstream_error error;

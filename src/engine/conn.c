@@ -223,7 +223,7 @@ static bool put_off(struct conn *conn)
 
     if (conn_costly_put(conn_ring(conn), conn)) {
         conn_shared_of(conn)->has_work = true;
-        if (conn->session.is_costly) /* many turns may pass before its turn */
+        if (conn->session.is_costly) /* this may wait for many turns */
             conn_watch(conn, events);
         return true;
     }
@@ -302,7 +302,7 @@ static void on_event(struct ev_loop *loop, ev_io *io, int events)
         conn_queue(conn);
         break;
     case CONN_WAITING:
-        if (events & EV_WRITE) { /* sends what TLS has kept */
+        if (events & EV_WRITE) { /* there is room to send what TLS has kept */
             (void)!tls_flush(conn->session.transport.tls);
             conn_wake(conn);
         } else {

@@ -93,9 +93,9 @@ void conn_limit(struct conn *conn, uint64_t at_ms);
 
 enum conn_handshake {
     CONN_SHAKEN,    /* the handshake is done */
-    CONN_SHAKES,    /* its next step comes later, by itself */
+    CONN_SHAKES,    /* the handshake goes on later, by itself */
     CONN_SHOUTS,    /* the client spoke plain HTTP, and was answered */
-    CONN_SHAKES_NOT /* it failed; the caller closes the connection */
+    CONN_SHAKES_NOT /* the handshake failed; the caller closes the connection */
 };
 
 /* Begins the handshake. Returns false when there is no memory or no

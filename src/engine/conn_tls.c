@@ -69,7 +69,7 @@ bool conn_begin_handshake(struct conn *conn)
         return false;
     tls_work(conn->session.transport.tls)->owner = conn;
     conn_enter(conn, CONN_HANDSHAKE);
-    conn_put_handshake(conn); /* its first bytes are probably here */
+    conn_put_handshake(conn); /* the client's first bytes are probably here */
     return true;
 }
 

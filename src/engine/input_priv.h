@@ -26,15 +26,15 @@ enum {
 };
 
 struct input {
-    size_t begin;      /* where the bytes begin that are not parsed yet */
-    size_t end;        /* where the bytes end that have been read */
+    size_t begin;      /* index of the first byte that is not parsed yet */
+    size_t end;        /* index behind the last byte that was read */
     uint64_t first_ns; /* when the byte at begin was read */
     uint64_t last_ns;  /* when the last byte was read */
     /* The next members are for a body that HTTP/1 reads into the input. */
     struct body_reader body;
     uint64_t body_since_ms;
-    uint32_t body_at; /* where in data the body's bytes go */
-    uint32_t room;    /* INPUT_BYTES or INPUT_SMALL_BYTES, by its pool */
+    uint32_t body_at; /* index in data at which the body's bytes go */
+    uint32_t room;    /* size of data: INPUT_BYTES or INPUT_SMALL_BYTES */
     char data[];
 };
 

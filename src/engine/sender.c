@@ -87,7 +87,7 @@ static bool detach_head(struct response *response)
         response->head.len > RESPONSE_HEADROOM || !response->origin.object)
         return true;
     if (rest > part->len)
-        rest = part->len; /* behind the head is only static text */
+        rest = part->len; /* later parts of the head are static text */
     buf_put(&response->head, (struct bytes){part->at.memory, (size_t)rest});
     if (response->head.failed)
         return false;

@@ -136,7 +136,7 @@ void session_count_exchange(const struct session *session,
         .is_endless = response->bytes_before > 0 && !response->has_length};
 
     _Static_assert(METHOD_COUNT <= (int)STATS_METHODS_MAX, "room for each");
-    if (request->method_name.len == 0) { /* there was no request */
+    if (request->method_name.len == 0) { /* no request could be parsed */
         sum.method = METHOD_OTHER;
         sum.target = BYTES("");
     }

@@ -176,7 +176,7 @@ static void drain_streams(struct worker *worker)
 
 static void take_change(struct worker *worker)
 {
-    (void)worker_take_change(worker); /* it logs its errors */
+    (void)worker_take_change(worker); /* the function logs its errors */
     if (worker->options.on_changed)
         worker->options.on_changed(worker->options.context);
 }

@@ -24,7 +24,8 @@ struct worker_proxies {
     struct proxy *items[WORKER_PROXIES_MAX];
     struct cached *cached[WORKER_PROXIES_MAX];  /* NULL: the proxy has no
                                                    cache */
-    struct proxied proxied[WORKER_PROXIES_MAX]; /* as the sites know them */
+    struct proxied proxied[WORKER_PROXIES_MAX]; /* the proxies as the sites know
+                                                   them */
     /* The probes of upstream servers. Only the first worker has probes, until
      * another service follows. */
     struct upstream_probe *probes[WORKER_PROXIES_MAX];
@@ -66,13 +67,13 @@ struct worker {
     struct worker_kv kvs[WORKER_STORES_MAX];
     struct server_defaults kv_defaults;
     struct cache_port cache_port;
-    struct password_client *client; /* NULL: not needed so far */
+    struct password_client *client; /* NULL until needed */
     /* The status page that the main thread made; NULL until needed. */
     struct status *made;
-    struct resolver *resolver;        /* NULL: not needed so far */
-    struct tls_buffers *upstream_tls; /* NULL: not needed so far */
-    struct pipes pipes;               /* of all proxies, leaving ones too */
-    struct proxy_held held;           /* of all proxies, leaving ones too */
+    struct resolver *resolver;        /* NULL until needed */
+    struct tls_buffers *upstream_tls; /* NULL until needed */
+    struct pipes pipes;               /* of all proxies, also of leaving ones */
+    struct proxy_held held;           /* of all proxies, also of leaving ones */
     struct worker_proxies *proxies;   /* the sites' proxies, which end together
                                          with the sites; or NULL */
     struct worker_proxies *leaving;   /* proxies of sites that are gone */

@@ -355,7 +355,7 @@ void upstream_on_backlog_retry(struct ev_loop *loop, ev_timer *backlog_retries,
             return;
         connecting_begin_anew(connecting);
         if (server->backlogged.prev == &connecting->list_node)
-            return; /* the server is not accepting */
+            return; /* the server accepts no connection now */
     }
     ev_timer_stop(loop, backlog_retries);
 }

@@ -77,7 +77,7 @@ struct upstream_connecting {
     struct list list_node; /* linked into server->waiting or ->backlogged */
     struct upstream_lease *lease;
     struct upstream_server *server;
-    struct upstream_alarm limit; /* limit of the whole connecting */
+    struct upstream_alarm limit; /* time limit of all attempts */
     struct upstream_alarm next;  /* time until the next address is tried */
     struct list attempts;        /* connections under way */
     struct address addresses[RESOLVER_ADDRESSES_MAX];

@@ -64,7 +64,7 @@ enum {
     LINK_BURST_BYTES = 8192,
     LINK_HEADER_BYTES = 66, /* Ethernet, IPv4, TCP with timestamps */
     LINK_SEGMENT_BYTES = 1448,
-    LINK_OPEN_PACKETS = 4,    /* packets of a connection without data */
+    LINK_OPEN_PACKETS = 4,    /* packets without data of each connection */
     LINK_TICK_NS = 500000,    /* time after which held flows are looked at
                                  again */
     LINK_LATE_NS = 8000000,   /* a tick never counts as later than this */
@@ -108,8 +108,8 @@ struct link_line {
                                              without unsent ones */
     _Atomic uint64_t last_fd;             /* descriptor of the flow that was
                                              handed bytes last */
-    _Atomic uint64_t most_fd;             /* descriptor of the flow with most in
-                                             the queue; UINT64_MAX: none */
+    _Atomic uint64_t most_fd;             /* descriptor of the flow with most
+                                             queued bytes; UINT64_MAX: none */
     _Atomic uint64_t news;                /* how often the worker has looked or
                                              handed over */
     _Atomic uint64_t gone;                /* the value of news when another
@@ -135,7 +135,7 @@ struct link_shared {
     _Atomic uint64_t rate;      /* bytes a second that leave a busy queue */
     _Atomic uint64_t crest;     /* the pace to which pacer comes back quickly */
     _Atomic uint64_t rises;     /* how often pacer has risen in a row */
-    _Atomic uint64_t paced;     /* 1: the bucket has held something back */
+    _Atomic uint64_t paced;     /* 1 if the bucket has held bytes back */
     _Atomic uint64_t left;      /* bytes that had left the queue at since_ns */
     _Atomic uint64_t since_ns;  /* when the rate was last judged */
     _Atomic uint64_t judged_ns; /* when the queue was last measured */
@@ -216,7 +216,7 @@ struct link {
     uint64_t counted_ns;
     uint64_t news;          /* as in struct link_line */
     struct link_flow *last; /* the flow that was handed bytes last */
-    struct link_flow *most; /* the flow with most in the queue */
+    struct link_flow *most; /* the flow with most queued bytes */
     uint64_t due_ns;        /* when the next tick is due; 0: no tick is due */
     uint64_t late_ns;       /* how late recent ticks were */
     uint64_t unheld;        /* bytes sent since bytes were last held back */
@@ -228,8 +228,8 @@ struct link {
     uint64_t asked_ms; /* when a delay was last looked for */
     int64_t trip_us;   /* average round trip of the flights */
     uint64_t least_us; /* smallest round trip of the flights; 0: not known */
-    uint64_t span_us;  /* least_us plus the time of the aimed-at queue; window
-                          times span_us may be in flight */
+    uint64_t span_us;  /* least_us plus the time for which the wanted queue
+                          lasts; window * span_us may be in flight */
     /* The window's pace, in bytes a second; 0: no pace. */
     uint64_t window_pacer;
     uint32_t delay_us; /* delay of the last flow that was found delayed */

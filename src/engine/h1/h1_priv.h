@@ -25,8 +25,8 @@ struct h1 {
     struct session session;
     struct input *input;
     struct list exchanges;    /* the pipeline; the first one is sent now */
-    struct exchange *current; /* the one whose body is being read; an upload is
-                                 the first in exchanges, too */
+    struct exchange *current; /* the exchange whose body is being read; in an
+                                 upload also the first of the pipeline */
     struct http1_progress progress;
     bool is_closing;       /* parse no more; end the connection when all is
                               sent */

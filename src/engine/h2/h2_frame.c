@@ -437,6 +437,6 @@ bool h2_frame_body(struct h2_stream *stream, uint64_t room)
     h2->window -= len;
     h2->payload += len;
     response_advance(response, len);
-    response->bytes_sent -= len; /* counted when they are sent */
+    response->bytes_sent -= len; /* bytes count when they are sent */
     return true;
 }

@@ -32,7 +32,7 @@
 #include "observe/stats_http2.h"
 
 enum {
-    H2_STREAMS_MAX = 100, /* open at a time (RFC 9113 6.5.2) */
+    H2_STREAMS_MAX = 100, /* most streams open at a time (RFC 9113 6.5.2) */
     /* How many open streams have an exchange. The heads of the others are kept
      * until there is an exchange, so that a hundred streams cost no more than
      * 256 KiB. */
@@ -50,7 +50,7 @@ enum {
      * upstream server: otherwise endless answers would use up H2_LIVE_MAX. An
      * extra exchange costs some 2 KiB, as waiting ones rest (h2_rest.c). */
     H2_EXTRA_MAX = 4096,
-    H2_TEXT_BYTES_MAX = 98304, /* of all heads of a connection */
+    H2_TEXT_BYTES_MAX = 98304, /* most bytes of a connection's heads */
     /* Most extra bytes of heads of all connections of a worker together. Only
      * clients that have had an answer get extra bytes. They need them, because
      * long cookies come with every request. */
@@ -63,20 +63,24 @@ enum {
      * allocated singly. */
     H2_TEXT_STEP = 64,
     H2_TEXT_POOLS = 8,
-    H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* for a request's body */
-    H2_CONN_WINDOW = 196607,        /* for all bodies; bounds their memory */
+    H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* window for a request's body */
+    H2_CONN_WINDOW = 196607,        /* window for all bodies; bounds their
+                                       memory */
     H2_STREAM_WINDOW_MAX = 1048576, /* largest after growth: h2_windows.c */
     H2_GROWN_BYTES_MAX = 33554432,  /* most growth of a worker's windows */
-    H2_BLOCK_BYTES_MAX = 32768,     /* of an encoded head in several frames */
-    H2_BLOCK_PIECES_MAX = 8,        /* frames of a head in several frames */
+    H2_BLOCK_BYTES_MAX = 32768,     /* most bytes of a head in several frames */
+    H2_BLOCK_PIECES_MAX = 8,        /* most frames of a head in several
+                                       frames */
     H2_CONTROL_BYTES_MAX = 65536,
-    H2_CONTROL_BYTES_REST = 32768, /* with more to send, nothing is read */
+    H2_CONTROL_BYTES_REST = 32768, /* with more unsent control bytes, nothing is
+                                      read */
     /* How many bytes are framed in one go. A single head, which is the longest
      * text to be encoded, may exceed this. */
     H2_PLAN_BYTES = 131072,
     H2_PLAN_TEXT = 2 * H2_PLAN_BYTES + 4096,
     H2_SEGMENTS_MAX = 256,
-    H2_FRAME_MIN = 1024,  /* shorter only at an end or for a small window */
+    H2_FRAME_MIN = 1024,  /* only last frames, and frames for small windows, are
+                             shorter */
     H2_UPDATES_KEPT = 16, /* priorities kept of streams still to come */
     /* For how many of the last streams it is known whether they were reset:
      * frames for a stream that was reset may still be under way. */
@@ -85,7 +89,7 @@ enum {
     H2_PAGE_FILE = 262144,  /* larger answers are not files of a page */
     H2_PAGE_FILES = 128,    /* with more files another page begins */
     H2_PAGE_BID_MIN = 8192, /* smaller bids go before any page */
-    H2_PAGE_TIMES = 4,      /* most times a page's mean that a bid may be */
+    H2_PAGE_TIMES = 4,      /* a bid is at most so many means of the page */
     H2_UNSENT_MAX = 65536   /* most unsent bytes in the kernel */
 };
 
@@ -103,8 +107,10 @@ struct h2_stream {
     uint64_t order; /* its place in the client's order: h2_stream.c */
     struct h2 *h2;
     struct exchange *exchange;  /* NULL while parked, or when ended */
-    struct exchange_room *room; /* of exchange; NULL while exchange rests */
-    char *text;                 /* its head: http/http2/http2_request.h */
+    struct exchange_room *room; /* the exchange's room; NULL while the exchange
+                                   rests */
+    char *text;                 /* the text of its head:
+                                   http/http2/http2_request.h */
     char *held;                 /* body bytes that wait for the sink */
     uint32_t held_at;
     uint32_t held_len;
@@ -120,8 +126,8 @@ struct h2_stream {
     uint64_t received;   /* bytes of the request's body so far */
     uint64_t bytes_in;   /* bytes of its frames, as read */
     uint64_t read_ns;    /* when its head was read */
-    uint64_t shut_at_ms; /* since when its window is shut; 0: it is open */
-    uint64_t shut_ms;    /* for how long it was shut before */
+    uint64_t shut_at_ms; /* when its window shut; 0: it is open */
+    uint64_t shut_ms;    /* how long its window was shut earlier */
     uint64_t body_since_ms;
     struct priority priority;
     uint8_t reason; /* enum reason: why it is refused once it has an exchange */
@@ -149,13 +155,13 @@ struct h2_stream {
 /* Bytes to be sent that belong to one frame. */
 struct h2_segment {
     struct h2_stream *stream; /* NULL: a frame of the connection */
-    const char *memory;       /* NULL: bytes of fd, a file or a pipe */
+    const char *memory;       /* NULL: the bytes are in fd, a file or a pipe */
     uint64_t offset;
     int fd;
     uint32_t len;
     uint8_t kind;   /* enum part_kind */
     bool is_text;   /* memory is in the plan's text */
-    bool is_answer; /* counts in the response's bytes_sent */
+    bool is_answer; /* these bytes count in the response's bytes_sent */
 };
 
 /* Bytes of a file that were read for frames still to come. They lie in the
@@ -172,7 +178,7 @@ struct h2_ahead {
 /* What is sent next, in order. */
 struct h2_plan {
     struct h2_ahead ahead;
-    uint64_t bytes; /* bytes of all segments from at on */
+    uint64_t bytes; /* bytes of the segments from `at` on */
     unsigned at;
     unsigned count;
     size_t text_len;
@@ -259,21 +265,21 @@ struct h2 {
     bool is_trusted;    /* the last stream began on trust: h2_abuse.c */
     bool is_known;      /* a head of an answer has been framed */
     uint32_t last_id;   /* the client's latest stream */
-    uint64_t used;      /* bits of ids from last_id down: 1 if it was opened */
+    uint64_t used;      /* for each id from last_id down, 1 if it was opened */
     uint32_t last_allowed;
     uint32_t stream_count;
     uint32_t live_count;
     uint32_t idle_count;       /* live streams that wait for handlers */
     uint32_t text_bytes;       /* bytes of heads, without extra ones */
     uint32_t extra_text_bytes; /* bytes of heads that count as extra */
-    uint32_t table_bytes;      /* of field tables; exchanges that rest have
-                                  none */
+    uint32_t table_bytes;      /* bytes of field tables, which resting exchanges
+                                  lack */
     /* Bytes of answers outside of their rooms, not counting exchanges that wait
      * for their handlers. */
     uint32_t beside_bytes;
     int64_t window;      /* the client's window for all answers */
     int64_t window_then; /* with has_ended: the value of window at silent_ms */
-    uint64_t silent_ms;  /* with has_ended: when output last went or waited */
+    uint64_t silent_ms;  /* with has_ended: when there was last any progress */
     int32_t receive_window;
     uint32_t receive_size;
     uint32_t credit;
@@ -314,7 +320,7 @@ struct h2 {
 
 struct h2_session {
     struct session session;
-    struct h2 *h2; /* NULL: there was no memory for it */
+    struct h2 *h2; /* NULL when there was no memory */
 };
 
 static inline struct h2 *h2_of(const struct session *session)

@@ -224,7 +224,7 @@ void h2_stream_reopen_all(struct h2 *h2)
 
     if (list_is_empty(&h2->shut))
         return;
-    shut = h2->shut; /* moves the ring to another head */
+    shut = h2->shut; /* moves the list to another head */
     shut.next->prev = shut.prev->next = &shut;
     list_init(&h2->shut);
     while (!list_is_empty(&shut))

@@ -10,8 +10,8 @@
  * windows is bounded, for each connection and for all of a worker.
  */
 enum {
-    MEASURED_AT = 16384, /* bytes of a body that come before it is measured, so
-                            that short bodies are not */
+    MEASURED_AT = 16384, /* a body is measured after so many bytes; short bodies
+                            are not measured */
     REST_MAX = 255       /* most pieces between two PINGs that find nothing */
 };
 

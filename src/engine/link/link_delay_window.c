@@ -40,7 +40,7 @@ enum {
     LONG_SHARE = 4,
     SPAN_BYTES = 14336, /* least bytes in flight, even on a path without
                            length */
-    SPAN_US = 10000,    /* least round trip of paths not known yet */
+    SPAN_US = 10000,    /* round trip supposed of unknown paths */
     SMOOTH = 16,
     GROW = 32,
     WINDOW_MIN = 51200, /* smallest window, in bytes a second */
@@ -49,7 +49,7 @@ enum {
     LOOK_NS = 1000000, /* least time between two measurements */
     MOVE_NS = 2000000, /* least time between two moves of the window */
     LONG_NS = 50000000,
-    PERIOD_S = 60,    /* period of a least round trip */
+    PERIOD_S = 60,    /* period in which a least round trip is found */
     SEGMENTS_MIN = 4, /* a flight of fewer may only wait for delayed
                          acknowledgements */
     DELAY_US = 4000,  /* a smaller delay does not count */

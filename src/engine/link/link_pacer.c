@@ -39,7 +39,8 @@ enum {
      * rate. */
     WINDOW_NS_MAX = 200 * NS_PER_MS,
     WINDOW_BYTES = 24576,               /* bytes needed to measure a rate */
-    COUNT_NS = 2 * NS_PER_MS,           /* between two counts of unsent bytes */
+    COUNT_NS = 2 * NS_PER_MS,           /* time between two counts of unsent
+                                           bytes */
     GAP_NS = 5 * NS_PER_MS,             /* time without held-back bytes after
                                            which a window begins anew */
     WINDOWS_FIRST = 4,                  /* windows before the first pace, if
@@ -50,7 +51,7 @@ enum {
     PACER_MIN = 4096,
     SMOOTH_BYTES = 98304, /* bytes over which the rate is averaged */
     UP_SHARE = 512,       /* the pace rises by this part in a window */
-    UP_SHARE_FAR = 16,    /* the same, below the rate or the crest */
+    UP_SHARE_FAR = 16,    /* the same while below the rate or the crest */
     CREST_SHARE = 16,     /* the crest is this part below the pace of a queue */
     DOWN_SHARE = 32,
     FAR_SHARE = 4,  /* a pace that is off by this part is far off */

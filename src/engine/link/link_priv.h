@@ -60,7 +60,7 @@ struct link_others {
     uint64_t flight;
     uint64_t passing;
     uint64_t standing;
-    uint64_t left; /* bytes that had left when each last looked */
+    uint64_t left; /* bytes that had left when each worker last looked */
     bool is_after; /* all their waiting responses come later in the order */
 };
 
