@@ -51,7 +51,7 @@ void acme_client_close(struct acme_client *client);
 MUST_USE enum acme_result acme_client_begin(struct acme_client *client,
                                             struct acme_problem *problem);
 
-/* What the authority answered; json is empty if the body is not JSON. */
+/* What the authority answered. `json` is empty if the body is not JSON. */
 struct acme_reply {
     struct acme_answer answer;
     struct json_reader json;
@@ -68,7 +68,7 @@ MUST_USE enum acme_result acme_client_post(struct acme_client *client,
                                            struct acme_reply *reply,
                                            struct acme_problem *problem);
 
-/* Requests url by an unsigned GET; otherwise like acme_client_post(). */
+/* Like acme_client_post(), but sends an unsigned GET. */
 MUST_USE enum acme_result acme_client_get(struct acme_client *client,
                                           const char *url,
                                           struct acme_reply *reply,

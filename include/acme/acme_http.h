@@ -36,7 +36,7 @@ void acme_http_destroy(struct acme_http *http);
 
 struct acme_request {
     const char *url;
-    const struct bytes *body; /* a JWS; NULL: a GET */
+    const struct bytes *body; /* the JWS to post; NULL: a GET */
     bool is_head;             /* send a HEAD, which has no body */
 };
 
@@ -48,7 +48,7 @@ struct acme_answer {
     char nonce[ACME_NONCE_MAX + 1];
     char location[ACME_URL_MAX + 1];
     char type[128];
-    int64_t wait_s; /* from Retry-After; -1: none */
+    int64_t wait_s; /* seconds from Retry-After; -1: none */
     size_t head_bytes;
     char fault[ACME_FAULT_MAX]; /* why there is no answer, or "" */
 };

@@ -14,13 +14,14 @@
 
 struct acme_job {
     struct acme_state *state;
-    struct acme_client *client; /* has an account */
+    struct acme_client *client; /* its account is open */
     const struct acme_settings *settings;
-    const struct acme_hook *hook; /* NULL: there is none */
+    const struct acme_hook *hook; /* NULL: no acme-dns-command */
     const struct managed_certificate *certificate;
     struct acme_record *record;
-    const char *challenge;                  /* the type of challenge to try */
-    char replaces[ACME_IDENTIFIER_MAX + 1]; /* RFC 9773 5; "": none */
+    const char *challenge; /* the type of challenge to try */
+    /* The id of the certificate to be replaced (RFC 9773 5), or "". */
+    char replaces[ACME_IDENTIFIER_MAX + 1];
     bool is_invalid; /* result: the authority rejected the challenge */
 };
 

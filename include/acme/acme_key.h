@@ -19,8 +19,8 @@ struct acme_key; /* opaque */
 /* Makes a new key. Returns NULL if there is no memory or randomness. */
 MUST_USE struct acme_key *acme_key_create(enum acme_key_kind kind);
 
-/* Loads a key from PEM without a password. Returns NULL if pem has no key of a
- * known kind. */
+/* Loads a key from PEM without a password. Returns NULL if there is no key of a
+ * known kind in `pem`. */
 MUST_USE struct acme_key *acme_key_load(struct bytes pem);
 void acme_key_destroy(struct acme_key *key);
 
@@ -39,12 +39,12 @@ MUST_USE bool acme_key_put_jwk(const struct acme_key *key, struct buf *json);
 MUST_USE bool acme_key_put_thumbprint(const struct acme_key *key,
                                       struct buf *text);
 
-/* Appends the signature of text, in base64url (RFC 7518 3). */
+/* Appends the signature of `text`, in base64url (RFC 7518 3). */
 MUST_USE bool acme_key_sign(const struct acme_key *key, struct bytes text,
                             struct buf *signature);
 
-/* acme_digest() computes SHA-256 of text; acme_hmac() computes HMAC-SHA-256 of
- * text under a secret. */
+/* acme_digest() computes SHA-256 of `text`; acme_hmac() computes HMAC-SHA-256
+ * of `text` under a secret. */
 MUST_USE bool acme_digest(struct bytes text,
                           unsigned char digest[ACME_DIGEST_BYTES]);
 MUST_USE bool acme_hmac(struct bytes secret, struct bytes text,

@@ -13,13 +13,13 @@
 /* How a request ended. */
 enum acme_result {
     ACME_DONE,
-    ACME_REFUSED, /* the authority refused; problem says why */
+    ACME_REFUSED, /* the authority refused; the acme_problem says why */
     ACME_FAILED   /* no answer, or an invalid one */
 };
 
 /* A problem document (RFC 8555 6.7). */
 struct acme_problem {
-    char type[64]; /* what follows urn:ietf:params:acme:error: */
+    char type[64]; /* without "urn:ietf:params:acme:error:" in front */
     char text[ACME_FAULT_MAX];
     int64_t wait_s; /* seconds until the next try; -1: not said */
 };

@@ -19,14 +19,14 @@ enum {
 
 struct acme_record {
     char directory[ACME_URL_MAX + 1];      /* URL of the order's authority */
-    char order[ACME_URL_MAX + 1];          /* "": no current order */
+    char order[ACME_URL_MAX + 1];          /* URL of the order; "": none */
     char names[ACME_NAMES_ID_MAX + 1];     /* id of the order's names */
     int64_t attempts[ACME_FAILURES_MAX];   /* when the failed or unfinished
                                               orders began; 0: none */
     unsigned failures;                     /* consecutive failures */
     int64_t next_s;                        /* no try before this; 0: any time */
     int64_t window_from_s, window_until_s; /* when to renew; 0: not said */
-    int64_t look_s;                        /* when to ask when to renew */
+    int64_t look_s;                        /* when to ask for the window */
     char error[ACME_FAULT_MAX];            /* the last failure; "": none */
 };
 

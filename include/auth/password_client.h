@@ -28,12 +28,12 @@ struct password_question {
     struct htpasswd *htpasswd;
     struct bytes user;
     struct bytes password;
-    const struct address *asker; /* the client; each has few jobs at most */
+    const struct address *asker; /* the client's address */
     uint64_t now_ms;             /* on the monotonic clock */
 };
 
-/* Embedded in an object that waits for a verdict. It must not move until
- * on_done or cancel is called. */
+/* Embedded in an object that waits for a verdict. The struct must not move
+ * until on_done() or password_client_cancel() is called. */
 struct password_wait {
     struct list list_node;    /* private to password_client */
     struct password_job *job; /* private to password_client */

@@ -29,8 +29,8 @@ static inline uint64_t address_key_of(const struct address *address)
     return key;
 }
 
-/* Returns the network that a key's address is in. For IPv6 it is a /48, which
- * is what a site gets and holds 65,536 keys. An IPv4 address is its own
+/* Returns the network that a key's address is in. For IPv6, this is a /48, the
+ * usual size for a site, with 65,536 keys. An IPv4 address is its own
  * network. */
 static inline uint64_t address_key_network(uint64_t key)
 {

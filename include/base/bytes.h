@@ -72,8 +72,7 @@ static inline bool bytes_ieq(struct bytes a, struct bytes b)
     return a.len == b.len && bytes_are_ieq(a.data, b.data, a.len);
 }
 
-/* Removes white space (SP, HTAB) from both ends of text (OWS, RFC 9110
- * 5.6.3). */
+/* Removes spaces and tabs from both ends of `text` (OWS, RFC 9110 5.6.3). */
 static inline struct bytes bytes_trim(struct bytes text)
 {
     while (text.len > 0 && (*text.data == ' ' || *text.data == '\t')) {
@@ -94,7 +93,7 @@ bool bytes_take(struct bytes *text, struct bytes start);
 /* Like bytes_take(), but ignores the case of ASCII letters. */
 bool bytes_take_ieq(struct bytes *text, struct bytes start);
 
-void bytes_skip_blanks(struct bytes *text); /* SP, HTAB */
+void bytes_skip_blanks(struct bytes *text); /* spaces and tabs */
 
 /* Removes the blanks at the front of `text`, and the word behind them. Returns
  * the word, which ends at the next blank; it is empty if `text` has no more

@@ -28,9 +28,9 @@ struct cidrs {
     size_t count;
 };
 
-/* Reads a block. Returns false if text is not a block. A block with bits set
- * behind its prefix length is refused, too, since it is unclear whether the
- * address or the length is wrong. */
+/* Reads a block. Returns false if `text` is not a block. A block with bits set
+ * behind its prefix is refused, too, since it is unclear whether the address or
+ * the prefix length is wrong. */
 MUST_USE bool cidr_parse(struct cidr *cidr, const char *text);
 
 bool cidr_contains(const struct cidr *cidr, const struct address *address);
@@ -44,7 +44,7 @@ static inline bool cidrs_contain(const struct cidrs *cidrs,
     return false;
 }
 
-/* Whether address is admitted. `deny` lists addresses that are refused. If
+/* Whether `address` is admitted. `deny` lists addresses that are refused. If
  * `allow` is not empty, all addresses outside of `allow` are refused, too.
  * CIDR_ALL in `deny` refuses only addresses that `allow` does not list, so that
  * both lists can be used together. */

@@ -6,7 +6,7 @@
  *   gdsf    GreedyDual-Size-Frequency: evicts the entry with the lowest
  *           L + frequency * cost / size, with cost 1; evict_gdsf.c explains L
  *           (Cherkasova, HPL-98-69, 1998).
- *   saved   as gdsf, with a cost for each entry that the owner sets.
+ *   saved   as gdsf, but the owner sets the cost of each entry.
  *   sieve   SIEVE: a hand sweeps from the oldest entry, skips visited entries
  *           and clears their mark, and evicts the first unvisited entry
  *           (Zhang et al., NSDI 2024).

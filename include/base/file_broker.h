@@ -34,8 +34,8 @@ enum file_need {
 enum { FILE_PID_MODE = 0600 };
 
 struct file_broker {
-    /* Does what `need` says to the file at path. Returns a descriptor; 0 for
-     * FILE_NUMBER, FILE_PRIVATE and FILE_REMOVE; or -errno. */
+    /* Does what `need` says to the file at `path`. Returns a descriptor, or 0
+     * for FILE_NUMBER, FILE_PRIVATE and FILE_REMOVE, or -errno. */
     int (*open)(void *context, enum file_need need, const char *path);
     void *context;
 };

@@ -6,7 +6,7 @@
  * number, `tie`, usually an arrival counter.
  *
  * Invariant: items[i] <= items[2i+1], items[2i+2] by (key, tie);
- *            items[i].node->index == i.
+ *            items[i].node->index == i + 1.
  * Thread:    the owner's.
  * Owns:      the array, never the nodes.
  */

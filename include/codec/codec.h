@@ -81,7 +81,7 @@ enum { CODEC_SHORT_BYTES = 16 << 10 };
  * dictionary, which is used as raw content, the window is at most what clients
  * must support for dictionaries (RFC 9842 5): 8 MiB, or 1.25 times the
  * dictionary if that is more. With a dictionary, `effort` is ignored, since one
- * level is good enough for both. */
+ * level serves both efforts. */
 enum codec_result codec_zstd(struct codec_order *order);
 
 /* Brotli (RFC 7932). */

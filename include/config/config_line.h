@@ -12,7 +12,7 @@
 
 enum {
     CONFIG_FILES_MAX = 256,
-    /* A file of 1 MiB has at most one line more than bytes. */
+    /* A file has at most 1 MiB, and at most one line more than bytes. */
     CONFIG_LINE_BITS = 21
 };
 

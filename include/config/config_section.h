@@ -35,7 +35,7 @@ struct config_section {
     enum config_section_kind kind;
     struct bytes title;
     int line;
-    struct config_section *above; /* NULL for the top */
+    struct config_section *above; /* NULL for the top level */
     struct config_key *keys;
     size_t key_count;
     struct config_section *first; /* the sections inside, in order */

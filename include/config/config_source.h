@@ -2,7 +2,7 @@
  * config_source - reads the files of a configuration: the first file, and the
  * files that it includes by lines such as
  *
- *   include "sites/" followed by a pattern such as *.conf
+ *   include "sites/?*.conf"
  *
  * Included files are read in the order of their names, in place of the include
  * line. Patterns, and all paths in included files, are relative to the first

@@ -22,7 +22,7 @@ enum {
     OPTIONS_CERTIFICATES_MAX = 64 /* certificates of a site */
 };
 
-/* No HTTPS. The value is larger than any port. */
+/* The value of options->https without HTTPS. It is larger than any port. */
 #define OPTIONS_HTTPS_OFF 65536
 
 /* Whether a site's certificates are obtained from an authority. */
@@ -61,7 +61,7 @@ enum options_origin { ORIGIN_COMMAND_LINE = -1, ORIGIN_DEFAULT = 0 };
 /* The origins of a site's or location's values. */
 struct option_origins {
     int line;  /* where the section begins */
-    int *rows; /* one per row; ORIGIN_DEFAULT: not set here */
+    int *rows; /* one origin per row; ORIGIN_DEFAULT: not set here */
     int hosts; /* origin of a site's hosts */
     struct option_origins *locations; /* origins of its locations, in order */
 };
@@ -209,7 +209,7 @@ struct options {
     struct location_options location; /* values at the top, for all sites */
     struct site_options *sites;       /* none: only `location` applies */
     size_t site_count;
-    struct option_origins origins;       /* origins of the top's values */
+    struct option_origins origins;       /* of the values at the top level */
     struct option_origins *site_origins; /* in the order of `sites` */
     struct arena arena;
 };

@@ -167,7 +167,7 @@ static void renew(struct acme_agent *agent,
     memcpy(job.replaces, standing->id, sizeof(job.replaces));
     for (size_t i = 0; i < directories->count && result != ACME_DONE; i++) {
         if (strcmp(standing->record.directory, directories->items[i]) != 0)
-            job.replaces[0] = '\0'; /* another authority did not issue it */
+            job.replaces[0] = '\0'; /* the old one has another issuer */
         result = try_directory(agent, directories->items[i], &job, &problem);
         if (result != ACME_DONE)
             log_info("acme: %s by %s: %s", certificate->names.items[0],

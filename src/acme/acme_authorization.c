@@ -2,7 +2,7 @@
 
 #include "acme/acme_poll.h"
 
-/* Reads the authorization at url: its status, its name, and the challenge of
+/* Reads the authorization at `url`: its status, its name, and the challenge of
  * the job's type. ACME_REFUSED means that this challenge cannot succeed. */
 static enum acme_result look(struct acme_job *job, const char *url,
                              struct acme_challenge *challenge, char status[32],

@@ -110,7 +110,7 @@ static int status(const struct options *options, const char *word)
     return acme_report_print(options, stdout);
 }
 
-/* Revokes the certificate that word names: "NAME" or "NAME=REASON". */
+/* Revokes the certificate that `word` names: "NAME" or "NAME=REASON". */
 static int revoke_one(const struct options *options, const char *word)
 {
     size_t len = strcspn(word, "=");
@@ -145,9 +145,9 @@ static int deactivate(const struct options *options, const char *word)
     return acme_errand_deactivate(options);
 }
 
-/* Becomes the user with that uid. Files in the folder, or an authority, might
- * exploit a bug and take over the process. So it also gives up root's terminal
- * and all descriptors that root's shell had open. */
+/* Becomes the user with that uid, and gives up root's terminal and all
+ * descriptors that root's shell had open: a file in the folder, or an answer of
+ * an authority, might exploit a bug and take over the process. */
 static int become(uid_t uid)
 {
     int err = close_range(STDERR_FILENO + 1, ~0U, 0) == -1

@@ -113,10 +113,10 @@ static const struct managed_certificate *find(const struct options *options,
     return NULL;
 }
 
-/* Asks the authority to revoke. The account's key signs the first request. If
+/* Sends the request to revoke. The account's key signs it at first. If
  * the authority refuses, because another account ordered the certificate, the
- * certificate's own key signs a second one (RFC 8555 7.6). That is the last
- * resort: the authority may then never certify the certificate's key again. */
+ * certificate's own key signs a second request (RFC 8555 7.6). That is the last
+ * resort: the authority may then never certify this key again. */
 static enum acme_result post_revocation(struct acme_client *client,
                                         const char *payload, struct bytes pem,
                                         struct acme_problem *problem)

@@ -33,7 +33,7 @@ static bool put_head(const struct acme_jws *jws, struct buf *json)
     return !json->failed;
 }
 
-/* Appends the message up to the signature. input is the signed text,
+/* Appends the message up to the signature. `input` is the signed text,
  * "HEAD.PAYLOAD". */
 static void put_message(struct buf *text, struct bytes input, size_t head_len)
 {

@@ -9,8 +9,8 @@
 
 enum { LOCK_MODE = 0600 };
 
-/* Reads the clock of the file system, which may differ from this machine's.
- * That clock has set the lock's time. Returns 0 if it cannot be read. */
+/* Reads the clock of the file system, by which the lock's time was set. It may
+ * differ from this machine's clock. Returns 0 if it cannot be read. */
 static int64_t read_clock(const struct acme_state *state)
 {
     struct stat st = {0};

@@ -139,7 +139,7 @@ static void refresh(struct htpasswd *htpasswd)
     int err = stat(htpasswd->path, &now) == -1 ? -errno : 0;
 
     if (is_same_file(&now, &htpasswd->judged))
-        return; /* as at the last look: good, faulty or missing */
+        return; /* the file, or its absence, has not changed */
     htpasswd->judged = now;
     if (err == 0)
         err = content_read(&content, htpasswd->path, &fault);

@@ -28,11 +28,11 @@ enum password_job_state {
     PASSWORD_JOB_QUEUED,
     PASSWORD_JOB_RUNNING,
     PASSWORD_JOB_DONE,
-    PASSWORD_JOB_GIVEN_UP /* dropped to make room; not counted */
+    PASSWORD_JOB_GIVEN_UP /* dropped to make room for another question */
 };
 
 struct password_job {
-    struct mailbox_note note; /* first; sent when DONE or GIVEN_UP */
+    struct mailbox_note note; /* first member; sent if DONE or GIVEN_UP */
     struct list list_node;    /* linked into free, queued or running jobs */
     enum password_job_state state;
     uint64_t asker; /* the client's address_key; set when taken */

@@ -32,7 +32,7 @@ void base64_put(struct buf *buf, struct bytes data)
     }
 }
 
-/* Returns the value of a digit, 0 to 63; -1 if c is not a digit. */
+/* Returns the value of a digit, 0 to 63; -1 if `c` is not a digit. */
 static int read_digit(char c)
 {
     if (c >= 'A' && c <= 'Z')

@@ -33,7 +33,7 @@ enum { UNIT_BITS = 32 };
 struct gdsf {
     struct evict base;
     struct heap heap; /* by priority; equal ones, least recently used first */
-    uint64_t floor;   /* L */
+    uint64_t floor;   /* L in the formula above */
     uint64_t uses;    /* number of all uses, the `tie` in the heap */
     uint64_t entering_priority;
     bool is_entering_sure; /* it is decided that the newcomer stays */

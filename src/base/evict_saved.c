@@ -28,7 +28,7 @@ enum { UNIT_BITS = 32, HITS_MAX = 64, COST_MAX = 65535 };
 struct saved {
     struct evict base;
     struct heap heap; /* by priority; equal ones, least recently used first */
-    uint64_t floor;   /* L */
+    uint64_t floor;   /* L in the formula above */
     uint64_t uses;    /* number of all uses, the `tie` in the heap */
     bool is_entering_sure; /* it is decided that the newcomer stays */
 };

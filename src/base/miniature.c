@@ -39,7 +39,7 @@ struct model {
     uint16_t free_copy;
     uint16_t untouched;  /* copies from this one on were never used */
     uint16_t count;      /* how many copies are in the index */
-    uint64_t weight_max; /* W */
+    uint64_t weight_max; /* W in miniature.h */
     uint64_t unit;
 };
 

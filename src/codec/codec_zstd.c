@@ -21,7 +21,7 @@ enum {
      * the output. */
     LEVEL_DELTA = 9,
     WINDOW_LOG_MIN = 10,
-    WINDOW_BYTES_MIN = 8 << 20 /* all clients have it (RFC 9842 5) */
+    WINDOW_BYTES_MIN = 8 << 20 /* all clients support it (RFC 9842 5) */
 };
 
 static enum codec_result result_of(size_t code)
@@ -36,9 +36,9 @@ static enum codec_result result_of(size_t code)
     }
 }
 
-/* Returns the logarithm of the window for a text with a dictionary. The window
- * should cover the whole text, since behind its length the dictionary is no
- * longer used. If it covers the text, the frame demands a window of just the
+/* Returns the logarithm of the window for a text with a dictionary. Text beyond
+ * the window's length cannot use the dictionary, so the window covers the whole
+ * text if clients support that. The frame then demands a window of just the
  * text's length, even if the logarithm stands for more (single segment, RFC
  * 8878 3.1.1.1.2). */
 static int find_window_log(const struct codec_order *order)

@@ -124,7 +124,7 @@ static void check_upstreams(const struct options *options,
 
 /* --- Folders of files that the server makes ------------------------------- */
 
-/* Checks whether a file can be created at path. Returns 0 or an errno. */
+/* Checks whether a file can be created at `path`. Returns 0 or an errno. */
 static int try_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');

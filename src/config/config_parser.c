@@ -29,8 +29,8 @@ static void tell_no_memory(const struct parser *parser)
 
 /* --- Skipping errors ------------------------------------------------------ */
 
-/* Skips from behind a '{' to behind its '}'. If the block is another server's,
- * the words that begin its lines are reported. */
+/* Skips the rest of a block, whose '{' was taken, and its '}'. If the block is
+ * another server's, the words that begin its lines are reported. */
 static void pass_block(struct parser *parser, bool is_foreign, int line)
 {
     size_t depth = 1;
@@ -110,8 +110,8 @@ static void add_value(struct parser *parser, struct config_key *key,
         tell_no_memory(parser);
 }
 
-/* Reads a list from behind its '{' to behind its '}'. Returns false if the list
- * is faulty. */
+/* Reads the rest of a list, whose '{' was taken, and its '}'. Returns false if
+ * the list is faulty. */
 static bool read_list(struct parser *parser, struct config_key *key)
 {
     const struct config_token *next = parser->text.next;
@@ -182,7 +182,7 @@ static bool pass_unit(struct parser *parser, const struct config_key *key,
     return true;
 }
 
-/* Reads from behind a key to behind its value. Returns false if the value is
+/* Reads what follows a key: '=' and its value. Returns false if the value is
  * faulty. */
 static bool read_value(struct parser *parser, struct config_key *key)
 {

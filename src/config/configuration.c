@@ -143,8 +143,8 @@ static void check_location(const struct options *options,
                words, mount.option, (int)mount.prefix.len, mount.prefix.data);
 }
 
-/* Reports locations that no request can reach. What they forbid would still be
- * allowed. */
+/* Reports locations that no request can reach. Access rules in them would have
+ * no effect. */
 static void check_locations(const struct options *options,
                             struct faults *faults)
 {

@@ -30,7 +30,7 @@ static struct bytes folder_of(struct bytes path)
 }
 
 /* Adds a copy of `text` to `list`, and frees `text`. Returns false if there is
- * no memory, or was none for `text`, which is NULL then. */
+ * no memory. NULL as `text` means that there was none for the text. */
 static bool keep(struct options *options, struct texts *list, char *text)
 {
     const char *kept = text ? arena_text(&options->arena, bytes_of(text))
@@ -54,8 +54,9 @@ static char *join(const char *folder, struct bytes below, const char *end)
     return text;
 }
 
-/* Records the path "DIRECTORY/*" of each directory that matches `pattern`; the
- * pattern ends in a slash. Returns false if there is no memory. */
+/* Records a path for each directory that matches `pattern`: the directory, a
+ * slash and an asterisk, which stands for its entries. The pattern ends in a
+ * slash. Returns false if there is no memory. */
 static bool note_ways_below(struct options *options, struct bytes pattern)
 {
     char *text = strndup(pattern.data, pattern.len);

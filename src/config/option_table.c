@@ -32,7 +32,7 @@ const struct option_row *option_row(size_t number)
     for (size_t i = 0; i < GROUPS; number -= groups[i++]->count)
         if (number < groups[i]->count)
             return &groups[i]->rows[number];
-    abort(); /* number is too large */
+    abort(); /* `number` is too large */
 }
 
 size_t option_number(const struct option_row *row)
@@ -46,7 +46,7 @@ size_t option_number(const struct option_row *row)
             if (&group->rows[k] == row)
                 return number;
     }
-    abort(); /* row is not in the table */
+    abort(); /* `row` is not in the table */
 }
 
 const struct option_row *option_find(struct bytes name)

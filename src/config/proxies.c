@@ -23,7 +23,7 @@ struct proxies_item {
     const char *name;   /* name in reports; unique */
     const char **names; /* names of servers */
     struct shared_health *health;
-    struct balance *balance; /* only for reading states */
+    struct balance *balance; /* only to read the servers' states */
 };
 
 /* A row of a report: one server of a proxy. */
@@ -221,8 +221,8 @@ static struct bytes tls_name_of(const struct options *options,
     return server->socket.len > 0 ? BYTES("localhost") : server->host;
 }
 
-/* Adds the servers of a rule. The rule itself will be gone, but the text stays
- * that it points into. Returns false if there is no memory. */
+/* Adds the servers of a rule. The rule is temporary, but the text into which it
+ * points stays. Returns false if there is no memory. */
 static bool add_servers(struct worker_proxy *worker, struct proxies_item *item,
                         const struct proxy_rule *rule,
                         const struct options *options, struct arena *arena)

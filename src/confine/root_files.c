@@ -11,9 +11,9 @@
 
 /* --- Files --------------------------------------------------------------- */
 
-/* Whether root may use the file: a regular one, owned by root or the identity,
- * with a single name. With a second name (a hard link), another user could make
- * root change a file of the user's choice. */
+/* Whether root may use the file: it is a regular file of root or of the
+ * identity's user, and has a single name. With a second name (a hard link),
+ * another user could make root change a file of the user's choice. */
 static bool is_plain(const struct safe_path *at,
                      const struct identity *identity)
 {

@@ -46,7 +46,7 @@ struct certificate_authority {
 
 /* The file with the keys of session tickets. */
 struct ticket_file {
-    struct file_mark mark; /* path is NULL if there is no such file */
+    struct file_mark mark; /* mark.path is NULL if no file is named */
     struct tls_tickets *tickets;
     bool is_kept;
 };

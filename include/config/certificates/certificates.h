@@ -20,7 +20,7 @@
 #include "config/options.h"
 #include "io/tls/tls_context.h"
 
-enum { CERTIFICATES_WARN_S = 14 * 24 * 3600 }; /* time before an expiry */
+enum { CERTIFICATES_WARN_S = 14 * 24 * 3600 }; /* so long before an expiry */
 
 struct certificates; /* opaque */
 

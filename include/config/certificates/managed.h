@@ -35,7 +35,7 @@ enum {
 
 /* The certificate of one site. */
 struct managed_certificate {
-    const char *site; /* its name; "*" if there are no sites */
+    const char *site; /* the site's name; "*" if there are no sites */
     const char *name; /* base name of the files: first host, '*' as "_" */
     const char *path;
     struct texts names;

@@ -104,7 +104,7 @@ void managed_read_https(struct options *options, struct faults *faults)
 
 /* --- Names --------------------------------------------------------------- */
 
-/* Whether name is public. Internal names are those of RFC 6761, RFC 6762, RFC
+/* Whether `name` is public. Internal names are those of RFC 6761, RFC 6762, RFC
  * 8375 and RFC 9476, and those that ICANN has reserved for internal use. */
 bool managed_is_public(const char *name)
 {
