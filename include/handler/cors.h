@@ -1,9 +1,9 @@
 /*
  * cors - decides which pages of other origins may read a location's answers
  * (the CORS protocol of the Fetch standard). An origin is allowed by its name
- * ("https://app.example:8443"), by a pattern ("https://*.example" fits all
- * hosts below the domain, not the domain itself), or by "*", which allows all
- * origins.
+ * ("https://app.example:8443"), by a pattern, whose host begins with "*." (all
+ * hosts below the domain fit, but not the domain itself), or by "*", which
+ * allows all origins.
  *
  * A preflight is always answered with 204. If the answer does not permit the
  * request, the browser refuses to send the request. All other answers get

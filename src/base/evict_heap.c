@@ -20,9 +20,9 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Subtracts the items at and below index `at` from the excess, as long as their
- * priority is at most `priority`. Returns whether this covers the excess. Below
- * an item with a higher priority are only higher ones, which are skipped. */
+/* Subtracts from the excess those items at and below index `at` whose priority
+ * is at most `priority`. Returns whether they cover the excess. Below an item
+ * whose priority is too high, no item has a lower one, so all are skipped. */
 static bool is_covered(const struct heap *heap, uint32_t at, uint64_t priority,
                        struct excess *excess)
 {

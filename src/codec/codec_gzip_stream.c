@@ -12,7 +12,7 @@ enum {
 };
 
 struct gzip_stream {
-    struct codec_stream stream; /* first: has the same address */
+    struct codec_stream stream; /* first: same address as the whole */
     z_stream z;
     bool is_flushed; /* no input since the last flush */
 };

@@ -11,7 +11,7 @@ enum { LEVEL = 3, WINDOW_LOG = 15, HASH_LOG = 14, CHAIN_LOG = 13 };
 enum { BLOCK_BYTES = 8192 };
 
 struct zstd_stream {
-    struct codec_stream stream; /* first: has the same address */
+    struct codec_stream stream; /* first: same address as the whole */
     ZSTD_CCtx *context;
     struct codec_meter *meter;
     size_t noted;    /* bytes counted by the meter */

@@ -126,11 +126,11 @@ static const struct argument arguments[] = {
     {SCMP_SYS(clone), 0, CLONE_THREAD | NEW_NAMESPACES, CLONE_THREAD},
     {SCMP_SYS(socket), 0, ALL, AF_UNIX},
     {SCMP_SYS(socketpair), 0, ALL, AF_UNIX},
-    {SCMP_SYS(prlimit64), 0, ALL, 0},          /* only the process's own */
-    {SCMP_SYS(setpriority), 1, ALL, 0},        /* only the thread's own */
-    {SCMP_SYS(getpriority), 1, ALL, 0},        /* only the thread's own */
-    {SCMP_SYS(sched_setscheduler), 0, ALL, 0}, /* only the thread itself */
-    {SCMP_SYS(sched_setattr), 0, ALL, 0},      /* only the thread itself */
+    {SCMP_SYS(prlimit64), 0, ALL, 0},          /* this process's limits */
+    {SCMP_SYS(setpriority), 1, ALL, 0},        /* this thread's priority */
+    {SCMP_SYS(getpriority), 1, ALL, 0},        /* this thread's priority */
+    {SCMP_SYS(sched_setscheduler), 0, ALL, 0}, /* this thread's scheduling */
+    {SCMP_SYS(sched_setattr), 0, ALL, 0},      /* this thread's scheduling */
     {SCMP_SYS(prctl), 0, ALL, PR_SET_NAME},
     {SCMP_SYS(prctl), 0, ALL, PR_SET_VMA},
     {SCMP_SYS(ioctl), 1, ALL, SIOCOUTQNSD},
