@@ -51,7 +51,7 @@ void client_due_begin(struct client_due *due, const struct client_wait *wait);
 void client_due_put_off(struct client_due *due, uint64_t had, uint64_t factor,
                         uint64_t latest);
 
-/* Returns the promise that the place which is sent to now has to keep. */
+/* Returns the promise of the present `at` and slope, for a place to keep. */
 uint64_t client_due_promise(const struct client_due *due, uint64_t factor);
 
 #endif

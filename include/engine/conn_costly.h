@@ -32,7 +32,7 @@ struct conn_costly_note {
     uint64_t number; /* the connection's number; conn may be reused later */
 };
 
-/* A ring of notes; all zero at the beginning. */
+/* A ring of notes. The caller zeroes it before the first use. */
 struct conn_costly {
     struct conn_costly_note notes[CONN_COSTLY_MAX];
     unsigned first;

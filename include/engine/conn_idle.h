@@ -30,7 +30,7 @@ struct conn_idle_note {
     uint64_t since_ms;
 };
 
-/* All zero at the beginning. */
+/* The caller zeroes the struct before the first use. */
 struct conn_idle {
     struct conn_idle_note notes[CONN_IDLE_NOTED_MAX]; /* longest wait first */
     size_t count;

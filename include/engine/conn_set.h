@@ -54,12 +54,12 @@ void conn_set_fini(struct conn_set *set);
  * none can be closed, the new client is told that the server is busy. */
 void conn_set_open(struct conn_set *set, const struct mail *mail);
 
-/* Lets waiting responses send until the turn's budget is used up, then frees
- * what was closed. */
+/* Lets waiting responses send until the turn's budget is used up, and then
+ * frees closed connections. */
 void conn_set_turn(struct conn_set *set);
 
-/* Queues all connections that are WAITING, so that each of their answers is
- * asked again whether there is more to send. */
+/* Queues all connections that are WAITING, so that their answers are asked
+ * again whether there is more to send. */
 void conn_set_wake(struct conn_set *set);
 
 /* Makes each connection end after its next answer. Answers that wait for events

@@ -175,8 +175,8 @@ enum session_step {
 
 /* What a session would send next, for the scheduler. */
 struct candidate {
-    /* Bytes left to send. For a stream of unknown length: bytes sent since it
-     * waited last. */
+    /* Bytes left to send; for a stream of unknown length, bytes sent since it
+     * last waited. */
     uint64_t bytes;
     bool is_stream;
     /* More answers wait behind the candidate, and leave with it when the link
@@ -205,9 +205,9 @@ struct protocol {
      * context's pool, contains what the other protocol has read. NULL in a
      * protocol to which no session changes. */
     void (*inherit)(struct session *session, struct input *input);
-    /* Makes exchanges of what has come, and has them answered. Never returns
-     * STAYS. Returns GOES_ON when the session has changed to another
-     * protocol. */
+    /* Makes exchanges of the bytes that have come, and lets the handler answer
+     * them. Never returns STAYS. Returns GOES_ON when the session has changed
+     * to another protocol. */
     enum session_step (*advance)(struct session *session);
     /* Returns what is to be sent next. Called after SENDS, until nothing is
      * left. */

@@ -106,7 +106,7 @@ struct sched_item {
     bool is_due;           /* private: taken because its client had something
                               due */
     /* The item is one of many responses of a connection, and has no part in
-     * levels. Its owner sets this while it is not queued. */
+     * levels. Set by the owner while the item is not queued. */
     bool is_of_many;
     uint64_t arrival;          /* private: the value of clock on arrival */
     uint64_t stamp;            /* private: srpt: a; fsp: the virtual finish */
@@ -153,8 +153,8 @@ uint64_t sched_key(const struct sched *sched, const struct sched_item *item,
  * left to send or, for a stream, sent so far. */
 void sched_put(struct sched *sched, struct sched_item *item, uint64_t bytes);
 
-/* Whether sched_take() would find an item, or has to settle the last one
- * taken. */
+/* Whether sched_take() would find an item, or has to settle the item taken
+ * last. */
 static inline bool sched_has_work(const struct sched *sched)
 {
     return sched->heap.count > 0 || sched->clients.taken;

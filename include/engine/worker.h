@@ -156,7 +156,7 @@ bool worker_has_changed(const struct worker *worker);
  * serves as before. */
 bool worker_has_refused(const struct worker *worker);
 
-/* Returns how many of the connections given so far have been closed. */
+/* Returns how many connections given to the worker have been closed. */
 uint64_t worker_closed(const struct worker *worker);
 
 /* Returns how many of the worker's connections wait for a request. */

@@ -47,7 +47,7 @@ struct upstream_endpoint {
     /* path of a unix socket, used instead of host; or NULL */
     const char *unix_path;
     struct bytes authority; /* the default value of Host */
-    /* name in the server's certificate; empty: without TLS */
+    /* name in the server's certificate; empty: the server speaks no TLS */
     struct bytes tls_name;
 };
 
@@ -192,7 +192,7 @@ MUST_USE bool upstream_may_retry(struct upstream_lease *lease, unsigned retries,
                                  bool was_stale);
 
 /* Writes the end of a log message about a lease, such as "; URI '/x', request
- * 4bf9", into text. Returns text. */
+ * 4bf9", into `text`. Returns `text`. */
 const char *upstream_describe_ask(const struct upstream_lease *lease,
                                   char text[UPSTREAM_LEASE_TEXT_BYTES]);
 

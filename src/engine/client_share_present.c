@@ -17,8 +17,8 @@ struct client_entry *client_share_enter(struct client_share *share,
     struct client_entry *entry;
 
     if (client_table_is_full(&share->table)) {
-        /* The table has room for more clients than can wait, so at least one of
-         * a full table is leaving. */
+        /* The table has room for more clients than can wait. So if it is full,
+         * at least one of its clients is leaving. */
         entry = client_share_first(&share->leaving);
         heap_drop(&share->leaving, &entry->node);
         leave(share, entry);

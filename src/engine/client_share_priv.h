@@ -15,7 +15,7 @@ static inline struct client_entry *client_share_first(const struct heap *heap)
     return OWNER_OF(heap_first(heap)->node, struct client_entry, node);
 }
 
-/* Returns the client with that name; NULL when it is not here. */
+/* Returns the client whose name is `client`; NULL when it is not here. */
 struct client_entry *client_share_find(struct client_share *share,
                                        uint64_t client);
 
@@ -38,8 +38,8 @@ void client_share_join(struct client_share *share);
 void client_share_go_among_leaving(struct client_share *share,
                                    struct client_entry *entry);
 
-/* Raises V for bytes that were sent: each client that is here, or waits at
- * another worker, has an even part of these bytes. */
+/* Raises V for `bytes` bytes that were sent. Clients that are here or wait at
+ * other workers share these bytes evenly. */
 void client_share_advance(struct client_share *share, uint64_t bytes);
 
 #endif

@@ -61,8 +61,8 @@ static inline struct candidate conn_candidate(struct conn *conn)
  * writes the state. */
 void conn_enter(struct conn *conn, enum conn_state state);
 
-/* Brings reading_count up to date. It counts connections that wait for a
- * request, and so could make room for others. */
+/* Brings reading_count up to date, which counts connections that wait for a
+ * request and so could make room for others. */
 void conn_count_waiting(struct conn *conn);
 
 /* Sets watcher and deadline to what session->beside says. */
@@ -76,9 +76,9 @@ static inline bool conn_reads(const struct conn *conn)
             conn->state > CONN_READING && conn->state < CONN_LINGERING);
 }
 
-/* Watches for room in the socket when TLS has kept bytes to send. When TLS has
- * bytes that the session has not taken, has the session read in the next turn,
- * as no event will come for them. */
+/* Watches for room in the socket when TLS has kept bytes to send. Lets the
+ * session read in the next turn when TLS has bytes that the session has not
+ * taken, because no event will come for these bytes. */
 void conn_heed_tls(struct conn *conn);
 
 /* Watches the socket for `events`: EV_READ, EV_WRITE or both; 0 stops the
@@ -86,7 +86,8 @@ void conn_heed_tls(struct conn *conn);
  * waits. */
 void conn_watch(struct conn *conn, int events);
 
-/* Sets the time when conn_expire() is called; 0 when there is no limit. */
+/* Sets the time when conn_expire() is called. If `at_ms` is 0, there is no
+ * limit. */
 void conn_limit(struct conn *conn, uint64_t at_ms);
 
 /* --- conn_tls.c ---------------------------------------------------------- */

@@ -170,7 +170,8 @@ enum conn_progress conn_send(struct conn *conn, uint64_t *sent_out)
     return send_candidate(conn, &candidate, sent_out);
 }
 
-/* Notes that a new candidate of the connection begins to wait; returns it. */
+/* Notes that a new candidate of the connection begins to wait, and returns this
+ * candidate. */
 static struct candidate arrive(struct conn *conn)
 {
     struct candidate candidate = conn_candidate(conn);

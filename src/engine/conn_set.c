@@ -44,8 +44,8 @@ static bool is_trusted(const struct conn_set *set, const struct address *peer)
     return peer->family == ADDRESS_UNIX || cidrs_contain(set->proxies, peer);
 }
 
-/* Takes memory for a connection. Without memory closes fd, counts the
- * connection and returns NULL. */
+/* Takes memory for a connection. When there is no memory, closes `fd`, counts
+ * the connection and returns NULL. */
 static struct conn *take_conn(struct conn_set *set, int fd)
 {
     struct conn *conn;
@@ -280,7 +280,7 @@ void conn_set_turn(struct conn_set *set)
 /* --- The end of them ----------------------------------------------------- */
 
 /* Whether the connection may be closed without loss. If the client's next
- * request has arrived unread, closing would answer it with a reset. */
+ * request had arrived unread, closing would answer the request by a reset. */
 static bool may_close(const struct conn *conn)
 {
     return conn_is_idle(conn) && !transport_has_bytes(&conn->session.transport);

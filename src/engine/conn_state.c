@@ -6,7 +6,7 @@
 
 enum { LINGER_IDLE_MS = 2000 }; /* longest lingering without input */
 
-/* For each state, the states that may follow, with one bit for each. */
+/* The states that may follow each state, as bits. */
 #define MAY(state) (1u << (state))
 static const unsigned may_follow[] = {
     [CONN_HANDSHAKE] = MAY(CONN_HANDSHAKE) | MAY(CONN_READING) |

@@ -17,7 +17,7 @@ void fair_share_fini(struct fair_share *share)
     fair_share_init(share);
 }
 
-/* Moves the nodes to new memory, and has the heap point to them there. */
+/* Moves the nodes to new memory, and makes the heap point to them there. */
 static void move_nodes(struct fair_share *share, struct heap_node *to)
 {
     for (uint32_t i = 0; i < share->heap.count; i++) {

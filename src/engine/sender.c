@@ -26,8 +26,7 @@ static struct exchange *exchange_of(struct list *list_node)
     return OWNER_OF(list_node, struct exchange, list_node);
 }
 
-/* Whether the connection ends with this response, and is shut down right after
- * it. */
+/* Whether the connection is shut down right after this response. */
 static bool is_last(const struct exchange *exchange)
 {
     return !exchange->response.persists && !exchange->is_tunnel &&
@@ -308,7 +307,8 @@ enum sender_result sender_step(struct sender *sender,
         if (first->bytes_left == 0 && !first->has_ended)
             return SENDER_MORE; /* other connections go on meanwhile */
     }
-    /* The body's end was empty, or there was no memory even for a head. */
+    /* Nothing is left to send: the body's end was empty, or there was no memory
+     * even for a head. */
     if (response_is_done(first))
         return exchanges->next->next == exchanges ? SENDER_DONE : SENDER_MORE;
     if (nears_its_end(first, budget) && !is_intact(first))

@@ -113,9 +113,9 @@ static uint32_t first_of(const struct what_if *what_if)
                       what_if->jobs);
 }
 
-/* The level is the work that a job present from the beginning would have had by
- * now. A job that comes at level L with work w is done at level L + w, whatever
- * jobs come later. */
+/* The level is the work that would have been done by now on a job present from
+ * the beginning. A job that comes at level L with work w is done at level L +
+ * w, whatever jobs come later. */
 static void model_fair(struct what_if *what_if, uint64_t rate,
                        uint64_t *done_ns)
 {

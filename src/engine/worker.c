@@ -128,8 +128,8 @@ static void on_tick(struct ev_loop *loop, ev_timer *tick, int events)
                              (int64_t)(worker->now.mono_ms / MS_PER_S));
 }
 
-/* Reads the link's timer, which fires until it is read, and lets the link look
- * again whether held-back bytes may go. */
+/* Reads the link's timer, because it fires until it is read. Then lets the link
+ * look again whether held-back bytes may go. */
 static void on_link_timer(struct ev_loop *loop, ev_io *timer, int events)
 {
     struct worker *worker = timer->data;
@@ -362,8 +362,8 @@ static void tear_down_stores(struct worker *worker)
     }
 }
 
-/* Wakes the worker, so that its next turn goes on with what the encoder has
- * left over. */
+/* Wakes the worker, so that its next turn goes on with the work that the
+ * encoder has left over. */
 static void turn_again(void *context)
 {
     struct worker *worker = context;

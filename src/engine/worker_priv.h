@@ -26,8 +26,8 @@ struct worker_proxies {
                                                    cache */
     struct proxied proxied[WORKER_PROXIES_MAX]; /* the proxies as the sites know
                                                    them */
-    /* The probes of upstream servers. Only the first worker has probes, until
-     * another service follows. */
+    /* The probes of upstream servers, which only the first worker has. They end
+     * when another service follows. */
     struct upstream_probe *probes[WORKER_PROXIES_MAX];
     bool needs_resolver;
     struct tls_connector *tls; /* NULL: no upstream server speaks TLS */
@@ -114,11 +114,11 @@ void worker_proxies_retire(struct worker_proxies *proxies);
  * proxies. */
 void worker_proxies_tick(const struct worker *worker);
 
-/* Whether the proxies, in force or leaving, fetch something that another worker
+/* Whether any proxy, in force or leaving, fetches something that another worker
  * still wants. */
 bool worker_proxies_are_needed(const struct worker *worker);
 
-/* Ends all leaving proxies, with what they fetch. */
+/* Ends all leaving proxies and their fetches. */
 void worker_proxies_end_leaving(struct worker *worker);
 
 /* Destroys proxies that no sites use. NULL is accepted. */

@@ -30,7 +30,7 @@ uint64_t balance_find_up(const struct balance *balance, uint64_t now_ms);
 uint64_t balance_weight(const struct balance *balance, size_t server,
                         uint64_t now_ms);
 
-/* Mixes the bits of x (the end of splitmix64; Steele, Lea, Flood, OOPSLA
+/* Mixes the bits of `x` (the end of splitmix64; Steele, Lea, Flood, OOPSLA
  * 2014). */
 static inline uint64_t balance_mix(uint64_t x)
 {

@@ -71,9 +71,9 @@ static void on_read_event(struct ev_loop *loop, ev_io *io, int events)
     upstream->lease->on_readable(upstream->lease);
 }
 
-/* Sends TLS records and alerts that could not be sent earlier. They precede all
- * other bytes, and reading waits for them, too. Returns false if some are still
- * unsent. */
+/* Sends TLS records and alerts that could not be sent earlier. They are sent
+ * before all other bytes, and before anything is read. Returns false if some
+ * are still unsent. */
 static bool send_kept(struct upstream *upstream)
 {
     const struct transport *transport = &upstream->transport;

@@ -252,7 +252,7 @@ static void connecting_settle(struct upstream_connecting *connecting,
 /* --- One after the other ------------------------------------------------- */
 
 /* Waits for the attempts under way, since all addresses are being tried. Sets
- * when to begin another round. */
+ * the time when another round begins. */
 static void connecting_linger(struct upstream_connecting *connecting)
 {
     struct upstream_server *server = connecting->server;

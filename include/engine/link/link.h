@@ -157,8 +157,8 @@ struct link_shared {
     size_t worker_count;
     struct link_line *lines;
     enum link_mode mode;
-    /* Written all the time: until when the bytes handed over keep the link
-     * busy. */
+    /* The time until which the bytes handed over keep the link busy. It changes
+     * all the time. */
     _Alignas(64) _Atomic uint64_t busy_ns;
     char rest_of_line[56]; /* no other member shares this cache line */
 };
@@ -169,7 +169,7 @@ MUST_USE int link_shared_init(struct link_shared *shared, enum link_mode mode,
                               uint64_t rate, size_t worker_count);
 void link_shared_fini(struct link_shared *shared);
 
-/* What the kernel has of a connection's bytes; embedded in the connection. */
+/* A connection's bytes that the kernel has; embedded in the connection. */
 struct link_flow {
     struct list link;
     unsigned fd : 30;

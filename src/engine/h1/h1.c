@@ -35,8 +35,8 @@ void h1_context_fini(struct session_context *context)
 
 /* --- Going on ------------------------------------------------------------ */
 
-/* Tidies the input when everything is sent: an incomplete head moves to the
- * front of the buffer, an empty buffer goes back to the pool. */
+/* Tidies the input when everything is sent: moves an incomplete head to the
+ * front of the buffer, or gives an empty buffer back to the pool. */
 static void settle(struct h1 *h1)
 {
     struct input *input = h1->input;
@@ -104,8 +104,8 @@ static __attribute__((noinline)) enum session_step go_on(struct h1 *h1)
     }
 }
 
-/* Whether nothing is left to do after an answer was sent whole. This is so in
- * half of all calls. */
+/* Whether nothing is left to do after an answer was sent whole. True in half of
+ * all calls. */
 static bool is_at_rest(const struct h1 *h1)
 {
     return list_is_empty(&h1->exchanges) && h1_is_input_empty(h1) &&
@@ -252,9 +252,8 @@ static enum session_step receive(struct session *session)
 
 /* --- Limits -------------------------------------------------------------- */
 
-/* Returns until when reading may last. A whole head has to come within one
- * limit, which is set at its first byte; bytes that trickle in do not move the
- * limit. */
+/* Returns the time until which reading may last. The limit for a whole head is
+ * set at the head's first byte, and later bytes do not move it. */
 static uint64_t limit_reading(struct h1 *h1)
 {
     const struct conn_limits *limits = &h1_context(h1)->limits;

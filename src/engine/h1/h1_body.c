@@ -89,7 +89,7 @@ static enum h1_body begin_upload(struct h1 *h1)
                                                 : H1_BODY_BESIDE;
 }
 
-/* Goes on to read the body, after "100 Continue" to a client that waits for
+/* Goes on to read the body. Sends "100 Continue" first if the client waits for
  * it. */
 static enum h1_body go_on(struct h1 *h1)
 {

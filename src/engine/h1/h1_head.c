@@ -12,8 +12,8 @@ enum {
     EXCHANGE_BYTES_MAX = sizeof(struct exchange) +
                          REQUEST_FIELDS_MAX * sizeof(struct field),
     LEADING_BYTES_MAX = 2 * HTTP1_LEADING_CRLF_MAX,
-    /* How many requests of one read are answered before others have their
-     * turn. */
+    /* How many requests of one read are answered before other connections have
+     * their turn. */
     IN_ROW_MAX = 128
 };
 
@@ -49,7 +49,8 @@ static void decide_persistence(struct h1 *h1, struct exchange *exchange)
 
     exchange->response.persists = request->keep_alive &&
                                   !context->is_draining && has_another;
-    /* A client whose head came in pieces may not have sent everything yet. */
+    /* If the head came in pieces, more may be under way. Then client_closes
+     * stays unset, and the connection is closed in stages. */
     if (!request->keep_alive)
         h1->client_closes = exchange->times.read_ns == exchange->times.ready_ns;
     if (!exchange->response.persists)

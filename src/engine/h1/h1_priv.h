@@ -30,7 +30,7 @@ struct h1 {
     struct http1_progress progress;
     bool is_closing;       /* parse no more; end the connection when all is
                               sent */
-    bool client_closes;    /* the client asked for the connection's end */
+    bool client_closes;    /* the client asked for the end and sends no more */
     uint8_t in_row;        /* requests taken since the last read */
     bool head_timed : 1;   /* until_ms is the limit of a head */
     bool has_body : 1;     /* the body of current is being read */
@@ -179,7 +179,7 @@ enum h1_taken h1_take_plain(struct h1 *h1, struct bytes data);
 /* Whether the body is longer than its handler allows. */
 bool h1_has_too_much(const struct h1 *h1);
 
-/* Returns until when more of a wanted body has to come. */
+/* Returns the time until which more of a wanted body has to come. */
 uint64_t h1_limit_body(const struct h1 *h1);
 
 /* --- h1_upload.c --------------------------------------------------------- */
@@ -193,9 +193,9 @@ enum { H1_WIDE_BYTES = 65536 }; /* the size of a worker's wide buffer */
  * buffer; 0 when the next read uses the input. */
 size_t h1_wide_bytes(const struct h1 *h1);
 
-/* h1_take_upload() takes an upload's bytes from the input, h1_take_wide() those
- * of a wide read. h1_meet_upload_end() handles the end of the client's
- * bytes. */
+/* h1_take_upload() takes an upload's bytes from the input, and h1_take_wide()
+ * takes them from the wide buffer. h1_meet_upload_end() handles the end of the
+ * client's bytes. */
 enum session_step h1_take_upload(struct h1 *h1);
 enum session_step h1_take_wide(struct h1 *h1, struct bytes data);
 enum session_step h1_meet_upload_end(struct h1 *h1);
@@ -207,8 +207,8 @@ uint64_t h1_limit_upload(const struct h1 *h1);
 /* Called when the time of h1_limit_upload() has come. */
 enum session_step h1_expire_upload(struct h1 *h1);
 
-/* Ends an upload whose answer is done or given up. As nobody wants the rest of
- * the body, the connection ends, too. */
+/* Ends an upload whose answer is done or given up. The connection ends, too,
+ * because nobody wants the rest of the body. */
 void h1_end_upload(struct h1 *h1);
 
 /* --- h1_body.c ----------------------------------------------------------- */
@@ -226,8 +226,8 @@ static inline bool h1_expects_body(const struct request *request)
     return request->is_chunked || request->content_length > 0;
 }
 
-/* Reads more of the current exchange's body, and has the exchange answered when
- * the body is complete. */
+/* Reads more of the current exchange's body. When the body is complete, lets
+ * the handler answer. */
 enum h1_body h1_advance_body(struct h1 *h1);
 
 /* --- h1_head.c ----------------------------------------------------------- */

@@ -25,8 +25,7 @@ struct candidate h1_candidate(const struct session *session)
     return candidate;
 }
 
-/* Sets Server-Timing of all answers of which nothing has been sent, as they are
- * sent now or soon. */
+/* Sets Server-Timing of all answers whose sending begins now or soon. */
 static void time_sending(const struct h1 *h1)
 {
     uint64_t now_ns = now_read_ns();
@@ -84,7 +83,7 @@ static void put_interim(struct response *response, const struct answer *answer)
 }
 
 /* Frames an answer that has come later. A refusal does not wait for the rest of
- * a body; the connection ends then, since nobody knows where the next request
+ * the body. Then the connection ends, since nobody knows where the next request
  * begins. */
 static void frame_late(struct h1 *h1, struct exchange *exchange)
 {

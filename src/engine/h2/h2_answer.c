@@ -41,7 +41,7 @@ static void arrive(struct h2_stream *stream)
     h2_bid_begin(stream);
 }
 
-/* Lets the priority that the location's rules give overrule the client's. */
+/* Replaces the client's priority by the one that the location's rules set. */
 static void heed_place(struct h2_stream *stream)
 {
     struct priority_said said = stream->exchange->priority;

@@ -111,8 +111,8 @@ static void join_page(struct h2_stream *stream)
     h2->page_bytes += stream->bid; /* a bid that the stream was given before */
 }
 
-/* Counts one file less in the page, as a file is given up. The page's bytes are
- * set when the file's bid is dropped. */
+/* Counts one file less in the page, because a file is given up. The page's
+ * bytes shrink later, when the file's bid is dropped. */
 static void leave_page(const struct h2_stream *stream)
 {
     struct h2 *h2 = stream->h2;

@@ -100,8 +100,8 @@ bool h2_is_unheard_of(const struct h2 *h2, uint32_t stream)
     return stream % 2 == 0 || (stream > h2->last_id && !h2->has_said_last);
 }
 
-/* RFC 9113 5.1 and 6.8: the client does not know yet which streams were reset,
- * nor which is the last stream that is answered. */
+/* The client may not know yet which streams were reset, nor which stream is the
+ * last that is answered (RFC 9113 5.1 and 6.8). */
 bool h2_may_be_under_way(struct h2 *h2, uint32_t stream)
 {
     if (h2->has_said_last && stream > h2->last_allowed)
@@ -154,7 +154,8 @@ void h2_lose_calm(struct h2 *h2, enum stats_http2_abuse kind)
     end(h2, HTTP2_ENHANCE_YOUR_CALM, CONN_END_LIMIT);
 }
 
-/* The answer to the PING tells that the GOAWAY, sent before it, has arrived. */
+/* Sends a PING after the GOAWAY, so that the PING's answer tells that the
+ * GOAWAY has arrived. */
 void h2_say_goodbye(struct h2 *h2)
 {
     static const char payload[8] = "goodbye";

@@ -26,7 +26,7 @@ static const struct sink *keeping_sink(const struct h2_stream *stream)
                                                               : NULL;
 }
 
-/* Turns bytes that sinks have ceased to keep from owed into credit. */
+/* Moves bytes that sinks no longer keep from h2->owed to h2->credit. */
 static void pay(struct h2 *h2)
 {
     size_t kept = 0;
@@ -79,7 +79,7 @@ static void ease(struct h2 *h2)
 /* --- What is given back -------------------------------------------------- */
 
 /* Whether the credit is at least as large as the rest of the window. When sinks
- * keep nothing and nothing is held, this begins at half of the window. */
+ * keep nothing and nothing is held, this is so once half of it is used up. */
 static bool is_worth_it(const struct h2 *h2)
 {
     return h2->credit >= CREDIT_MIN &&

@@ -8,8 +8,8 @@ enum { SMALL_BYTES = 256 };
 
 /* --- Sinks --------------------------------------------------------------- */
 
-/* Throws away what still comes of an unwanted body, and opens the connection's
- * window. */
+/* Throws away the held bytes of an unwanted body and all further ones, and
+ * opens the connection's window. */
 static void discard(struct h2_stream *stream)
 {
     h2_stream_discard(stream);

@@ -51,8 +51,8 @@ static void make_socket_key(char key[24])
 
 /* --- Streams ------------------------------------------------------------- */
 
-/* Keeps the head's text, and what it says of the stream. Returns false when
- * there is no memory. */
+/* Keeps the head's text, and sets the members of the stream that depend on the
+ * head. Returns false when there is no memory. */
 static bool keep_head(struct h2_stream *stream, const struct http2_head *head)
 {
     struct h2 *h2 = stream->h2;

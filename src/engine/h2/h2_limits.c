@@ -6,8 +6,8 @@
 #include "base/units.h"
 #include "engine/h2/h2_priv.h"
 
-/* Returns until when to wait for the first request, for the next one, or for
- * the rest of a frame, while no stream is open. */
+/* Returns the time until which a connection without open streams waits for a
+ * request, or for the rest of a frame. */
 static uint64_t limit_reading(struct h2 *h2)
 {
     const struct conn_limits *limits = &h2->session->context->limits;

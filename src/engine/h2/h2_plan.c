@@ -18,7 +18,7 @@ static void wait_for_handler(struct h2_stream *stream)
     h2_frame_empty(stream);
 }
 
-/* Asks the maker of the answer whether it is ready. */
+/* Asks the maker of the answer whether the answer is ready. */
 static void look_for_answer(struct h2_stream *stream)
 {
     struct exchange *exchange = stream->exchange;
@@ -44,8 +44,8 @@ static void look_for_answer(struct h2_stream *stream)
     }
 }
 
-/* Frames what the source has. Returns false when the source has nothing for
- * now, or the plan has to be sent before more can be framed. */
+/* Frames the bytes that the source has now. Returns false when the source has
+ * none, or when the plan has to be sent before more can be framed. */
 static bool frame_pulled(struct h2_stream *stream)
 {
     struct response *response = &stream->exchange->response;

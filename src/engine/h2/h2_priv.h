@@ -37,8 +37,8 @@ enum {
      * until there is an exchange, so that a hundred streams cost no more than
      * 256 KiB. */
     H2_LIVE_MAX = 40,
-    /* Most memory of live exchanges, of further memory of their answers, and of
-     * all heads. With long heads fewer than H2_LIVE_MAX streams have an
+    /* Most memory of live exchanges, further memory of answers, and all heads,
+     * taken together. With long heads fewer than H2_LIVE_MAX streams have an
      * exchange. */
     H2_LIVE_BYTES_MAX = 163840,
     /* Most memory of all streams while the client has had no answer. A stream
@@ -48,7 +48,8 @@ enum {
     /* Most extra exchanges of all connections of a worker together. A
      * connection gets extra ones when its other exchanges only wait for an
      * upstream server: otherwise endless answers would use up H2_LIVE_MAX. An
-     * extra exchange costs some 2 KiB, as waiting ones rest (h2_rest.c). */
+     * extra exchange costs some 2 KiB, since waiting exchanges give memory back
+     * (h2_rest.c). */
     H2_EXTRA_MAX = 4096,
     H2_TEXT_BYTES_MAX = 98304, /* most bytes of a connection's heads */
     /* Most extra bytes of heads of all connections of a worker together. Only
@@ -82,7 +83,7 @@ enum {
     H2_FRAME_MIN = 1024,  /* only last frames, and frames for small windows, are
                              shorter */
     H2_UPDATES_KEPT = 16, /* priorities kept of streams still to come */
-    /* For how many of the last streams it is known whether they were reset:
+    /* For so many of the last streams we know whether they were reset, because
      * frames for a stream that was reset may still be under way. */
     H2_RESETS_KEPT = 1024,
     H2_GOODBYE_MS = 1000,   /* longest time between both GOAWAYs */
@@ -205,7 +206,7 @@ struct h2_context {
     struct h2_plan plan;
 };
 
-/* What the socket did not take of a plan; see h2_send.c. */
+/* The part of a plan that the socket did not take; see h2_send.c. */
 struct h2_rest;
 
 struct h2_budget {
@@ -496,8 +497,8 @@ bool h2_rouse(struct exchange *exchange);
 
 /* --- h2_bid.c ------------------------------------------------------------ */
 
-/* Called when the client has given a priority: from now on its streams are sent
- * in the client's order. */
+/* Called when the client has given a priority: from now on, the connection's
+ * streams are sent in the client's order. */
 void h2_heed_client(struct h2 *h2);
 
 /* Begins the bid of a stream that has its answer, if the answer's length is
@@ -514,7 +515,7 @@ void h2_bid_spend(struct h2 *h2, uint64_t bytes);
 /* Drops the bid of a stream that is given up. */
 void h2_bid_drop(struct h2_stream *stream);
 
-/* Passes on what a complete stream has left of its bid. */
+/* Passes the rest of a complete stream's bid on to other streams. */
 void h2_bid_pass_on(struct h2_stream *stream);
 
 /* --- h2_answer.c --------------------------------------------------------- */
@@ -641,8 +642,8 @@ void h2_settle_windows(struct h2 *h2);
 /* Begins a DATA frame, whose payload follows. */
 void h2_begin_data(struct h2 *h2, const struct http2_frame *frame);
 
-/* Gives the padding of the DATA frame, with the byte for its length, back to
- * the windows, whether it was read already or not. */
+/* Gives the DATA frame's padding, and the byte with the padding's length, back
+ * to the windows, even if the padding was not read yet. */
 void h2_give_padding(struct h2 *h2);
 
 /* Takes some of the DATA frame's payload. */

@@ -113,8 +113,8 @@ static struct bytes fresh(const struct h2 *h2)
     return bytes_between(input->data + input->begin, input->data + input->end);
 }
 
-/* Takes the preface. Returns false when more of it has to come, or it is
- * wrong. */
+/* Takes the preface. Returns false when the rest of the preface has to come, or
+ * when the preface is wrong. */
 static bool take_preface(struct h2 *h2)
 {
     struct bytes data = fresh(h2);

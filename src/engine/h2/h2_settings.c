@@ -9,9 +9,9 @@ struct window_said {
     uint32_t most; /* the largest value */
 };
 
-/* Moves the windows of open streams by the change of the first window (RFC 9113
- * 6.9.2). A frame can set that window 2,730 times; the streams' windows are
- * moved only once. */
+/* Moves the windows of open streams when SETTINGS has changed the first window
+ * (RFC 9113 6.9.2). One frame can set the first window 2,730 times, so the
+ * streams' windows are moved only once for each frame. */
 static void move_windows(struct h2 *h2, struct window_said said)
 {
     int64_t most = (int64_t)said.most - h2->client.window;

@@ -34,8 +34,8 @@ struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id)
     return stream;
 }
 
-/* h2_settle_windows() later gives this credit back to the connection's
- * window. */
+/* Makes the held bytes credit of the connection. h2_settle_windows() will give
+ * the credit back to the connection's window. */
 void h2_stream_drop_held(struct h2_stream *stream)
 {
     stream->h2->credit += stream->held_len - stream->held_at;
@@ -172,8 +172,7 @@ bool h2_stream_is_shut(const struct h2_stream *stream)
            (response->bytes_left > 0 || response_has_more(response));
 }
 
-/* Puts the stream into the list shut, and notes since when its window is
- * shut. */
+/* Puts the stream into h2->shut, and notes since when its window is shut. */
 static void shut(struct h2_stream *stream)
 {
     if (stream->shut_at_ms == 0)

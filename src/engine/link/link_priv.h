@@ -17,8 +17,9 @@
 #include "base/now.h"
 #include "engine/link/link.h"
 
-/* For how long a worker's published numbers are used: those of its queue (FRESH
- * and QUEUED_FRESH, for two purposes), and those of its flight. */
+/* How old a worker's published numbers may be. Those of its queue may be as old
+ * as LINK_FRESH_NS for the limit's decisions and LINK_QUEUED_FRESH_NS for the
+ * sum of all queues, those of its flight as old as LINK_FLIGHT_FRESH_NS. */
 enum {
     LINK_FRESH_NS = 2 * LINK_TICK_NS,
     LINK_QUEUED_FRESH_NS = 8 * LINK_TICK_NS,
@@ -41,9 +42,9 @@ static inline bool link_has_passed(uint64_t now_ns, uint64_t then_ns,
     return (int64_t)(now_ns - then_ns) >= (int64_t)span_ns;
 }
 
-/* Returns the bytes a second of the narrowest known place, on this machine or
- * further away; 0 when none is known. A client without a CPU acknowledges late,
- * so there may be a wide window although the narrow link is on this machine. */
+/* Returns the rate of the narrowest known place, on this machine or further
+ * away; 0 when none is known. Pace and window may both exist, because a client
+ * without a CPU acknowledges late, as if a queue stood further away. */
 static inline uint64_t link_narrowest(const struct link *link)
 {
     uint64_t pacer = link_load(&link->shared->pacer);

@@ -34,8 +34,8 @@ void link_shared_fini(struct link_shared *shared)
     shared->lines = NULL;
 }
 
-/* Returns the rank of a key, which other workers can compare: the key's
- * distance from the base of keys, to either side. */
+/* Returns the rank of a key, by which workers compare keys: the key's distance,
+ * up or down, from its scheduler's base. */
 static uint64_t rank_of(const struct link *link, uint64_t key)
 {
     const uint64_t middle = UINT64_C(1) << 63;
