@@ -36,9 +36,10 @@ struct acme_agent {
     const char *challenges[ACME_CHALLENGE_TYPES_MAX];
     struct acme_state state;
     struct acme_hook hook;
-    struct acme_seen *seen;           /* one per managed certificate */
-    int64_t turn_s;                   /* when the last turn was */
-    void (*on_change)(void *context); /* for a new certificate or .told file */
+    struct acme_seen *seen; /* one per managed certificate */
+    int64_t turn_s;         /* when the last turn was */
+    /* Called when there is a new certificate or .told file. */
+    void (*on_change)(void *context);
     void *context;
     bool has_lock;
     bool has_told; /* the wait for the lock was logged */

@@ -50,7 +50,7 @@ enum acme_folder {
 struct acme_state {
     const char *path; /* borrowed */
     int fds[ACME_FOLDERS];
-    int fd; /* the folder itself */
+    int fd; /* the folder at `path` */
     int lock;
     uid_t owner;
     bool is_shared; /* the group may read the files in live */

@@ -1,9 +1,9 @@
 /*
  * password_client - one worker's way to ask whether passwords are right.
  *
- * A password that was right recently (password_cache) is accepted at once.
- * Equal questions wait for one check; all other questions go to the threads of
- * password_check.
+ * A password that was right recently (password_cache) is accepted at once. All
+ * other questions go to the threads of password_check; equal questions share
+ * one check.
  *
  * Thread: the worker's.
  * Owns:   its cache. A struct password_wait belongs to the caller.

@@ -16,9 +16,9 @@ struct texts {
     size_t count;
 };
 
-/* Adds a text. Returns false if there is no memory. Once the struct was copied,
- * texts may be added to only one of the two, the original or the copy; the
- * other keeps the texts that it has. */
+/* Adds a text. Returns false if there is no memory. When the struct has been
+ * copied, texts may be added either to the original or to the copy, not to
+ * both; the one without additions keeps its texts. */
 MUST_USE static inline bool texts_add(struct texts *texts, struct arena *arena,
                                       const char *text)
 {

@@ -22,7 +22,7 @@ enum { CODEC_STREAM_BYTES_MAX = 400 * 1024 };
 enum codec_flush {
     CODEC_GO_ON, /* more will follow; output may be held back */
     CODEC_FLUSH, /* output all input so far, if there is room */
-    CODEC_END    /* likewise, and end the coding */
+    CODEC_END    /* the same, and then end the coding */
 };
 
 struct codec_step {

@@ -1,10 +1,10 @@
 /*
  * evict_priv - the interface between evict.c and the policies behind it.
  *
- * evict.c counts, and knows the limits; a policy keeps the order of the nodes
- * inside. The newcomer, the node inserted last, stays outside of the queues
- * until there is room, since the papers on these policies choose victims among
- * the other nodes first.
+ * evict.c counts entries and bytes, and knows the limits; a policy keeps the
+ * order of the nodes inside. The newcomer, the node inserted last, stays out of
+ * the queues until there is room, since the papers on these policies choose
+ * victims among the other nodes first.
  *
  *   evict_insert() -> entering --- room ---> queues of the policy
  *                        |                      |

@@ -54,9 +54,9 @@ static char *join(const char *folder, struct bytes below, const char *end)
     return text;
 }
 
-/* Records a path for each directory that matches `pattern`: the directory, a
- * slash and an asterisk, which stands for its entries. The pattern ends in a
- * slash. Returns false if there is no memory. */
+/* Records, for each directory that matches `pattern`, a pattern that all its
+ * entries match. `pattern` ends in a slash. Returns false if there is no
+ * memory. */
 static bool note_ways_below(struct options *options, struct bytes pattern)
 {
     char *text = strndup(pattern.data, pattern.len);

@@ -150,7 +150,7 @@ static int open_as_root(void *context, enum file_need need, const char *path)
     int result;
 
     if (!is_lowered(identity))
-        return -EACCES; /* root's rights apply to files already */
+        return -EACCES; /* root's rights apply already, and do not help */
     identity_raise();
     result = safe_path_open(&at, path, NULL);
     if (result == 0) {
