@@ -47,7 +47,8 @@ static inline uint64_t client_level_counted(uint64_t known)
     return known <= CLIENT_LEVEL_SMALL ? known : 0;
 }
 
-/* Notes that a thing begins to wait. `counted` is client_level_counted(). */
+/* Notes that a thing begins to wait. `counted` is what client_level_counted()
+ * has returned for the thing. */
 static inline void client_level_count(struct client_level *level,
                                       uint64_t counted)
 {
@@ -55,7 +56,8 @@ static inline void client_level_count(struct client_level *level,
     level->small += counted > 0;
 }
 
-/* Notes that a thing waits no more. `counted` is client_level_counted(). */
+/* Notes that a thing waits no more. `counted` is what client_level_counted()
+ * has returned for the thing. */
 static inline void client_level_uncount(struct client_level *level,
                                         uint64_t counted)
 {

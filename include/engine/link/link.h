@@ -13,7 +13,7 @@
  *         wire, lets them go at LINK_RATE_PERCENT of the rate. The bucket is
  *         LINK_BURST_BYTES deep, or, if that is more, as deep as keeps the link
  *         busy for two ticks, even for late ones.
- *   auto  the rate is estimated, wherever the link is:
+ *   auto  the rate is estimated, in one of two ways. If the link is
  *         - on this machine: the bytes between socket and wire (in the queueing
  *           discipline and the driver, SO_MEMINFO) are kept below a limit that
  *           follows the link, as the kernel's dynamic queue limits do. The
@@ -29,10 +29,10 @@
  *         back or measured any more, until a probe finds a queue again. Bytes
  *         for clients on this machine are never held back.
  *
- * The bytes that count against a response are only those of responses that come
- * earlier in the order, or are equal in it: a short response is never refused
- * because of a long one's bytes. This is pre-emption; a short response still
- * waits for at most one limit of bytes that were handed over before.
+ * Only bytes of responses that come earlier in the order, or are equal in it,
+ * count against a response. So a short response is never refused because of a
+ * long one's bytes. This is pre-emption; a short response still waits for at
+ * most one limit of bytes that were handed over before.
  *
  * All workers share one limit, one window or one bucket. Each worker publishes
  * what it has in the kernel on cache lines of its own, without locks. A worker
@@ -228,7 +228,7 @@ struct link {
     uint64_t asked_ms; /* when a delay was last looked for */
     int64_t trip_us;   /* average round trip of the flights */
     uint64_t least_us; /* smallest round trip of the flights; 0: not known */
-    uint64_t span_us;  /* least_us plus the time for which the wanted queue
+    uint64_t span_us;  /* least_us plus the time for which the target queue
                           lasts; window * span_us may be in flight */
     /* The window's pace, in bytes a second; 0: no pace. */
     uint64_t window_pacer;

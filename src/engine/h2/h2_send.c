@@ -13,10 +13,10 @@ enum {
 };
 
 /*
- * What the socket did not take of a plan. Text of the plan is copied; bytes of
- * responses in memory stay where they are. Bytes that were read from files are
- * read again: a TLS transport that has to repeat a write does not look at the
- * memory again (io/tls).
+ * The part of a plan that the socket did not take. Text of the plan is copied;
+ * bytes of responses in memory stay where they are. Bytes that were read from
+ * files are read again. This is safe over TLS, too: a transport that has to
+ * repeat a write does not look at the memory again (io/tls).
  */
 struct h2_rest {
     uint64_t bytes;

@@ -10,17 +10,18 @@
  * single connections: Brakmo, Peterson, "TCP Vegas", 1995, and Wei, Jin, Low,
  * Hegde, "FAST TCP", 2006.)
  *
- * The least round trip is kept for each client: with one for all, every far
- * client's path would be taken for a queue. And the window is a rate: bytes in
- * flight count as flight / span, where span is the least round trip plus the
- * time of the aimed-at queue. A window in bytes would fit only one mix of
- * paths: bytes that fill a path of 4 ms leave a path of 60 ms empty.
+ * The least round trip is kept for each client: with one least round trip for
+ * all, every far client's path would be taken for a queue. And the window is a
+ * rate: bytes in flight count as flight / span, where span is the least round
+ * trip plus the time for which the target queue lasts. A window in bytes would
+ * fit only one mix of paths: bytes that fill a path of 4 ms leave a path of
+ * 60 ms empty.
  *
  * Held-back bytes leave at ticks, as many as were acknowledged since the last
  * tick. So the queue has to last for a tick, even a late one, and need not be
- * longer. Measuring costs system calls. So between two measurements
- * acknowledgements are supposed to come evenly; otherwise all bytes
- * acknowledged meanwhile would be replaced at once.
+ * longer. Measuring costs system calls and is not done at each tick. Between
+ * two measurements, acknowledgements are supposed to come evenly; otherwise all
+ * bytes acknowledged meanwhile would be replaced at once.
  *
  * A window begins when several flows in a row are delayed alike, so that they
  * seem to share the cause of the delay. The window ends when nothing was held
@@ -33,7 +34,7 @@
 enum {
     STALE_MS = 100,      /* a flight without packets for this long counts as
                             0 */
-    TARGET_BYTES = 6144, /* least queue to aim at, on a path without length */
+    TARGET_BYTES = 6144, /* least target queue, on a path without length */
     TARGET_SHARE = 32,
     LONG_BYTES = 24576, /* a queue longer than this plus path / LONG_SHARE is
                            much too long */
@@ -181,7 +182,7 @@ static uint64_t count_ahead(const struct link *link, uint64_t key)
     return ahead * link_count_flight(link, now_read_ns()) / link->flight;
 }
 
-/* Returns how long the queue aimed at lasts when it empties at the rate
+/* Returns how long the target queue lasts when it empties at the rate
  * `window`. */
 static uint64_t target_us(const struct link *link, uint64_t window)
 {
@@ -192,7 +193,7 @@ static uint64_t target_us(const struct link *link, uint64_t window)
            link->least_us / TARGET_SHARE;
 }
 
-/* Returns the length of the queue aimed at, in bytes. */
+/* Returns the length of the target queue, in bytes. */
 static uint64_t target_of(const struct link *link, uint64_t window)
 {
     return window * target_us(link, window) / US_PER_S;

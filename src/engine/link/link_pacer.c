@@ -1,8 +1,8 @@
 /*
  * The token bucket. busy_ns is the time until which the bytes handed over keep
  * the link busy at the present pace. When the link's rate is known, the pace is
- * a little less than the rate. When the rate is found out, the pace follows
- * what is seen: when no queue is left while bytes are held back, the link could
+ * a little less than the rate. When the rate is not known, the pace follows the
+ * queue: when no queue is left while bytes are held back, the link could
  * carry more; when there is a queue all the time, the link carries less. So the
  * pace rises slowly, falls from there at once, and stays just below the link's
  * rate, where queues are short. (Chiu, Jain, "Analysis of the increase and
@@ -12,8 +12,8 @@
  * empty; at other times only as many bytes leave as come. Bytes that were
  * handed over have not left while their socket waits for acknowledgements. On a
  * slow or long link these are many times the bytes that leave in a window of
- * time: if they were taken as left, the link would seem to be a tenth as fast
- * as it is.
+ * time. If they were counted as bytes that have left, the link would seem to be
+ * a tenth as fast as it is.
  *
  * When this machine, or the hardware that carries the link, has no CPU for a
  * moment, less is sent in that window although there is a queue all the time,
@@ -52,7 +52,8 @@ enum {
     SMOOTH_BYTES = 98304, /* bytes over which the rate is averaged */
     UP_SHARE = 512,       /* the pace rises by this part in a window */
     UP_SHARE_FAR = 16,    /* the same while below the rate or the crest */
-    CREST_SHARE = 16,     /* the crest is this part below the pace of a queue */
+    CREST_SHARE = 16,     /* the crest is this part below the pace at which a
+                             queue stood */
     DOWN_SHARE = 32,
     FAR_SHARE = 4,  /* a pace that is off by this part is far off */
     FALL_SHARE = 8, /* a known rate falls at most by this part in a window */
