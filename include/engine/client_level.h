@@ -13,10 +13,10 @@
  * long as the download takes.
  *
  * A change of a level moves everything in the queue that its client waits for.
- * So a level changes in steps, and rises only while other clients wait, as only
- * they are affected by a level. The level of a client that waits for more than
- * CLIENT_LEVEL_MANY things never falls, and rises by at least a quarter: so
- * moving thousands of things takes thousands of requests.
+ * So a level changes in steps, and rises only while other clients wait, since
+ * levels affect only the order among clients. The level of a client that waits
+ * for more than CLIENT_LEVEL_MANY things never falls, and rises by at least a
+ * quarter: so moving thousands of things takes thousands of requests.
  *
  * Thread: one scheduler's.
  */

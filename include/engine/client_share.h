@@ -241,8 +241,8 @@ static inline uint64_t client_share_excess(const struct client_share *share,
     return share->is_alone ? 0 : client_share_excess_of(share, place);
 }
 
-/* Returns the level of a place's client; 0 for a client that is here alone, as
- * it has a single place. */
+/* Returns the level of a place's client; 0 for a client that is here alone,
+ * since such a client has a single place. */
 static inline uint64_t client_share_level(const struct client_share *share,
                                           const struct client_place *place)
 {

@@ -12,8 +12,8 @@
  *   srpt  fewest bytes left first
  *
  * Only responses that came in the first half of the sample are judged; later
- * ones are in the models, as they compete for the link. A response that is not
- * done at the sample's end counts as done then, really and in the models.
+ * ones are in the models because they compete for the link. A response that is
+ * not done at the sample's end counts as done then, really and in the models.
  * Responses that waited already when the sample began are in the models, too,
  * but not judged.
  *

@@ -66,7 +66,8 @@ struct balance_options {
     uint64_t eject_ms;
     uint64_t eject_max_ms;
     uint64_t slow_start_ms; /* 0: full weight at once */
-    unsigned rise, fall;    /* results in a row for a change; 0 means 1 */
+    unsigned rise, fall;    /* probes in a row that change the state; 0 means
+                               1 */
 };
 
 /* A server, as configured. */
@@ -109,7 +110,7 @@ int balance_take(struct balance *balance, uint64_t hash, uint64_t tried,
                  uint64_t now_ms);
 
 enum balance_result {
-    BALANCE_NEITHER, /* the client ended the request */
+    BALANCE_NEITHER, /* the result says nothing about the server */
     BALANCE_SUCCESS,
     BALANCE_FAILURE
 };

@@ -85,7 +85,7 @@ void conn_watch_beside(struct conn *conn)
 
     switch ((enum conn_state)conn->state) {
     case CONN_QUEUED:
-        /* The watcher stays active, as the turn usually sends before the loop
+        /* The watcher stays active: usually the turn sends before the loop
          * waits again. If the loop waits many times before, on_event() looks
          * for a reset. A new connection has no active watcher yet. */
         if (conn->session.beside != SESSION_LEAVES)

@@ -72,7 +72,7 @@ static void describe_upstream(const struct exchange_upstream *from,
         .status = from->status != 0 ? from->status : LOG_NONE,
         .connect_ns = since(from->asked_ns, from->opened_ns),
         .first_ns = since(from->asked_ns, from->first_ns),
-        /* An exchange with the server that has no end yet is given up now. */
+        /* If the exchange with the server has not ended, it is given up now. */
         .total_ns = since(from->asked_ns,
                           from->last_ns != 0 ? from->last_ns : now_read_ns())};
 }

@@ -49,13 +49,13 @@ struct worker_sample {
 };
 
 struct worker {
-    struct conn_set conns; /* first, as its members are used most */
+    struct conn_set conns; /* first, since its members are used most */
     struct now now;
     struct worker_options options;
     struct ev_loop *loop;
     ev_check check;
     ev_timer tick;
-    ev_io link_timer; /* a timerfd, as libev's timers count milliseconds */
+    ev_io link_timer; /* a timerfd, since libev's timers count ms */
     bool link_timer_runs;
     struct mailbox *mailbox;
     struct sites *sites;

@@ -40,7 +40,7 @@
  * adapts the limit or the pace asks the kernel about two flows of each other
  * worker: otherwise a queue of another worker's bytes would seem to be empty,
  * and the pace would rise for ever. (The descriptor of such a flow may already
- * belong to something else. This does no harm, as the kernel is only asked how
+ * belong to something else. This does no harm: the kernel is only asked how
  * many bytes are queued.) A worker whose next response is not the first of all
  * workers' sends only as much as keeps the link busy.
  *
@@ -64,7 +64,7 @@ enum {
     LINK_BURST_BYTES = 8192,
     LINK_HEADER_BYTES = 66, /* Ethernet, IPv4, TCP with timestamps */
     LINK_SEGMENT_BYTES = 1448,
-    LINK_OPEN_PACKETS = 4,    /* packets without data of each connection */
+    LINK_OPEN_PACKETS = 4,    /* each connection's packets without data */
     LINK_TICK_NS = 500000,    /* time after which held flows are looked at
                                  again */
     LINK_LATE_NS = 8000000,   /* a tick never counts as later than this */

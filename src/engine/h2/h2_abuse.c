@@ -3,7 +3,7 @@
 /*
  * A budget is a leaky bucket: it allows a burst at once, and a number per
  * second in the long run. The budgets are for frames that carry nothing of an
- * exchange, as these cost far less to send than to process. The numbers are
+ * exchange: such frames cost far less to send than to process. The numbers are
  * several times what browsers, curl and h2load at full speed were seen to need.
  */
 enum {

@@ -370,7 +370,7 @@ bool h2_was_charged(const struct h2 *h2);
  * have earned the client enough trust. */
 void h2_note_stream(struct h2 *h2);
 
-/* Notes that the stream's answer comes later, as from an upstream server. */
+/* Notes that the stream's answer comes later, from an upstream server, say. */
 void h2_note_pending(struct h2 *h2);
 
 /* Notes that a list of fields of `bytes` bytes and `lines` lines was
@@ -488,7 +488,8 @@ uint32_t h2_count_tables(const struct h2 *h2);
  * exchanges wait, all of them rest from now on. */
 void h2_save_room(struct h2_stream *stream);
 
-/* Lets all waiting exchanges rest, as other streams need the memory. */
+/* Lets all waiting exchanges rest. Called when other streams need the
+ * memory. */
 void h2_save_all_rooms(struct h2 *h2);
 
 /* The on_rouse() of exchanges: gives an exchange its room again. Returns false
@@ -620,7 +621,7 @@ void h2_measure(struct h2 *h2, const struct h2_stream *stream, uint32_t len);
  * measure. */
 bool h2_end_measure(struct h2 *h2, const char payload[8]);
 
-/* Gives back the connection's part of grown_bytes, as the connection ends. */
+/* Gives back the connection's part of grown_bytes at the connection's end. */
 void h2_forget_windows(struct h2 *h2);
 
 /* --- h2_credit.c --------------------------------------------------------- */

@@ -294,8 +294,8 @@ struct candidate h2_candidate(const struct session *session)
     return candidate;
 }
 
-/* Lets all waiting streams ask their handlers again, as it is not known which
- * of them has more. */
+/* Lets all waiting streams ask their handlers again, since nobody knows which
+ * of these streams have more to send. */
 static void revive(struct h2 *h2)
 {
     for (struct list *node = h2->streams.next; node != &h2->streams;

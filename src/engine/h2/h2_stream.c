@@ -114,7 +114,7 @@ struct candidate h2_stream_candidate(const struct h2_stream *stream)
  * An incremental stream takes turns with others if it is longer than a quantum.
  * In the scheduler's order, the stream's key grows with the quanta that it has
  * been sent. In the order of requests, the stream goes behind all open streams
- * after each quantum; so do streams of unknown length, as they may have no end.
+ * after each quantum; so do streams of unknown length, which may have no end.
  */
 static bool takes_turns(const struct h2_stream *stream)
 {

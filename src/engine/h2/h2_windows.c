@@ -4,7 +4,7 @@
  * With a window smaller than what is under way on a long path, an upload is
  * limited to one window in each round trip. So while a body comes, a PING
  * measures how many bytes come in a round trip. When these are at least half of
- * the window, the window is doubled, as it limits the upload now or soon.
+ * the window, the window limits the upload now or soon, and is doubled.
  *
  * Bytes that a sink does not take have to be held in memory. So the growth of
  * windows is bounded, for each connection and for all of a worker.

@@ -160,7 +160,8 @@ void link_queue_limit_adapt(struct link *link, uint64_t now_ns);
  * much was sent without being held back, and no pace is known. */
 void link_queue_limit_loosen(struct link *link);
 
-/* Keeps the local queue short from now on, as a probe has found a queue. */
+/* Called when a probe has found a queue: the queue is kept short from now
+ * on. */
 void link_queue_limit_engage(struct link *link);
 
 /* --- link_delay_window.c ------------------------------------------------- */
