@@ -3,7 +3,7 @@
  *
  *   run OPTIONS     obtains and renews the certificates for these options, until
  *                   it is killed
- *   once OPTIONS    does the work that is due, and ends; for a timer
+ *   once OPTIONS    does the work that is due, and ends; a timer may run it
  *   status, revoke NAME, rollover, deactivate
  *                   see acme_report.h and acme_errand.h
  *

@@ -47,10 +47,10 @@ static inline uint64_t byte_word_find(uint64_t word, unsigned char c)
     return byte_word_zeros(word ^ BYTE_EIGHTFOLD(c));
 }
 
-/* Whether `text` has none of the bytes that `find` looks for; `find` returns 0
- * for a word that has none of them, and may see some bytes twice. A text of
- * fewer than four bytes gives false: the caller must look at its bytes one by
- * one. */
+/* Whether `text` has none of the bytes that `find` looks for. `find` gets words
+ * of the text, which may overlap, and returns 0 for a word without such bytes.
+ * For a text of fewer than four bytes, the result is false: the caller must
+ * look at its bytes one by one. */
 static inline __attribute__((always_inline)) bool byte_word_lacks(
     struct bytes text, uint64_t (*find)(uint64_t word))
 {

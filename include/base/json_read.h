@@ -59,8 +59,8 @@ struct json_reader {
  * json_fini() may be called in any case. */
 MUST_USE int json_read(struct json_reader *json, struct bytes text);
 
-/* Parses like json_read(), but at most values_max values, for text from
- * strangers. */
+/* Like json_read(), for text from strangers: also refuses, by -E2BIG, a text
+ * with more than values_max values. */
 MUST_USE int json_read_few(struct json_reader *json, struct bytes text,
                            uint32_t values_max);
 void json_fini(struct json_reader *json);

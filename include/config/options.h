@@ -73,7 +73,7 @@ struct options {
     const char *https_told;       /* a port, or names; NULL: off */
     uint64_t https;               /* port of --https, or OPTIONS_HTTPS_OFF */
     struct texts https_names;     /* the names in https_told */
-    const char *https_folder;     /* folder of its certificate, or NULL */
+    const char *https_folder;     /* of the local authority, or NULL */
     uint64_t tls_profile;         /* enum tls_profile */
     uint64_t tls_kernel;          /* enum options_tls_kernel */
     uint64_t http2;               /* enum options_http2 */

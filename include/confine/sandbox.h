@@ -33,7 +33,7 @@ struct sandbox_options {
     const struct sandbox_path *paths;
     size_t path_count;
     bool connects_tcp;      /* the server asks other servers */
-    bool connects_abstract; /* NOTIFY_SOCKET begins with '@' */
+    bool connects_abstract; /* NOTIFY_SOCKET names an abstract socket */
     bool sends_udp;         /* names are looked up (io/resolver.h) */
 };
 

@@ -11,8 +11,8 @@
 
 enum { RULES_MAX = 64 };
 
-/* Files that connecting needs: for host names, trusted authorities, and the
- * configuration of libraries. */
+/* Files that libraries read in order to connect: host names, trusted
+ * authorities, and configurations of the libraries themselves. */
 static const char *const read_paths[] = {"/etc/hosts",
                                          "/etc/resolv.conf",
                                          "/etc/nsswitch.conf",

@@ -6,10 +6,10 @@
 static const char *const default_directories[] = {
     "https://acme-v02.api.letsencrypt.org/directory"};
 
-/* Whether an authority may be able to reach a listener of that kind. It
- * connects to port 80 or 443. The machine may redirect these ports to a
- * listener's port; and the server that has them may forward to a listener's
- * unix socket, so that any listener of the kind counts. */
+/* Whether an authority may be able to reach a listener of that kind. The
+ * authority connects to port 80 or 443, but a listener at any port or unix
+ * socket counts: the machine may redirect these ports to it, or the server that
+ * has the ports may forward to it. */
 static bool has_listener(const struct options *options, bool is_tls)
 {
     struct listen_address place;

@@ -8,7 +8,8 @@
 
 #include "auth/htpasswd.h"
 
-/* "$6$rounds=1000000$", 16 characters of salt, "$", 86 characters of hash. */
+/* The longest is "$6$rounds=1000000$" with 16 bytes of salt, "$", and 86 bytes
+ * of hash. */
 enum { HTPASSWD_HASH_BYTES_MAX = 123 };
 
 /* A user in the file. Both members point into the file's text. */

@@ -75,8 +75,8 @@ void password_check_put(struct password_check *check, struct password_job *job);
 MUST_USE bool password_check_cancel(struct password_check *check,
                                     struct password_job *job);
 
-/* Wipes and frees a job. It was never queued, or its note has arrived, or it
- * was a refresh that has been run. */
+/* Wipes and frees a job that was never queued, or whose note has arrived. The
+ * threads use it for refreshes, too, after running them. */
 void password_check_give(struct password_check *check,
                          struct password_job *job);
 

@@ -19,9 +19,9 @@ static const char *const level_names[] = {"error", "warning", "notice", "info",
 static atomic_uint lightest_told = LOG_LEVEL_NOTICE;
 static bool is_journal; /* set before there is a second thread */
 
-/* Whether stderr leads to the journal, that is, whether it has the
- * "device:inode" in JOURNAL_STREAM. The variable alone proves nothing: systemd
- * sets it for all services, and the server may have got another stderr. */
+/* Whether stderr leads to the journal: JOURNAL_STREAM names its device and
+ * inode. The variable alone proves nothing: systemd sets it for all services,
+ * and the server may have got another stderr. */
 static bool leads_to_journal(void)
 {
     const char *stream = getenv("JOURNAL_STREAM");

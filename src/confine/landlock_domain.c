@@ -70,8 +70,8 @@ int landlock_domain_open(struct landlock_domain *landlock,
     if (abi == -1)
         return -errno;
     /* Signals are not scoped (ABI 6). seccomp_filter refuses them anyway, and a
-     * scope would also block the signal that a child process requests for the
-     * case of our death. */
+     * scope would also block the signal by which the kernel tells a child
+     * process that this process has ended. */
     ruleset = (struct ruleset){
         .handled_access_fs = rights_of_abi((int)abi),
         .handled_access_net = abi >= 4 && !options->connects_tcp

@@ -44,8 +44,8 @@ static int replace(int fd, int access, bool reads)
     return narrow == -1 ? -errno : narrow;
 }
 
-/* Replaces the standard descriptor `fd`, 0 to 2, if it is a terminal that is
- * open for more than it is needed for. Returns 0 or -errno. */
+/* Replaces the standard descriptor `fd`, 0 to 2, if it is a terminal with more
+ * access than the process needs. Returns 0 or -errno. */
 static int narrow_one(int fd, bool reads)
 {
     int access = fd == STDIN_FILENO ? O_RDONLY : O_WRONLY;

@@ -31,7 +31,7 @@ struct certificate_pair {
     struct file_mark chain;
     struct file_mark key; /* may be the same file as `chain` */
     struct tls_certificate *certificate;
-    bool is_kept;        /* still in use, but no longer readable */
+    bool is_kept;        /* in use, but the file is no longer readable */
     bool is_placeholder; /* stands in for a missing certificate */
     struct certificate_pair *next;
 };
@@ -82,8 +82,9 @@ MUST_USE int certificate_files_read_tickets(
 
 /* Reads a managed file (managed.h), which has a certificate and its key. If the
  * file is missing or damaged, the earlier reading stays in use until the file
- * changes; without one, a self-made placeholder for `names`. `fault` says what
- * is wrong with an existing file, or is "". Returns 0 or -ENOMEM. */
+ * changes. If there is no earlier reading, a placeholder for `names` is made.
+ * `fault` says what is wrong with an existing file, or is "". Returns 0 or
+ * -ENOMEM. */
 MUST_USE int certificate_files_read_managed(
     struct certificate_files *files, const struct certificate_files *before,
     const char *path, const struct tls_names *names,
