@@ -39,7 +39,7 @@ struct unsent_time {
     ev_timer timer;
     int fd;             /* the socket that is watched; -1: no socket */
     uint64_t handed_ns; /* when the last byte was handed over */
-    unsigned answers;   /* small answers since the last one watched */
+    unsigned answers;   /* answers since the last one watched */
 };
 
 void unsent_time_init(struct unsent_time *unsent_time, struct ev_loop *loop,

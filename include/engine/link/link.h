@@ -113,7 +113,8 @@ struct link_line {
     _Atomic uint64_t news;                /* how often the worker has looked or
                                              handed over */
     _Atomic uint64_t gone;                /* the value of news when another
-                                             worker found the queue empty */
+                                             worker found that these bytes had
+                                             left */
     _Atomic uint64_t waiting_rank;        /* rank of the next response, or
                                              UINT64_MAX */
     _Atomic uint64_t sent;                /* bytes of responses since the
