@@ -1,5 +1,5 @@
 /*
- * kv_cache - values of a store on disk, kept in memory for all its readers.
+ * kv_cache - keeps values of a store on disk in memory, for all readers.
  *
  *   reader:  acquire --missing--> read the store --> fill
  *   writer:  begin_write of each key --> commit --> end_writes --> answers
@@ -9,9 +9,10 @@
  *
  * A reader never gets a value that a finished write has replaced, and never an
  * older value after any reader got a newer one. The writer removes the key from
- * the cache before its commit. A reader that read the store before the write
- * ended cannot put the old value into the cache, because of a version, which
- * keys with the same bits of hash share:
+ * the cache before its commit. A reader may still read the old value from the
+ * store until the write ends. A version keeps this reader from filling the
+ * cache with the old value; keys share a version if some bits of their hashes
+ * are the same:
  *
  *   even --begin_write--> odd --end_writes--> even, another
  *
@@ -38,23 +39,24 @@
 
 enum {
     KV_CACHE_GROUPS_MAX = 1024,
-    /* The largest value may take this fraction (1/8) of a group's bytes. */
+    /* A value may take at most an eighth of a group's bytes. */
     KV_CACHE_VALUE_PART = 8
 };
 
 struct kv_cache_options {
     enum evict_policy policy;
-    /* keys, values, metadata; at least 1; the index takes about a 30th more */
+    /* Limit of the bytes of keys, values and metadata; at least 1. The index
+     * takes about a 30th more. */
     uint64_t bytes_max;
     unsigned groups; /* 1 to KV_CACHE_GROUPS_MAX */
 };
 
 struct kv_cache_counts {
-    uint64_t hits; /* these four counters: since the start */
+    uint64_t hits; /* this counter and the next three: since the start */
     uint64_t misses;
     uint64_t fills;
     uint64_t evictions; /* values replaced by other keys' values */
-    uint64_t bytes;     /* bytes and entries now */
+    uint64_t bytes;     /* `bytes` and `entries`: in the cache now */
     uint64_t entries;
 };
 

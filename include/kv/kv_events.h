@@ -1,7 +1,7 @@
 /*
  * kv_events - the latest changes of a store, for its watchers.
  *
- *   writer: put ... put --> [ draft ] --publish, when it is true--> ring
+ *   writer: put ... put --> [ draft ] --publish, after commit--> ring
  *   watcher: next, next, ... each from its own position
  *
  * The ring holds the latest events, up to bytes_max. The number and speed of
@@ -32,23 +32,23 @@ void kv_events_destroy(struct kv_events *events); /* NULL is accepted */
 
 /* --- The writer's -------------------------------------------------------- */
 
-/* Copies the event into the draft. Of entry only the key is used, unless kind
- * is KV_EVENT_PUT. If the draft has no room for the event, all watchers are
- * reset at the next publish. */
+/* Copies an event into the draft. A KV_EVENT_PUT copies all of `entry`, any
+ * other event only the key. If the draft has no room for the event, all
+ * watchers are reset at the next publish. */
 void kv_events_put(struct kv_events *events, enum kv_event_kind kind,
                    uint64_t number, const struct kv_entry *entry);
 
 /* kv_events_draft() returns the draft's present end. kv_events_undo() removes
- * all events that were put since the call that returned draft. */
+ * all events that were put since kv_events_draft() returned `draft`. */
 size_t kv_events_draft(const struct kv_events *events);
 void kv_events_undo(struct kv_events *events, size_t draft);
 
-/* Shows the draft to watchers. last is the number of the last change, even if
+/* Shows the draft to watchers. `last` is the number of the last change, even if
  * that change made no event. */
 void kv_events_publish(struct kv_events *events, uint64_t last);
 
-/* Resets all watchers; new events continue after number last. Used when another
- * process has changed the store, or when events were lost. */
+/* Resets all watchers. The numbers of new events follow `last`. Used when
+ * another process has changed the store, or when events were lost. */
 void kv_events_restart(struct kv_events *events, uint64_t last);
 
 /* --- Any thread's -------------------------------------------------------- */
@@ -56,9 +56,9 @@ void kv_events_restart(struct kv_events *events, uint64_t last);
 /* Returns the number of the last change that was published. */
 uint64_t kv_events_last(const struct kv_events *events);
 
-/* Positions the watch after the change watch->since. If the watch cannot be
- * resumed there, its first event is a reset. known is the number of the store's
- * last change, published or not. */
+/* Positions the watch after the change that has the number watch->since. If the
+ * watch cannot be resumed there, its first event is a reset. `known` is the
+ * number of the store's last change, published or not. */
 void kv_events_begin(struct kv_events *events, struct kv_watch *watch,
                      uint64_t known);
 

@@ -3,8 +3,8 @@
  * beside the process that writes to the store.
  *
  * A reader sees the store as it was at one moment, so pages that are freed
- * meanwhile cannot be reused: during the reading, the file may grow by all
- * bytes that are written.
+ * meanwhile cannot be reused. While the reader reads, all writes make the file
+ * grow.
  *
  * The process that has the store open must not call these functions: closing a
  * second environment of the same folder would release the locks of the first.
@@ -24,7 +24,7 @@
 struct kv_target {
     const char *to;         /* the path, for messages */
     int folder;             /* the copy's folder, or the parent of a new one */
-    char new[NAME_MAX + 1]; /* name of the folder to make; "" if it exists */
+    char new[NAME_MAX + 1]; /* name of the new folder; "" if there is none */
 };
 
 /* A copy that is under way. Begin, copy and keep are separate steps, so that
@@ -38,8 +38,8 @@ struct kv_backup {
 };
 
 /* Makes the target's folder if it is new, and an empty file for the copy in the
- * folder. The target is borrowed. Returns 0 or -errno, logged; -EEXIST if there
- * is a store already or the new folder's name is taken. */
+ * folder. The target is borrowed. Returns 0 or -errno, logged; -EEXIST if the
+ * folder has a store already, or the new folder's name is taken. */
 MUST_USE int kv_offline_begin_backup(struct kv_backup *backup,
                                      const struct kv_target *target);
 

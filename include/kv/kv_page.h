@@ -29,12 +29,12 @@ static inline bool kv_key_begins_with(struct bytes key, struct bytes start)
            (start.len == 0 || memcmp(key.data, start.data, start.len) == 0);
 }
 
-/* out holds a prefix of len bytes. Replaces the prefix by the smallest key that
- * follows all keys with this prefix. Returns the key's length; 0 if no key can
- * follow. */
+/* `out` holds a prefix of `len` bytes. The function replaces the prefix by the
+ * smallest key that follows all keys with this prefix, and returns the key's
+ * length; 0 if no key can follow. */
 size_t kv_key_after_prefix(char *out, size_t len);
 
-/* Finds the common prefix that is listed instead of key. Returns false if the
+/* Finds the common prefix that is listed instead of `key`. Returns false if the
  * key itself is listed. */
 MUST_USE bool kv_page_find_common(const struct kv_page *page, struct bytes key,
                                   struct bytes *common_out);
@@ -52,10 +52,10 @@ static inline bool kv_page_is_full(const struct kv_page *page)
            page->value_bytes >= KV_PAGE_VALUES_BYTES;
 }
 
-/* Adds a copy of entry to the page. Returns false if there is no memory. */
+/* Adds a copy of `entry` to the page. Returns false if there is no memory. */
 MUST_USE bool kv_page_add(struct kv_page *page, const struct kv_entry *entry);
 
-/* Sets the page's cursor `next` to last, the key or prefix at the page's end.
+/* Sets the page's cursor `next` to `last`, the key or prefix at the page's end.
  * Returns false if there is no memory. */
 MUST_USE bool kv_page_set_next(struct kv_page *page, struct bytes last,
                                bool is_prefix);

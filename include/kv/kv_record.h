@@ -16,7 +16,7 @@
 
 enum { KV_RECORD_HEAD_BYTES = 32, KV_NUMBER_BYTES = 8 };
 
-/* A record; type and value point into the bytes that were read. */
+/* A record. Its type and value point into the bytes that were read. */
 struct kv_record {
     struct kv_meta meta;
     struct bytes type;
@@ -31,8 +31,8 @@ static inline size_t kv_record_bytes(const struct kv_record *record)
 /* Writes kv_record_bytes() bytes to out. */
 void kv_record_write(const struct kv_record *record, char *out);
 
-/* Reads a record, which borrows from stored. Returns false if stored is no
- * record, or has another version. */
+/* Reads a record, which borrows from `stored`. Returns false if `stored` is not
+ * a record, or is a record of another version. */
 MUST_USE bool kv_record_read(struct kv_record *record, struct bytes stored);
 
 static inline bool kv_meta_has_expired(const struct kv_meta *meta,

@@ -11,8 +11,8 @@
  *
  * Revisions rise strictly and over restarts: every put, add and delete that
  * takes place gets a larger revision than all earlier changes of its key. If
- * one machine holds the store, the revision is larger than all others in the
- * store. Keys are 1 to KV_KEY_BYTES_MAX bytes, ordered as unsigned bytes.
+ * one machine holds the store, the new revision is larger than all others in
+ * the store. Keys are 1 to KV_KEY_BYTES_MAX bytes, ordered as unsigned bytes.
  *
  * A key with a TTL expires: from the millisecond of expiry on, every question
  * finds the key missing. Expired keys are removed: in LMDB by a sweep
@@ -46,12 +46,12 @@ enum {
 #define KV_VALUE_BYTES_MAX ((size_t)64 << 20)
 
 enum kv_outcome {
-    KV_FOUND,        /* get: value is set */
+    KV_FOUND,        /* get: the answer is in `value` */
     KV_CREATED,      /* put: the key was missing */
     KV_REPLACED,     /* put: the key existed */
     KV_DELETED,      /* delete: the key existed */
     KV_HELD,         /* check: the condition was true */
-    KV_MISSING,      /* get, or delete of a missing key: no failure */
+    KV_MISSING,      /* get, delete: there is no such key; no failure */
     KV_PRECONDITION, /* not done: the condition is false */
     KV_NO_NUMBER,    /* not done: add to a value that is no number */
     KV_OVERFLOW,     /* not done: an add whose sum would be beyond 64 bits */
@@ -77,7 +77,7 @@ struct kv_meta {
  * any thread may hold a reference. */
 struct kv_value {
     struct kv_meta meta;
-    size_t bytes;      /* the value's length, even if data is left out */
+    size_t bytes;      /* the value's length, even without `data` */
     struct bytes type; /* may be empty */
     struct bytes data;
     atomic_uint refs; /* private */
@@ -97,9 +97,9 @@ void kv_value_release(struct kv_value **value_ref);
 struct kv_get {
     struct bytes key;
     bool without_data; /* for HEAD: value->data may be left out */
-    /* Says whether the data of a value with this meta is wanted; a client that
-     * answers at once need not copy unwanted data. Not called for later
-     * answers. NULL if data is always wanted. */
+    /* Says whether the data of a value with this `meta` is wanted. A client
+     * that answers at once asks this before it copies the data; clients that
+     * answer later do not ask. NULL if data is always wanted. */
     bool (*wants_data)(const struct kv_get *get, const struct kv_meta *meta);
     void (*on_done)(struct kv_get *get);
     /* The answer: KV_FOUND, KV_MISSING, KV_ERROR, KV_BUSY, KV_UNREACHABLE or
@@ -114,7 +114,9 @@ struct kv_entry {
     uint64_t value_bytes;
     struct kv_meta meta;
     struct bytes type;
-    struct bytes value; /* if asked for; data is NULL if too long */
+    /* Set if the page is with_values; `data` is NULL if the value is longer
+     * than KV_PAGE_VALUE_BYTES_MAX. */
+    struct bytes value;
 };
 
 /* One page of a listing, in the order of keys. All keys with the same text from
@@ -126,8 +128,8 @@ struct kv_page {
     size_t limit;           /* 1 to KV_PAGE_ENTRIES_MAX */
     bool with_values;
     void (*on_done)(struct kv_page *page);
-    /* The answer: KV_FOUND, KV_MISSING if after is no cursor, or a failure as
-     * for a get. Entries lie in arena, which the asker initializes and
+    /* The answer: KV_FOUND, KV_MISSING if `after` is not a cursor, or a failure
+     * as for a get. Entries lie in `arena`, which the asker initializes and
      * releases. A page may be short or empty without being the last, since the
      * work per page is bounded, too. */
     enum kv_outcome outcome;
@@ -170,11 +172,12 @@ struct kv_op {
     /* The answer. */
     enum kv_outcome outcome;
     int64_t sum; /* the result of KV_ADD */
-    /* the new value's; after a delete, only the delete's revision; after a
-     * check or a refusal, the present value's, 0 if missing */
+    /* After a put or add, the new value's. After a delete, only the delete's
+     * revision is set. After a check or a refusal, the present value's; zero if
+     * the key is missing. */
     struct kv_meta meta;
-    /* KV_PUT_NAMED: the key is op->key + name; without NUL; later names are
-     * larger */
+    /* The name that KV_PUT_NAMED made; no NUL follows. The new key is op->key
+     * and the name. Later names are larger. */
     char name[KV_NAME_BYTES];
 };
 
@@ -220,19 +223,19 @@ enum kv_event_kind {
 struct kv_event {
     enum kv_event_kind kind;
     uint64_t number;       /* number to resume from; 0 if impossible */
-    struct kv_entry entry; /* unset for a reset; complete for a put */
-    /* texts that entry points at */
+    struct kv_entry entry; /* put: all fields; reset: none; else the key */
+    /* the texts that `entry` points at */
     char room[KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX];
 };
 
-/* Watches changes of keys that begin with prefix. Without has_since, the first
- * event is a reset. */
+/* Watches changes of keys that begin with `prefix`. Without has_since, the
+ * first event is a reset. */
 struct kv_watch {
     struct bytes prefix; /* at most KV_KEY_BYTES_MAX */
     bool has_since;
     uint64_t since; /* report the changes after this number */
     void (*on_done)(struct kv_watch *watch);
-    void (*on_change)(struct kv_watch *watch); /* kv_watch_next() may succeed */
+    void (*on_change)(struct kv_watch *watch); /* there may be an event */
     /* The answer: KV_FOUND, KV_UNSUPPORTED, KV_UNREACHABLE, KV_BUSY or
      * KV_ERROR. The outcome may change from KV_FOUND to a failure later; then
      * no more events come. */
@@ -291,9 +294,9 @@ MUST_USE static inline bool kv_client_list(struct kv_client *client,
 
 /* Asks for a write. Returns like kv_client_get(). Only a rejected write is
  * answered at once: is_done is false, and all operations have the same outcome
- * (KV_BUSY, KV_ERROR, ...). A write cannot be cancelled: ops, and the memory
- * that ops point at, must stay until on_done, or until the store has
- * stopped. */
+ * (KV_BUSY, KV_ERROR, ...). A write cannot be cancelled: `ops`, and the memory
+ * that `ops` point at, must stay until on_done is called, or until the store
+ * has stopped. */
 MUST_USE static inline bool kv_client_write(struct kv_client *client,
                                             struct kv_write *write)
 {

@@ -7,8 +7,8 @@
 
 enum {
     CACHE_LINE = 64,
-    /* 32 KiB of versions; the writes of one commit rarely have more than 1024
-     * keys, a quarter of the slots */
+    /* 16 KiB of versions. The writes of one commit rarely have more than 1024
+     * keys, so at most a quarter of the slots is in use. */
     SLOTS_LOG = 12,
     SLOTS = 1 << SLOTS_LOG,
     MALLOC_BYTES = 16, /* overhead of an allocation */
@@ -19,7 +19,7 @@ enum {
 struct cached_value {
     struct evict_node node;
     uint64_t hash; /* hash of the key */
-    /* next in the bucket, or in the list to be freed */
+    /* the next entry in the bucket, or in a list of entries to be freed */
     struct cached_value *next;
     struct kv_value *value;
     size_t key_len;
@@ -39,7 +39,7 @@ struct group {
 };
 
 struct kv_cache {
-    /* key of the hash, since clients choose the keys */
+    /* secret of the hash, since clients choose the keys */
     struct siphash_key secret;
     uint64_t entry_bytes_max;
     unsigned group_count;
@@ -66,7 +66,8 @@ static struct group *group_of(const struct kv_cache *cache, unsigned slot)
     return &cache->groups[slot * cache->group_count >> SLOTS_LOG];
 }
 
-/* Returns the link that points to the key's entry, or to NULL. */
+/* Returns the address of the pointer to the key's entry. The pointer is NULL if
+ * there is no such entry. */
 static struct cached_value **find(const struct group *group, uint64_t hash,
                                   struct bytes key)
 {
@@ -116,8 +117,8 @@ static void destroy_entries(struct cached_value *entry)
     }
 }
 
-/* Removes the entry that list_node points to from the index, and puts it before
- * others. Returns the new list. */
+/* Removes the entry *list_node from the index, and puts the entry at the head
+ * of the list `others`. Returns this list. */
 static struct cached_value *unlink_entry(struct cached_value **list_node,
                                          struct cached_value *others)
 {

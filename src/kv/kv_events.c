@@ -30,7 +30,7 @@ struct kv_events {
     uint64_t size;
     uint64_t begin;
     uint64_t end;
-    uint64_t floor; /* number of the last event before begin */
+    uint64_t floor; /* number of the last event before `begin` */
     _Atomic uint64_t last;
     struct buf draft; /* used by the writer only */
     char ring[];

@@ -5,8 +5,9 @@
  * shortly after a commit, but not at once. If the next commit begins without
  * this write, the client waits for two commits. The clients then form two
  * groups that take turns, and there are twice as many commits as necessary. So
- * the writer waits until as many new writes have come as the last commit has
- * answered, in addition to the writes that came during the commit.
+ * after a commit of n writes, the writer waits until n new writes have come.
+ * Writes that came during the commit do not count among the n; the next commit
+ * does them, too.
  *
  *   |--- commit ---| . . . .|--- commit ---|
  *     B B B         A A A A ^ all are here

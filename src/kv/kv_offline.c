@@ -104,7 +104,7 @@ static int keep(struct kv_backup *backup)
         return -EBUSY;
     if (linkat(backup->folder, new_name, backup->folder, data_name, 0) == -1)
         return -errno;
-    backup->is_made = false; /* the folder stays */
+    backup->is_made = false; /* nobody removes the folder any more */
     return kv_env_sync_names(backup->folder);
 }
 

@@ -40,8 +40,8 @@ void kv_value_release(struct kv_value **value_ref)
         free(value);
 }
 
-/* Wrong lengths are our own bugs: for a client's wrong lengths, handlers have
- * answered 400 or 413 before. */
+/* Lengths are only asserted: handlers have answered 400 or 413 to a client's
+ * wrong lengths, so here a wrong length is a bug of ours. */
 size_t kv_write_weigh(const struct kv_write *write)
 {
     size_t bytes = 0;

@@ -7,11 +7,10 @@
  *         ^                                  |
  *         +----------- mailbox <-- notes ----+
  *
- * Reads never wait for writes. A read copies the value, up to
- * KV_VALUE_BYTES_MAX, before the call ends (a millisecond per 5 MiB or so, more
- * when the pages come from disk). If a read transaction stayed open for a slow
- * client, pages freed meanwhile could not be reused, and the file would grow
- * without bound.
+ * Reads never wait for writes. A read copies the value before the call ends,
+ * which takes about a millisecond for 5 MiB, and more when the pages come from
+ * disk. If a read transaction stayed open for a slow client, pages freed
+ * meanwhile could not be reused, and the file would grow without bound.
  *
  * One thread writes. All waiting writes go into one transaction and one sync,
  * and are answered after the sync. With KV_SYNC_FULL, the thread waits a little
@@ -44,17 +43,17 @@
 /* The names of the folder's files, ended by NULL. */
 extern const char *const kv_lmdb_files[];
 
+/* KV_SYNC_INTERVAL and KV_SYNC_OFF lose nothing when the process dies. When the
+ * machine dies, the last writes may be lost, or the store must be restored. */
 enum kv_sync {
     KV_SYNC_FULL,     /* a write is answered when it is on disk */
     KV_SYNC_INTERVAL, /* a write is on disk within sync_interval_ms */
     KV_SYNC_OFF       /* the kernel decides when a write is on disk */
 };
 
-/* KV_SYNC_INTERVAL and KV_SYNC_OFF lose nothing when the process dies. When the
- * machine dies, the last writes may be lost, or the store must be restored. */
 struct kv_lmdb_options {
     const char *path;     /* the folder, made (0700) if missing; borrowed */
-    uint64_t bytes_max;   /* size of the map; 0: KV_LMDB_BYTES_MAX */
+    uint64_t bytes_max;   /* the map's largest size; 0: KV_LMDB_BYTES_MAX */
     uint64_t bytes_first; /* the map's first size; 0: KV_LMDB_BYTES_FIRST */
     enum kv_sync sync;
     unsigned sync_interval_ms; /* 0: 1 s */
@@ -77,7 +76,7 @@ struct kv_lmdb_counts {
     uint64_t revision;
     uint64_t map_bytes;
     uint64_t used_bytes; /* size of the file */
-    /* commits, writes, swept: since the store was opened */
+    /* `commits`, `writes` and `swept` count since the store was opened. */
     uint64_t commits;
     uint64_t writes; /* writes that these commits answered */
     uint64_t swept;
@@ -111,8 +110,8 @@ MUST_USE int kv_lmdb_resume(struct kv_lmdb *store);
  * clients must be destroyed already. NULL is accepted. */
 void kv_lmdb_close(struct kv_lmdb *store);
 
-/* Creates a worker's client. Answers come through mailbox; now is the worker's
- * clock. Returns NULL if there is no memory, or if there are too many
+/* Creates a worker's client. Answers come through `mailbox`; `now` is the
+ * worker's clock. Returns NULL if there is no memory, or if there are too many
  * clients. */
 MUST_USE struct kv_client *kv_lmdb_client_create(struct kv_lmdb *store,
                                                  struct mailbox *mailbox,

@@ -1,5 +1,5 @@
 /*
- * kv_redis - keys in Redis or Valkey, a single node or a cluster.
+ * kv_redis - keys in an engine: Redis or Valkey, a single node or a cluster.
  *
  *   client (worker) --commands, pipelined--> connection --TCP--> a node
  *        ^                                  |
@@ -11,7 +11,8 @@
  * a {tag} that is not empty, only the tag selects the partition, as in Redis
  * itself. A partition holds
  *
- *   NAME:{n}:k:KEY  hash: r revision, m stored, e expires, t type, n bytes, v
+ *   NAME:{n}:k:KEY  hash: r revision, m time stored, e time of expiry, t type,
+ *                   n length of the value, v value
  *   NAME:{n}:i      sorted set, all keys, for listing
  *   NAME:{n}:e      sorted set, keys that expire, by time of expiry
  *   NAME:{n}:r      the last revision; a new revision is at least the time, so
@@ -20,10 +21,10 @@
  *
  * A write is one script, which looks at all conditions before it changes
  * anything. Revisions rise in each partition. A cluster accepts a write only if
- * all keys of the write are in one partition; otherwise the write is
+ * all keys of the write are in one partition; otherwise the outcome is
  * KV_CROSSED.
  *
- * A write whose answer never came is KV_TIMEOUT: the write may have taken
+ * A write whose answer never came ends with KV_TIMEOUT, and may have taken
  * place. A write is repeated only when it certainly did not take place: the
  * node refused the write (MOVED, ASK, ...), or the write was not sent whole. A
  * read is repeated once.
@@ -57,7 +58,7 @@ struct kv_redis_options {
 /* Counts of all clients since the store was opened. */
 struct kv_redis_counts {
     uint64_t calls;       /* commands sent */
-    uint64_t redirected;  /* commands sent again: MOVED, ASK and the like */
+    uint64_t redirected;  /* commands sent again after MOVED, ASK or the like */
     uint64_t repeated;    /* commands sent again after a connection was lost */
     uint64_t timeouts;    /* questions without an answer in time */
     uint64_t unreachable; /* questions for which no node could be reached */
@@ -84,7 +85,7 @@ MUST_USE int kv_redis_open(struct kv_redis **store_out,
 /* Closes the store, whose clients must be gone. NULL is accepted. */
 void kv_redis_close(struct kv_redis *store);
 
-/* Creates a worker's client, which connects in the worker's loop; now is the
+/* Creates a worker's client, which connects in the worker's loop; `now` is the
  * worker's clock. Returns NULL if there is no memory. The client is destroyed
  * after the loop has ended; unanswered questions are then forgotten. */
 MUST_USE struct kv_client *kv_redis_client_create(struct kv_redis *store,

@@ -63,15 +63,15 @@ static int read_revision(struct kv_lmdb *store)
     return rc == 0 ? 0 : -EPROTO;
 }
 
-/* Starts the writer's thread. Resets all watchers if another process has
- * written to the store, since its changes are unknown here. */
+/* Starts the writer's thread. If another process has written to the store, all
+ * watchers are reset, since that process's changes are unknown here. */
 static int start_writer(struct kv_lmdb *store)
 {
     int err = read_revision(store);
 
     if (err == 0 && store->revision != kv_events_last(store->events))
         kv_events_restart(store->events, store->revision);
-    store->has_expiring = true; /* until the first sweep has checked */
+    store->has_expiring = true; /* assumed until the first sweep */
     if (err == 0)
         err = -pthread_create(&store->thread, NULL, kv_lmdb_run_writer, store);
     store->is_running = err == 0;

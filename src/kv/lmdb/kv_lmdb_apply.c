@@ -40,7 +40,7 @@ int kv_change_apply(struct kv_change *change, struct kv_write *write)
     struct kv_change inner = *change;
     int rc;
 
-    kv_write_set_outcomes(write, KV_UNDONE); /* for a second try */
+    kv_write_set_outcomes(write, KV_UNDONE); /* another try begins anew */
     if (write->count == 1)
         return apply_ops(change, write);
     rc = mdb_txn_begin(change->env->env, change->txn, 0, &inner.txn);

@@ -7,8 +7,8 @@
 #include "kv/lmdb/kv_lmdb_priv.h"
 
 enum {
-    /* How many records one page may look at, since most records may be
-     * expired. */
+    /* How many records are looked at for one page. There is a limit since most
+     * records may be expired. */
     PAGE_LOOKS_MAX = 4 * KV_PAGE_ENTRIES_MAX,
     NS_PER_MS = 1000000
 };
@@ -128,7 +128,7 @@ struct kv_walk {
     char seek[KV_KEY_BYTES_MAX];
 };
 
-/* Goes to the first key behind all keys that begin with prefix. */
+/* Goes to the first key behind all keys that begin with `prefix`. */
 static int seek_behind(struct kv_walk *walk, struct bytes prefix, MDB_val *key,
                        MDB_val *data)
 {
@@ -142,9 +142,9 @@ static int seek_behind(struct kv_walk *walk, struct bytes prefix, MDB_val *key,
     return mdb_cursor_get(walk->cursor, key, data, MDB_SET_RANGE);
 }
 
-/* Goes to the page's first key, which follows the end of the page before and is
- * not before prefix. The page's cursor may come from another listing, or be
- * forged. */
+/* Goes to the page's first key, which follows the end of the previous page and
+ * is not before page->prefix. The page's cursor may come from another listing,
+ * or be forged. */
 static int seek_first(struct kv_walk *walk, MDB_val *key, MDB_val *data)
 {
     const struct kv_page *page = walk->page;
@@ -167,7 +167,7 @@ static int seek_first(struct kv_walk *walk, MDB_val *key, MDB_val *data)
     return rc;
 }
 
-/* Adds an entry to the page, or a common prefix if record is NULL. Returns
+/* Adds an entry to the page, or a common prefix if `record` is NULL. Returns
  * false if there is no memory. */
 static bool tell(struct kv_page *page, struct bytes key,
                  const struct kv_record *record)

@@ -22,12 +22,11 @@ enum {
     SERVERS = 4,
     SPARE_READERS = 64,
     READERS_MAX = SERVERS * KV_LMDB_CLIENTS_MAX + SPARE_READERS,
-    READER_BYTES = 64, /* a line of the processor's cache */
+    READER_BYTES = 64, /* a slot is a line of the processor's cache */
     READERS_HEAD_BYTES = 4096
 };
 
-/* A map smaller than this doubles when it grows; a larger map grows by this
- * much. */
+/* A growing map doubles in size, but grows by no more than this at a time. */
 #define GROWTH_BYTES_MAX ((uint64_t)1 << 30)
 #define MAP_BYTES_MIN ((uint64_t)1 << 18)
 

@@ -143,7 +143,8 @@ int kv_lmdb_begin(struct kv_lmdb *store, struct kv_change *change)
 
 /* --- Groups --------------------------------------------------------------- */
 
-/* Does the writes from first up to, but without, end in one transaction. */
+/* Does the writes from `first` on, up to the one before `end`, in one
+ * transaction. */
 static int try_group(struct kv_lmdb *store, struct kv_write *first,
                      const struct kv_write *end)
 {

@@ -22,9 +22,8 @@ static void tell_cache(struct kv_change *change, struct bytes key)
 
 /* --- The index of expiries ------------------------------------------------ */
 
-/* Puts a key into the index of expiries. The index's key is the time, and its
- * data the store's key: time and key together might exceed the length of a
- * key. */
+/* Puts a key into the index of expiries. The index maps the time to the store's
+ * key; one text of time and key might be longer than LMDB lets a key be. */
 static int put_expiry(struct kv_change *change, struct bytes key,
                       int64_t expires_ms)
 {
@@ -77,8 +76,9 @@ static void tell_put(struct kv_change *change, struct bytes key,
 /* --- Operations ----------------------------------------------------------- */
 
 /* The state of a key before an operation. A corrupt record counts as present
- * with revision 0, and can be replaced or deleted; if the key is in the index
- * of expiries, the sweep removes the entry. */
+ * with revision 0, and can be replaced or deleted. Such a record does not say
+ * its expiry; if the index of expiries has an entry for the key, the sweep
+ * removes the entry. */
 struct present {
     bool is_stored; /* a record exists, expired or not */
     bool is_there;

@@ -88,10 +88,9 @@ MUST_USE int kv_env_lock(struct kv_env *env, const char *path);
  * and LMDB syncs no names. Returns 0 or -errno. */
 MUST_USE int kv_env_sync_names(int folder);
 
-/* Checks whether data.mdb was cut off. Returns 0, or EIO, logged, if the file
- * was cut off. Touching a page of the map that the file lacks raises SIGBUS,
- * which kills the server. Free pages at the end may be missing, since nobody
- * touches them. */
+/* Checks whether data.mdb was cut off. Returns 0, or EIO, logged, if it was.
+ * Touching a page of the map that the file lacks raises SIGBUS, which kills the
+ * server. Free pages at the end may be missing, since nobody touches them. */
 MUST_USE int kv_env_check_length(struct kv_env *env, const char *path);
 
 /* Clears the slots of readers whose processes have died; otherwise the pages
@@ -103,9 +102,9 @@ bool kv_env_clear_readers(struct kv_env *env);
  * be active. */
 int kv_env_adopt(struct kv_env *env);
 
-/* Makes the map larger, up to its maximum. With beyond_max, for deletes, which
- * need room for a moment, the limit is a little larger. Returns false if the
- * map could not grow. No transaction may be active in the process. */
+/* Makes the map larger, up to its maximum. With beyond_max, the limit is a
+ * little larger: deletes need more room for a moment. Returns false if the map
+ * could not grow. No transaction may be active in the process. */
 MUST_USE bool kv_env_grow(struct kv_env *env, bool beyond_max);
 
 /* Returns how many pages the next transaction can use while the file does not
@@ -127,12 +126,12 @@ struct kv_change {
     uint64_t revision;        /* the last revision that was given */
     uint64_t revision_begun;  /* the last revision before the change */
     bool has_expiring;        /* a value with an expiry was put */
-    struct kv_cache *cache;   /* is told of each changed key; or NULL */
+    struct kv_cache *cache;   /* is told of each changed key; may be NULL */
     struct kv_events *events; /* is told of all changes */
 };
 
-/* Begins a change. The caller has set env, cache, events and revision, which is
- * the last committed revision. */
+/* Begins a change. The caller has set `env`, `cache` and `events`, and
+ * `revision` to the last committed revision. */
 MUST_USE int kv_change_begin(struct kv_change *change, int64_t now_ms);
 /* Commits the change, which is over whether or not the commit succeeds. */
 MUST_USE int kv_change_commit(struct kv_change *change);
@@ -148,9 +147,9 @@ MUST_USE int kv_env_read_revision(const struct kv_env *env, struct MDB_txn *txn,
 
 /* --- kv_lmdb_sweep -------------------------------------------------------- */
 
-/* Removes up to limit expired keys. *swept_out is set to the number of entries
- * removed from the index of expiries, *some_left_out to whether the index still
- * has entries. */
+/* Removes up to `limit` expired keys. *swept_out is set to the number of
+ * entries removed from the index of expiries, *some_left_out to whether the
+ * index still has entries. */
 MUST_USE int kv_change_sweep(struct kv_change *change, size_t limit,
                              size_t *swept_out, bool *some_left_out);
 
@@ -212,10 +211,10 @@ struct kv_lmdb {
     /* Used only by the writer. */
     bool is_broken;      /* the disk failed: all writes get KV_ERROR */
     bool is_cramped;     /* the file cannot grow for now */
-    uint64_t look_at_ms; /* when to check is_cramped; monotonic */
+    uint64_t look_at_ms; /* when is_cramped is checked again; monotonic */
     bool is_unsynced;    /* there was a commit since the last sync */
     bool has_expiring;   /* the index of expiries may have entries */
-    uint64_t sync_at_ms; /* monotonic, like sweep_at_ms */
+    uint64_t sync_at_ms; /* next sync; monotonic, like sweep_at_ms */
     uint64_t sweep_at_ms;
     struct kv_gather gather;
     struct log_limit log_limit;
@@ -229,8 +228,8 @@ struct kv_lmdb {
 
 /* --- kv_lmdb_room --------------------------------------------------------- */
 
-/* To be called after MDB_MAP_FULL. Clears dead readers, or makes the map
- * larger. Returns true if there may be room now. */
+/* To be called after MDB_MAP_FULL. Clears the slots of dead readers, or makes
+ * the map larger. Returns true if there may be room now. */
 MUST_USE bool kv_lmdb_make_room(struct kv_lmdb *store, bool beyond_max);
 
 /* Calls kv_env_trim() while all clients are locked. */
@@ -272,10 +271,10 @@ void kv_lmdb_tell_watchers(struct kv_lmdb *store);
 
 /* --- kv_lmdb_group: the writer's thread only ------------------------------ */
 
-/* Does the writes from first up to, but without, end, and sets their outcomes.
- * All writes go into one transaction. If the transaction fails, each half of
- * the group is tried alone, and so on, down to single writes: only writes that
- * cannot be done fail. */
+/* Does the writes from `first` on, up to the one before `end`, and sets their
+ * outcomes. All writes go into one transaction. If the transaction fails, each
+ * half of the group is tried alone, and so on, down to single writes: only
+ * writes that cannot be done fail. */
 void kv_lmdb_run_group(struct kv_lmdb *store, struct kv_write *first,
                        struct kv_write *end);
 
@@ -289,8 +288,8 @@ enum kv_outcome kv_lmdb_fail(struct kv_lmdb *store, int rc);
 /* --- kv_lmdb_writer ------------------------------------------------------- */
 
 /* Queues a write for kv_client_write(). Returns false if the write is queued,
- * true if the write was rejected at once. Unless wakes is set, the caller must
- * wake the writer later. */
+ * true if the write was rejected at once. Unless `wakes` is set, the caller
+ * must wake the writer later. */
 MUST_USE bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
                                 struct kv_write *write, bool wakes);
 

@@ -68,7 +68,7 @@ bool kv_lmdb_put_write(struct kv_lmdb *store, struct mailbox *mailbox,
     if (store->is_stopping || store->is_paused) {
         refusal = store->is_paused ? KV_BUSY : KV_ERROR;
     } else if (store->queue_writes >= store->options.queue_writes_max ||
-               (store->queue_writes > 0 && /* a single write may be larger */
+               (store->queue_writes > 0 && /* an empty queue takes any write */
                 (store->queue_bytes >= bytes_max ||
                  write->bytes > bytes_max - store->queue_bytes))) {
         refusal = KV_BUSY;
@@ -160,8 +160,8 @@ static void answer_group(struct kv_lmdb *store, struct kv_write *first,
 
 /* --- What comes of itself ------------------------------------------------- */
 
-/* Syncs all commits. If a sync fails, answered writes may be lost, even if the
- * disk was only full. So no more writes are accepted then. */
+/* Syncs all commits. A failed sync, even on a disk that was only full, may have
+ * lost writes that were answered. So no more writes are accepted after it. */
 static void sync_now(struct kv_lmdb *store)
 {
     int rc = mdb_env_sync(store->env.env, 1);

@@ -52,17 +52,17 @@ static bool write_command(struct kv_redis_call *call,
     for (unsigned i = 0; i < KV_SCRIPTS; i++)
         call->scripts[i] = kv_connection_script(to, (enum kv_script)i);
     call->put(call, out);
-    /* hiredis needs a NUL behind the command */
+    /* hiredis needs a NUL behind the command. */
     buf_put(out, (struct bytes){"", 1});
     out->len -= !out->failed;
-    /* a repeated command counts once */
+    /* A command that is sent again counts only once. */
     client->bytes += out->len - call->bytes;
     call->bytes = out->len;
     return !out->failed;
 }
 
-/* Sends a call on the connection. Returns true if the call has ended already,
- * with outcome set. */
+/* Sends a call on the connection. Returns true if the call has ended already;
+ * its outcome is then set. */
 static bool submit(struct kv_redis_call *call, struct kv_connection *connection)
 {
     struct kv_redis_client *client = call->client;
@@ -203,7 +203,8 @@ static void pause_call(struct kv_redis_call *call)
     }
     kv_redis_add(&client->store->redirected);
     call->sent_to = NULL;
-    /* Replaces the call's time limit, which is later. */
+    /* The pause takes the place of the call's time limit, which is until_ms and
+     * ends later. */
     deadline_drop(&client->wheel, &call->deadline);
     deadline_set(&client->wheel, &call->deadline, again_ms);
 }
@@ -232,8 +233,8 @@ static void redirect(struct kv_redis_call *call, struct bytes text, bool ask)
     place_again(call);
 }
 
-/* Handles a fault. If the fault is not final, nothing was done, so the call can
- * be sent again. */
+/* Handles a fault. A fault that is not final means that the node has done
+ * nothing, so the call can be sent again. */
 static void take_fault(struct kv_redis_call *call, const struct kv_reply *reply)
 {
     static const char *const passing[] = {"TRYAGAIN", "LOADING", "BUSY "};
@@ -317,7 +318,7 @@ void kv_redis_on_return(struct kv_connection_request *request,
 }
 
 /* Closes the connection of a call that was not answered in time. The call is
- * the oldest on its connection, so the answers to the others would come even
+ * the oldest on its connection, so the calls behind it would be answered even
  * later. */
 void kv_redis_on_deadline(struct kv_redis_client *client,
                           struct deadline *deadline)

@@ -30,8 +30,8 @@ static void on_connected(const redisAsyncContext *context, int status)
         return;
     }
     connection->stage = KV_CONNECTION_GREETING;
-    /* hiredis's context must not be freed here. If the greeting cannot be sent,
-     * the timer ends the connection. */
+    /* If the greeting cannot be sent, the timer ends the connection: hiredis's
+     * context must not be freed in this callback. */
     (void)kv_connection_greet(connection);
 }
 
@@ -184,7 +184,8 @@ struct kv_connection *kv_connection_create(
     list_init(&connection->requests);
     ev_init(&connection->timer, on_timer);
     connection->timer.data = connection;
-    /* The timer begins to connect, so that no hook is called now. */
+    /* The timer begins to connect, so no hook is called before this function
+     * returns. */
     kv_connection_set_timer(connection, 0);
     return connection;
 }

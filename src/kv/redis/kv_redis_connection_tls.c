@@ -13,7 +13,7 @@ void redisProcessCallbacks(redisAsyncContext *context);
 
 enum {
     READ_BYTES = 16384,
-    READS_MAX = 16 /* reads before answers are handled */
+    READS_MAX = 16 /* how many reads in a row, before answers are handled */
 };
 
 /* Replaces hiredis's own reading and writing. */
@@ -25,7 +25,7 @@ struct kv_connection_tls {
     struct tls_target *target;
     struct tls *tls; /* NULL until the socket is connected */
     bool is_open;    /* the handshake is complete */
-    int wanted;      /* EV_WRITE or 0: watched for besides reading */
+    int wanted;      /* EV_WRITE, if it is watched for besides EV_READ; or 0 */
     bool *is_gone;   /* set to true when tls is freed; may be NULL */
 };
 

@@ -12,8 +12,8 @@ static struct kv_redis_client *client_of(struct kv_client *client)
 
 /* --- Those who watch ------------------------------------------------------ */
 
-/* Ends watches that wait for their answer with this outcome. If all is set,
- * watches that were answered with KV_FOUND are ended, too. */
+/* Ends all watches that were not answered yet; their answer is `outcome`. If
+ * `all` is set, watches that were answered with KV_FOUND end, too. */
 static void give_up(struct kv_redis_feed *feed, enum kv_outcome outcome,
                     bool all)
 {
@@ -72,7 +72,7 @@ static void on_down(void *context, const struct kv_connection *connection,
 {
     struct kv_redis_client *client = context;
 
-    (void)why; /* the connections for calls report the reason */
+    (void)why; /* connections that carry calls log the reason */
     client->feed.state = KV_REDIS_FEED_DEAF;
     if (kv_connection_state(connection) == KV_CONNECTION_DOWN)
         give_up(&client->feed, KV_UNREACHABLE, false);

@@ -122,9 +122,8 @@ static bool listen_to(struct kv_connection *connection)
     return is_sent;
 }
 
-/* Handles the reply about which events the engine sends for keys. An engine
- * that sends too few events is no fault; the connection then does not come
- * up. */
+/* Handles the reply about which events the engine sends for keys. If they are
+ * too few, the connection does not come up, but has not failed either. */
 static void on_flags(redisAsyncContext *context, void *reply, void *about)
 {
     struct kv_connection *connection = context->data;

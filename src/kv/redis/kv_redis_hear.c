@@ -8,9 +8,9 @@
  *
  * Items become events in the order in which they were heard, and only after
  * HMGET was answered. So the last event of a key shows the key's present state,
- * or a later item does. The engine does not store notifications. So watchers
- * are reset when a listener was lost or too many items came, and no watch can
- * be resumed.
+ * unless a later item of the key still waits for its answer. The engine does
+ * not store notifications. So watchers are reset when a listener was lost or
+ * too many items came, and no watch can be resumed.
  */
 enum { ITEMS_MAX = 1024 /* heard but not yet reported, per client */ };
 

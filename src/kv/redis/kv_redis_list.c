@@ -2,7 +2,7 @@
 
 #include "kv/redis/kv_redis_listing_priv.h"
 
-enum { ROUNDS_MAX = 4 }; /* a page ends after this, even if short */
+enum { ROUNDS_MAX = 4 }; /* a page ends after this many, even a short one */
 
 static void destroy(struct kv_redis_question *question)
 {

@@ -1,6 +1,7 @@
 #include "kv/redis/kv_redis_listing_priv.h"
 
-enum { DROPS_MAX = 16 }; /* index entries without a value that one page drops */
+/* One page drops at most this many index entries without a value. */
+enum { DROPS_MAX = 16 };
 
 /* The look at one entry's value. */
 struct kv_redis_look {

@@ -64,9 +64,9 @@ struct kv_redis_listing {
 /* Asks for the metadata of each entry's value. */
 void kv_redis_listing_begin_looks(struct kv_redis_listing *listing);
 
-/* Removes entries without a value from the page. If the removed entry is a
- * common prefix, the page ends there, because other keys may have the prefix.
- * Returns false if there is no memory. */
+/* Removes entries without a value from the page. If a removed entry is a common
+ * prefix, the page ends there, because other keys may have the prefix. Returns
+ * false if there is no memory. */
 bool kv_redis_listing_sift(struct kv_redis_listing *listing);
 
 /* --- kv_redis_listing_round.c --------------------------------------------- */

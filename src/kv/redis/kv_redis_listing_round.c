@@ -40,8 +40,9 @@ static void put_run(struct kv_redis_call *call, struct buf *out)
     kv_command_put_number(out, listing->step);
 }
 
-/* Whether the key belongs to the listing. If other programs have written to the
- * index with other scores, the engine may return keys outside of the range. */
+/* Whether the key belongs to the listing. If other programs have written keys
+ * to the index with a score other than 0, the engine may return keys outside of
+ * the range. */
 static bool is_asked_for(const struct kv_redis_listing *listing,
                          struct bytes key)
 {
@@ -146,8 +147,8 @@ static struct kv_redis_run *find_least(struct kv_redis_listing *listing)
     return least;
 }
 
-/* Whether a partition may have more keys than its run, so that the next key of
- * all is unknown. */
+/* Whether all keys of some run are used up although its partition may have
+ * more: then the next key of the listing is unknown. */
 static bool is_beyond(const struct kv_redis_listing *listing)
 {
     for (size_t i = 0; i < KV_REDIS_PARTITIONS; i++)
@@ -168,8 +169,8 @@ static void skip_prefix(struct kv_redis_listing *listing, struct bytes prefix)
     }
 }
 
-/* Adds key, or the common prefix that stands for key, to the page, without
- * metadata. Returns false if there is no memory. */
+/* Adds `key`, or the common prefix that stands for the key, to the page,
+ * without metadata. Returns false if there is no memory. */
 static bool tell(struct kv_redis_listing *listing, struct bytes key)
 {
     struct kv_page *page = listing->page;

@@ -50,8 +50,8 @@ struct kv_redis_url {
     char name[KV_REDIS_NAME_BYTES_MAX + 1];
 };
 
-/* Returns NULL if text is a valid URL; else what is wrong, as the end of a
- * message that begins with text. */
+/* Returns NULL if `text` is a valid URL; else what is wrong, as the end of a
+ * message that begins with the URL. */
 MUST_USE const char *kv_redis_url_read(struct kv_redis_url *url,
                                        const char *text);
 
@@ -71,8 +71,8 @@ enum kv_reply_kind {
 
 enum kv_reply_kind kv_reply_kind(const struct kv_reply *reply);
 
-/* Returns the text of a text or fault; for other replies an empty text with
- * data NULL. */
+/* Returns the text of a KV_REPLY_TEXT or KV_REPLY_FAULT; for other replies an
+ * empty text with data NULL. */
 struct bytes kv_reply_text(const struct kv_reply *reply);
 
 /* kv_reply_count() returns how many members a list has; 0 if the reply is no
@@ -85,7 +85,7 @@ const struct kv_reply *kv_reply_at(const struct kv_reply *reply, size_t at);
 MUST_USE bool kv_reply_number(const struct kv_reply *reply,
                               uint64_t *number_out);
 
-/* Reads a number >= 0 from decimal text. Returns false if text is no such
+/* Reads a number >= 0 from decimal text. Returns false if `text` is no such
  * number. */
 MUST_USE bool kv_redis_read_number(struct bytes text, uint64_t *number_out);
 
@@ -116,15 +116,15 @@ struct kv_slot_map {
     struct address nodes[KV_REDIS_PARTITIONS];
 };
 
-/* Reads the answer to CLUSTER SLOTS, which came from the node asked. Invalid
+/* Reads the answer to CLUSTER SLOTS, which came from the node `asked`. Invalid
  * parts of the answer are skipped. Returns false if the reply is no list. */
 MUST_USE bool kv_slot_map_read(struct kv_slot_map *map,
                                const struct kv_partitions *partitions,
                                const struct kv_reply *reply,
                                const struct address *asked);
 
-/* Reads the node's address from a text like "MOVED 3999 192.0.2.1:6381" or "ASK
- * ...". Returns false if the text has no valid address. */
+/* Reads the node's address from the text of a redirection, such as "MOVED 3999
+ * 192.0.2.1:6381". Returns false if the text has no valid address. */
 MUST_USE bool kv_redis_read_redirect(struct bytes text,
                                      const struct address *asked,
                                      struct address *node_out);
@@ -155,7 +155,7 @@ void kv_command_put_script(struct buf *out, enum kv_script script);
 /* --- kv_redis_connection ------------------------------------------------- */
 
 enum kv_connection_state {
-    KV_CONNECTION_OPENING, /* first try, or first try after working well */
+    KV_CONNECTION_OPENING, /* its first try, ever or after it worked well */
     KV_CONNECTION_UP,
     KV_CONNECTION_DOWN /* connecting is retried from time to time */
 };
@@ -163,14 +163,14 @@ enum kv_connection_state {
 /* A command that waits for its answer; embedded in the asker's struct. */
 struct kv_connection_request {
     struct list list_node;
-    uint64_t ends_at; /* where the command ends among all bytes written */
+    uint64_t ends_at; /* where it ends among all bytes written */
 };
 
 struct kv_connection;
 
 struct kv_connection_hooks {
     void (*on_up)(void *context);
-    /* why is valid during the call. */
+    /* `why` is valid only during the call. */
     void (*on_down)(void *context, const struct kv_connection *connection,
                     const char *why);
     void (*on_answer)(struct kv_connection_request *request,
@@ -215,9 +215,9 @@ const struct address *kv_connection_address(const struct kv_connection
 struct bytes kv_connection_script(const struct kv_connection *connection,
                                   enum kv_script script);
 
-/* Sends a command; the connection must be up. asking says that the slot is
- * being moved to this node, so ASKING precedes the command. Returns false if
- * the command could not be sent; the connection then goes down. */
+/* Sends a command; the connection must be up. `asking` says that the slot is
+ * being moved to this node, so the command ASKING is sent first. Returns false
+ * if the command could not be sent; the connection then goes down. */
 MUST_USE bool kv_connection_send(struct kv_connection *connection,
                                  struct kv_connection_request *request,
                                  struct bytes command, bool asking);

@@ -34,7 +34,7 @@
 struct kv_redis {
     struct kv_redis_url url;
     struct address seeds[2 * KV_REDIS_SEEDS_MAX];
-    /* index in url.seeds of each address */
+    /* the index in url.seeds, for each address */
     uint8_t hosts[2 * KV_REDIS_SEEDS_MAX];
     struct tls_trust *trust; /* NULL without TLS */
     size_t seed_count;
@@ -73,8 +73,8 @@ struct kv_redis_client;
  * written. */
 void kv_redis_log_corrupt(struct kv_redis_client *client, struct bytes key);
 
-/* Reads r, m, e, t, n, which are the reply's first five elements. Returns false
- * if they are not valid. */
+/* Reads the fields r, m, e, t, n (kv_redis.h), which are the reply's first five
+ * elements. Returns false if they are not valid. */
 MUST_USE bool kv_redis_read_meta(const struct kv_reply *reply,
                                  struct kv_meta *meta_out,
                                  struct bytes *type_out, uint64_t *bytes_out);
@@ -95,10 +95,10 @@ struct kv_redis_call {
     struct kv_redis_client *client;
     /* Set by the asker: */
     unsigned partition;
-    /* may be sent again, since it changes nothing */
+    /* the call may be sent again, since it changes nothing */
     bool may_repeat;
     bool crosses;                  /* the keys are in several partitions */
-    struct kv_connection *only_at; /* the one to use; NULL: any */
+    struct kv_connection *only_at; /* use only this; NULL: any */
     void (*put)(struct kv_redis_call *call, struct buf *out);
     void (*on_end)(struct kv_redis_call *call, const struct kv_reply *reply);
     /* KV_FOUND if there is a reply without a fault; otherwise the reason why
@@ -120,14 +120,15 @@ struct kv_redis_call {
     size_t bytes;
 };
 
-/* Starts a call. Returns true if the call has ended at once: outcome is set,
+/* Starts a call. Returns true if the call has ended at once: `outcome` is set,
  * and on_end is not called. Returns false if on_end will be called, unless the
  * client is destroyed first. */
 MUST_USE bool kv_redis_call_start(struct kv_redis_client *client,
                                   struct kv_redis_call *call);
 
-/* Puts "EVALSHA name keys" or "EVAL text keys". The caller puts the keys and
- * the arguments. */
+/* Begins the command that runs a script: puts EVALSHA and the script's name, or
+ * EVAL and its text, and the number of keys. The caller puts the keys and the
+ * arguments. */
 void kv_redis_put_script(const struct kv_redis_call *call, struct buf *out,
                          enum kv_script script, size_t keys, size_t arguments);
 
@@ -172,7 +173,7 @@ struct kv_redis_route {
     bool is_asking_map;
     bool asks_role;
     size_t ask_from;
-    uint64_t ask_at_ms; /* not before this time */
+    uint64_t ask_at_ms; /* earliest time to ask again */
     struct deadline again;
     struct kv_redis_call call;
     bool is_down;
@@ -187,7 +188,7 @@ void kv_redis_route_fini(struct kv_redis_client *client);
 
 bool kv_redis_is_same_node(const struct address *a, const struct address *b);
 
-/* Returns the options for a connection to node, without hooks. */
+/* Returns the options for a connection to `node`, without hooks. */
 struct kv_connection_options kv_redis_aim(const struct kv_redis_client *client,
                                           const struct address *node);
 
@@ -203,7 +204,7 @@ struct kv_connection *kv_redis_route_find(struct kv_redis_client *client,
 struct kv_connection *kv_redis_route_to(struct kv_redis_client *client,
                                         const struct address *node);
 
-/* Notes that node has the partition now, because another node said so
+/* Notes that `node` has the partition now, because another node said so
  * (MOVED). */
 void kv_redis_route_move(struct kv_redis_client *client, unsigned partition,
                          const struct address *node);
@@ -251,14 +252,14 @@ struct kv_redis_feed {
 void kv_redis_feed_init(struct kv_redis_client *client);
 void kv_redis_feed_fini(struct kv_redis_client *client);
 
-/* Adapts the listeners. Called when the map or a connection may have
- * changed. */
+/* Makes missing listeners and drops needless ones. Called when the map or a
+ * connection may have changed. */
 void kv_redis_feed_look(struct kv_redis_client *client);
 
 void kv_redis_feed_on_deadline(struct kv_redis_client *client);
 
 /* Both are in kv_redis_hear.c. kv_redis_feed_hear() handles a notification;
- * context is the client. kv_redis_feed_tell() reports all items that are
+ * `context` is the client. kv_redis_feed_tell() reports all items that are
  * complete to the watchers. */
 void kv_redis_feed_hear(void *context, struct bytes channel,
                         struct bytes event);
@@ -272,7 +273,7 @@ MUST_USE bool kv_redis_map_init(struct kv_redis_client *client);
 
 /* --- The client ---------------------------------------------------------- */
 
-/* Embedded in each struct that the client must free when it is destroyed. */
+/* Embedded in each struct that must be freed when the client is destroyed. */
 struct kv_redis_question {
     struct list list_node;
     void (*destroy)(struct kv_redis_question *question);

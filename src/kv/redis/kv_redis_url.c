@@ -3,8 +3,8 @@
 
 enum { DEFAULT_PORT = 6379, PORT_MAX = 65535 };
 
-/* Splits text at mark: before gets the part before mark, text the part after
- * mark. Returns false if text has no mark. */
+/* Splits a text at `mark`: `before` gets the part before the mark, `text` keeps
+ * the part after it. Returns false if the text has no mark. */
 static bool split(struct bytes *text, char mark, struct bytes *before)
 {
     const char *at = text->len > 0 ? memchr(text->data, mark, text->len) : NULL;
@@ -37,8 +37,8 @@ static bool decode(struct bytes text, char to[KV_REDIS_SECRET_BYTES_MAX + 1])
     return true;
 }
 
-/* Whether text consists of letters, digits and the characters in more, as names
- * within keys and hosts must. */
+/* Whether the text consists of letters, digits and the characters in `more`.
+ * Names in keys and hosts must. */
 static bool is_plain(struct bytes text, const char *more)
 {
     for (size_t i = 0; i < text.len; i++) {

@@ -69,7 +69,7 @@ static char kind_of(const struct kv_op *op)
 static char condition_of(const struct kv_op *op)
 {
     if (op->kind == KV_PUT_NAMED)
-        return '0'; /* a client may have chosen the name by hand */
+        return '0'; /* KV_IF_MISSING: clients can choose names, too */
     switch (op->condition) {
     case KV_IF_ANY:
         return '*';
