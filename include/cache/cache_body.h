@@ -6,20 +6,20 @@
  * sends by itself. The file has no name and lies in memory as well, or it is
  * the file of a spool, on a disk.
  *
- * A file in memory can be read in place, too. It is mapped when somebody first
- * wants that, once for all readers, until the body goes. Both ways exist
- * because neither is always the better one. The sender's CPU for 10 MiB in a
- * small program, with sendfile(2) from the file or send(2) from its mapping
- * (Linux 6.18, microseconds):
+ * A file in memory can also be mapped, and its bytes read in place. One mapping
+ * serves all readers, from the first who wants it until the body goes. Neither
+ * sendfile(2) from the file nor send(2) from the mapping is always the cheaper
+ * way. CPU time of a small program that sends 10 MiB, in microseconds (Linux
+ * 6.18):
+ *                                                   sendfile(2)   send(2)
+ *   a device that gathers pages and cuts segments         1,900     2,700
+ *   a client on this machine, over loopback               2,000     1,050
  *
- *   a device that gathers pages and cuts segments   1,900 / 2,700
- *   a client on this machine, over loopback         2,000 / 1,050
- *
- * Over loopback nothing is gained by not copying, because the client copies the
- * same pages in turn, and the kernel's work for each page in sendfile(2) is
- * lost. TLS reads all bytes anyway; a mapping saves the pread(2). A body that
- * is still being filled goes to clients on this machine by file all the same,
- * so that the sockets of a crowd hold its pages and no copies.
+ * Over loopback sendfile(2) saves no copy, because the client copies the same
+ * pages in turn, but costs the kernel some work for each page. TLS reads all
+ * bytes anyway, and a mapping saves the pread(2). A body that is still being
+ * filled is always sent from its file, even to clients on this machine: the
+ * sockets of many readers then hold its pages and no copies.
  *
  * No mapped byte is touched before it was written, and no mapped file becomes
  * shorter: only this process has the file, and it makes holes only where all
@@ -64,7 +64,7 @@ struct cache_body_counts {
     atomic_size_t files;      /* open files */
     atomic_size_t maps;       /* mapped files */
     _Atomic uint64_t filling; /* bytes set aside for bodies not whole yet */
-    _Atomic uint64_t whole;   /* memory of whole bodies, kept or only read */
+    _Atomic uint64_t whole;   /* memory of whole bodies, in the store or not */
     struct cache_spooling *spooling; /* where long bodies go; NULL: memory */
 };
 
@@ -74,7 +74,7 @@ struct cache_body; /* opaque */
 struct cache_reader {
     struct list list_node; /* private */
     bool is_mapped;        /* the reader wants the bytes of a file mapped */
-    uint64_t at; /* bytes before at have been sent; the mutex guards it */
+    uint64_t at; /* offset of the next byte to send; the mutex guards it */
 };
 
 /* Makes an empty body, whose length may be CACHE_LENGTH_UNKNOWN. counts is
@@ -91,23 +91,23 @@ void cache_body_release(struct cache_body **body_ref);
 
 /* --- For the writer ------------------------------------------------------ */
 
-/* Puts data behind the bytes that are there. Returns false when there is no
- * room for data; the body has to be ended then. */
+/* Appends data to the body. Returns false when there is no room for the data;
+ * the caller then has to end the body. */
 MUST_USE bool cache_body_put(struct cache_body *body, struct bytes data);
 
-/* Puts len bytes out of a pipe, as cache_body_put() does. */
+/* Does as cache_body_put() with the next len bytes of the pipe fd. */
 MUST_USE bool cache_body_put_pipe(struct cache_body *body, int fd,
                                   uint64_t len);
 
-/* Tells the body that a crowd waits for it, and will join. */
+/* Notes that many readers wait for the body, and will join it. */
 void cache_body_await_crowd(struct cache_body *body);
 
 /* Ends the body: nothing follows. A spooled body becomes whole when all of it
  * is written. */
 void cache_body_end(struct cache_body *body, bool is_whole);
 
-/* Lets readers have the first filled bytes of a file, which have been
- * checked. */
+/* Lets readers have the first `filled` bytes of the body's file, because these
+ * bytes have been checked. */
 void cache_body_reveal(struct cache_body *body, uint64_t filled);
 
 /* Takes the file of a spooled body that is whole. The first caller gets it, all
@@ -120,11 +120,11 @@ MUST_USE struct cache_file_writer *cache_body_take_file(struct cache_body
 bool cache_body_is_spooled(const struct cache_body *body);
 bool cache_body_has_fallen(const struct cache_body *body);
 
-/* Makes a passing body of one that turns out to be longer than may be kept:
- * from now on bytes are given up behind the slowest reader. */
+/* Turns a body that is longer than may be kept into a passing body, which gives
+ * up the bytes behind its slowest reader. */
 void cache_body_pass(struct cache_body *body);
 
-/* Whether more may be put now. If not, wait is told when more may be put. */
+/* Whether more may be put now. If not, `wait` is told when more may be put. */
 bool cache_body_takes_more(struct cache_body *body, struct cache_wait *wait);
 
 /* Whether anybody besides the writer and an entry holds the body. */
@@ -139,7 +139,7 @@ void cache_body_cancel(struct cache_body *body, struct cache_wait *wait);
 
 /* --- For readers --------------------------------------------------------- */
 
-/* Begins to read at offset at. The caller has set reader->is_mapped. */
+/* Begins to read at offset `at`. The caller has set reader->is_mapped. */
 void cache_body_join(struct cache_body *body, struct cache_reader *reader,
                      uint64_t at);
 void cache_body_leave(struct cache_body *body, struct cache_reader *reader);
@@ -148,21 +148,22 @@ void cache_body_leave(struct cache_body *body, struct cache_reader *reader);
 void cache_body_advance(struct cache_body *body, struct cache_reader *reader,
                         uint64_t len);
 
-/* cache_body_note_begun() notes that a reader has its first bytes, or does
- * without. cache_body_has_beginners(): whether any reader has none yet. */
+/* cache_body_note_begun() notes that a reader has its first bytes, or will get
+ * none. cache_body_has_beginners(): whether any reader waits for its first
+ * bytes. */
 void cache_body_note_begun(struct cache_body *body);
 bool cache_body_has_beginners(const struct cache_body *body);
 
-/* Whether a reader that begins now can have the bytes from at on. A passing
- * body may have given them up. */
+/* Whether a reader that begins now can have the bytes from offset `at` on. A
+ * passing body may have given them up. */
 bool cache_body_has_from(struct cache_body *body, uint64_t at);
 
 /* Whether more than one reader reads the body, or is about to. */
 bool cache_body_is_crowded(struct cache_body *body);
 
-/* Returns the bytes that are there for reader from its place on. If the part's
- * len is 0, there are none now, and wait is told when that changes, unless
- * *state_out says that it never will. */
+/* Returns the next bytes for `reader` as a part. An empty part means that there
+ * are none now; `wait` is then told when there are some, unless *state_out says
+ * that no more will come. */
 struct part cache_body_read(struct cache_body *body,
                             struct cache_reader *reader, uint64_t at_most,
                             struct cache_wait *wait,
@@ -176,12 +177,13 @@ uint64_t cache_body_filled(const struct cache_body *body);
  * knows it. */
 uint64_t cache_body_length(const struct cache_body *body);
 
-/* Returns a part of at most len bytes from at on, which are there. */
+/* Returns a part of at most len bytes from offset `at` on. The body already has
+ * these bytes. */
 struct part cache_body_part(const struct cache_body *body, uint64_t at,
                             uint64_t len);
 
-/* Returns the same part as PART_MEMORY, from the mapping, if the body can have
- * one; otherwise as cache_body_part(). */
+/* Does as cache_body_part(), but the part is a PART_MEMORY in the mapping if
+ * the body's file can be mapped. */
 struct part cache_body_part_mapped(struct cache_body *body, uint64_t at,
                                    uint64_t len);
 

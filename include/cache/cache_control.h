@@ -18,8 +18,8 @@
 
 enum cache_directive {
     CACHE_NO_STORE = 1 << 0,
-    CACHE_NO_CACHE = 1 << 1, /* perhaps only for no_cache_fields */
-    CACHE_PRIVATE = 1 << 2,  /* perhaps only for private_fields */
+    CACHE_NO_CACHE = 1 << 1, /* of the whole answer; else no_cache_fields */
+    CACHE_PRIVATE = 1 << 2,  /* of the whole answer; else private_fields */
     CACHE_PUBLIC = 1 << 3,
     CACHE_MUST_REVALIDATE = 1 << 4,
     CACHE_PROXY_REVALIDATE = 1 << 5,
@@ -47,10 +47,10 @@ struct cache_control {
 
 void cache_control_init(struct cache_control *control);
 
-/* Reads the value of one line. With a surrogate, a directive may have a target
- * behind ';' (as in Surrogate-Control), and counts only if the target is
- * surrogate. surrogate is empty for fields without targets: then ';' ends a
- * directive as ',' does. */
+/* Reads the value of one line. If `surrogate` is empty, the field has no
+ * targets, and ';' ends a directive as ',' does. Otherwise a directive may have
+ * a target behind ';' (as in Surrogate-Control), and counts if it has no target
+ * or the target is `surrogate`. */
 void cache_control_read(struct cache_control *control, struct bytes value,
                         struct bytes surrogate);
 
@@ -61,8 +61,8 @@ bool cache_seconds_read(struct bytes text, int64_t *seconds_out);
 /* Returns the directive that has that name and no argument; 0 for none. */
 enum cache_directive cache_control_find_flag(struct bytes name);
 
-/* Returns where the seconds of the directive of that name are; NULL for a
- * directive without seconds. */
+/* Returns the member of *control for the seconds of the directive with that
+ * name; NULL for a directive without seconds. */
 int64_t *cache_control_find_time(struct cache_control *control,
                                  struct bytes name);
 

@@ -1,6 +1,6 @@
 /*
- * cache_disk - the entries of a cache, as files in a folder: written behind the
- * workers' backs, found again when the next process starts.
+ * cache_disk - the entries of a cache, as files in a folder: written by a
+ * thread of its own, and found again when the next process starts.
  *
  *   keep ---> queue ---> file ---> on_kept
  *   start --> queue ---> each file's head ---> on_found
@@ -26,14 +26,14 @@ enum {
 };
 
 struct cache_disk_events {
-    /* Called when the entry is in file, whose reference is handed over. NULL:
-     * the entry is in no file. */
+    /* Called when the entry was written to `file`, a reference to which is
+     * handed over; with NULL when the entry was not written. */
     void (*on_kept)(void *context, struct cache_entry *entry,
                     struct cache_file *file);
     /* Called when the entry's body or file is broken. */
     void (*on_lost)(void *context, struct cache_entry *entry);
-    /* Called for an entry that was found in file. Returns false when it is not
-     * wanted. */
+    /* Called for an entry that was found in `file`. Returns false when the
+     * entry is not wanted. */
     bool (*on_found)(void *context, struct cache_entry *entry,
                      struct cache_file *file);
 };
@@ -81,16 +81,16 @@ void cache_disk_change(struct cache_disk *disk, struct cache_entry *entry,
 /* Removes the file from the folder. */
 void cache_disk_forget(struct cache_disk *disk, struct cache_file *file);
 
-/* Returns the body in a file; it is not whole until it has been checked.
- * Returns NULL when the body is damaged or gone, and sets *is_lost_out; or when
- * memory or descriptors are short now. */
+/* Returns the body in a file; the body is not whole until it has been checked.
+ * Returns NULL and sets *is_lost_out when the body is damaged or gone. Returns
+ * NULL alone when memory or descriptors are short now. */
 MUST_USE struct cache_body *cache_disk_wake(struct cache_disk *disk,
                                             struct cache_file *file,
                                             struct cache_body_counts *counts,
                                             bool *is_lost_out);
 
-/* Has the queue check the entry's body. Readers get as much of the body as has
- * been found right. */
+/* Has the queue check the entry's body. Readers get the bytes that have been
+ * checked so far. */
 void cache_disk_check(struct cache_disk *disk, struct cache_entry *entry,
                       struct cache_file *file, struct cache_body *body);
 

@@ -29,7 +29,7 @@ struct cache_entry {
     uint32_t cost_ms;            /* how long the origin took to answer */
     atomic_llong retry_s;        /* until when the origin is left alone after a
                                     failure; monotonic clock */
-    atomic_bool has_answered;    /* that failure was an answer with an error */
+    atomic_bool has_answered;    /* the failure was an answer with an error */
     atomic_bool is_purged; /* purged softly: the origin is asked before it is
                               used */
     /* The store's own members. */
@@ -53,7 +53,7 @@ struct cache_entry_parts {
     struct bytes variant;
     unsigned status;
     struct bytes phrase;
-    struct bytes lines; /* as they came; the entry keeps some */
+    struct bytes lines; /* fields as they came; the entry keeps some */
     struct cache_body
         *body; /* a reference is taken; NULL: the answer has no body */
     uint32_t cost_ms;
@@ -65,20 +65,20 @@ MUST_USE struct cache_entry *cache_entry_create(
     const struct cache_entry_parts *parts,
     const struct cache_circumstances *circumstances);
 
-/* Makes an entry of earlier's answer, updated by another answer to the same
- * request. parts has the status, phrase, body and lines of the new answer. */
+/* Makes an entry of the answer in `earlier`, updated by another answer to the
+ * same request, whose status, phrase, body and lines are in `parts`. */
 MUST_USE struct cache_entry *cache_entry_update(
     const struct cache_entry *earlier, const struct cache_entry_parts *parts,
     const struct cache_circumstances *circumstances);
 
-/* Makes an entry of earlier's answer, updated by the lines of a 304. body is
- * earlier's body. */
+/* Makes an entry of the answer in `earlier`, updated by the lines of a 304.
+ * body is the body of `earlier`. */
 MUST_USE struct cache_entry *cache_entry_refresh(
     const struct cache_entry *earlier, struct cache_body *body,
     struct bytes lines, const struct cache_circumstances *circumstances);
 
-/* Whether lines, of a 304 or of an answer to HEAD, are about earlier: both have
- * the same validators (RFC 9111 4.3.4, 4.3.5). */
+/* Whether the lines of a 304 or of an answer to HEAD are about the answer in
+ * `earlier`: both have the same validators (RFC 9111 4.3.4, 4.3.5). */
 bool cache_entry_is_meant(const struct cache_entry *earlier,
                           struct bytes lines);
 

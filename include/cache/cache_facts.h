@@ -28,8 +28,8 @@ enum {
 
 struct cache_facts {
     unsigned status;
-    struct cache_control control; /* what the field that counts says */
-    bool is_targeted;             /* this field is for shared caches alone */
+    struct cache_control control; /* directives of the field that counts */
+    bool is_targeted;             /* that field is for shared caches alone */
     bool is_explicit;             /* the origin itself has said lifetime_s */
     bool has_cookie;              /* the answer has Set-Cookie */
     bool varies_by_all;           /* Vary: * */
@@ -43,12 +43,12 @@ struct cache_facts {
     struct bytes modified; /* Last-Modified as it came; or empty */
 };
 
-/* When an answer was asked for and when it came, and which lifetime an answer
- * has that says none. */
+/* When an answer was asked for, when it came, and how long it is fresh if it
+ * does not say so itself. */
 struct cache_circumstances {
     int64_t asked_s; /* seconds since the epoch */
     int64_t came_s;
-    int64_t default_s;      /* lifetime of an answer that says none; 0: none */
+    int64_t default_s;      /* lifetime of answers that say none; 0: stale */
     bool may_guess;         /* Last-Modified may serve to guess lifetimes */
     struct bytes surrogate; /* our name in Surrogate-Control */
 };
@@ -78,7 +78,7 @@ struct cache_asked {
     bool takes_part;    /* a part of an answer may be kept, too */
 };
 
-/* Whether an answer may be kept (RFC 9111 3), or why not. */
+/* Returns CACHE_KEPT when an answer may be kept (RFC 9111 3), or why not. */
 enum cache_refusal cache_facts_judge(const struct cache_facts *facts,
                                      const struct cache_asked *asked);
 
@@ -100,8 +100,8 @@ static inline int64_t cache_facts_age(const struct cache_facts *facts,
 }
 
 /* Returns for how many more seconds the answer is fresh; below 0: for how long
- * it has been stale. If the clock was put back, the age of older answers is
- * unknown, and none is fresh for as long as the clock was wrong. */
+ * it has been stale. An answer from the future shows that the clock was put
+ * back. Its age is unknown, so it counts as stale until now_s is born_s. */
 static inline int64_t cache_facts_ttl(const struct cache_facts *facts,
                                       int64_t now_s)
 {

@@ -59,8 +59,8 @@ MUST_USE bool cache_file_read_head(int fd, struct buf *head,
  * body and its sum. Returns false when the body is damaged. */
 MUST_USE bool cache_file_read_body(int fd, uint64_t length, char *to);
 
-/* Whether the block that begins at offset at is undamaged. buffer has room for
- * one block; *end_out is where the next block begins. */
+/* Whether the block that begins at offset `at` is undamaged. buffer has room
+ * for one block; *end_out is where the next block begins. */
 MUST_USE bool cache_file_check_block(int fd, uint64_t length, uint64_t at,
                                      char *buffer, uint64_t *end_out);
 
@@ -78,14 +78,14 @@ struct cache_file_writer; /* opaque */
 /* Begins a file. Returns 0 or -errno. */
 MUST_USE int cache_file_begin(struct cache_file_writer **writer_out,
                               struct cache_folder *folder);
-/* Puts data behind the bytes that are there. Returns 0 or -errno. */
+/* Appends data to the body in the file. Returns 0 or -errno. */
 MUST_USE int cache_file_put(struct cache_file_writer *writer,
                             struct bytes data);
 /* Returns the file's descriptor, borrowed. */
 int cache_file_writer_fd(const struct cache_file_writer *writer);
 
-/* Ends a file whose body is whole: writes its head, and gives it its name, by
- * the hash of its key. Returns 0 or -errno. */
+/* Ends a file whose body is whole: writes the head, and names the file by the
+ * hash of its key. Returns 0 or -errno. */
 MUST_USE int cache_file_end(struct cache_file_writer *writer, struct bytes head,
                             uint64_t hash, struct cache_file **file_out);
 

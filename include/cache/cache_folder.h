@@ -23,7 +23,7 @@
 
 enum {
     CACHE_FILE_NAME_BYTES = 40,
-    CACHE_FOLDER_RETRY_MS = 1000 /* no write for so long after a failure */
+    CACHE_FOLDER_RETRY_MS = 1000 /* how long no file is begun after a failure */
 };
 
 struct cache_folder {

@@ -16,9 +16,9 @@
 
 struct cache_forms {
     uint32_t asked; /* a bit for each form */
-    /* Whether a write would not invalidate what is stored in these forms: a
-     * form has no usual value, or several forms ask for a part of a page, or
-     * one does together with a proxy's form. */
+    /* Set when a write does not invalidate what is stored in these forms. That
+     * is so when a form that asks for a part of a page has an unusual value, or
+     * stands beside any other form. */
     bool are_odd;
 };
 
@@ -31,8 +31,8 @@ void cache_forms_put(const struct cache_forms *forms,
                      const struct request *request, struct buf *out);
 
 /* Does as cache_forms_put(), but with one usual form added. If the request asks
- * for that form with another value, the usual one replaces it. number counts
- * usual forms from 0. Returns false when there are no more. */
+ * for that form with another value, the usual value replaces it. `number` is
+ * the index of the usual form. Returns false when there are not that many. */
 MUST_USE bool cache_forms_put_with(const struct cache_forms *forms,
                                    const struct request *request,
                                    unsigned number, struct buf *out);

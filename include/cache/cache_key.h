@@ -46,13 +46,14 @@ MUST_USE bool cache_key_put_target(const struct cache_key_rules *rules,
                                    const struct cache_key_asker *asker,
                                    struct buf *out);
 
-/* Returns "host/path?query" of a key that is of place; if place.data is NULL,
- * any key is. The result's data is NULL for a key of another place. */
+/* Returns "host/path?query" of a key. If the key is of another place than
+ * `place`, the result's data is NULL. If place.data is NULL, every place is
+ * right. */
 struct bytes cache_key_address(struct bytes place, struct bytes key);
 
 /* Appends the key of another address of the same place and host, which Location
- * or Content-Location names (RFC 9111 4.4). Returns false when reference is of
- * another host, or no address. */
+ * or Content-Location names (RFC 9111 4.4). Returns false when `reference`
+ * names another host, or is no address. */
 MUST_USE bool cache_key_put_other(const struct cache_key_rules *rules,
                                   const struct request *request,
                                   const struct cache_key_asker *asker,

@@ -39,8 +39,9 @@ const char *cache_part_read(struct cache_part *part, struct bytes text);
 bool cache_parts_has(const struct cache_parts *parts,
                      const struct request *request);
 
-/* Appends the query with '?' in front, without the parameters that are out; and
- * nothing if no parameter is left. query.data is NULL if there is no query. */
+/* Appends '?' and the query, without the parameters that are to be left out.
+ * Appends nothing when no other parameter remains, or when query.data is
+ * NULL. */
 void cache_parts_put_query(const struct cache_parts *parts, struct bytes query,
                            struct buf *out);
 

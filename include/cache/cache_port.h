@@ -56,8 +56,8 @@ static inline void cache_wait_init(struct cache_wait *wait,
     wait->on_ready = on_ready;
 }
 
-/* Makes wait the last in list, whether or not it stands there already. The
- * caller holds the mutex that guards list. */
+/* Puts `wait` at the end of `list`, or moves it there if it is in the list
+ * already. The caller holds the mutex that guards the list. */
 static inline void cache_wait_in(struct list *list, struct cache_wait *wait)
 {
     list_drop(&wait->list_node);
@@ -71,15 +71,16 @@ static inline void cache_wait_leave(struct cache_wait *wait)
     list_drop(&wait->list_node);
 }
 
-/* Tells all waits in list. The caller holds the mutex that guards list. */
+/* Has on_ready called soon for all waits in `list`. The caller holds the mutex
+ * that guards the list. */
 void cache_wait_tell(struct list *list);
 
 /* Has on_ready called soon; for the port's worker only. The call is harmless
- * when on_ready is to be called anyway, and while wait is in a list. */
+ * when on_ready is to be called anyway, and while `wait` is in a list. */
 void cache_wait_later(struct cache_wait *wait);
 
-/* Ends the wait: on_ready will not be called any more. mutex is that of the
- * object in whose list wait stands; NULL if wait is in no list. */
+/* Ends the wait: on_ready will not be called any more. `mutex` is that of the
+ * object in whose list the wait stands; NULL if it is in no list. */
 void cache_wait_cancel(struct cache_wait *wait, pthread_mutex_t *mutex);
 
 #endif

@@ -21,7 +21,7 @@
 enum { CACHE_RANGES_MAX = 16 };
 
 struct cache_range {
-    struct range at;         /* where it is in the representation */
+    struct range at;         /* its place in the representation */
     uint64_t skip;           /* bytes of body before the range */
     struct cache_body *body; /* counted */
 };
@@ -37,40 +37,42 @@ struct cache_ranges {
 MUST_USE bool cache_ranges_read(struct bytes value, struct range *range_out,
                                 uint64_t *length_out);
 
-/* Makes one range, which body has or will have. Returns NULL when memory is
- * short. */
+/* Makes a cache_ranges of one range, whose bytes `body` has or will have.
+ * Returns NULL when memory is short. */
 MUST_USE struct cache_ranges *cache_ranges_create(uint64_t length,
                                                   const struct range *range,
                                                   struct cache_body *body);
 
-/* Joins the ranges of both; a byte that both have is taken from fresh. Bodies
- * that have broken off are left out. Returns NULL when the result has more than
- * bytes_max, or too many ranges, or memory is short. */
+/* Joins the ranges of `earlier` and the one range of `fresh`, which gives the
+ * bytes that both have. Bodies that have broken off are left out. Returns NULL
+ * when the result has more than bytes_max, or too many ranges, or memory is
+ * short. */
 MUST_USE struct cache_ranges *cache_ranges_join(
     const struct cache_ranges *earlier, const struct cache_ranges *fresh,
     uint64_t bytes_max);
 
 void cache_ranges_destroy(struct cache_ranges *ranges); /* NULL is accepted */
 
-/* Whether all of that range can be had, either from one body, which may still
- * be filled, or from several whole ones. */
+/* Whether the bytes of `wanted` are all in one range, whose body may still be
+ * filled, or in several ranges, whose bodies are whole. */
 bool cache_ranges_has(const struct cache_ranges *ranges,
                       const struct range *wanted);
 
-/* Whether all bytes but one range are there, in whole bodies. */
+/* Whether the bytes that are missing make one range, which *gap_out becomes,
+ * and all bodies are whole. */
 bool cache_ranges_find_gap(const struct cache_ranges *ranges,
                            struct range *gap_out);
 
-/* Returns the range that has the byte at offset at; NULL when none has. */
+/* Returns the range that has the byte at offset `at`; NULL when none has. */
 const struct cache_range *cache_ranges_find(const struct cache_ranges *ranges,
                                             uint64_t at);
 
-/* Returns at most len bytes from at on. They are there, in a whole body. */
+/* Returns at most len bytes of one range, from offset `at` on. The body of the
+ * range is whole. */
 struct part cache_ranges_part(const struct cache_ranges *ranges, uint64_t at,
                               uint64_t len);
 
-/* Return how many bytes, and how many of memory, the ranges take. A body counts
- * if its length is known. */
+/* Return how many bytes the ranges take, and how many of them are memory. */
 uint64_t cache_ranges_footprint(const struct cache_ranges *ranges);
 uint64_t cache_ranges_memory(const struct cache_ranges *ranges);
 

@@ -2,9 +2,10 @@
  * cache_spool - brings a body to a file on disk while the body comes: a worker
  * puts pieces, and the queue's thread writes them.
  *
- *   put --> pieces, at most so many bytes --> file
- *                                        '--> memory, from where the disk was
- *                                             full, or no more is to be kept
+ *   put --> pieces, of limited size in all --> file
+ *                                         '--> memory: all that comes after the
+ *                                              disk is full, or the body is not
+ *                                              to be kept any more
  *
  * Thread: put, end, fall and is_full are for the worker that writes; take and
  *         the events for the queue's thread.
@@ -37,7 +38,7 @@ struct cache_spool_events {
     void (*on_fall)(void *context, int fd, uint64_t at);
     void (*on_written)(void *context, uint64_t written);
     void (*on_end)(void *context, bool is_whole);
-    /* Called before and after the queue uses the spool. */
+    /* hold is called before the queue uses the spool, release afterwards. */
     void (*hold)(void *context);
     void (*release)(void *context);
 };
@@ -60,7 +61,7 @@ void cache_spool_end(struct cache_spool *spool, bool is_whole);
 void cache_spool_fall(struct cache_spool *spool);
 
 /* Returns the file, once the spool has ended; NULL when a part of the body is
- * not in it, or it has been taken. */
+ * not in the file, or the file has been taken. */
 MUST_USE struct cache_file_writer *cache_spool_take(struct cache_spool *spool);
 
 #endif

@@ -32,7 +32,7 @@ enum {
     CACHE_VARIANTS_MAX = 32, /* variants of one key */
     CACHE_ALONE_S = 10,      /* how long nobody waits after a private answer */
     CACHE_LATE_S = 10,       /* how long all wait before one more asks */
-    CACHE_LONG_S = 600,      /* how long each asks alone after a too long one */
+    CACHE_LONG_S = 600,      /* how long nobody waits after a too long answer */
     CACHE_AWAKE_BYTES_MAX =
         134217728, /* bodies in memory that lie on disk, too */
     CACHE_HEADS_BYTES_MAX = 268435456 /* entries without bodies, with a disk */
@@ -100,9 +100,10 @@ enum cache_join {
     CACHE_LOOK   /* an entry has come: find again */
 };
 
-/* Joins the flight that fetches what found lacks, or begins one. found is of
- * this key. After LEAD and WAIT *flight_out is a reference. A caller that would
- * lead, but not wait, gives NULL for wait, and gets no reference with WAIT.
+/* Joins the flight that fetches what is missing in `found`, the result of
+ * cache_store_find() for the same key, or begins such a flight. After LEAD and
+ * WAIT *flight_out is a reference. A caller that may lead but will not wait
+ * passes NULL for `wait`, and gets no reference with WAIT.
  *
  * Here and below now_s is of the monotonic clock, so that setting the wall
  * clock makes no wait longer. */
@@ -121,9 +122,9 @@ void cache_flight_end(struct cache_store *store,
                       struct cache_flight **flight_ref,
                       enum cache_outcome outcome, int64_t now_s);
 
-/* Ends the wait for flights that began CACHE_LATE_S ago or earlier: the first
- * who waits leads another flight, for which the others wait. Looks at all
- * flights under way; to be called now and then. */
+/* Ends all waits for flights that began at least CACHE_LATE_S ago. The first
+ * who waited for such a flight then leads another one, and the others wait for
+ * that. Looks at all flights under way; to be called now and then. */
 void cache_store_end_late(struct cache_store *store, int64_t now_s);
 
 /* Returns how the flight ended, for one that waits; CACHE_OUTCOME_NONE while
@@ -139,12 +140,11 @@ enum cache_outcome cache_flight_leave(struct cache_store *store,
 
 /* --- Keeping ------------------------------------------------------------- */
 
-/* Whether a body of that length may be begun; it may be
- * CACHE_LENGTH_UNKNOWN. */
+/* Whether a body of that length, or of CACHE_LENGTH_UNKNOWN, may be begun. */
 bool cache_store_has_room(struct cache_store *store, uint64_t length);
-/* Whether no further body may be begun. That is so when all bodies have twice
- * the bytes that may be kept: those kept, those being filled, and those given
- * up that are still read. */
+/* Whether no further body may be begun, because all bodies together take more
+ * than twice the memory that kept ones may. Bodies that are being filled count,
+ * and so do bodies that were given up but are still read. */
 bool cache_store_is_full(const struct cache_store *store);
 
 /* cache_store_note_long() notes that a variant of a key's answer, of unknown
@@ -159,9 +159,9 @@ bool cache_store_was_long(struct cache_store *store, struct bytes key,
 MUST_USE struct cache_body *cache_store_make_body(struct cache_store *store,
                                                   uint64_t length);
 
-/* Taken before the origin is asked: how often the key, or one with the same
- * hash, was made invalid, how often any key of its shard was, and how many
- * purges there were. */
+/* Counts that are taken before the origin is asked: how often the key (or one
+ * with the same hash) was made invalid, how often any key of its shard was, and
+ * how many purges there were. */
 struct cache_epoch {
     uint32_t invalidated;
     uint32_t all_invalidated;
@@ -171,19 +171,19 @@ struct cache_epoch {
 struct cache_epoch cache_store_epoch(struct cache_store *store,
                                      struct bytes key);
 
-/* Whether, since that epoch, the entry's key (or one with the same hash) was
- * not made invalid, and the entry was not purged, or only softly. */
+/* Whether the entry is still current: since that epoch its key (or one with the
+ * same hash) was not made invalid, and no purge named it, except a soft one. */
 bool cache_store_is_current(struct cache_store *store,
                             struct cache_entry *entry,
                             struct cache_epoch epoch);
 
-/* Lets the entry in, in the place of the same variant's. The store takes a
- * reference of its own. The entry's body may still be filled:
- * cache_store_settle(). earlier is the entry that it was updated from, which
- * has the same body; or NULL. Returns false, and lets nothing in, when the
- * entry was made invalid or purged since that epoch, or when another has
- * replaced earlier meanwhile. An entry that was purged softly is let in, to be
- * used after asking the origin. */
+/* Puts the entry into the store, in the place of an entry of the same variant.
+ * The store takes a reference of its own. The entry's body may still be filled:
+ * cache_store_settle(). `earlier` is the entry from which the new one was
+ * updated, and which has the same body; or NULL. Returns false, and puts
+ * nothing, when the entry was made invalid or purged since that epoch, or when
+ * `earlier` has been replaced meanwhile. An entry that was purged softly is
+ * put, and is used only after asking the origin. */
 MUST_USE bool cache_store_put(struct cache_store *store,
                               struct cache_entry *entry,
                               const struct cache_entry *earlier,
@@ -202,19 +202,20 @@ size_t cache_store_invalidate(struct cache_store *store, struct bytes key);
 struct cache_purge {
     struct bytes place;   /* data NULL: of all proxies */
     struct bytes address; /* "host/path?query"; with is_prefix: its beginning */
-    struct bytes tags;    /* entries with one of these; empty: with any */
+    struct bytes tags;    /* entries with one of these tags; empty: all */
     bool is_prefix;
     bool is_soft; /* entries stay; the origin is asked before use */
 };
 
-/* Removes the entries that purge names, and returns how many there were. Looks
- * at every entry. An entry that purge names and that is being fetched meanwhile
- * is not let in later. */
+/* Removes the entries that `purge` names, and returns how many there were.
+ * Looks at every entry. An entry that `purge` names and that is just being
+ * fetched is refused when it comes. */
 size_t cache_store_purge(struct cache_store *store,
                          const struct cache_purge *purge);
 
-/* Calls visit for each entry that meant names, with the bytes it occupies (0
- * while it is filled). Looks at every entry; no lock is held during visit. */
+/* Calls `visit` for each entry that `meant` names, with the bytes that the
+ * entry occupies (0 while it is filled). Looks at every entry; no lock is held
+ * during the call. */
 void cache_store_list(struct cache_store *store,
                       const struct cache_purge *meant,
                       void (*visit)(void *context,

@@ -29,9 +29,9 @@ enum {
  * the answer is. */
 MUST_USE bool cache_vary_names(struct bytes lines, struct buf *out);
 
-/* Puts the values that a request has for these names. Returns false when they
- * are too long, or when a field stands beside one that some servers take for
- * the same ("X_A" for "X-A"). */
+/* Puts the values that a request has for these names. Returns false when the
+ * values are too long, or when one of the fields stands beside another that
+ * some servers take for the same ("X_A" for "X-A"). */
 MUST_USE bool cache_vary_put(struct bytes names, const struct request *request,
                              struct buf *out);
 
@@ -39,9 +39,9 @@ MUST_USE bool cache_vary_put(struct bytes names, const struct request *request,
  * coding that is unknown here counts as accepted. */
 bool cache_vary_takes(const struct request *request, struct bytes codings);
 
-/* Puts the Accept-Language of a request in its form in the key, but with the
- * usual case of tags (RFC 5646 2.1.1), so that requests with one key ask alike.
- * Returns false when the key has the field as it came, or has none. */
+/* Puts the Accept-Language of a request as a variant has it, but with the usual
+ * case of tags (RFC 5646 2.1.1), so that all requests of one variant ask alike.
+ * Returns false when a variant has the field as it came, or has no field. */
 MUST_USE bool cache_vary_put_languages(const struct request *request,
                                        struct buf *out);
 

@@ -33,11 +33,11 @@ bool cached_head_is_tags(struct bytes name);
  * between tags. */
 bool cached_head_has_tag(struct bytes lines, struct bytes tags);
 
-/* Splits the fields of a reply. shown gets the fields that are kept: all but
- * those about one answer or connection (Age, Content-Length, Trailer), and
- * those that control lists as for one client (private="...", no-cache="...").
- * Others do not get the listed fields even by asking whether the answer is
- * still good. hidden gets the fields that are only for caches like this one. */
+/* Splits the fields of a reply. `shown` gets the fields that are kept and sent.
+ * Fields about one answer or connection (Age, Content-Length, Trailer) are not
+ * kept, nor are fields that `control` lists as for one client (private="...",
+ * no-cache="..."): other clients do not get these even by asking whether the
+ * answer is still good. `hidden` gets the fields for caches like this one. */
 void cached_head_keep(struct bytes lines, const struct cache_control *control,
                       struct buf *shown, struct buf *hidden);
 
@@ -49,8 +49,8 @@ void cached_head_keep(struct bytes lines, const struct cache_control *control,
 void cached_head_update(struct bytes stored, struct bytes fresh,
                         struct buf *out);
 
-/* Puts the fields of an answer that are for the asker alone: those that control
- * lists and, when the answer is a 304 (is_update), cookies. */
+/* Puts the fields of an answer that are for the asker alone: those that
+ * `control` lists and, when the answer is a 304 (is_update), cookies. */
 void cached_head_put_own(struct bytes fresh,
                          const struct cache_control *control, bool is_update,
                          struct buf *out);
@@ -59,7 +59,7 @@ void cached_head_put_own(struct bytes fresh,
  * good, and its cookies, which replace the stored ones. */
 void cached_head_put_validity(struct bytes fresh, struct buf *out);
 
-/* Puts those of lines that a 304 has (RFC 9110 15.4.5). */
+/* Puts those of the lines that a 304 has (RFC 9110 15.4.5). */
 void cached_head_put_not_modified(struct bytes lines, struct buf *out);
 
 /* Puts all lines except those with that name. */

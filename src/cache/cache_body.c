@@ -4,7 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MAP_BYTES_MAX = 1 << 30 }; /* a longer body has few readers */
+/* A longer body is not mapped, because it has few readers. */
+enum { MAP_BYTES_MAX = 1 << 30 };
 
 /* --- Coming and going ---------------------------------------------------- */
 
@@ -29,8 +30,8 @@ static void unmap(const struct cache_body *body, char *map)
     atomic_fetch_sub_explicit(&body->counts->maps, 1, memory_order_relaxed);
 }
 
-/* Sets bytes aside for the body. Of a spooled body, only a part is ever in
- * memory. */
+/* Sets `bytes` aside for the body; less for a spooled body, of which only a
+ * part is ever in memory. */
 void cache_body_set_aside(struct cache_body *body, uint64_t bytes)
 {
     if (body->spool && bytes > CACHE_SPOOL_PENDING_MAX)
@@ -105,8 +106,9 @@ void cache_body_release(struct cache_body **body_ref)
     free(body);
 }
 
-/* Whether anybody else holds the body. References are read before holds,
- * because the spool drops its references last. */
+/* Whether anybody besides the writer, an entry and the spool holds the body.
+ * refs is read before holds, because the spool lowers holds first and then
+ * drops its reference. */
 bool cache_body_is_wanted(const struct cache_body *body)
 {
     unsigned refs = atomic_load(&body->refs);
@@ -234,7 +236,7 @@ struct part cache_body_part(const struct cache_body *body, uint64_t at,
 {
     int fd;
 
-    if (len == 0) /* a file may still come */
+    if (len == 0) /* the body may not have its file yet */
         return part_of_memory(BYTES(""));
     if (at < body->memory_bytes) {
         if (len > body->memory_bytes - at)
@@ -252,8 +254,8 @@ struct part cache_body_part(const struct cache_body *body, uint64_t at,
 
 /* --- The mapping --------------------------------------------------------- */
 
-/* Returns how long the mapping has to be; 0 when that is not known, or when the
- * file is on a disk, where reading it in place may fail. */
+/* Returns how long the mapping has to be; 0 when the body cannot be mapped. A
+ * file on a disk is never mapped, because reading it in place may fail. */
 static size_t bytes_to_map(const struct cache_body *body)
 {
     uint64_t length = cache_body_length(body);
@@ -264,8 +266,8 @@ static size_t bytes_to_map(const struct cache_body *body)
     return (size_t)length;
 }
 
-/* Maps the file. Pages are not mapped before they are wanted, because the
- * kernel then maps sixteen at once. */
+/* Maps the file, but no page of it beforehand (MAP_POPULATE), because the
+ * kernel maps sixteen pages together when the first of them is read. */
 static char *map_file(struct cache_body *body)
 {
     char *map;

@@ -52,7 +52,8 @@ MUST_USE struct cache_body *cache_body_make(uint64_t length,
 /* Counts one more open descriptor. */
 void cache_body_count_file(const struct cache_body *body);
 
-/* Counts bytes as being filled, in the place of those counted before. */
+/* Counts `bytes` as those of a body being filled, in the place of the number
+ * that was counted before. */
 void cache_body_set_aside(struct cache_body *body, uint64_t bytes);
 
 #endif

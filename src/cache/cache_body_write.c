@@ -105,8 +105,8 @@ static size_t put_in_memory(struct cache_body *body, uint64_t filled,
     return room;
 }
 
-/* Gives data to the spool's file, which will have all of the body from its
- * beginning on. */
+/* Gives data to the spool, whose file gets all of the body, from the first byte
+ * on. */
 static bool spool(struct cache_body *body, struct bytes data)
 {
     if (data.len == 0)
@@ -169,7 +169,7 @@ void cache_body_reveal(struct cache_body *body, uint64_t filled)
     publish(body, filled);
 }
 
-/* Ends the body, when nothing is being written or will be. */
+/* Ends a body for which no write is under way or will come. */
 static void end(struct cache_body *body, bool is_whole)
 {
     if (is_whole && !body->is_on_disk) {
@@ -225,7 +225,7 @@ static void on_written(void *context, uint64_t written)
     struct cache_body *body = context;
     uint64_t filled = cache_body_filled(body);
 
-    /* The first bytes of the body may also lie in memory. */
+    /* filled may be ahead of the file: the first bytes also lie in memory. */
     publish(body, written > filled ? written : filled);
 }
 
@@ -305,7 +305,8 @@ static uint64_t slowest(const struct cache_body *body)
     return least;
 }
 
-/* Gives up, by whole megabytes, bytes that all readers have read. */
+/* Gives up the bytes before the offset `before`, which all readers have read;
+ * the offset is lowered to a whole megabyte. */
 static void give_up(struct cache_body *body, uint64_t before)
 {
     int fd = body->spool ? atomic_load(&body->fallen_fd) : body->fd;

@@ -29,8 +29,8 @@ bool cache_seconds_read(struct bytes text, int64_t *seconds_out)
 
 /* --- Taking apart --------------------------------------------------------- */
 
-/* Takes the text before the next c outside of quotes off text, and the c, too.
- * If a quote does not end, takes all of text. */
+/* Takes what stands before the next unquoted byte `c` off *text, and that byte,
+ * too. If a quote does not end, takes all of *text. */
 static struct bytes take_until(struct bytes *text, char c)
 {
     const char *begin = text->data, *end = begin + text->len;

@@ -14,7 +14,7 @@ struct said {
     struct bytes expires; /* data NULL: no Expires */
     bool has_two_expires;
     struct bytes date;
-    struct bytes age; /* value of the first line */
+    struct bytes age; /* value of the first Age line */
     bool has_pragma;  /* Pragma: no-cache */
 };
 
@@ -117,9 +117,8 @@ static bool is_heuristic(unsigned status)
     }
 }
 
-/* Guesses how long an answer is fresh (RFC 9111 4.2.2). An answer with a cookie
- * may be for one client, unless the origin has said that it is not; so nothing
- * is guessed for it. */
+/* Guesses how long an answer is fresh (RFC 9111 4.2.2). Nothing is guessed for
+ * an answer that sets a cookie, because it may be for one client. */
 static int64_t guess_lifetime(const struct cache_facts *facts,
                               const struct cache_circumstances *when)
 {

@@ -101,7 +101,7 @@ bool cache_file_is_want(int err)
     return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -EINTR;
 }
 
-/* Whether a file with size bytes can have that foot. */
+/* Whether a file of `size` bytes can end with that foot. */
 static bool fits(const struct foot *foot, uint64_t size)
 {
     return foot->magic == MAGIC && foot->length < size &&
@@ -178,7 +178,8 @@ static int write_all(int fd, const void *data, size_t len, uint64_t at)
     return 0;
 }
 
-/* Writes the head behind the sums, and cuts off all behind it. */
+/* Writes the head behind the sums, and the foot behind the head, where the file
+ * ends from then on. */
 static int write_head(int fd, struct bytes head, uint64_t length)
 {
     struct foot foot = {.magic = MAGIC,

@@ -23,7 +23,8 @@ static bool has_acl(int fd)
 }
 
 /* Whether only this user can write to a file or folder, whose bytes clients
- * get. Root's own group counts as root, unless its bits are an ACL's mask. */
+ * get. Root's group may write, too, unless the group's bits are the mask of an
+ * ACL. */
 static bool is_ours_alone(int fd, const struct stat *st)
 {
     bool group_writes = st->st_mode & S_IWGRP;

@@ -3,7 +3,7 @@
 static const struct form {
     struct bytes name;
     const char *usual[3]; /* usual values of the field, where known */
-    bool has_no_other;    /* no other value is invalidated by writes */
+    bool has_no_other;    /* writes invalidate the usual values only */
 } table[] = {{{"X-Scheme", 8}, {"http", "https"}, false},
              {{"X-ARR-SSL", 9}, {NULL}, false},
              {{"X-Nextjs-Data", 13}, {"1"}, false},
@@ -106,8 +106,8 @@ static void put_fields(const struct form *form, const struct request *request,
     }
 }
 
-/* Puts the forms that are asked for. The form added, unless it is NULL, is put
- * with value, in the place of the request's fields. */
+/* Puts the forms that are asked for, and the form `added`, unless it is NULL.
+ * `value` is put for that form, in the place of the request's own fields. */
 static void put_all(uint32_t asked, const struct request *request,
                     const struct form *added, const char *value,
                     struct buf *out)

@@ -4,7 +4,7 @@ enum { FILES_TRIES = 64 };
 
 /* --- Bodies in memory, of entries on disk -------------------------------- */
 
-/* The caller of these functions has locked the shard. */
+/* The shard is locked, as in all functions here that take a shard. */
 void cache_index_note_awake(struct cache_store *store,
                             struct cache_shard *shard,
                             struct cache_entry *entry)
@@ -69,8 +69,8 @@ static struct cache_entry *unlink_entry(struct cache_store *store,
     return entry;
 }
 
-/* Takes an entry out of its bucket, and out of the eviction policy if that has
- * it. */
+/* Takes an entry out of its bucket, and a settled one out of the eviction
+ * policy, too. */
 struct cache_entry *cache_index_take(struct cache_store *store,
                                      struct cache_shard *shard,
                                      struct cache_entry *entry)
@@ -106,9 +106,9 @@ size_t cache_index_release(struct cache_store *store, struct cache_entry *entry)
     return count;
 }
 
-/* Takes out the entries that entry replaces, and the oldest variant if there
- * are too many. Returns them chained by next. entry gets earlier's file. The
- * shard is locked. */
+/* Takes out the entries that `entry` replaces, and the oldest variant if there
+ * are too many. Returns all that were taken out, chained by next. `entry` gets
+ * the file of `earlier`. The shard is locked. */
 static struct cache_entry *take_replaced(struct cache_store *store,
                                          struct cache_shard *shard,
                                          struct cache_entry *entry,

@@ -34,7 +34,7 @@ static bool redirects_origin(struct bytes name)
         {"X-Forward-Scheme", 16},
         {"X-HTTP-Host", 11},
         {"Front-End-HTTPS", 15},
-        /* For these fields Rack sends the name of a file and no body. */
+        /* Rack answers these fields with the name of a file and no body. */
         {"X-Sendfile-Type", 15},
         {"X-Accel-Mapping", 15},
         /* Next.js sends these to itself. */
@@ -97,8 +97,8 @@ static bool counts(const struct field *field)
     return bytes_ieq((struct bytes){field->name.data, begin.len}, begin);
 }
 
-/* Puts the pairs of Forwarded (RFC 7239) that belong in the key: all except
- * those that say who asks. Lists are kept as they are. */
+/* Puts the pairs of Forwarded (RFC 7239) that belong in the key, of all proxies
+ * in the list: those that do not say who asks. */
 static void put_pairs(struct bytes value, struct buf *out)
 {
     while (value.len > 0) {
@@ -243,8 +243,8 @@ static struct bytes without_port(struct bytes host, bool is_secure)
     return host;
 }
 
-/* Takes "http://" or "https://" and the host off reference. Returns false when
- * they are not the request's. */
+/* Takes the scheme and the host, if there are any, off *reference. Returns
+ * false when the host is not the request's, or the scheme is not HTTP's. */
 static bool take_origin(struct bytes *reference, struct bytes host,
                         bool is_secure)
 {
@@ -270,8 +270,8 @@ static bool take_origin(struct bytes *reference, struct bytes host,
                      without_port(host, is_secure));
 }
 
-/* Resolves "." and ".." in the path that out has from at on (RFC 3986
- * 5.2.4). */
+/* Resolves "." and ".." in the path that `out` has from offset `at` on (RFC
+ * 3986 5.2.4). */
 static void remove_dots(struct buf *out, size_t at)
 {
     char *path = out->data + at;
@@ -297,8 +297,8 @@ static void remove_dots(struct buf *out, size_t at)
     out->len = at + to;
 }
 
-/* Puts the path and query of a reference. A reference without a path means
- * base; a relative one lies beside base (RFC 3986 5.2.2). */
+/* Puts the path and query of a reference. A reference without a path has the
+ * path `base`; a relative path lies beside `base` (RFC 3986 5.2.2). */
 static void put_reference(const struct cache_key_rules *rules,
                           struct bytes reference, struct bytes base,
                           struct buf *out)

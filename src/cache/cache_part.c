@@ -78,8 +78,8 @@ static bool is_named(const struct cache_part *part, struct bytes name)
                : bytes_eq(name, part->name);
 }
 
-/* Whether the request has fields of that part. out gets these fields, unless it
- * is NULL. */
+/* Whether the request has fields of that part. These are put into `out`, unless
+ * `out` is NULL. */
 static bool each_field(const struct cache_part *part,
                        const struct request *request, struct buf *out)
 {
@@ -102,15 +102,15 @@ static bool each_field(const struct cache_part *part,
     return has;
 }
 
-/* Whether a byte can stand around a name and many origins would take it off.
- * White space may have several bytes, so all bytes beyond ASCII count. */
+/* Whether many origins may take a byte off the ends of a name. White space can
+ * have several bytes, so all bytes beyond ASCII count. */
 static bool is_around(char byte)
 {
     return byte <= ' ' || byte >= 0x7f;
 }
 
-/* Returns a byte of a cookie's name as origins compare it. PHP makes '_' of
- * these four bytes, but of '+' only where it decodes names. */
+/* Returns a byte of a cookie's name as origins compare it. PHP makes '_' of the
+ * four bytes below, but of '+' only where it decodes names. */
 static char byte_of_cookie(char byte)
 {
     return byte == '.' || byte == ' ' || byte == '+' || byte == '['
@@ -130,8 +130,8 @@ static char take_of_name(struct bytes *name)
     return byte_of_cookie(byte);
 }
 
-/* Takes off the bytes that PHP takes off the front of a name, decoded or
- * not. */
+/* Takes off the bytes that PHP takes off the front of a name, whether or not it
+ * decodes names. */
 static struct bytes trim_front(struct bytes name)
 {
     const char *end = name.data + name.len;
@@ -160,7 +160,8 @@ static bool is_name_over(struct bytes name)
     return byte == '[' || byte == '\0';
 }
 
-/* Whether any origin finds the cookie under that name. */
+/* Whether any origin takes a cookie called `name` for the one that is
+ * `wanted`. */
 static bool is_cookie_called(struct bytes name, struct bytes wanted)
 {
     name = trim_front(name);
@@ -173,9 +174,9 @@ static bool is_cookie_called(struct bytes name, struct bytes wanted)
     return is_name_over(name);
 }
 
-/* Whether a pair is the cookie, or has it further on. Origins that know older
- * forms of cookies (RFC 2965) also end a pair at a comma, and Python at a
- * blank. */
+/* Whether a pair has the cookie that is `wanted`, at its beginning or further
+ * on. Origins that know older forms of cookies (RFC 2965) also end a pair at a
+ * comma, and Python at a blank. */
 static bool has_cookie(struct bytes pair, struct bytes wanted)
 {
     struct bytes piece, word;
@@ -214,8 +215,8 @@ static void put_cookie(struct bytes text, struct buf *out)
 /* The most cookies of a field that are looked at; PHP sees the first 1000. */
 enum { COOKIES_MAX = 256 };
 
-/* Goes through the cookies of one field. A field that can be read in two ways
- * is also put as a whole. */
+/* Whether one Cookie field has cookies of that part. These are put into `out`,
+ * unless it is NULL; a field that can be read in two ways is also put whole. */
 static bool each_of_list(const struct cache_part *part, struct bytes value,
                          struct buf *out)
 {
@@ -237,7 +238,7 @@ static bool each_of_list(const struct cache_part *part, struct bytes value,
     return has;
 }
 
-/* Whether the field has cookies. */
+/* Whether the field is a Cookie field. */
 static bool is_cookies(const struct field *field)
 {
     return bytes_ieq(field->name, BYTES("Cookie"));
@@ -298,9 +299,9 @@ bool cache_parts_has(const struct cache_parts *parts,
     return false;
 }
 
-/* Whether a pair is left out of the key. A pair with ';' or '#' never is: some
- * servers end a parameter at ';' and read another one behind it, or end the
- * query at '#' and see nothing behind it. */
+/* Whether a pair is left out of the key. A pair with ';' or '#' stays in, since
+ * some servers end a parameter at ';' and read another one behind it, or end
+ * the query at '#' and see nothing behind it. */
 static bool is_left_out(const struct cache_parts *parts, struct bytes pair)
 {
     struct bytes name = name_of(pair);
@@ -314,9 +315,9 @@ static bool is_left_out(const struct cache_parts *parts, struct bytes pair)
     return false;
 }
 
-/* In a longer query nothing is left out of the key, because the origin reads
- * what is left out: some read only the first thousand parameters (PHP,
- * Express), or refuse 2 KiB (IIS). */
+/* In a longer query nothing is left out of the key, because every parameter can
+ * decide how much of the query an origin reads: some read only the first
+ * thousand parameters (PHP, Express), or refuse 2 KiB (IIS). */
 enum { WHOLE_QUERY_BYTES = 1500 };
 
 void cache_parts_put_query(const struct cache_parts *parts, struct bytes query,

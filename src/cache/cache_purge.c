@@ -38,7 +38,8 @@ void cache_purges_fini(struct cache_purges *purges)
     pthread_mutex_destroy(&purges->mutex);
 }
 
-/* Copies text to *at. A text without data has a meaning, and stays as it is. */
+/* Copies a text to *at. A text whose data is NULL has a meaning of its own, and
+ * stays as it is. */
 static void move(struct bytes *text, char **at)
 {
     if (!text->data)
@@ -161,8 +162,8 @@ struct listed {
     uint64_t bytes;
 };
 
-/* Takes references to a bucket's entries that meant names, and returns how
- * many. */
+/* Takes references to those of a bucket's entries that `meant` names, and
+ * returns how many there are. */
 static size_t gather(struct cache_shard *shard, size_t bucket,
                      const struct cache_purge *meant,
                      struct listed listed[LISTED_MAX])

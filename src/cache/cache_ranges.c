@@ -42,7 +42,7 @@ bool cache_ranges_read(struct bytes value, struct range *range_out,
 
 /* --- Making -------------------------------------------------------------- */
 
-/* Adds the bytes first to last of a range. Returns false when there are too
+/* Adds the bytes `first` to `last` of a range. Returns false when there are too
  * many ranges. */
 static bool put(struct cache_ranges *ranges, const struct cache_range *from,
                 uint64_t first, uint64_t last)
@@ -70,8 +70,8 @@ struct cache_ranges *cache_ranges_create(uint64_t length,
     return ranges;
 }
 
-/* Puts the bytes that a range has before end, if any. put_behind() puts the
- * bytes that it has behind at. */
+/* Puts those bytes of a range, if any, that lie before the offset `end`.
+ * put_behind() puts those that lie behind the offset `at`. */
 static bool put_before(struct cache_ranges *ranges,
                        const struct cache_range *from, uint64_t end)
 {
@@ -93,7 +93,8 @@ static bool is_broken(const struct cache_range *range)
     return cache_body_state_of(range->body) == CACHE_BODY_BROKEN;
 }
 
-/* Puts all ranges of earlier, except the bytes that fresh has. */
+/* Puts the range `fresh`, and the ranges of `earlier` without the bytes that
+ * `fresh` has, in order. */
 static bool put_around(struct cache_ranges *to,
                        const struct cache_ranges *earlier,
                        const struct cache_range *fresh)
@@ -196,8 +197,8 @@ struct part cache_ranges_part(const struct cache_ranges *ranges, uint64_t at,
 
 /* --- Room ---------------------------------------------------------------- */
 
-/* Whether an earlier range has the same body, which is counted there. That is
- * so where one range was cut in two. */
+/* Whether the body of range i is counted with an earlier range already. One
+ * range that was cut in two gives two ranges with one body. */
 static bool is_counted(const struct cache_ranges *ranges, unsigned i)
 {
     for (unsigned k = 0; k < i; k++)
@@ -206,8 +207,8 @@ static bool is_counted(const struct cache_ranges *ranges, unsigned i)
     return false;
 }
 
-/* Adds up the bytes that the ranges take. A body may still be on its way to a
- * disk, so that only its length is certain. */
+/* Adds up the bytes that the ranges take, with or without spooled bodies. A
+ * body counts with its length, even while it is still on its way to a disk. */
 static uint64_t sum(const struct cache_ranges *ranges, bool counts_spooled)
 {
     uint64_t bytes = sizeof(*ranges);

@@ -70,7 +70,8 @@ static int begin(struct cache_spool *spool)
     return 0;
 }
 
-/* Writes data to the file. Returns false when there is no file. */
+/* Writes data to the file. Returns false when the file cannot be begun or
+ * written. */
 static bool put_in_file(struct cache_spool *spool, struct bytes data)
 {
     int err;

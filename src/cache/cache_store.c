@@ -96,7 +96,7 @@ const struct cache_store_options *cache_store_options_of(
  * same names share these values. */
 struct selection {
     const struct request *request;
-    struct bytes names; /* the names that value is for */
+    struct bytes names; /* names of fields, to which `value` belongs */
     bool is_valid;
     struct buf value;
     char storage[CACHE_VARIANT_BYTES_MAX];
@@ -139,7 +139,8 @@ static uint64_t hash_of_variant(const struct cache_store *store,
                      .words[0];
 }
 
-/* Gives the entry its body, unless another worker has woken it meanwhile. */
+/* Gives the entry its body. If another worker has woken the entry meanwhile,
+ * returns a reference to the body that this worker gave it, otherwise NULL. */
 static struct cache_body *put_awake(struct cache_store *store,
                                     struct cache_shard *shard,
                                     struct cache_entry *entry,
@@ -181,7 +182,7 @@ static void wake(struct cache_store *store, struct cache_shard *shard,
         cache_disk_check(store->disk, entry, file, found->body);
     }
     if (!found->body) {
-        if (is_lost) /* otherwise there is only no room now */
+        if (is_lost) /* otherwise only room is missing now */
             cache_store_drop(store, entry);
         cache_entry_release(&found->entry);
     }
@@ -249,7 +250,7 @@ static uint64_t memory_of(const struct cache_store *store, uint64_t length)
                : length;
 }
 
-/* Whether that many more bytes would be too many. All bodies together may have
+/* Whether `more` bytes would be too many. All bodies together may have
  * twice the bytes that may be kept, because a body that was given up stays in
  * memory as long as a client reads it, however slowly. */
 static bool is_full(const struct cache_store *store, uint64_t more)
@@ -304,8 +305,8 @@ struct cache_epoch cache_store_epoch(struct cache_store *store,
     return epoch;
 }
 
-/* Whether, since the entry was asked for, it was not made invalid, and not
- * purged or only softly. The shard is locked. */
+/* Whether the entry is still current: since it was asked for, it was not made
+ * invalid, and not purged, except softly. The shard is locked. */
 static bool is_current(struct cache_store *store, struct cache_shard *shard,
                        struct cache_entry *entry, struct cache_epoch epoch)
 {
@@ -356,7 +357,7 @@ bool cache_store_put(struct cache_store *store, struct cache_entry *entry,
     }
     pthread_mutex_unlock(&shard->mutex);
     cache_index_release(store, gone);
-    if (is_on_disk) /* earlier's file is whole, whatever readers have */
+    if (is_on_disk) /* the file of `earlier` is whole already */
         cache_index_settle(store, entry);
     return is_in;
 }

@@ -29,7 +29,7 @@ static void on_lost(void *context, struct cache_entry *entry)
     cache_store_drop(context, entry);
 }
 
-/* Finds the newest entry with the key and variant of entry. The shard is
+/* Finds the newest entry with the key and variant of `entry`. The shard is
  * locked. */
 static struct cache_entry *find_same(struct cache_shard *shard,
                                      const struct cache_entry *entry)
@@ -55,7 +55,7 @@ static enum cache_purged said_against(struct cache_store *store,
 }
 
 /* Takes in an entry that another process has left on the disk. If this process
- * has put the same variant since, that is newer and stays. */
+ * has put a newer entry of the same variant since, the newer one stays. */
 static bool on_found(void *context, struct cache_entry *entry,
                      struct cache_file *file)
 {

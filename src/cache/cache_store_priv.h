@@ -5,7 +5,7 @@
  *   cache_index.c       which entries there are, and which of them go
  *   cache_flight.c      who is fetching what, and what nobody waits for
  *   cache_purge.c       removes the entries that somebody has named
- *   cache_store_disk.c  word of the disk
+ *   cache_store_disk.c  what the disk reports
  *   cache_store.c       finding, keeping
  */
 #ifndef CACHE_CACHE_STORE_PRIV_H
@@ -26,7 +26,7 @@ enum {
 struct cache_mark {
     uint64_t hash;
     int64_t until_s;      /* till then nobody waits: the answer was for one */
-    int64_t long_until_s; /* till then each asks alone: it was too long */
+    int64_t long_until_s; /* till then nobody waits: the answer was too long */
 };
 
 struct cache_shard {
@@ -47,8 +47,8 @@ struct cache_shard {
 
 enum { CACHE_PURGES_KEPT = 64 };
 
-/* The latest purges, for entries that were asked for before a purge and come
- * after it. */
+/* The latest purges, kept for entries that were asked for before a purge but
+ * come after it. */
 struct cache_purges {
     pthread_mutex_t mutex; /* taken after a shard's */
     _Atomic uint32_t count;
@@ -69,8 +69,8 @@ struct cache_store {
     atomic_uint hand; /* number of the shard that makes room next */
     atomic_uint awake_hand;
     struct cache_disk *disk; /* NULL: all is in memory */
-    _Atomic uint64_t heads;  /* bytes of entries without bodies; with a disk */
-    _Atomic uint64_t awake;  /* bytes of bodies in memory; with a disk */
+    _Atomic uint64_t heads;  /* with a disk: bytes of entries but not bodies */
+    _Atomic uint64_t awake;  /* with a disk: bytes of bodies in memory */
     struct cache_shard shards[CACHE_SHARDS];
 };
 
@@ -163,7 +163,7 @@ enum cache_purged cache_purges_since(struct cache_purges *purges,
 
 /* Puts an entry in the place of others of its variant; if the key has too many
  * variants, the oldest goes, too. Returns the entries that go, chained by next.
- * The new entry gets earlier's file. */
+ * The new entry gets the file of `earlier`. */
 struct cache_entry *cache_index_insert(struct cache_store *store,
                                        struct cache_shard *shard,
                                        struct cache_entry *entry,

@@ -8,7 +8,8 @@ enum { MEMBERS_MAX = 24, WEIGHT_MAX = 1000 };
 /* --- Names --------------------------------------------------------------- */
 
 /* Whether the proxy itself sets a field of that name for each client, whatever
- * the client has sent. An answer that varies by it is for one client alone. */
+ * the client has sent. An answer that varies by such a field is for one client
+ * alone. */
 static bool is_told_here(struct bytes name)
 {
     static const struct bytes names[] = {{"Forwarded", 9},
@@ -75,8 +76,8 @@ bool cache_vary_names(struct bytes lines, struct buf *out)
             if (!put_name(out, member, &count))
                 return false;
     }
-    /* Otherwise the first asker would decide who may read the answer, and who
-     * can. */
+    /* Otherwise the first asker's origin would decide who may read the answer,
+     * and the first asker's dictionary who can decode it. */
     return (!is_for_one_origin || put_name(out, BYTES("Origin"), &count)) &&
            (!is_for_one_dictionary ||
             put_name(out, BYTES("Available-Dictionary"), &count));
@@ -255,8 +256,9 @@ static void put_value(struct buf *out, const struct request *request,
 
     if ((is_coding || bytes_eq(name, BYTES("accept-language"))) &&
         read_weighed(request, name, is_coding, list, &count)) {
-        /* An empty list accepts nothing, a missing one anything. Lines as they
-         * came begin differently, so that "en;900," is not "en;q=0.9". */
+        /* An empty list accepts nothing, a missing list anything: the ':' tells
+         * them apart. put_plain() begins with '=', so that a malformed "en;900,"
+         * differs from "en;q=0.9", which becomes ":en;900,". */
         if (has_field(request, name))
             buf_put_literal(out, ":");
         put_weighed(out, list, count);
@@ -315,7 +317,8 @@ static struct bytes coding_of(struct bytes name)
     return name;
 }
 
-/* Whether a request accepts a coding. Without Accept-Encoding it does not. */
+/* Whether a request accepts a coding. A request without Accept-Encoding accepts
+ * none. */
 static bool takes(const struct request *request, struct bytes coding)
 {
     bool takes_any = false;

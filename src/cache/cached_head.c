@@ -100,8 +100,8 @@ static bool is_of_body(struct bytes name)
     return IS_AMONG(name, names);
 }
 
-/* Whether a field is for one client. An answer that only confirms or completes
- * what is kept for all has such a field for the client that asked. */
+/* Whether a field is for the client that asked, and for no other, even in an
+ * answer that only confirms or completes what is kept for all. */
 static bool is_to_one(struct bytes name)
 {
     static const struct bytes names[] = {NAMED("Set-Cookie"),
