@@ -43,7 +43,7 @@ struct access_log_buffer {
     unsigned worker;
 };
 
-/* Opens the sink. The texts in options are borrowed. Returns 0 or -errno;
+/* Opens the sink. The texts in `options` are borrowed. Returns 0 or -errno;
  * -EINVAL if the format is invalid, -ENXIO if the sink is a FIFO without a
  * reader. */
 MUST_USE int access_log_open(struct access_log *log,
@@ -56,38 +56,41 @@ MUST_USE int access_log_start(struct access_log *log, size_t workers);
 /* Opens the log's file anew. To be called after the old file was renamed. */
 void access_log_reopen(struct access_log *log);
 
-/* See log_writer_await_reopen(). */
+/* Waits until the log's file is open anew; see log_writer_await_reopen(). */
 MUST_USE int access_log_await_reopen(struct access_log *log, unsigned wait_ms);
 
-/* To be called when the server begins to stop; see log_writer_end_soon(). */
+/* Limits how long workers wait for the log. To be called when the server begins
+ * to stop; see log_writer_end_soon(). */
 void access_log_end_soon(struct access_log *log);
 
-/* Writes the remaining lines and closes the log. All buffers must be finished
- * already. */
+/* Writes the remaining lines and closes the log. Each buffer must have been
+ * given to access_log_buffer_fini() before. */
 void access_log_close(struct access_log *log);
 
 struct log_counters access_log_count(const struct access_log *log);
 
-/* Initializes a worker's buffer. now is the worker's clock. The buffer keeps a
- * pointer into log, which must not move. */
+/* Initializes a worker's buffer. `now` is the worker's clock. The buffer keeps
+ * a pointer into *log, so *log must not move. */
 void access_log_buffer_init(struct access_log_buffer *buffer,
                             const struct access_log *log, unsigned worker,
                             const struct now *now);
 /* Flushes the lines, and ends the use of the buffer. */
 void access_log_buffer_fini(struct access_log_buffer *buffer);
 
-/* Whether the log has a line for such an event. */
+/* Whether the log's format has a line for events of this kind. */
 static inline bool access_log_tells(const struct access_log_buffer *buffer,
                                     enum log_event event)
 {
     return buffer->ring && log_format_tells(buffer->format, event);
 }
 
-/* Puts the line of an event for which access_log_tells() is true. */
+/* Appends an event's line to the buffer. To be called only for events for which
+ * access_log_tells() is true. */
 void access_log_put(struct access_log_buffer *buffer,
                     const struct log_entry *entry);
 
-/* Hands over the lines of the last second; to be called once a second. */
+/* Hands the lines of the last second to the writing thread; to be called once a
+ * second. */
 void access_log_tick(struct access_log_buffer *buffer);
 
 #endif

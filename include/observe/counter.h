@@ -35,7 +35,7 @@ static inline void counter_add(struct counter *counter, uint64_t more)
     counter_set(counter, counter_read(counter) + more);
 }
 
-/* Sets the counter if value is greater, to keep a maximum. */
+/* Raises the counter to `value` if the counter is lower, to keep a maximum. */
 static inline void counter_raise(struct counter *counter, uint64_t value)
 {
     if (counter_read(counter) < value)

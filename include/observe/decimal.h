@@ -1,6 +1,7 @@
 /*
- * decimal - writes a whole number of a small unit as a decimal fraction of a
- * larger unit. The text is exact, independent of the locale, and never "nan".
+ * decimal - writes a whole number of a small unit (ms) as a decimal fraction of
+ * a larger unit (s). The text is exact, independent of the locale, and never
+ * "nan".
  *
  * Thread: any.
  */
@@ -9,8 +10,8 @@
 
 #include "base/buf.h"
 
-/* Appends value / 10^places without trailing zeros: (1500, 3) is "1.5", and
- * (2000, 3) is "2". places: at most 19. */
+/* Appends `value` / 10^`places` without trailing zeros: "1.5" for (1500, 3),
+ * and "2" for (2000, 3). `places` is at most 19. */
 void decimal_put(struct buf *buf, uint64_t value, unsigned places);
 
 /* Appends a share from 0 to 1, with six decimals at most. */

@@ -14,9 +14,9 @@
  * 2^42 ns are 73 minutes. Longer times fall into the last bucket, so only the
  * maximum of such times is known. Zeroed memory is an empty distribution.
  *
- * Invariant: count is the sum of the buckets. If count is not 0, min is in or
- *            below the first bucket that is not empty, and max in or above the
- *            last.
+ * Invariant: `count` is the sum of the buckets. If `count` is not 0, `min` is
+ *            in or below the first bucket that is not empty, and `max` is in or
+ *            above the last bucket that is not empty.
  * Thread:    any, without shared state. The struct has 19 KB: too much for
  *            small stacks.
  */
@@ -37,12 +37,12 @@ enum {
 struct distribution {
     uint64_t count;
     uint64_t sum; /* modulo 2^64 ns, which are 584 years */
-    uint64_t min; /* 0 if count is 0 */
+    uint64_t min; /* 0 if `count` is 0 */
     uint64_t max;
     uint64_t buckets[DISTRIBUTION_BUCKETS];
 };
 
-/* Returns the number of the bucket that ns belongs to. */
+/* Returns the number of the bucket for a value of `ns`. */
 static inline unsigned distribution_bucket(uint64_t ns)
 {
     unsigned shift;
@@ -59,29 +59,29 @@ static inline unsigned distribution_bucket(uint64_t ns)
 uint64_t distribution_bucket_low(unsigned bucket);
 uint64_t distribution_bucket_high(unsigned bucket);
 
-/* Adds the values of other, exactly. */
+/* Adds all values of `other`. The sums are exact. */
 void distribution_add(struct distribution *distribution,
                       const struct distribution *other);
 
-/* Subtracts an earlier state of the same distribution, so that the values since
- * then remain. The buckets are exact. If the present min or max was already
- * there in the earlier state, the midpoint of the first or last remaining
- * bucket takes its place. */
+/* Subtracts an earlier state of the same distribution, so that only the values
+ * recorded later remain. The buckets are exact. If `min` has not fallen since
+ * the earlier state, the midpoint of the first remaining bucket replaces `min`.
+ * If `max` has not risen, the midpoint of the last bucket replaces `max`. */
 void distribution_subtract(struct distribution *distribution,
                            const struct distribution *earlier);
 
-/* Returns the value of rank ceil(q * count): a share q (0 to 1) of all values
- * does not exceed this value. The error is at most 0.8 %; the smallest and the
- * largest value are exact. Returns 0 if there is no value. */
+/* Returns the value of rank ceil(q * count), so that a share `q` (0 to 1) of
+ * all values does not exceed the result. The error is at most 0.8 %; the
+ * smallest and the largest value are exact. Returns 0 if there is no value. */
 uint64_t distribution_quantile(const struct distribution *distribution,
                                double q);
 
-/* Returns 0 if there is no value. */
+/* Returns the mean in nanoseconds; 0 if there is no value. */
 double distribution_mean(const struct distribution *distribution);
 
-/* Counts the values that certainly do not exceed ns. The bucket that contains
- * ns is counted only if ns is the bucket's largest value. So values up to 1/64
- * below ns may be missing, but no value above ns is counted. */
+/* Counts the values that certainly do not exceed `ns`. The bucket that contains
+ * `ns` is counted only if `ns` is the bucket's largest value. So values up to
+ * 1/64 below `ns` may be missing, but no value above `ns` is counted. */
 uint64_t distribution_count_within(const struct distribution *distribution,
                                    uint64_t ns);
 

@@ -3,14 +3,14 @@
  * reads at any time, and neither waits for the other.
  *
  * Recording a value is usually three stores, about 2 ns. A reader does not rely
- * on the order of the stores: it reads min and max first, then only the buckets
- * between them, and computes count from these buckets. So count always equals
- * the sum of the buckets, and no quantile lies outside of min and max. If a
- * value is recorded during the reading, the reader may see only its sum or only
- * its count; earlier values are complete.
+ * on the order of the stores: it reads the minimum and the maximum first, then
+ * only the buckets between them, and computes the count from these buckets. So
+ * the count always equals the sum of the buckets, and no quantile lies outside
+ * of minimum and maximum. A value that is recorded during the reading may be
+ * only in the sum or only in the count; all earlier values are in both.
  *
- * Zeroed memory is an empty histogram. It has 19 KB, but only the few cache
- * lines with recorded values are written or read.
+ * Zeroed memory is an empty histogram. A histogram has 19 KB, but only the few
+ * cache lines with recorded values are written or read.
  *
  * Thread: only one thread may call histogram_record(), any thread may call
  *         histogram_add_to().
@@ -37,7 +37,7 @@ static inline void histogram_record(struct histogram *histogram, uint64_t ns)
     counter_raise(&histogram->inverse_min, ~ns);
 }
 
-/* Adds all values recorded so far to distribution. */
+/* Adds all values recorded so far to *distribution. */
 void histogram_add_to(const struct histogram *histogram,
                       struct distribution *distribution);
 

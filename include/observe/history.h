@@ -25,7 +25,7 @@ struct history_point {
     uint64_t total_p99_ns;
     uint64_t wait_p99_ns;
     double hit_ratio;     /* share of cache hits; NAN without lookups */
-    uint64_t queue_depth; /* depth at wall_ns */
+    uint64_t queue_depth; /* responses in the queue at wall_ns */
     uint64_t open;        /* open connections at wall_ns */
 };
 
@@ -35,8 +35,9 @@ struct history; /* opaque */
 MUST_USE struct history *history_create(void);
 void history_destroy(struct history *history);
 
-/* Adds a point for the time from the last snapshot, or from the server's start,
- * to this snapshot. To be called every HISTORY_INTERVAL_S. */
+/* Adds a point for the time from the previous snapshot to this snapshot; the
+ * first point begins at the server's start. To be called every
+ * HISTORY_INTERVAL_S. */
 void history_note(struct history *history,
                   const struct stats_snapshot *snapshot);
 
@@ -44,8 +45,8 @@ void history_note(struct history *history,
  * stats_pulse), as if the snapshot had not changed. */
 void history_note_nothing(struct history *history, int64_t wall_ns);
 
-/* Copies the newest points, at most max, in order of time. Returns how many
- * points were copied. */
+/* Copies the newest points, at most `max` points, in order of time. Returns how
+ * many points were copied. */
 size_t history_read(struct history *history, struct history_point *points,
                     size_t max);
 

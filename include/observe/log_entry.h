@@ -17,14 +17,14 @@ enum log_event {
     LOG_EVENT_COUNT
 };
 
-/* Marks a number in struct log_upstream that does not exist, because the
- * exchange with the upstream server ended earlier. */
+/* The value of a number in struct log_upstream that was never measured, because
+ * the exchange with the upstream server ended before. */
 #define LOG_NONE UINT64_MAX
 
 struct log_upstream {
     struct bytes name;
     uint64_t status;
-    uint64_t connect_ns; /* all times: since the server was asked */
+    uint64_t connect_ns; /* all times begin when the server was asked */
     uint64_t first_ns;
     uint64_t total_ns;
 };
@@ -39,7 +39,7 @@ struct log_tls {
     /* name in the client's certificate; empty without one */
     struct bytes client;
     struct bytes client_fingerprint;
-    /* Memory for client and client_fingerprint. */
+    /* The memory that `client` and `client_fingerprint` point to. */
     char client_text[256];
     char client_fingerprint_text[65];
 };
@@ -50,8 +50,8 @@ struct log_entry {
     /* Facts for every event. */
     const struct address *peer;
     uint64_t connection; /* number of the connection */
-    uint64_t requests;   /* number of this request; for CLOSE, the count */
-    /* For CLOSE, and for a refused REQUEST: the reason, one of the server's own
+    uint64_t requests;   /* number of this request; for CLOSE, the total */
+    /* The reason of a CLOSE or of a refused REQUEST: one of the server's own
      * words, at most 40 bytes. */
     struct bytes reason;
     /* Facts for REQUEST. */
@@ -66,7 +66,7 @@ struct log_entry {
     struct bytes user_agent;
     struct bytes request_id;
     struct bytes cache_status;           /* empty if no cache was asked */
-    const struct log_upstream *upstream; /* NULL if none was asked */
+    const struct log_upstream *upstream; /* NULL if no server was asked */
     const struct log_tls *tls;           /* NULL without TLS */
     /* Returns the value of a field of the request or of the response, for
      * %{header:NAME} and %{response_header:NAME}. */
@@ -77,11 +77,11 @@ struct log_entry {
     uint64_t body_bytes; /* bytes of the body that the kernel has taken */
     uint64_t sent_bytes; /* bytes of head and body that the kernel has taken */
     uint64_t read_bytes; /* bytes of the request: head, body, framing */
-    uint64_t total_ns;   /* first byte read to last byte handed over */
-    uint64_t queue_ns;   /* request complete to first byte handed over */
-    uint64_t service_ns; /* first to last byte handed over */
+    uint64_t total_ns;   /* from the first byte read to the last byte sent */
+    uint64_t queue_ns;   /* from the complete request to the first byte sent */
+    uint64_t service_ns; /* from the first byte sent to the last byte sent */
     bool keep_alive;     /* the connection stays open */
-    bool is_complete;    /* the whole response was handed over */
+    bool is_complete;    /* the whole response was sent */
 };
 
 #endif

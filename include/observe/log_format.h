@@ -11,9 +11,9 @@
  *   events    lines for accept, each request, and close
  *
  * A format is one of these names, or a template of the operator, where %% is a
- * percent sign. The table in log_format.c has the fields. %{header:NAME} is the
- * first field of that name in the request, %{response_header:NAME} in the
- * response.
+ * percent sign. The table in log_format.c lists the fields. %{header:NAME} is
+ * the first header field NAME of the request, %{response_header:NAME} the first
+ * of the response.
  *
  * Thread: any thread may use a compiled format.
  * Owns:   nothing; the steps point into the template.
@@ -36,9 +36,9 @@ enum {
 /* The kind of value that a step writes. Texts come first in the enum; they are
  * escaped, and cut when they are long. */
 enum log_kind {
-    LOG_TEXT,          /* a text at offset in struct log_entry */
-    LOG_UPSTREAM_NAME, /* a text at offset in struct log_upstream */
-    LOG_TLS,           /* a text at offset in struct log_tls */
+    LOG_TEXT,          /* a text at `offset` in struct log_entry */
+    LOG_UPSTREAM_NAME, /* a text at `offset` in struct log_upstream */
+    LOG_TLS,           /* a text at `offset` in struct log_tls */
     LOG_HEADER,
     LOG_RESPONSE_HEADER,
     LOG_LAST_TEXT = LOG_RESPONSE_HEADER,
@@ -61,18 +61,19 @@ enum log_kind {
 struct log_step {
     const char *literal;
     uint16_t literal_len;
-    uint16_t offset;  /* of the value, in the struct that kind names */
+    uint16_t offset;  /* where the value lies in the struct of its kind */
     uint8_t kind;     /* enum log_kind */
     uint8_t name_len; /* length of a header's name */
-    uint16_t name_at; /* where a header's name begins in literal */
+    uint16_t name_at; /* where a header's name begins in `literal` */
 };
 
-/* Which facts must be collected during a request for its line. */
+/* Which facts must be collected during a request, because the format's lines
+ * show them. */
 struct log_needs {
     bool id;
     bool upstream;
     bool tls;
-    bool tls_client; /* if set, tls is set, too */
+    bool tls_client; /* if set, `tls` is set, too */
     bool head;       /* keep the response's head after it was sent */
 };
 
@@ -89,9 +90,9 @@ struct log_format {
     struct log_template templates[LOG_EVENT_COUNT];
 };
 
-/* Compiles text, which is the name of a format or a template. text must outlive
- * the format. Returns 0, or -EINVAL; fault then says what is wrong and what
- * would be right. */
+/* Compiles `text`, which is the name of a format, or a template. `text` must
+ * outlive the format. Returns 0, or -EINVAL after writing to `fault` what is
+ * wrong and what would be right. */
 MUST_USE int log_format_compile(struct log_format *format, const char *text,
                                 char fault[LOG_FAULT_BYTES_MAX]);
 

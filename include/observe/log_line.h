@@ -25,8 +25,8 @@ void log_dates_init(struct log_dates *dates);
 void log_dates_refresh(struct log_dates *dates, const struct now *now);
 
 /* Appends the line of an event. Returns false, without appending anything, if
- * the line might not fit into out's allocated memory. LOG_LINE_BYTES_MAX bytes
- * always suffice. */
+ * the line might not fit into the memory allocated to `out`. LOG_LINE_BYTES_MAX
+ * bytes always suffice. */
 MUST_USE bool log_line_put(struct buf *out, const struct log_format *format,
                            const struct log_dates *dates, unsigned worker,
                            const struct log_entry *entry);

@@ -38,11 +38,11 @@ struct log_shared {
     enum log_overflow overflow;
     int wake_fd; /* an eventfd that wakes the writing thread */
     pthread_mutex_t mutex;
-    /* signalled when a block came back or until_ms was set; on the monotonic
-     * clock */
+    /* signalled when a block came back or until_ms was set; waits use the
+     * monotonic clock */
     pthread_cond_t changed;
     atomic_uint waiting; /* how many workers wait for a block */
-    /* when workers stop waiting; 0: never; guarded by mutex */
+    /* time when workers stop waiting, 0 for never; guarded by `mutex` */
     uint64_t until_ms;
 };
 
@@ -51,17 +51,18 @@ struct log_block {
     size_t len;
 };
 
-/* A ring has its own cache lines. The two sides share cache lines inside the
- * ring, since each side writes to them only once per block. */
+/* A ring shares no cache line with other data. Inside the ring, the worker and
+ * the writing thread share cache lines, since each of the two writes there only
+ * once per block. */
 struct log_ring {
     /* Used only by the worker. */
-    /* the block being filled; data is NULL without one */
+    /* the block being filled; lines.data is NULL without a block */
     _Alignas(64) struct buf lines;
     struct log_shared *shared;
     char *memory; /* memory of all blocks */
     char *free[LOG_BLOCKS];
     unsigned free_count;
-    unsigned reclaimed; /* how many of given_back are in free again */
+    unsigned reclaimed; /* how many blocks given back are in `free` again */
     _Atomic uint64_t put_lines;
     _Atomic uint64_t dropped_lines;
     /* Used by both sides. */
@@ -90,7 +91,7 @@ void log_ring_fini(struct log_ring *ring);
  * fit into the buffer, the caller flushes and begins again. */
 struct buf *log_ring_begin(struct log_ring *ring);
 
-/* Ends the line that was begun, which must be complete. */
+/* Ends the line that log_ring_begin() began. The line must be complete. */
 static inline void log_ring_end(struct log_ring *ring)
 {
     uint64_t lines = atomic_load_explicit(&ring->put_lines,

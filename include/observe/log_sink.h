@@ -2,7 +2,7 @@
  * log_sink - the destination of lines: a file that is appended to, a FIFO,
  * standard output, or a syslog daemon.
  *
- *   FILE          made (0640) if it is missing
+ *   FILE          a file, which is made (0640) if it is missing
  *   -             standard output, like /dev/stdout; /dev/stderr is standard
  *                 error. Neither is ever closed.
  *   syslog:       the daemon at /dev/log
@@ -37,7 +37,8 @@ struct log_sink {
     int fd;           /* -1 if not open, or if the daemon is gone */
     const char *path; /* borrowed; NULL for standard output or error */
     bool is_syslog;
-    /* writes may block: fd is shared with other programs */
+    /* writes may block, since `fd` is shared with other programs, and thus not
+     * set to O_NONBLOCK */
     bool may_block;
     uint64_t refused_lines; /* lines too long for a datagram */
     int64_t dated_s;
@@ -53,20 +54,22 @@ bool log_sink_is_file(const char *where);
 MUST_USE int log_sink_open(struct log_sink *sink, const char *where);
 void log_sink_close(struct log_sink *sink);
 
-/* Writes lines, which must be whole, as far as possible without waiting. Sets
- * *taken_out to the bytes written, even if the write failed later. The next
- * call must continue behind these bytes. */
+/* Writes as many bytes of `lines` as possible without waiting. `lines` must end
+ * with the end of a line. Sets *taken_out to the bytes written, even if writing
+ * failed behind them. The next call must continue behind these bytes. */
 enum log_sink_result log_sink_write(struct log_sink *sink, struct bytes lines,
                                     size_t *taken_out);
 
-/* Opens the sink's file anew, after the old file was renamed. torn is how many
- * bytes of an incomplete line were written. If *is_other_out is set, the
- * incomplete line was removed from the old file, and must be written again from
- * its beginning. Returns 0, or -errno; on failure the old file stays in use. */
+/* Opens the sink's file anew, after the old file was renamed. `torn` is how
+ * many bytes of an incomplete line were written. Sets *is_other_out if another
+ * file is open now: the incomplete line is cut from the old file, and the
+ * caller writes the line again from its beginning. Returns 0, or -errno; on
+ * failure the old file stays in use. */
 MUST_USE int log_sink_reopen(struct log_sink *sink, size_t torn,
                              bool *is_other_out);
 
-/* Removes an incomplete line, the last torn bytes of the file, if possible. */
+/* Removes an incomplete line from the file's end, if possible. `torn` is the
+ * line's length. */
 void log_sink_cut(struct log_sink *sink, size_t torn);
 
 #endif

@@ -33,15 +33,15 @@ enum {
 };
 
 struct log_counters {
-    uint64_t lines;   /* handed to the writing thread */
+    uint64_t lines;   /* lines handed to the writing thread */
     uint64_t dropped; /* lines lost: no room, or no time at the end */
     uint64_t errors;  /* writes that failed */
 };
 
 struct log_writer; /* opaque */
 
-/* Starts the thread, which takes *sink over. name, for messages, is borrowed.
- * Returns 0, or -errno; on failure *sink stays the caller's. */
+/* Starts the thread, which takes *sink over. `name` appears in log messages and
+ * is borrowed. Returns 0, or -errno; on failure *sink stays the caller's. */
 MUST_USE int log_writer_create(struct log_writer **writer_out,
                                struct log_sink *sink, const char *name,
                                enum log_overflow overflow, size_t ring_count);
@@ -60,7 +60,7 @@ void log_writer_reopen(struct log_writer *writer);
 MUST_USE int log_writer_await_reopen(struct log_writer *writer,
                                      unsigned wait_ms);
 
-/* Limits all waiting of workers to the next LOG_END_MS, since the server
+/* Lets no worker wait for longer than LOG_END_MS from now on, since the server
  * stops. */
 void log_writer_end_soon(struct log_writer *writer);
 

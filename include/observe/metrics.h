@@ -22,11 +22,11 @@
 
 enum metrics_format { METRICS_PROMETHEUS, METRICS_OPENMETRICS };
 
-/* The size that out needs at most: for 1,024 workers and 256 upstreams, with
- * all numbers and names of full length. */
+/* The most memory that `out` needs: with 1,024 workers, 256 upstreams, and all
+ * numbers and names of full length. */
 enum { METRICS_BYTES_MAX = 6 * 1024 * 1024 };
 
-/* Returns the value of Content-Type. */
+/* Returns the format's value of the field Content-Type. */
 const char *metrics_media_type(enum metrics_format format);
 
 void metrics_put(struct buf *out, const struct stats_snapshot *snapshot,

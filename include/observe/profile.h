@@ -21,8 +21,8 @@
  * The signal is delivered on return from the kernel, so time in a system call
  * counts for the phase around the call.
  *
- * Workers and the acceptor are sampled. The thread that writes the log is not,
- * since shares are shares of the workers' time.
+ * Workers and the acceptor are sampled. The thread that writes the log is not
+ * sampled, since the shares of the phases are shares of the workers' time.
  *
  * Thread: each thread uses only its own profile, also in its signal handler.
  * Owns:   the timer, and from the first start on the disposition of SIGPROF.
@@ -36,8 +36,8 @@
 
 /* The thread's phase, an enum stats_phase; private to profile_enter() and
  * profile_leave(). The model local-exec gives the variable a fixed distance
- * from the thread's register, so a store needs no address first. This model is
- * allowed in programs, but not in shared libraries. */
+ * from the thread's register, so a store need not look up the address. This
+ * model is allowed in programs, but not in shared libraries. */
 extern _Thread_local volatile sig_atomic_t profile_phase
     __attribute__((tls_model("local-exec")));
 
@@ -56,8 +56,9 @@ static inline void profile_leave(enum stats_phase before)
     profile_phase = (sig_atomic_t)before;
 }
 
-/* Samples this thread into profile until profile_stop(), which must be called
- * before the thread ends. Returns 0 or -errno; -EAGAIN if no timer is left. */
+/* Begins to sample this thread into *profile. The thread must call
+ * profile_stop() before it ends. Returns 0 or -errno; -EAGAIN if no timer is
+ * left. */
 MUST_USE int profile_start(struct stats_profile *profile);
 
 /* Ends sampling. Does nothing if sampling was not started. */

@@ -10,11 +10,11 @@
 #include "base/buf.h"
 #include "observe/stats_snapshot.h"
 
-/* The size that out needs at most. */
+/* The most memory that `out` needs. */
 enum { REPORT_BYTES_MAX = 64 * 1024 };
 
-/* Puts the report into out, as whole lines. Parts without any numbers are left
- * out. */
+/* Puts the report into `out`, as whole lines. Parts without any numbers are
+ * omitted. */
 void report_put(struct buf *out, const struct stats_snapshot *snapshot);
 
 #endif

@@ -67,13 +67,13 @@ struct slowest {
     struct slowest_slot slots[2][SLOWEST_COUNT];
 };
 
-/* Returns the threshold: only requests that took longer enter. */
+/* Returns the time that a request must exceed to enter the list. */
 static inline uint64_t slowest_threshold_ns(const struct slowest *slowest)
 {
     return slowest->threshold_ns;
 }
 
-/* Enters a request, whose total_ns must be above the threshold. */
+/* Enters a request into the list. Its total_ns must be above the threshold. */
 void slowest_put(struct slowest *slowest, const struct slow_request *request);
 
 /* Begins a new generation if the present one is a minute old. To be called

@@ -76,7 +76,7 @@ enum stats_close {
 /* Why a connection was turned away. */
 enum stats_refusal {
     STATS_REFUSAL_DESCRIPTORS, /* no descriptor is left */
-    STATS_REFUSAL_LIMIT,       /* the maximum is open */
+    STATS_REFUSAL_LIMIT,       /* the maximum of connections is open */
     STATS_REFUSAL_COUNT
 };
 
@@ -119,7 +119,7 @@ struct stats_times {
     struct histogram total;
 };
 
-/* The signal handler writes samples; the sampled thread writes the times. */
+/* The signal handler writes `samples`; the sampled thread writes the rest. */
 struct stats_profile {
     struct counter samples[STATS_PHASE_COUNT];
     struct counter cpu_ns;
@@ -128,14 +128,14 @@ struct stats_profile {
 
 /* Counts the access log's lines. */
 struct stats_log {
-    struct counter lines;   /* handed to the log */
-    struct counter dropped; /* handed to the log, but lost */
+    struct counter lines;   /* lines handed to the log */
+    struct counter dropped; /* lines handed to the log, but lost */
     struct counter errors;  /* failed writes */
 };
 
 /* What the compressor threads have done. */
 struct stats_compress {
-    /* variants made; all fields up to cpu_ns: since the start */
+    /* variants made; the members up to cpu_ns count since the start */
     uint64_t made;
     uint64_t hopeless; /* files whose variant was not smaller */
     uint64_t failed;
@@ -148,8 +148,8 @@ struct stats_compress {
     uint64_t memory_bytes_max; /* the maximum since the start */
 };
 
-/* Numbers of a worker's own cache: hits to saved_bytes since the start, bytes
- * and entries at present. */
+/* Numbers of a worker's own cache. `hits` to `saved_bytes` count since the
+ * start; `bytes` and `entries` are present values. */
 struct stats_cache {
     uint64_t hits;
     uint64_t misses;
@@ -160,9 +160,9 @@ struct stats_cache {
     uint64_t entries;
 };
 
-/* Numbers of the proxy cache. Each worker counts hits to bypassed itself.
- * These, and evictions to damaged, count since the start; entries, bytes and
- * files are present values. */
+/* Numbers of the proxy cache. Each worker counts `hits` to `bypassed` itself.
+ * All numbers count since the start, except `entries`, `bytes` and `files`,
+ * which are present values. */
 struct stats_kept {
     uint64_t hits;
     uint64_t stale;
@@ -189,9 +189,9 @@ static inline bool stats_kept_is_used(const struct stats_kept *kept)
     return false;
 }
 
-/* Numbers of a worker's link: held, held_bytes and measured since the start.
- * The other numbers are present values, and the greatest of all workers' is
- * reported. */
+/* Numbers of a worker's link. `held`, `held_bytes` and `measured` count since
+ * the start. The other numbers are present values; a report shows the greatest
+ * value among the workers. */
 struct stats_link {
     uint64_t is_engaged; /* 1 or 0 */
     uint64_t held;
@@ -199,7 +199,7 @@ struct stats_link {
     uint64_t measured;    /* measurements by a system call */
     uint64_t limit_bytes; /* the present budget */
     uint64_t rate;        /* estimated bytes per second */
-    uint64_t delay_us;    /* estimated for the local queue */
+    uint64_t delay_us;    /* estimated delay of the local queue */
 };
 
 enum {
@@ -210,7 +210,8 @@ enum {
     STATS_LINK_NUMBERS = sizeof(struct stats_link) / sizeof(uint64_t)
 };
 
-/* The statistics of one worker; all but log and profile are private. */
+/* The statistics of one worker. Members other than `log` and `profile` are
+ * private. */
 struct stats {
     _Alignas(64) struct counter methods[STATS_METHODS_MAX];
     struct counter bytes_in;
@@ -268,7 +269,7 @@ struct stats_shared {
     int64_t began_wall_ns;
     atomic_bool is_draining;
     struct stats_acceptor acceptor; /* written by the acceptor */
-    /* log, stores and kept: written by the main thread */
+    /* The main thread writes `log`, `stores` and `kept`. */
     _Alignas(64) struct stats_log log;
     struct stats_store stores[STATS_STORES_MAX];
     struct counter kept[STATS_KEPT_NUMBERS];
@@ -293,7 +294,7 @@ static inline void stats_shared_drain(struct stats_shared *shared)
 
 /* The facts of an exchange when it ends. */
 struct stats_exchange {
-    unsigned method;     /* number, below method_count */
+    unsigned method;     /* the method's number, below method_count */
     unsigned status;     /* 0 without an answer */
     uint64_t body_bytes; /* bytes of the response's body that were sent */
     uint64_t bytes_in;   /* bytes of the request that were read */
@@ -304,15 +305,17 @@ struct stats_exchange {
     int64_t wall_ns;     /* the present time */
     struct bytes target; /* as sent by the client */
     const struct address *peer;
-    /* False if the exchange was given up before its last byte; times, target
-     * and peer are then ignored. */
+    /* False if the exchange was given up before its last byte; the times,
+     * `target` and `peer` are then ignored. */
     bool is_complete;
-    /* A stream of events, which has no length. An event from outside ends such
-     * a stream, so it never counts as incomplete, and its times are ignored. */
+    /* Whether the answer is a stream of events, which has no length. Something
+     * outside ends such a stream, so the exchange never counts as incomplete,
+     * and its times are ignored. */
     bool is_endless;
 };
 
-/* Enters the exchange among the slowest. Only for stats_note_exchange(). */
+/* Enters the exchange into the list of the slowest requests. Called only by
+ * stats_note_exchange(). */
 void stats_note_slow(struct stats *stats,
                      const struct stats_exchange *exchange);
 
@@ -345,8 +348,8 @@ static inline void stats_note_exchange(struct stats *stats,
 
 _Static_assert((int)STATS_WHAT_IF_SIZES == (int)STATS_SIZE_COUNT, "the same");
 
-/* Notes how long a reply of this many bytes took in a sample, or would have
- * taken under another order. */
+/* Notes the time that a reply of `bytes` bytes took in a sample, or would have
+ * taken if replies were sent in another order. */
 static inline void stats_note_what_if(struct stats *stats,
                                       enum stats_what_if order, uint64_t bytes,
                                       uint64_t ns)
@@ -354,8 +357,8 @@ static inline void stats_note_what_if(struct stats *stats,
     stats_what_if_note(&stats->what_if, order, stats_size(bytes), ns);
 }
 
-/* Notes the unsent time of a response: from its last byte handed over until the
- * kernel had no unsent byte. */
+/* Notes the unsent time of a response: from the moment when the kernel took the
+ * last byte until the kernel had no unsent byte. */
 static inline void stats_note_unsent(struct stats *stats, uint64_t ns)
 {
     histogram_record(&stats->unsent, ns);
@@ -382,8 +385,8 @@ static inline void stats_note_refused(struct stats_acceptor *acceptor,
     counter_add(&acceptor->refused[reason], 1);
 }
 
-/* Sets the length of the scheduler's queue: depth responses wait for their
- * turn, and have bytes left to send. */
+/* Sets the length of the scheduler's queue: `depth` responses wait for their
+ * turn, and together have `bytes` bytes left to send. */
 static inline void stats_set_queue(struct stats *stats, uint64_t depth,
                                    uint64_t bytes)
 {
@@ -411,8 +414,8 @@ void stats_set_kept(struct counter kept[STATS_KEPT_NUMBERS],
 void stats_set_link(struct stats *stats, const struct stats_link *link);
 
 /* Sets the processor time used and the time that went by, both since the
- * thread's start. The share of idle time is computed from these, even without
- * --profile. */
+ * thread's start. The share of idle time is computed from the two times, even
+ * without --profile. */
 static inline void stats_set_cpu(struct stats_profile *profile, uint64_t cpu_ns,
                                  uint64_t wall_ns)
 {
@@ -429,8 +432,8 @@ static inline void stats_set_log(struct stats_log *log, uint64_t lines,
     counter_set(&log->errors, errors);
 }
 
-/* Notes a sample. Called by the handler of a signal that comes at equal steps
- * of processor time. */
+/* Notes a sample. Called by a signal handler; the signal comes at equal steps
+ * of the thread's processor time. */
 static inline void stats_note_sample(struct stats_profile *profile,
                                      enum stats_phase phase)
 {

@@ -19,9 +19,9 @@ enum { STATS_CERTIFICATE_TEXT_MAX = 255 };
 /* The facts of a site's certificate. If the site has several certificates, the
  * facts are of the one that ends first. Texts that are too long are cut. */
 struct stats_certificate_facts {
-    /* Seconds since the epoch; 0 without a certificate. */
+    /* The certificate's end in seconds since the epoch; 0 without one. */
     int64_t ends_at;
-    int64_t next_at;   /* time of the next order, likewise; 0 for never */
+    int64_t next_at;   /* next order, in seconds since the epoch; 0: never */
     uint64_t failures; /* consecutive failed orders */
     char names[STATS_CERTIFICATE_TEXT_MAX + 1];  /* "a.example,b.example" */
     char issuer[STATS_CERTIFICATE_TEXT_MAX + 1]; /* "" if unknown */
@@ -38,28 +38,28 @@ struct stats_certificates {
     } * items;
 };
 
-/* Makes room for count certificates without facts. Returns false if there is no
- * memory; there is then nothing to close. */
+/* Makes room for `count` certificates, which have no facts yet. Returns false
+ * if there is no memory; there is then nothing to close. */
 MUST_USE bool stats_certificates_open(struct stats_certificates *certificates,
                                       size_t count);
 void stats_certificates_close(struct stats_certificates *certificates);
 
-/* Sets the name of a site. number must be below count. */
+/* Sets the name of the site `number`, counted from 0. */
 void stats_certificates_name(struct stats_certificates *certificates,
                              size_t number, const char *site);
 void stats_certificates_set(struct stats_certificates *certificates,
                             size_t number,
                             const struct stats_certificate_facts *facts);
 
-/* A certificate for reports. The texts except site lie in facts. */
+/* A certificate for reports. The texts, except `site`, lie in `facts`. */
 struct stats_certificate {
     const char *site;
     const char *names;
     const char *issuer;
     const char *error;
-    uint64_t left_ms; /* time until it ends; 0 if it has ended */
+    uint64_t left_ms; /* time until the certificate's end; 0 after its end */
     uint64_t failures;
-    int64_t next_ns; /* since the epoch; 0 for never */
+    int64_t next_ns; /* next order, since the epoch; 0 for never */
     struct stats_certificate_facts facts;
 };
 

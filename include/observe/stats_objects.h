@@ -12,7 +12,7 @@
 
 /* --- Objects ------------------------------------------------------------- */
 
-/* A label of the metrics and its value. name is NULL if there is no label. */
+/* A label of the metrics and its value. `name` is NULL if there is no label. */
 struct stats_label {
     const char *name;
     const char *value;
@@ -32,20 +32,22 @@ struct stats_object {
 size_t stats_object_count(const struct stats_snapshot *snapshot,
                           enum stats_part part);
 
-/* Gets an object; number must be below stats_object_count(). The object borrows
- * from the snapshot. It must not be copied, since it points into itself. */
+/* Gets an object; `number` must be below stats_object_count(). The object
+ * borrows from the snapshot. The object must not be copied, since it points
+ * into itself. */
 void stats_object_get(const struct stats_snapshot *snapshot,
                       enum stats_part part, size_t number,
                       struct stats_object *object_out);
 
-/* Whether the object has a value for the row. The engines of stores have
- * different numbers. */
+/* Whether the object has a value for the row: which numbers a store has depends
+ * on its engine. */
 bool stats_object_has(const struct stats_object *object,
                       const struct stats_row *row);
 
 /* --- Vectors and distributions ------------------------------------------- */
 
-/* One counter of a vector. The caller zeroes the struct at first. */
+/* One counter of a vector. The caller zeroes the struct before the first
+ * stats_item_next(). */
 struct stats_item {
     const char *name;
     uint64_t value;
@@ -66,7 +68,7 @@ enum { STATS_QUANTILE_COUNT = 7 };
 extern const struct stats_quantile {
     const char *name;  /* name in the JSON */
     const char *title; /* title of a column */
-    double share;      /* share of values not above it; -1 for the mean */
+    double share;      /* share of values up to the quantile; -1: the mean */
 } stats_quantiles[STATS_QUANTILE_COUNT];
 
 /* Returns the quantile's value in nanoseconds. */

@@ -36,11 +36,12 @@ enum stats_part {
     STATS_PART_LOG,
     STATS_PART_CPU,
     STATS_PART_TIMES,
-    /* Parts that exist several times; their fields lie in the struct named. */
+    /* Parts that exist several times; their fields lie in the structs named
+     * here. */
     STATS_PART_CACHE_IF,    /* struct stats_cache_if */
     STATS_PART_SIZE,        /* struct stats_by_size */
     STATS_PART_WORKER,      /* struct stats_worker */
-    STATS_PART_STORE,       /* uint64_t by enum stats_store_number */
+    STATS_PART_STORE,       /* uint64_t[], by enum stats_store_number */
     STATS_PART_UPSTREAM,    /* struct stats_upstream */
     STATS_PART_CERTIFICATE, /* struct stats_certificate */
     STATS_PART_COUNT,
@@ -75,37 +76,39 @@ struct stats_row {
     enum stats_unit unit;
     /* the report and the JSON omit 0; all views omit an unknown gauge */
     bool is_sparse;
-    size_t offset; /* of the field in its object */
+    size_t offset; /* where the field lies in its object */
     size_t bytes;
     const char *name; /* name in the JSON; NULL if not in the JSON */
-    /* label in the report (a vector's names follow it), or of a trend in top;
-     * or NULL */
+    /* label in the report, or of a trend in `sprintd top`; NULL if the row has
+     * no label. The names of a vector's counters follow the label. */
     const char *label;
-    const char *metric; /* its name or NULL; its rows are neighbours */
-    /* the metric's help; set in the metric's first row, which all objects of
-     * the metric have */
+    const char *metric; /* metric's name, or NULL; its rows are adjacent */
+    /* the metric's help text; only the metric's first row has it, and all
+     * objects of the metric have this row */
     const char *help;
-    /* for a vector, the label whose values are the vector's names; else a
-     * label's value that tells the metric's rows apart, or NULL */
+    /* for a vector, the metric's label whose values are the counters' names;
+     * otherwise, the value of a label that tells the metric's rows apart, or
+     * NULL */
     const char *key;
-    struct { /* for `sprintd top` */
+    struct { /* how `sprintd top` shows the number */
         const char *text;
         unsigned position; /* in the part's line, from 1; 0 if not shown */
     } top;
 };
 
-/* Returns the row of a part that follows row. Returns the part's first row if
- * row is NULL, and NULL after the last. */
+/* Returns the next row of a part after `row`, or the part's first row if `row`
+ * is NULL. Returns NULL after the last row. */
 const struct stats_row *stats_row_next(enum stats_part part,
                                        const struct stats_row *row);
 
-/* Return the row's field in the object at base: a pointer to the field, or the
- * value as a number or a text. */
+/* Return the row's field in the object at `base`: a pointer to the field, its
+ * value as a number, or its value as a text. */
 const void *stats_row_at(const struct stats_row *row, const void *base);
 uint64_t stats_row_number(const struct stats_row *row, const void *base);
 const char *stats_row_text(const struct stats_row *row, const void *base);
 
-/* Whether a sparse gauge is unknown for the object. */
+/* Whether the row is a sparse gauge that is unknown for the object at `base`,
+ * so that all views omit the row. */
 bool stats_row_is_left_out(const struct stats_row *row, const void *base);
 
 #endif

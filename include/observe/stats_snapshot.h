@@ -28,8 +28,8 @@ struct stats_worker {
 };
 
 /* Shares of the workers' time: idle, and each phase. All shares add up to 1;
- * without samples only idle is set. The share of a phase in the processor time
- * is phases[i] / (1 - idle). */
+ * without samples only `idle` is set. The share of a phase in the processor
+ * time is phases[i] / (1 - idle). */
 struct stats_shares {
     double idle;
     double phases[STATS_PHASE_COUNT];
@@ -39,10 +39,11 @@ struct stats_by_size {
     struct distribution wait;
     struct distribution total;
     uint64_t what_if_count;
-    uint64_t what_if_ns[STATS_WHAT_IF_COUNT]; /* mean */
+    uint64_t what_if_ns[STATS_WHAT_IF_COUNT]; /* mean times */
 };
 
-/* Hit ratios of the workers' caches for another size and policy. */
+/* Hit ratios that the workers' caches would have with another size and another
+ * policy. */
 struct stats_cache_if {
     const char *policy;
     const char *size; /* relative to the real size, like "1/4" */
@@ -80,7 +81,7 @@ struct stats_snapshot {
     struct stats_kept kept;
     double hit_ratio; /* share of cache hits; NAN without lookups */
     struct miniature_told cache_told;
-    /* Meaningless if cache_told has no requests. */
+    /* The hit ratios are meaningless if cache_told has no requests. */
     struct stats_cache_if cache_if[MINIATURE_MODELS];
     struct stats_link link;
     uint64_t queue_depth;
@@ -103,23 +104,24 @@ struct stats_snapshot {
     struct distribution unsent;
     struct stats_by_size sizes[STATS_SIZE_COUNT];
     struct distribution what_if[STATS_WHAT_IF_COUNT];
-    uint64_t what_if_us[STATS_WHAT_IF_COUNT]; /* mean */
+    uint64_t what_if_us[STATS_WHAT_IF_COUNT]; /* mean times */
 
     uint64_t stores[STATS_STORES_MAX][STATS_STORE_NUMBERS];
 
     unsigned slowest_count;
     struct slow_request slowest[SLOWEST_COUNT]; /* slowest first */
 
-    /* Borrowed, and read while a report is written. The snapshot's owner sets
-     * this field after each stats_read(); NULL without upstreams. */
+    /* The upstream servers, borrowed, and read while a report is written; NULL
+     * without upstreams. The snapshot's owner sets this member after each
+     * stats_read(). */
     const struct stats_upstreams *upstreams;
-    /* Borrowed and set like upstreams; NULL without certificates. */
+    /* Borrowed and set like `upstreams`; NULL without certificates. */
     const struct stats_certificates *certificates;
 
     struct stats_worker workers[]; /* options.worker_count elements */
 };
 
-/* Makes an empty snapshot with room for the workers of shared. Returns NULL if
+/* Makes an empty snapshot with room for the workers of *shared. Returns NULL if
  * there is no memory. */
 MUST_USE struct stats_snapshot *stats_snapshot_create(const struct stats_shared
                                                           *shared);
@@ -128,7 +130,8 @@ void stats_snapshot_destroy(struct stats_snapshot *snapshot);
 /* Empties the snapshot, which then uses only one page of memory. */
 void stats_snapshot_clear(struct stats_snapshot *snapshot);
 
-/* Fills a snapshot that was made for shared. */
+/* Fills a snapshot with the present numbers. The snapshot must have been made
+ * for the same *shared. */
 void stats_read(const struct stats_shared *shared, const struct now *now,
                 struct stats_snapshot *snapshot);
 

@@ -18,8 +18,9 @@
 enum { STATS_STORES_MAX = 8, STATS_STORE_PREFIX_MAX = 204 };
 
 enum stats_store_number {
-    /* Counted by workers. A batch that was done counts as a batch, and each of
-     * its operations counts, too. A failed batch counts once, by its reason. */
+    /* Counted by workers. A batch that succeeded counts as a batch, and each of
+     * its operations counts, too. A batch that failed counts only once, under
+     * the reason of its failure. */
     STATS_STORE_FOUND,
     STATS_STORE_MISSING,
     STATS_STORE_LISTS,
@@ -35,7 +36,7 @@ enum stats_store_number {
     STATS_STORE_BYTES_IN, /* bytes of values written */
     STATS_STORE_BYTES_OUT,
     STATS_STORE_COUNTED,
-    /* From the store. */
+    /* Numbers that the store itself counts. */
     STATS_STORE_KEYS = STATS_STORE_COUNTED,
     STATS_STORE_MAP_BYTES,
     STATS_STORE_USED_BYTES,
@@ -44,12 +45,12 @@ enum stats_store_number {
     STATS_STORE_SWEPT,
     STATS_STORE_QUEUE_WRITES,
     STATS_STORE_QUEUE_BYTES,
-    /* From a store with a kv_cache. */
+    /* Numbers of a store with a kv_cache. */
     STATS_STORE_CACHE_HITS,
     STATS_STORE_CACHE_MISSES,
     STATS_STORE_CACHE_EVICTIONS,
     STATS_STORE_CACHE_BYTES,
-    /* From a store on other machines. */
+    /* Numbers of a store on other machines. */
     STATS_STORE_CALLS,
     STATS_STORE_RESENT,
     STATS_STORE_TIMEOUTS,
@@ -65,7 +66,7 @@ enum stats_store_number {
 struct stats_store_options {
     char prefix[STATS_STORE_PREFIX_MAX]; /* "/kv" */
     const char *engine;                  /* "lmdb" or "redis" */
-    /* bits of the numbers that the engine has */
+    /* bit N is set if the engine has the number N */
     uint32_t numbers;
 };
 

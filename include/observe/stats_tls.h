@@ -47,8 +47,8 @@ struct stats_tls_sums {
     uint64_t groups[STATS_TLS_GROUP_COUNT];
 };
 
-/* Notes a completed handshake. version and group are names like "TLSv1.3" and
- * "x25519", empty if unknown. */
+/* Notes a completed handshake. `version` and `group` are names like "TLSv1.3"
+ * and "x25519", empty if unknown. */
 void stats_tls_note(struct stats_tls *tls, bool is_resumed,
                     struct bytes version, struct bytes group);
 

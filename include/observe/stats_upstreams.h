@@ -1,10 +1,10 @@
 /*
  * stats_upstreams - the numbers of the upstream servers.
  *
- * A list that is read row by row while a report is written. The numbers stay in
- * the proxies that count, because a reload replaces the proxies.
+ * A report reads the rows one by one from the proxies, which keep the numbers.
+ * Nothing is copied earlier, because a reload replaces the proxies.
  *
- * Thread: the threads that may call read.
+ * Thread: the threads that may call the function `read`.
  * Owns:   nothing; whoever makes the list decides how long it lives.
  */
 #ifndef OBSERVE_STATS_UPSTREAMS_H
@@ -24,8 +24,8 @@ enum stats_upstream_state {
 /* Returns a name like "up" or "ejected". */
 const char *stats_upstream_state_name(enum stats_upstream_state state);
 
-/* The numbers of one server of one proxy. proxy and server are labels: each
- * pair is unique, and has at most 512 bytes together. */
+/* The numbers of one server of one proxy. `proxy` and `server` become labels:
+ * each pair is unique, and its two texts have at most 512 bytes together. */
 struct stats_upstream {
     const char *proxy;  /* the proxy's prefix, like "/app" */
     const char *server; /* "app.example:9000" */
@@ -47,7 +47,7 @@ struct stats_upstream {
 
 struct stats_upstreams {
     size_t count;
-    /* Reads one row; number must be below count. */
+    /* Reads one row; `number` must be below `count`. */
     void (*read)(const void *context, size_t number, uint64_t mono_ms,
                  struct stats_upstream *row_out);
     const void *context;

@@ -25,7 +25,7 @@ struct stats_what_if_times {
     struct counter counts[STATS_WHAT_IF_SIZES];
 };
 
-/* Notes the time of one reply under an order; size is its size class. */
+/* Notes the time of one reply in an order; `size` is the reply's size class. */
 static inline void stats_what_if_note(struct stats_what_if_times *times,
                                       enum stats_what_if order, unsigned size,
                                       uint64_t ns)

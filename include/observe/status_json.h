@@ -15,16 +15,16 @@
 #include "base/buf.h"
 #include "observe/history.h"
 
-/* The size that out needs at most: for 300 points, 1,024 workers and 256
- * upstreams, with all numbers and names of full length. */
+/* The most memory that `out` needs: with 300 points, 1,024 workers, 256
+ * upstreams, and all numbers and names of full length. */
 enum { STATUS_JSON_BYTES_MAX = 2 * 1024 * 1024 };
 
 /* Puts all statistics, with the history. */
 void status_json_put(struct buf *out, const struct stats_snapshot *snapshot,
                      struct history *history);
 
-/* Puts the JSON that is sent every second. It has "point", the newest point of
- * the history or null, instead of "history". */
+/* Puts the JSON that is sent every second. Instead of "history", this JSON has
+ * "point": the newest point of the history, or null. */
 void status_json_put_tick(struct buf *out,
                           const struct stats_snapshot *snapshot,
                           struct history *history);

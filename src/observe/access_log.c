@@ -76,7 +76,8 @@ void access_log_buffer_fini(struct access_log_buffer *buffer)
     buffer->ring = NULL;
 }
 
-/* Puts a line into the block. Returns false if the line does not fit. */
+/* Appends an event's line to the block. Returns false if the line does not
+ * fit. */
 static bool put_line(struct access_log_buffer *buffer, struct buf *lines,
                      const struct log_entry *entry)
 {

@@ -21,8 +21,8 @@ uint64_t distribution_bucket_high(unsigned bucket)
                : distribution_bucket_low(bucket + 1) - 1;
 }
 
-/* Returns the middle of a bucket. The last bucket, which has no end, counts as
- * having the width of the one before. */
+/* Returns the middle of a bucket. The last bucket has no end, and is treated as
+ * if it were as wide as the bucket before. */
 static uint64_t midpoint(unsigned bucket)
 {
     unsigned shift = bucket < 2 * DISTRIBUTION_STEPS
@@ -71,7 +71,7 @@ void distribution_subtract(struct distribution *distribution,
         return;
     }
     distribution->sum -= earlier->sum;
-    /* The midpoint may lie beyond a new min or max in the same bucket. */
+    /* A midpoint must not lie beyond a new `min` or `max` in its bucket. */
     if (!has_new_max) {
         distribution->max = midpoint(last);
         if (has_new_min && distribution->max < distribution->min)

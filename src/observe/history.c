@@ -18,8 +18,8 @@ struct history {
     struct distribution difference;
     struct distribution nothing; /* always empty */
 
-    pthread_mutex_t mutex; /* guards noted and points */
-    /* count of all points; the last is number noted - 1 */
+    pthread_mutex_t mutex; /* guards `noted` and `points` */
+    /* count of all points so far; the last point has the number noted - 1 */
     size_t noted;
     struct history_point points[HISTORY_POINTS_MAX];
 };
@@ -43,8 +43,8 @@ void history_destroy(struct history *history)
     pages_close(history, sizeof(*history));
 }
 
-/* Returns the increase from *previous to present, and sets *previous to
- * present. */
+/* Returns the increase from *previous to `present`, and sets *previous to
+ * `present`. */
 static uint64_t advance(uint64_t *previous, uint64_t present)
 {
     uint64_t more = present > *previous ? present - *previous : 0;
@@ -67,9 +67,9 @@ static const struct distribution *advance_times(
     return &history->difference;
 }
 
-/* Returns the hit ratio since the last point. Workers report their caches once
- * a second, each on its own clock. So if no worker has reported, the last ratio
- * stays, unless there were no requests. */
+/* Returns the hit ratio since the last point. Each worker reports its cache's
+ * numbers once a second, at a time of its own. If there were requests, but no
+ * worker has reported since the last point, the ratio stays as it was. */
 static double advance_hit_ratio(struct history *history,
                                 const struct stats_snapshot *snapshot)
 {
@@ -118,7 +118,8 @@ void history_note_nothing(struct history *history, int64_t wall_ns)
 {
     struct history_point point = {.wall_ns = wall_ns, .hit_ratio = NAN};
 
-    /* read without the mutex: only this thread writes */
+    /* The points are read without the mutex, since only this thread writes
+     * them. */
     if (history->noted > 0) {
         const struct history_point *last =
             &history->points[(history->noted - 1) % HISTORY_POINTS_MAX];

@@ -9,7 +9,7 @@
 #define OF_TLS(member) offsetof(struct log_tls, member)
 #define OF_UPSTREAM(member) offsetof(struct log_upstream, member)
 
-/* The fields, in the order of listings. */
+/* The fields of templates, in the order in which messages list them. */
 static const struct field {
     const char *name;
     enum log_kind kind;
@@ -142,7 +142,7 @@ static const struct field *find_field(struct bytes name)
 }
 
 /* Takes the header's name from "header:NAME" or "response_header:NAME". Returns
- * false if field is neither. */
+ * false if `field` has neither form. */
 static bool take_header(struct bytes field, struct bytes *name_out,
                         enum log_kind *kind_out)
 {
@@ -166,8 +166,8 @@ static bool take_header(struct bytes field, struct bytes *name_out,
 }
 
 /* Sets a step to a header's value. Only the length of the header's name is
- * checked: for an invalid name no message has a field, so the value is
- * empty. */
+ * checked, since an invalid name does no harm: no message has such a field, so
+ * the value is empty. */
 static bool set_header(const struct compiler *compiler, struct log_step *step,
                        enum log_kind kind, struct bytes name)
 {

@@ -76,8 +76,9 @@ static inline uint64_t find_odd(const char *at)
            has_zero(word ^ EACH_BYTE(0x7F));
 }
 
-/* Whether no byte of the text must be escaped. The last word may overlap the
- * word before; a short text is padded with spaces. */
+/* Whether no byte of the text must be escaped. Words of eight bytes are
+ * checked. The last word may overlap the word before, and a short text is
+ * padded with spaces. */
 static bool is_plain(struct bytes text)
 {
     char spaced[8] = "        ";
@@ -105,8 +106,8 @@ static struct bytes cut(struct bytes text, size_t most)
     return (struct bytes){text.data, len};
 }
 
-/* Copies len bytes. Most texts are so short that a call of memcpy(3) would take
- * longer. */
+/* Copies `len` bytes without calling memcpy(3) for short texts. Most texts are
+ * short, and the call would take longer than the copying. */
 static inline char *put(char *at, const char *data, size_t len)
 {
     if (len > 16) {

@@ -73,10 +73,11 @@ void log_ring_fini(struct log_ring *ring)
 }
 
 /* Collects the blocks that were given back. Returns false if there is no block
- * to fill. The load is sequentially consistent, as in log_ring_give_back(). A
- * worker first counts itself as waiting and then looks for a block; the writing
- * thread first gives a block back and then looks for waiting workers. So either
- * the worker sees the block, or the thread sees the worker. */
+ * to fill. The atomic operations here and in log_ring_give_back() are
+ * sequentially consistent: a worker first counts itself as waiting and then
+ * looks for a block; the writing thread first gives a block back and then looks
+ * for waiting workers. So the worker sees the block, or the thread sees the
+ * worker. */
 static bool reclaim(struct log_ring *ring)
 {
     unsigned given_back = atomic_load(&ring->given_back);

@@ -17,7 +17,7 @@
 enum {
     PRIORITY = 16 * 8 + 6, /* local0.info */
     BATCH = 32,            /* datagrams per system call */
-    TORN_NS = 10000000     /* longer than a write takes */
+    TORN_NS = 10000000     /* 10 ms, longer than a write takes */
 };
 
 #define SYSLOG "syslog:"
@@ -71,9 +71,9 @@ static int open_output(struct log_sink *sink, int fd)
     return 0;
 }
 
-/* Returns the standard descriptor that `where` names, or -1. Nothing is opened:
- * opening /dev/stdout would open the file behind it anew, which may be
- * forbidden. */
+/* Returns the standard descriptor that `where` names, or -1. Nothing is opened,
+ * because opening /dev/stdout would open the file behind it anew, and the
+ * server may lack the right to do so. */
 static int output_of(const char *where)
 {
     if (strcmp(where, "-") == 0 || strcmp(where, "/dev/stdout") == 0)
@@ -112,9 +112,9 @@ static bool is_torn(int fd)
 }
 
 /* Ends an incomplete line that a killed server left; otherwise the next line
- * would be appended to the incomplete one. The line is left alone if it changes
- * within TORN_NS, since another server, such as the predecessor, is then
- * writing it. */
+ * would be appended to the incomplete line. If the incomplete line changes
+ * within TORN_NS, another server, such as the predecessor, is still writing the
+ * line, and will end it. */
 static void end_torn_line(int fd)
 {
     static const struct timespec moment = {.tv_nsec = TORN_NS};
@@ -200,8 +200,8 @@ int log_sink_reopen(struct log_sink *sink, size_t torn, bool *is_other_out)
 
 /* --- Streams ------------------------------------------------------------- */
 
-/* Returns how many of len bytes can be written without blocking. A descriptor
- * that may block takes PIPE_BUF bytes when it is ready. */
+/* Returns how many of `len` bytes can be written without blocking: at most
+ * PIPE_BUF bytes to a descriptor that may block, and only if it is ready. */
 static size_t writable(const struct log_sink *sink, size_t len)
 {
     struct pollfd ready = {.fd = sink->fd, .events = POLLOUT};
@@ -260,7 +260,7 @@ static void write_prefix(struct log_sink *sink)
              local.tm_sec, (long)getpid());
 }
 
-/* Sends at most BATCH lines. Returns how many bytes of lines were sent, or -1
+/* Sends at most BATCH lines. Returns how many bytes of `lines` were sent, or -1
  * with errno set. */
 static ssize_t send_lines(struct log_sink *sink, struct bytes lines)
 {

@@ -12,7 +12,7 @@
 
 enum {
     LOOK_MS = 1000, /* how often a full sink is checked */
-    LEAVE_MS = 1000 /* how long to wait for the thread, after LOG_END_MS */
+    LEAVE_MS = 1000 /* after LOG_END_MS, how long to wait for the thread */
 };
 
 struct log_writer {
@@ -26,11 +26,11 @@ struct log_writer {
     _Atomic uint64_t ends_ms; /* when the thread must end; 0 before the stop */
     _Atomic uint64_t errors;
     _Atomic uint64_t lost_lines; /* lines lost after they were handed over */
-    /* guarded by shared.mutex, like the next two */
+    /* shared.mutex guards this member and the next two */
     bool has_ended;
     unsigned reopens_done;
     int reopen_err; /* result of the last reopening */
-    /* Used by the thread only. */
+    /* Only the writing thread uses the members from here on. */
     struct now now;
     struct log_ring *ring; /* ring of the block being written, or NULL */
     struct log_block block;
@@ -292,8 +292,8 @@ static void *run(void *context)
     struct log_writer *writer = context;
 
     for (;;) {
-        /* ends_ms is read before the rings: if it is set, all flushed lines are
-         * seen. */
+        /* ends_ms is read before the rings are, so that the thread does not end
+         * before it has seen all flushed lines. */
         uint64_t ends_ms = atomic_load(&writer->ends_ms);
         enum log_sink_result result = write_all(writer, ends_ms);
         bool has_told = tell_dropped(writer);

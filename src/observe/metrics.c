@@ -3,9 +3,9 @@
 #include "observe/decimal.h"
 #include "observe/stats_objects.h"
 
-/* The bounds of histograms. The texts are written as both formats' reference
- * implementations write numbers: in the shortest form with a point or an
- * exponent. A bound is a label, so another text would be another series. */
+/* The bounds of histograms. The texts are written like numbers of both formats'
+ * reference implementations: in the shortest form with a point or an exponent.
+ * A bound is a label's value, so another text would make another series. */
 static const struct {
     uint64_t ns;
     const char *text;
@@ -39,8 +39,8 @@ struct metrics {
 
 static const struct stats_label no_label;
 
-/* For each unit, the end of a family's name, or NULL, and the number of decimal
- * places. */
+/* For each unit: the end of a family's name, or NULL for none; and the number
+ * of decimal places. */
 static const struct {
     const char *name;
     unsigned places;

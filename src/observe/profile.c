@@ -19,8 +19,8 @@ _Thread_local volatile sig_atomic_t profile_phase = STATS_PHASE_OTHER;
 static _Thread_local struct stats_profile *volatile sampled;
 static _Thread_local timer_t timer;
 
-/* Counts a sample. This handler calls no other function that could change
- * errno. The signal may come after its timer was deleted; sampled is then
+/* Counts a sample. This signal handler calls no function that could change
+ * errno. The signal may come after its timer was deleted; `sampled` is then
  * NULL. */
 static void on_step(int number)
 {

@@ -229,7 +229,7 @@ static void put_upstreams(struct buf *out,
         struct stats_upstream row;
 
         upstreams->read(upstreams->context, i, snapshot->mono_ms, &row);
-        /* A long prefix gets a line of its own. */
+        /* A long prefix of a proxy gets a line of its own. */
         if (strlen(row.proxy) > PROXY_COLUMNS)
             buf_printf(out, "  %s\n", row.proxy);
         buf_printf(out, "  %-*s %-24.24s%10s", PROXY_COLUMNS,

@@ -2,7 +2,7 @@
 
 enum { TRIES_MAX = 64 };
 
-/* Writes request into the slot. Empties the slot if request is NULL. */
+/* Writes *request into the slot. Empties the slot if `request` is NULL. */
 static void write_slot(struct slowest_slot *slot,
                        const struct slow_request *request)
 {

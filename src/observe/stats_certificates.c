@@ -48,7 +48,8 @@ void stats_certificates_get(const struct stats_certificates *certificates,
                             size_t number, int64_t wall_ns,
                             struct stats_certificate *certificate_out)
 {
-    /* The cast removes const: reading changes only the lock. */
+    /* The cast removes const from the lock, the only member that reading
+     * changes. */
     pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&certificates->lock;
     struct stats_certificate_facts *facts = &certificate_out->facts;
     int64_t left_ms;

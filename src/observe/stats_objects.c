@@ -121,7 +121,7 @@ static const char *name_item(const struct stats_row *row,
         return stats_tls_version_name(number);
     case offsetof(struct stats_snapshot, tls.groups):
         return stats_tls_group_name(number);
-    default: /* samples, by phase */
+    default: /* the samples of each phase */
         return number < STATS_PHASE_COUNT && options->is_profiled
                    ? stats_phase_name(number)
                    : NULL;

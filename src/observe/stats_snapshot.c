@@ -49,8 +49,8 @@ static void raise_to(uint64_t *greatest, const struct counter *counter)
 }
 
 /* Adds one worker's counts, and returns how many of the worker's connections
- * are open. Closed connections are read first, so that each of them is among
- * the accepted ones. */
+ * are open. The counts of closed connections are read first, so that they never
+ * exceed the count of accepted connections. */
 static uint64_t add_connections(struct stats_snapshot *snapshot,
                                 const struct stats *stats)
 {
@@ -134,8 +134,8 @@ static void add_cache_if(struct stats_snapshot *snapshot,
         add(&numbers[i], &told[i]);
 }
 
-/* Returns the hit ratio. missed is an estimate that may exceed asked; the ratio
- * is then 0. */
+/* Returns the hit ratio. `missed` is an estimate. If the estimate exceeds
+ * `asked`, the ratio is 0. */
 static double ratio_of(uint64_t missed, uint64_t asked)
 {
     return missed < asked ? 1 - (double)missed / (double)asked : 0;
@@ -172,7 +172,8 @@ static void add_what_if(struct stats_snapshot *snapshot,
         add(&snapshot->sizes[size].what_if_count, &times->counts[size]);
 }
 
-/* Computes the mean times of what-if orders from sums and counts. */
+/* Computes the mean times of replies in the what-if orders from the sums and
+ * the counts. */
 static void share_what_if(struct stats_snapshot *snapshot)
 {
     for (unsigned i = 0; i < STATS_WHAT_IF_COUNT; i++) {
@@ -266,9 +267,9 @@ static void add_worker(struct stats_snapshot *snapshot,
     add_slowest(snapshot, &stats->slowest);
 }
 
-/* Splits the workers' time into phases. The acceptor's samples count, too. The
- * acceptor's time does not count: it mostly waits, and its idle time is no
- * spare capacity. */
+/* Splits the workers' time into phases. The acceptor's samples count, too, but
+ * its time does not: the acceptor mostly waits, and its idle time is no spare
+ * capacity. */
 static void share_time(struct stats_snapshot *snapshot)
 {
     struct stats_shares *shares = &snapshot->shares;

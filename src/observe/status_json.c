@@ -16,7 +16,7 @@ struct json_writer {
     bool needs_comma;
 };
 
-/* Puts a comma, if needed, and the value's name. name is NULL in an array. */
+/* Puts a comma, if needed, and the value's name. `name` is NULL in an array. */
 static void begin(struct json_writer *json, const char *name)
 {
     if (json->needs_comma)
