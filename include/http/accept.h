@@ -11,7 +11,7 @@
 enum accept_precision {
     ACCEPT_UNNAMED,
     ACCEPT_ANY,    /* matched by the range of all types */
-    ACCEPT_FAMILY, /* matched by the range of all its subtypes */
+    ACCEPT_FAMILY, /* matched by the range of all subtypes, as "text/..." */
     ACCEPT_ITSELF
 };
 

@@ -21,7 +21,8 @@ enum basic_auth_verdict {
     BASIC_AUTH_BAD /* malformed credentials: 401, too */
 };
 
-/* Views into text, which has to be wiped after use by basic_auth_wipe(). */
+/* Views into `text`. The caller wipes the text after use, by
+ * basic_auth_wipe(). */
 struct basic_auth {
     struct bytes user;     /* without controls; may be empty */
     struct bytes password; /* without controls; may be empty */
@@ -34,8 +35,8 @@ MUST_USE enum basic_auth_verdict basic_auth_read(struct basic_auth *auth,
 
 void basic_auth_wipe(struct basic_auth *auth);
 
-/* Whether the realm can be said in a field: it is short enough, without
- * controls. */
+/* Whether the realm can stand in a field: it is short enough, and has no
+ * control bytes. */
 bool basic_auth_realm_is_valid(struct bytes realm);
 
 /* Appends the field line by which a 401 asks for credentials; realm is

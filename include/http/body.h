@@ -3,7 +3,7 @@
  * while it is sent.
  *
  *   response_pull() --> next() --> a piece by value: some more of the body,
- *                                  or word that there is none now
+ *                                  or none, and why (piece_state)
  *
  * Sources stack: chunk framing is a source that HTTP/1.1 puts on top of another
  * source, and pulls the lower one in its turn. A piece is borrowed from its
@@ -26,7 +26,7 @@ enum {
 
 enum part_kind {
     PART_MEMORY,   /* bytes at memory */
-    PART_SENDFILE, /* len bytes of fd from offset, sendfile(2) */
+    PART_SENDFILE, /* len bytes of fd from offset, by sendfile(2) */
     PART_READ,     /* len bytes of fd from offset, by pread(2) and send(2) */
     PART_PIPE      /* len bytes in the pipe fd, by splice(2), which takes them
                       out of the pipe */
@@ -59,7 +59,7 @@ struct piece {
     enum piece_state state;
     bool joins;      /* the next piece is sent with this one: pull at once */
     bool is_framing; /* made by the protocol, no part of the body */
-    bool is_paused;  /* with PIECE_LATER: more is there, but not in this turn */
+    bool is_paused;  /* with PIECE_LATER: more is there, for a later turn */
     struct part part;
     struct bytes trailer; /* with PIECE_END: field lines behind the body */
 };
@@ -99,9 +99,9 @@ static inline size_t text_source_room(const struct buf *out)
 
 /* --- The chunked transfer coding (RFC 9112 7.1) --------------------------- */
 
-/* Frames each piece of inner as a chunk, and the field lines behind its end as
- * trailer. Takes inner over. Returns NULL when memory is short; inner is
- * destroyed even then. */
+/* Frames each piece of the source `inner` as a chunk, and the field lines
+ * behind its last piece as the trailer. Takes over `inner`, which is destroyed
+ * even when memory is short and NULL is returned. */
 struct source *chunk_source_create(struct source *inner);
 
 #endif

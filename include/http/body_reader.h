@@ -36,7 +36,7 @@ struct body_reader {
     bool is_done;           /* BODY_END or BODY_BAD was returned */
 };
 
-/* length counts for BODY_LENGTH only. */
+/* Begins a body. `length` counts for BODY_LENGTH only. */
 void body_reader_init(struct body_reader *reader, enum body_framing framing,
                       uint64_t length);
 

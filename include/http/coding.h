@@ -66,17 +66,17 @@ struct coding_order {
     enum coding codings[CODING_COUNT - 1]; /* without CODING_IDENTITY */
 };
 
-/* Chooses the coding with the highest weight among those that are in order and
- * whose bit (1 << coding) is in available; at equal weight the first of order
- * wins. CODING_IDENTITY is always available; without its own member or "*" it
- * is acceptable but weighs less than any coding that is listed. When nothing is
+/* Chooses the coding with the highest weight among those of `order` whose bit
+ * (1 << coding) is in `available`; of equal ones the first of `order` wins.
+ * CODING_IDENTITY is always available; without its own member or "*" it is
+ * acceptable but weighs less than any coding that is listed. When nothing is
  * acceptable the result is CODING_IDENTITY all the same: RFC 9110 12.5.3 lets a
  * server disregard the field. */
 enum coding coding_pick(const struct coding_taste *taste, unsigned available,
                         const struct coding_order *order);
 
-/* Returns the bits of the available codings that the client likes as much as
- * coding. */
+/* Returns the bits of those codings in `available` that the client likes as
+ * much as `coding`. */
 unsigned coding_likes_as(const struct coding_taste *taste, unsigned available,
                          enum coding coding);
 

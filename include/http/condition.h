@@ -29,7 +29,7 @@ enum condition_verdict {
 
 /* Evaluates If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since
  * in the order of precedence of RFC 9110 13.2.2. If-Match compares strongly,
- * If-None-Match weakly; "*" matches, since current exists. Malformed lists
+ * If-None-Match weakly; "*" matches, since `current` exists. Malformed lists
  * match nothing. Malformed dates are ignored, and so is a date that comes
  * twice. If-Modified-Since counts for GET and HEAD only. A failed
  * If-None-Match is CONDITION_NOT_MODIFIED for GET and HEAD, CONDITION_FAILED
@@ -39,7 +39,7 @@ enum condition_verdict condition_evaluate(const struct request *request,
                                           int64_t now);
 
 /* Whether the Range field may be honoured: there is no If-Range, or exactly one
- * that matches current. An ETag has to match strongly, a date exactly. The date
+ * that matches `current`. An ETag must match strongly, a date exactly. The date
  * must also be a strong validator (RFC 9110 13.1.5): no other representation
  * has it, and it is at least one second older than now. */
 bool condition_range_applies(const struct request *request,

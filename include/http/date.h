@@ -18,8 +18,8 @@ enum { DATE_LEN = 29 }; /* "Sun, 06 Nov 1994 08:49:37 GMT" */
  * outside of the years 0 to 9999 are clamped to that span. */
 void date_format(int64_t seconds, char out[DATE_LEN]);
 
-/* Writes the present time as date_format() does; a thread formats each second
- * only once. */
+/* Does as date_format() for the present time, which each thread formats only
+ * once a second. */
 void date_format_now(int64_t seconds, char out[DATE_LEN]);
 
 /* Reads IMF-fixdate, RFC 850 and asctime dates, strictly except for the case of

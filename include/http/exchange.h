@@ -52,8 +52,8 @@ struct answer {
 
 /* The maker of an answer that comes later. */
 struct pending {
-    /* Looks for the answer. Before it says ANSWER_READY, the pending has taken
-     * itself off the exchange, and may be gone or replaced by another. */
+    /* Looks for the answer. Before look() returns ANSWER_READY, the pending has
+     * taken itself off the exchange, and may be gone or replaced by another. */
     struct answer (*look)(struct pending *pending);
     void (*destroy)(struct pending *pending);
     /* Whether the exchange may rest from now on. The pending then calls
@@ -70,21 +70,22 @@ struct sink {
     bool (*take)(struct sink *sink, struct bytes data);
     void (*destroy)(struct sink *sink);
     /* Whether the sink would take that many more bytes, which a chunk has
-     * announced. False means the same as from take. NULL: the sink does not
-     * look ahead. */
+     * announced. If not, the body is refused as by `take`. NULL: the sink does
+     * not look ahead. */
     bool (*foresee)(struct sink *sink, uint64_t bytes);
     /* Called behind the last byte of the body. NULL: the answer comes after the
-     * body. If end is set, the answer is asked for at once, and the body comes
-     * beside the answer. Then only the handler's answer can send a 100; and
-     * when take refuses, an answer under way goes on, as the last of its
-     * connection. */
+     * body. If `end` is set, the answer is asked for at once, and the body
+     * comes beside the answer. Then only the handler's answer can send a 100;
+     * and when `take` refuses the body, an answer under way goes on, as the
+     * last of its connection. */
     void (*end)(struct sink *sink);
-    /* With end: nothing more is read until is_full is false and exchange_wake()
-     * was called. take may set is_full although it has taken its data. */
+    /* With `end`: while is_full is set, nothing more is read; the sink clears
+     * it and calls exchange_wake(). `take` may set it and still take its
+     * data. */
     bool is_full;
-    /* With end: the most bytes that the sink takes at once, and passes on from
-     * where they lie. 0: as many as a read brings. The limit is set in any sink
-     * that may set is_full. */
+    /* With `end`: the most bytes that the sink takes in one call and passes on
+     * from where they lie. 0: as many as a read brings. Every sink that may set
+     * is_full has to set this limit. */
     size_t takes_at_once;
     /* Called for a tunnel while is_full, perhaps several times, when the client
      * has ended: only bytes that are still unread follow. NULL: the sink does
@@ -93,7 +94,7 @@ struct sink {
     /* Returns how many bytes of the body the sink has in memory and could pass
      * on or forget. NULL: the sink keeps no bytes. */
     size_t (*kept)(const struct sink *sink);
-    /* With kept: called when the memory for all bodies of the client is used
+    /* With `kept`: called when the memory for all bodies of the client is used
      * up, after is_eased has been set. While is_eased is set, the sink passes
      * on what it has as soon as it can, keeps no copy, and calls
      * exchange_wake() when it has less. */
@@ -135,8 +136,8 @@ struct exchange {
     bool (*on_rouse)(struct exchange *exchange); /* private */
     void *session;                               /* private */
     const struct tls
-        *tls; /* carries the exchange, for those who know io/tls/tls; NULL: the
-                 exchange comes in clear text */
+        *tls; /* the connection's TLS (io/tls/tls); NULL: the exchange comes in
+                 clear text */
     /* --- All members from here to pending begin as zero. */
     struct exchange_times times;
     uint64_t bytes_in;   /* bytes of the request, as read */
@@ -200,7 +201,7 @@ MUST_USE struct field *exchange_make_fields(void);
 /* Returns how many bytes of memory the exchange holds, without bodies. */
 size_t exchange_bytes(const struct exchange *exchange);
 
-/* Fills in all but the request. */
+/* Fills in all members of the exchange but the request. */
 static inline void exchange_init(struct exchange *exchange,
                                  const struct exchange_side *side)
 {
@@ -229,7 +230,7 @@ static inline void exchange_init(struct exchange *exchange,
 /* Gives back what the exchange holds: response, pending, sink, and on_done. */
 void exchange_fini(struct exchange *exchange);
 
-/* Gives up the answer that was to come later: another answer is made. */
+/* Gives up the answer that was to come later, because another one is made. */
 void exchange_drop_pending(struct exchange *exchange);
 
 /* Takes the sink off, since the handler that wanted the body will not answer.

@@ -1,5 +1,5 @@
 /*
- * forwarded - finds out who has asked, when proxies stand between, from
+ * forwarded - finds the client whose request has come through proxies, in
  * X-Forwarded-For or Forwarded (RFC 7239).
  *
  *   X-Forwarded-For: 203.0.113.9, 198.51.100.7, 10.0.0.2    peer: 10.0.0.1
@@ -37,7 +37,7 @@ bool forwarded_is_trusted(const struct forwarded_trust *trust,
                           const struct address *address);
 
 /* Returns the peer, if it is not trusted. Otherwise returns the last address
- * that a trusted proxy vouches for; its port is 0 unless it is told. If a
+ * that a trusted proxy vouches for, with port 0 if no port is told. If a
  * trusted proxy names nobody, or names no address ("unknown", a name,
  * nonsense), the client is unknown, and never the proxy itself. The same holds
  * for a proxy on another machine that says "127.0.0.1", because that client is

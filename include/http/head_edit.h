@@ -41,23 +41,23 @@ MUST_USE const char *head_edits_add(struct head_edits *edits,
                                     enum head_edit_kind kind,
                                     struct bytes text);
 
-/* Returns the value that edits set Content-Type to, or fallback if no edit
- * does. */
+/* Returns the value that the edits set Content-Type to; `fallback` if no edit
+ * sets it. */
 struct bytes head_edits_type(const struct head_edits *edits,
                              struct bytes fallback);
 
-/* Makes the edits in head, where whole lines stand from the offset from on,
- * without the empty line. Content-Type is set only where there is one already,
+/* Makes the edits in `head`, which has whole lines from offset `from` on, and
+ * no empty line. Content-Type is set only where there is one already,
  * since an answer without a body has no type. The type of multipart/byteranges
  * stays, and with keeps_type every type stays. */
 void head_edits_apply(const struct head_edits *edits, struct buf *head,
                       size_t from, bool keeps_type);
 
-/* Drops all lines of that name from head, from the offset from on. */
+/* Drops all lines of that name that `head` has from offset `from` on. */
 void head_drop(struct buf *head, size_t from, struct bytes name);
 
-/* Finds the first field of that name in head, from the offset from on. Returns
- * its value, whose data is NULL when there is no such field. */
+/* Finds the first field of that name that `head` has from offset `from` on.
+ * Returns its value, whose data is NULL when there is no such field. */
 struct bytes head_find(struct bytes head, size_t from, struct bytes name);
 
 /* Does as head_find() from *at on, and moves *at behind the line found. So the
@@ -70,8 +70,9 @@ struct bytes head_find_next(struct bytes head, size_t *at, struct bytes name);
 bool head_is_token(struct bytes text);
 bool head_is_value(struct bytes text);
 
-/* Whether a token of HTTP is one of structured fields, too (RFC 9651 3.3.4). A
- * token that is not ("10.0.0.1") is sent there in quotes, as a string. */
+/* Whether a token of HTTP is also a token of structured fields (RFC 9651
+ * 3.3.4). Structured fields have any other token ("10.0.0.1") as a string, in
+ * quotes. */
 bool head_is_sf_token(struct bytes token);
 
 #endif

@@ -68,7 +68,8 @@ MUST_USE bool path_clean_as(struct bytes raw, unsigned reading, char *out,
  * path has. */
 struct bytes path_replace_slashes(struct bytes raw, char slash, char *out);
 
-/* Whether path equals prefix or lies below. prefix has no slash at its end. */
+/* Whether `path` equals `prefix` or lies below it. The prefix has no slash at
+ * its end. */
 static inline bool path_leads(struct bytes prefix, struct bytes path)
 {
     return path.len >= prefix.len &&

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 
 /* Returns the byte, 0 to 255, that the two hex digits at `at` stand for; -1
- * when two hex digits do not stand there before end. */
+ * when there are no two hex digits between `at` and `end`. */
 int percent_value(const char *at, const char *end);
 
 /* Decodes raw once, to out, which has room for raw.len bytes. With has_form a

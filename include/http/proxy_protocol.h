@@ -19,8 +19,8 @@
 
 enum {
     PROXY_PROTOCOL_V1_BYTES_MAX = 107, /* CRLF included, as specified */
-    /* v2 may have 65551 bytes; addresses, a server name, a connection's id and
-     * what is told of TLS come to less than this limit. */
+    /* A header of v2 may have 65551 bytes, but addresses, a server's name, a
+     * connection's id and what is told of TLS have less than this in all. */
     PROXY_PROTOCOL_BYTES_MAX = 1024
 };
 

@@ -63,7 +63,7 @@ struct bytes reason_word(enum reason reason);
 /* Returns the status that answers the refused request; 0 for REASON_NONE. */
 unsigned reason_status(enum reason reason);
 
-/* Returns a sentence for people. */
+/* Returns a sentence that tells people the reason. */
 struct bytes reason_text(enum reason reason);
 
 #endif

@@ -71,8 +71,8 @@ struct request {
     uint32_t seen;            /* bit 1 << id: such a field came */
     uint8_t first[FIELD_COUNT]; /* index of the first field with an id */
     uint8_t field_count;
-    /* The caller sets fields to room for REQUEST_FIELDS_FEW. fields becomes
-     * many where that room is too small. */
+    /* The caller points `fields` to room for REQUEST_FIELDS_FEW. Where that
+     * room is too small, `fields` becomes `many`. */
     struct field *fields;
     struct field
         *many; /* set by the caller, too: REQUEST_FIELDS_MAX fields; or NULL */

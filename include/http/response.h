@@ -138,7 +138,8 @@ struct response {
                               nobody will look at it later */
     /* The place's bodies for errors; borrowed; or NULL. */
     const struct error_source *errors;
-    /* For handlers that pass answers on; borrowed; NULL: no encoding. */
+    /* How handlers that pass answers on encode them; borrowed; NULL: they do
+     * not. */
     const struct encode *encode;
     /* Where the HTTP/2 form of a borrowed head is kept; NULL: nowhere. */
     struct coded_head *coded_head;
@@ -154,7 +155,7 @@ struct server_defaults {
     const struct now *now;
 };
 
-/* room is borrowed until response_fini() or response_take_room(). */
+/* `room` is borrowed until response_fini() or response_take_room(). */
 void response_init(struct response *response, struct response_room *room);
 void response_fini(struct response *response);
 
@@ -242,13 +243,13 @@ void response_add_bare_head(struct response *response);
 MUST_USE bool response_end_head(struct response *response);
 void response_lay_head(struct response *response);
 
-/* Adds a head of head_len bytes that a cache has made. In block an empty line
+/* Adds a head of head_len bytes that a cache has made. In `block` an empty line
  * follows the head, and the body may follow that line. */
 void response_borrow_head(struct response *response, struct bytes block,
                           size_t head_len);
 
-/* Adds the head, and a body of unknown length. Takes source over, which may be
- * NULL for HEAD, and destroys it where no body is sent. */
+/* Adds the head, and a body of unknown length. Takes over `source`, which may
+ * be NULL for HEAD, and destroys it where no body is sent. */
 void response_add_source(struct response *response, struct source *source);
 
 /* Adds the head, and a body of the announced length: the answer breaks off when
@@ -259,7 +260,7 @@ void response_add_source_of(struct response *response, struct source *source,
 /* --- Whole answers ------------------------------------------------------ */
 
 /* Makes a short HTML page that names the status, with extra fields (whole lines
- * with CRLF, or empty) in its head. The page replaces all made so far. */
+ * with CRLF, or empty) in its head. The page replaces all that was made. */
 void response_make_error(struct response *response, unsigned status,
                          struct bytes extra_fields,
                          const struct server_defaults *defaults);
@@ -271,7 +272,7 @@ void response_make_short(struct response *response, unsigned status,
                          struct bytes text,
                          const struct server_defaults *defaults);
 
-/* Gives an answer that is_error the body that its place has for the status, if
+/* Gives an answer that is_error the body that `errors` has for its status, if
  * there is one. */
 static inline void response_put_error_body(struct response *response)
 {

@@ -257,8 +257,8 @@ static void put_value(struct buf *out, const struct request *request,
     if ((is_coding || bytes_eq(name, BYTES("accept-language"))) &&
         read_weighed(request, name, is_coding, list, &count)) {
         /* An empty list accepts nothing, a missing list anything: the ':' tells
-         * them apart. put_plain() begins with '=', so that a malformed "en;900,"
-         * differs from "en;q=0.9", which becomes ":en;900,". */
+         * them apart. put_plain() begins with '=', so that a malformed
+         * "en;900," differs from "en;q=0.9", which becomes ":en;900,". */
         if (has_field(request, name))
             buf_put_literal(out, ":");
         put_weighed(out, list, count);

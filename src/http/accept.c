@@ -1,7 +1,7 @@
 #include "http/accept.h"
 
-/* Takes the text before the separator, which does not count in quotes, and
- * trims it. */
+/* Takes the text before the next separator outside of quotes off *rest, and
+ * trims the text. */
 static struct bytes take_until(struct bytes *rest, char separator)
 {
     bool is_quoted = false;

@@ -67,7 +67,8 @@ static struct moment moment_of(int64_t seconds)
     seconds = count_seconds(seconds);
     count = seconds / DAY_SECONDS;
     of_day = (int)(seconds % DAY_SECONDS);
-    /* Every 1461st of 146097 days is a leap day, but not every 36525th. */
+    /* The leap days before `day` are taken out: one in 1461 days, but none in
+     * the years 100, 200 and 300 of a cycle. */
     day = (int)(count % CYCLE_DAYS);
     year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
     day -= 365 * year + year / 4 - year / 100;
@@ -97,7 +98,8 @@ static bool is_valid(const struct moment *moment)
 
 /* --- Reading ------------------------------------------------------------ */
 
-/* Takes literal, in upper or lower case, as caches have to (RFC 9111 4.2). */
+/* Takes `literal` off *text, in upper or lower case, as caches have to (RFC
+ * 9111 4.2). */
 static bool take_literal(struct bytes *text, const char *literal, size_t len)
 {
     if (text->len < len || !bytes_are_ieq(text->data, literal, len))
@@ -121,7 +123,8 @@ static bool take_number(struct bytes *text, int digits, int *number_out)
     return true;
 }
 
-/* Takes one of count names off text: its first 3 letters, or all of it. */
+/* Takes one of `count` names off *text: the whole name, or its first three
+ * letters. */
 static bool take_name(struct bytes *text, const char *const *names, int count,
                       bool whole, int *index_out)
 {
@@ -266,12 +269,12 @@ bool date_parse(struct bytes text, int64_t now, int64_t *seconds_out)
 }
 
 /* The calendar is that of Howard Hinnant's days_from_civil and its inverse:
- * years begin in March, so that the leap day is the last one. */
+ * years begin in March, so that a leap day is the last of its year. */
 void date_put_rfc3339(struct buf *out, int64_t seconds, char separator)
 {
     const int64_t first = -62167219200; /* 0000-01-01T00:00:00Z */
     const int64_t last = 253402300799;  /* 9999-12-31T23:59:59Z */
-    uint64_t since; /* from 0000-03-01, with 400 years more to stay positive */
+    uint64_t since; /* seconds from 1 March -400, so that none is negative */
     unsigned day, era, year, month, second;
 
     if (seconds < first)

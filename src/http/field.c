@@ -1,7 +1,8 @@
 #include "http/field.h"
 
-/* No client needs a field "Proxy". But CGI makes HTTP_PROXY of it, which
- * programs believe (CVE-2016-5385), so that "Proxy" is among these. */
+/* "Proxy" is a FIELD_HOP_BY_HOP here, so that it never goes on. No client needs
+ * this field, but CGI makes HTTP_PROXY of it, which programs believe
+ * (CVE-2016-5385). */
 static const struct known_field {
     struct bytes name;
     enum field_id id;
@@ -49,14 +50,14 @@ enum {
     CASE = 0x20 /* the bit that tells the case of a letter */
 };
 
-/* Where the names of each length begin, and the end of the last: most fields
- * differ in length alone. */
+/* Where the names of each length begin in known_fields, and where the last ones
+ * end. Few known names have the same length, so that few are compared. */
 static const uint8_t first_of_length[NAME_BYTES_MAX + 2] = {
     0,  0,  0,  1,  2,  4,  6,  9,  12, 14, 16, 19, 19,          20,
     22, 24, 26, 28, 31, 32, 34, 34, 34, 34, 34, 34, KNOWN_FIELDS};
 
-/* Setting CASE in the first byte suffices, because all known names begin with a
- * letter. */
+/* The first bytes are compared before the names. Setting CASE makes them small
+ * letters, because all known names begin with a letter. */
 enum field_id field_identify(struct bytes name)
 {
     if (name.len > NAME_BYTES_MAX)

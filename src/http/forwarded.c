@@ -139,8 +139,8 @@ static bool take_token(struct bytes *text, struct bytes *token_out)
     return token_out->len > 0;
 }
 
-/* Takes the inside of a quoted-string with its backslashes, which no address
- * has. */
+/* Takes the inside of a quoted-string. Backslashes stay in the text, since no
+ * address has any. */
 static bool take_quoted(struct bytes *text, struct bytes *inside_out)
 {
     const char *begin = text->data;

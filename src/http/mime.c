@@ -8,8 +8,9 @@ enum {
     FILE_BYTES_MAX = 1 << 20,
     LINE_BYTES_MAX = 4096,
     ENTRIES_MIN = 256,
-    /* A line of n bytes becomes at most n + 15 (MIME_CHARSET) bytes of text,
-     * and the shortest line that gives an entry, "a/b c", has 5 and its end. */
+    /* A line of n bytes becomes at most n + 15 (MIME_CHARSET) bytes of text.
+     * The shortest line that gives an entry, "a/b c", has 6 with its end, and
+     * becomes at most 21, which is less than four times as many. */
     GROWTH_MAX = 4
 };
 
@@ -114,8 +115,8 @@ struct mime_entry {
     struct bytes type;
 };
 
-/* While the table is filled, text has room for all types that are still to
- * come, and the entries stand in the order they came in. Afterwards the entries
+/* While the table is filled, `text` has room for all types that are still to
+ * come, and the entries stand in the order in which they came. Afterwards they
  * are sorted. */
 struct mime {
     struct mime_entry *entries;
@@ -282,7 +283,8 @@ static int compare(struct bytes a, struct bytes b)
     return (a.len > b.len) - (a.len < b.len);
 }
 
-/* Equal entries are ordered by age: later text lies behind earlier text. */
+/* Entries with equal extensions are ordered by age: the extension of a later
+ * entry lies further behind in the table's text. */
 static int compare_entries(const void *a, const void *b)
 {
     const struct mime_entry *left = a, *right = b;

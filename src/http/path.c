@@ -26,8 +26,8 @@ static bool is_usual_short(struct bytes raw)
     return true;
 }
 
-/* Whether eight bytes are usual. next has the byte behind each of the eight. A
- * dot differs from a slash in its lowest bit only. */
+/* Whether eight bytes are usual. `next` has the byte behind each of the eight.
+ * A dot differs from a slash in its lowest bit only. */
 static bool are_usual(uint64_t bytes, uint64_t next)
 {
     uint64_t dotted = byte_word_find(next | BYTE_EIGHTFOLD(1), '/');
@@ -55,9 +55,9 @@ static bool is_usual(struct bytes raw)
     return are_usual(byte_word(end - width - 1), byte_word(end - width));
 }
 
-/* Writes the first segment of text to out, decoded, and moves text past it, to
- * its slash or to the end. Returns the reason for refusing a broken escape, a
- * NUL or an encoded slash. */
+/* Decodes the first segment of *text to `out`, and moves *text to the slash
+ * behind the segment, or to the end. Returns the reason for refusing a broken
+ * escape, a NUL or an encoded slash. */
 static enum reason decode_segment(struct bytes *text, char *out,
                                   size_t *len_out)
 {
@@ -87,7 +87,8 @@ static enum reason decode_segment(struct bytes *text, char *out,
     return REASON_NONE;
 }
 
-/* Whether a segment of the clean path begins with a dot. */
+/* Whether a segment of the clean path begins with a dot, and is not
+ * ".well-known". */
 static bool has_hidden(struct bytes clean)
 {
     const char *end = clean.data + clean.len;
@@ -107,9 +108,10 @@ static bool has_hidden(struct bytes clean)
 }
 
 /*
- * Each round takes a slash and the segment behind it. out always holds a clean
- * directory, "/" or "/.../". The segment is decoded right behind it, and then
- * either gets its slash in the next round or is dropped by moving the end back.
+ * Each round takes a slash and the segment behind it. `out` then has a clean
+ * directory, "/" or "/.../", and the segment is decoded right behind that. The
+ * segment either stays there, and gets its slash in the next round, or is
+ * dropped by moving the end back.
  */
 static bool clean_unusual(struct bytes raw, char *out, struct path *path_out)
 {
@@ -251,8 +253,8 @@ static char *take_authority(char *out, char *end)
     return at + (end - rest);
 }
 
-/* Writes raw in that reading, with its authorities, to out, which may be the
- * memory of raw. Returns the end. */
+/* Writes `raw` to `out` as that reading has it, but with its authorities. Both
+ * may be the same memory. Returns the end of what was written. */
 static char *write_as(struct bytes raw, unsigned reading, char *out)
 {
     const char *end = raw.data + raw.len;
@@ -274,7 +276,7 @@ static char *write_as(struct bytes raw, unsigned reading, char *out)
         if (is_parameter)
             continue;
         *to++ = *from;
-        /* Encoded bytes stay encoded, for path_clean(). */
+        /* Encoded bytes stay encoded, because path_clean() decodes them. */
         for (from++; c != '/' && from < at; from++)
             *to++ = *from;
     }
@@ -334,7 +336,7 @@ static char *encode_byte(char *to, char c)
     return to;
 }
 
-/* Encodes all bytes but unreserved characters and those in also. */
+/* Encodes all bytes but unreserved characters and those in `also`. */
 static size_t encode(struct bytes text, const char *also, char *out)
 {
     char *to = out;

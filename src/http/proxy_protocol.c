@@ -146,7 +146,7 @@ static enum proxy_protocol_verdict parse_v2(struct proxy_protocol *proxy,
 
 /* --- Either --------------------------------------------------------------- */
 
-/* Whether one of text and prefix begins with the other. */
+/* Whether `text` begins with `prefix`, or `prefix` with `text`. */
 static bool begins_alike(struct bytes text, const char *prefix, size_t len)
 {
     return memcmp(text.data, prefix, text.len < len ? text.len : len) == 0;

@@ -11,7 +11,8 @@ static struct query_parameter *find(struct query_parameter *parameters,
     return NULL;
 }
 
-/* Reads one "name=value", decoded to out, of which *len_out bytes are used. */
+/* Reads one "name=value". The value is decoded to `out`, and has *len_out
+ * bytes. */
 static enum query_verdict read_pair(struct bytes pair, char *out,
                                     struct query_parameter *parameters,
                                     size_t count, struct bytes *name_out,

@@ -1,6 +1,6 @@
 #include "http/range.h"
 
-/* What one range-spec says; the length of the representation does not count. */
+/* What one range-spec says, whatever length the representation has. */
 struct spec {
     bool is_suffix; /* the last `last` bytes */
     uint64_t first;
@@ -30,7 +30,7 @@ static bool take_number(struct bytes *text, uint64_t *number_out,
 /* int-range = first-pos "-" [ last-pos ], suffix-range = "-" suffix-length */
 static bool take_spec(struct bytes *text, struct spec *spec)
 {
-    bool too_large; /* UINT64_MAX lies behind any end, too */
+    bool too_large; /* not used: UINT64_MAX lies behind any end */
 
     *spec = (struct spec){.last = UINT64_MAX};
     if (bytes_take(text, BYTES("-"))) {
@@ -46,7 +46,7 @@ static bool take_spec(struct bytes *text, struct spec *spec)
 }
 
 /* Resolves a range against the length. Returns false when the representation
- * has not one byte of the range. (The last 0 bytes begin at length.) */
+ * has not one byte of the range. (A suffix of 0 bytes begins at `length`.) */
 static bool resolve(const struct spec *spec, uint64_t length,
                     struct range *range)
 {
@@ -64,8 +64,9 @@ static bool touches(const struct range *a, const struct range *b)
     return a->first <= b->last + 1 && b->first <= a->last + 1;
 }
 
-/* Joins every range that touches the new one into the first of them. The ranges
- * in out never touch one another, so that one pass is enough. */
+/* Adds `range`, joined with all ranges that it touches, in the place of the
+ * first of these. The ranges in `out` never touch one another, so that one pass
+ * is enough. */
 static size_t add_range(struct range *out, size_t count, struct range range)
 {
     struct range *home = NULL;

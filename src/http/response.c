@@ -217,8 +217,8 @@ static bool end_fields(struct response *response)
     return !head->failed;
 }
 
-/* Blanks behind a value do not belong to the value (RFC 9112 5). So they keep
- * room for a value that is known only when the head leaves. */
+/* Blanks behind a value do not belong to the value (RFC 9112 5). So blanks keep
+ * room for the value of Server-Timing, known only when the head leaves. */
 bool response_end_head(struct response *response)
 {
     struct buf *head = &response->head;

@@ -13,7 +13,7 @@ static void restart(struct response *response)
     bool persists = response->persists;
     bool is_head = response->is_head;
     bool is_timed = response->is_timed;
-    uint8_t extra_count = response->extra_count; /* extra keeps its pieces */
+    uint8_t extra_count = response->extra_count; /* the pieces stay in extra */
     const struct head_edits *edits = response->edits;
     const struct head_edits *own_edits = response->own_edits;
     const struct error_source *errors = response->errors;
@@ -73,7 +73,7 @@ static void make_short(struct response *response, unsigned status,
     restart(response);
     response->is_error = body->is_error;
     response_begin(response, status, defaults);
-    if (!write_short(response, extra_fields, body, &text)) { /* just close */
+    if (!write_short(response, extra_fields, body, &text)) { /* close instead */
         restart(response);
         response->status = (uint16_t)status;
         response->persists = false;
@@ -123,7 +123,8 @@ void response_make_error_text(struct response *response, unsigned status,
     make_short(response, status, extra_fields, &body, defaults);
 }
 
-/* Ends the head a second time. The lines that it got at its first end stay. */
+/* Ends the head a second time. The lines that the head got at its first end
+ * stay. */
 bool response_replace_body(struct response *response, struct bytes type,
                            uint64_t length)
 {
@@ -137,7 +138,7 @@ bool response_replace_body(struct response *response, struct bytes type,
         head_drop(head, RESPONSE_HEADROOM, gone[i]);
     head_field(head, BYTES("Content-Type"), type);
     head_number(head, BYTES("Content-Length"), length);
-    /* A cached body comes from a source, which would go on behind the new. */
+    /* A cached body has a source, which would go on behind the new body. */
     response_drop_body(response);
     response->has_length = response->is_unsized = false;
     response->part_count = response->part_at = 0;

@@ -31,8 +31,8 @@ struct hpack_field {
     struct bytes value;
 };
 
-/* Stands before the first block of a connection and says that no dynamic table
- * is used (RFC 7541 6.3). Any table size that a client allows is enough. */
+/* Stands before the first block of a connection and sets the size of the
+ * dynamic table to 0 (RFC 7541 6.3), which every client allows. */
 #define HPACK_NO_TABLE "\x20"
 
 /* --- To the client ------------------------------------------------------- */

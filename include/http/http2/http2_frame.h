@@ -122,7 +122,7 @@ void http2_put_lines(struct hpack_encoder *encoder, struct bytes lines,
 size_t http2_lines_bytes(const struct response *response);
 
 /* Appends the head of a response that has been made: its status, Date and its
- * fields, which bytes_left no longer counts. The Date is taken from date, a
+ * fields, which bytes_left no longer counts. The Date is taken from `date`, a
  * block with that field alone, unless the response has one itself.
  * *priority_out becomes the value of the field Priority, a view for the moment;
  * it stays untouched when there is no such field. */

@@ -77,14 +77,14 @@ struct http2_head {
 
 void http2_head_begin(struct http2_head *head, bool is_trailer);
 
-/* Takes one more line. Returns false when the head has reached the second
- * limit; decoding then breaks off. */
+/* Takes one more line. Returns false when the head has reached
+ * HTTP2_LIST_BYTES_READ or HTTP2_LINES_READ; decoding then breaks off. */
 MUST_USE bool http2_head_add(struct http2_head *head, struct bytes name,
                              struct bytes value);
 
-/* Ends a head when all its lines have come. ends: no body follows. socket_key:
- * 24 bytes that nobody has seen, for the request of a WebSocket (RFC 6455
- * 4.1). */
+/* Ends a head when all its lines have come. `ends`: no body follows.
+ * socket_key: 24 bytes that nobody has seen, for the request of a WebSocket
+ * (RFC 6455 4.1). */
 enum http2_verdict http2_head_end(struct http2_head *head, bool ends,
                                   const char *socket_key,
                                   enum reason *reason_out);

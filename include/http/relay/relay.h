@@ -9,8 +9,8 @@
  * Nothing is copied through. Framing is ours. Fields that belong to one
  * connection stay there: Connection and all that it names, Keep-Alive, Proxy-*,
  * TE, Trailer, Transfer-Encoding, Upgrade. Fields that say who asked are left
- * out unless a trusted proxy sent them. So are fields that some servers take
- * for one of these because of an underscore (X_Forwarded_For).
+ * out unless a trusted proxy sent them. Fields that some servers take for one
+ * of these because of an underscore (X_Forwarded_For) are left out, too.
  *
  * X-Forwarded-For, -Proto and -Host and Forwarded (RFC 7239) say who asked. If
  * the peer is not trusted, all of them are written anew. A trusted peer speaks
@@ -34,7 +34,7 @@
 enum {
     RELAY_HEAD_BYTES_MAX = 65536, /* for a buf; heads may grow on their way */
     RELAY_NOMINATED_MAX = 16,     /* fields that Connection may name */
-    RELAY_ROUNDS_MAX = 10         /* names of ours in Via that make a loop */
+    RELAY_ROUNDS_MAX = 10         /* our name so often in Via shows a loop */
 };
 
 /* How messages of one place are relayed. All texts are borrowed. host,

@@ -34,7 +34,7 @@ MUST_USE const char *cache_rules_add(struct cache_rules *rules,
 
 /* Returns the value for a clean path that names a file (not only its directory)
  * and for the file's media type, whose parameters do not count. Returns
- * fallback when no rule fits. */
+ * `fallback` when no rule fits. */
 struct bytes cache_rules_find(const struct cache_rules *rules,
                               struct bytes path, struct bytes type,
                               struct bytes fallback);

@@ -36,8 +36,9 @@ MUST_USE const char *compress_rules_add_coding(struct compress_rules *rules,
 MUST_USE const char *compress_rules_add_type(struct compress_rules *rules,
                                              struct bytes text);
 
-/* The first function adds all codings, beginning with the one that leaves the
- * fewest bytes of text; the second adds the types that shrink. */
+/* compress_rules_add_codings() adds all codings, first the one that leaves the
+ * fewest bytes of text. compress_rules_add_types() adds the types whose bodies
+ * become smaller when compressed. */
 void compress_rules_add_codings(struct compress_rules *rules);
 void compress_rules_add_types(struct compress_rules *rules);
 
@@ -48,7 +49,7 @@ bool compress_rules_take(const struct compress_rules *rules, struct bytes type);
  * answer then has to stay as it is. */
 bool compress_is_forbidden(struct bytes cache_control);
 
-/* Whether any Cache-Control line of head, from the offset from on, says
+/* Whether any Cache-Control line that `head` has from offset `from` on says
  * no-transform: a list may be spread over several lines (RFC 9110 5.3). */
 bool compress_is_forbidden_in(struct bytes head, size_t from);
 

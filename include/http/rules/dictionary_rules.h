@@ -25,7 +25,8 @@ enum {
     DICTIONARY_RULES_MAX = 8,
     DICTIONARY_PATH_BYTES_MAX = 160, /* for a pattern, and for a file */
     DICTIONARY_ID_BYTES_MAX = 64,    /* RFC 9842 2.1.3 allows 1024 */
-    /* In lines each byte of a text becomes three at most. */
+    /* In `lines` each byte of a pattern or file becomes three bytes at most,
+     * and each byte of an id two. */
     DICTIONARY_LINES_BYTES_MAX = 6 * DICTIONARY_PATH_BYTES_MAX +
                                  2 * DICTIONARY_ID_BYTES_MAX + 120
 };
@@ -51,9 +52,10 @@ struct dictionary_rules {
 MUST_USE const char *dictionary_rules_add(struct dictionary_rules *rules,
                                           struct bytes text);
 
-/* find_made() finds the first rule by which the answer of a clean path is a
- * dictionary, and find_used() the first by which the answer is sent with a
- * dictionary. Both return NULL when no rule fits; rules may be NULL. */
+/* dictionary_rules_find_made() finds the first rule by which the answer for a
+ * clean path is a dictionary; dictionary_rules_find_used() finds the first by
+ * which that answer is sent with a dictionary. Both return NULL when no rule
+ * fits; `rules` may be NULL. */
 const struct dictionary_rule *dictionary_rules_find_made(
     const struct dictionary_rules *rules, struct bytes path);
 const struct dictionary_rule *dictionary_rules_find_used(

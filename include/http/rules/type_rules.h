@@ -33,7 +33,7 @@ MUST_USE const char *type_rules_add(struct type_rules *rules,
                                     struct bytes text);
 
 /* Returns the type for a clean path that names a file. The type is empty when
- * no rule fits, and when rules is NULL. */
+ * no rule fits, and when `rules` is NULL. */
 struct bytes type_rules_find(const struct type_rules *rules, struct bytes path);
 
 #endif

@@ -66,8 +66,8 @@ static struct bytes end_of(const struct response *response, bool is_http10)
 
 /* --- A cached head ------------------------------------------------------- */
 
-/* Puts another end in the place of the empty line, with which the cached head
- * ends and which is right for most replies. */
+/* Replaces the empty line at the end of a cached head, which is right for most
+ * replies, by another end. */
 static void end_cached_head(struct response *response, struct bytes end)
 {
     struct part *head = &response->parts[0];

@@ -22,9 +22,9 @@ const uint8_t http1_byte_sets[256] = {
 };
 /* clang-format on */
 
-/* Sets the high bit of each control byte, HTAB included. The bit of the byte
- * above may be set wrongly, by a borrow, but some bit is set exactly when there
- * is such a byte. */
+/* Sets the high bit of each control byte, HTAB included. A borrow may wrongly
+ * set the bit of the byte above one, too, but the result is 0 exactly when
+ * there is no control byte. */
 static uint64_t find_controls(uint64_t word)
 {
     uint64_t without_del = word ^ BYTE_EIGHTFOLD(0x7F);
@@ -46,7 +46,7 @@ static bool is_value_word(const char *at)
 }
 
 /* Some of the last eight bytes may be looked at twice, which costs less than
- * one byte at a time. */
+ * looking at the last bytes one by one. */
 bool http1_is_value(struct bytes text)
 {
     const char *end = text.data + text.len;
@@ -89,8 +89,8 @@ enum reason http1_check_version(struct bytes version)
     return version.data[5] == '1' ? REASON_NONE : REASON_VERSION;
 }
 
-/* Sets the high bit of each byte that may not be IN_TARGET, or that begins an
- * escape. Some bit is set exactly when there is such a byte. */
+/* Returns 0 exactly when all bytes are IN_TARGET and none begins an escape.
+ * Otherwise the high bit of each other byte is set. */
 static uint64_t find_odd(uint64_t word)
 {
     uint64_t below = (word - BYTE_EIGHTFOLD('!')) & ~word;
@@ -198,8 +198,8 @@ static enum reason check_line(const struct http1_rules *rules,
                                              : rules->check_first(line);
 }
 
-/* Returns why a complete line is refused. A control byte goes first, as it
- * would have been found before the line was complete. */
+/* Returns why a complete line is refused. A control byte goes before any other
+ * reason, because it is found first when the line comes in parts. */
 static enum reason fault_in(struct bytes line, enum reason reason)
 {
     return http1_is_value(line) ? reason : REASON_CONTROL_BYTE;

@@ -10,9 +10,9 @@ enum {
 
 static const char length_is_unclear[] = "has a Content-Length that is unclear";
 
-/* Checks version SP status [ SP [ reason ] ], RFC 9112 4. The second SP is
- * required, but some servers leave it out with the reason, which nobody can
- * mistake. A status outside of RFC 9110 15 has a reason of its own. */
+/* Checks version SP status [ SP [ phrase ] ], RFC 9112 4. The second SP is
+ * required, but some servers leave it out when there is no phrase, and nobody
+ * can mistake that. A status outside of 100 to 599 is REASON_REPLY_STATUS. */
 static enum reason check_status_line(struct bytes line)
 {
     const char *end = line.data + line.len;
@@ -117,9 +117,9 @@ static const char *read_connection(struct reply *reply)
 }
 
 /* Whether a Transfer-Encoding is a made-up name, which nobody can take for
- * chunked. No coding was asked for (RFC 9110 10.1.4), so the body has none. The
- * body ends with the connection, as every body does that chunked does not end
- * (RFC 9112 6.3). */
+ * chunked. No coding was asked for (RFC 9110 10.1.4), so the body has none. It
+ * ends with the connection, as every body does that has a Transfer-Encoding but
+ * no chunks (RFC 9112 6.3). */
 static bool is_made_up(struct bytes coding)
 {
     static const struct bytes names[] = {{"identity", 8}, {"gzip", 4},

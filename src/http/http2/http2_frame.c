@@ -107,7 +107,7 @@ static struct bytes take_lines(struct response *response)
     struct bytes lines = {part->at.memory, len};
 
     assert(response->has_head && part->kind == PART_MEMORY && len <= part->len);
-    if (response->is_borrowed) { /* without the empty line */
+    if (response->is_borrowed) { /* the empty line is no line of the head */
         lines.data += HTTP1_CACHED_FIELDS_AT;
         lines.len -= HTTP1_CACHED_FIELDS_AT + 2;
     }

@@ -104,7 +104,8 @@ bool relay_is_among(const struct nominated *nominated, struct bytes name)
 
 /* --- Runs of fields ------------------------------------------------------ */
 
-/* Whether the field lies as "name: value"; a field without a value does not. */
+/* Whether the head has the field as "name: value", with one blank and with a
+ * value. */
 static bool is_usual(const struct field *field)
 {
     const char *colon = field->name.data + field->name.len;
@@ -113,7 +114,7 @@ static bool is_usual(const struct field *field)
            colon[0] == ':' && colon[1] == ' ';
 }
 
-/* Whether field lies on the line behind the run. */
+/* Whether `field` is the line right behind the run. */
 static bool follows(const struct relay_run *run, const struct field *field)
 {
     const char *end = run->text.data + run->text.len;

@@ -84,7 +84,7 @@ static bool replaces_prefix(const struct relay *relay)
     return relay->strip.len > 0 && relay->replace.len > 0;
 }
 
-/* Puts the prefix that was taken off the upstream's paths. A trusted proxy may
+/* Puts the prefix that is taken off the paths of requests. A trusted proxy may
  * have taken off another one before, which is put first. */
 static void put_prefix(const struct relay *relay, const struct request *request,
                        bool believes_x, struct buf *out)

@@ -17,7 +17,8 @@ static bool begins_with_slash(struct bytes text)
     return text.len > 0 && *text.data == '/';
 }
 
-/* Takes the text before the first byte that is in ends, or all of it. */
+/* Takes the text before the first byte that is in `ends`, or all of the
+ * text. */
 static struct bytes take_until(struct bytes *text, const char *ends)
 {
     const char *begin = text->data;
@@ -46,9 +47,9 @@ static bool is_below(struct bytes path, struct bytes base)
 }
 
 /* Takes the upstream's own prefix off *path, and returns the client's prefix
- * that replaces it. An upstream that knows the client's prefix
- * (X-Forwarded-Prefix) may name it itself: of two readings the one with the
- * longer prefix counts. */
+ * that replaces it. An upstream may know the client's prefix
+ * (X-Forwarded-Prefix) and name it itself. So a path that begins with both
+ * prefixes has the longer one, and stays if that is the client's. */
 static struct bytes restore_prefix(const struct relay *relay,
                                    struct bytes *path)
 {
@@ -121,7 +122,7 @@ static bool is_host(struct bytes path)
     return at < path.len && (path.data[at] == '/' || path.data[at] == '\\');
 }
 
-/* Puts path, and before it the prefix that had been cut off. */
+/* Puts the path, and before it the prefix that had been cut off. */
 static void put_path(const struct relay *relay, struct bytes path,
                      struct buf *out)
 {
@@ -133,8 +134,8 @@ static void put_path(const struct relay *relay, struct bytes path,
     buf_put(out, path);
 }
 
-/* Writes the client's name for uri. Returns false when there is none; what was
- * written does not count then. */
+/* Writes the client's name for a URI. Returns false when there is no such name;
+ * what was written does not count then. */
 static bool rename_uri(const struct relay *relay, const struct request *request,
                        struct uri *uri, struct buf *out)
 {

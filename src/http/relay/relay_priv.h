@@ -22,8 +22,8 @@ MUST_USE bool relay_read_nominated(struct nominated *nominated,
 
 bool relay_is_among(const struct nominated *nominated, struct bytes name);
 
-/* Does as relay_is_among(), but calls it only if there are names, which is
- * rare. */
+/* Does what relay_is_among() does, but without a call when there are no names,
+ * as usual. */
 static inline bool relay_is_nominated(const struct nominated *nominated,
                                       struct bytes name)
 {
@@ -41,8 +41,9 @@ bool relay_is_for_all(struct bytes name);
 bool relay_has_prefix(struct bytes name, struct bytes prefix);
 
 /*
- * Fields that stand side by side in their head, and are written there just as
- * they would be here, are copied as one text: most heads are a few such runs.
+ * Fields that stand side by side in the head that came, and are written there
+ * just as a relay writes them, are copied as one text. Most heads are a few
+ * such runs.
  */
 struct relay_run {
     struct bytes text; /* without its last CRLF; empty: no run */
@@ -71,7 +72,7 @@ void relay_put_place(const struct relay *relay, const struct request *request,
 
 /* --- relay_asker.c: what requests are told of who has asked -------------- */
 
-/* Whether the peer is believed in the field that way stands for. */
+/* Whether the peer is believed when it names clients in the field `way`. */
 bool relay_believes(const struct relay *relay, const struct relay_from *from,
                     enum forwarded_field way);
 

@@ -141,7 +141,8 @@ enum relay_verdict relay_error(const struct relay *relay,
 /* --- Trailers ------------------------------------------------------------ */
 
 /* Whether a field may stand in a trailer (RFC 9110 6.5.1). A field with an id
- * other than FIELD_OTHER means something to a server, and may not. */
+ * other than FIELD_OTHER means something to a server, and may not stand
+ * there. */
 static bool may_trail(struct bytes name)
 {
     static const struct bytes never[] = {

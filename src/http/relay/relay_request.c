@@ -143,8 +143,8 @@ static bool has_dot_segment(struct bytes path)
     return is_dot_segment(bytes_between(begin, end));
 }
 
-/* Takes strip off path. Returns false when path does not begin with strip's
- * segments. */
+/* Takes `strip` off *path. Returns false when the path does not begin with the
+ * segments of `strip`. */
 static bool strip_path(struct bytes strip, struct bytes *path)
 {
     if (strip.len == 0)
@@ -193,9 +193,9 @@ static enum relay_verdict put_line(const struct relay *relay,
 /* --- The fields ---------------------------------------------------------- */
 
 /* Whether CGI has a variable of that name (RFC 3875 4.1). Gunicorn takes
- * SCRIPT_NAME from a client that it trusts as the place where the application
- * begins. /public/admin would then be its /admin, whatever rules this server
- * has for /admin. */
+ * SCRIPT_NAME from a client that it trusts as the path where the application
+ * begins. With /public there, /public/admin would be the application's /admin,
+ * whatever rules this server has for /admin. */
 static bool is_variable(struct bytes name)
 {
     static const struct bytes names[] = {

@@ -12,7 +12,8 @@ static bool is_pattern_sign(char c)
 }
 
 /* Writes one byte of a path as a URL pattern has it. The pattern stands in a
- * string of a structured field (RFC 9651 3.3.3), where a backslash is two. */
+ * string of a structured field (RFC 9651 3.3.3), where each backslash is
+ * doubled. */
 static void put_literal(struct buf *line, char c)
 {
     static const char stays[] = "-._~/!$&',;=@";
