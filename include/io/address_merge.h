@@ -31,7 +31,8 @@ struct address_merge {
     size_t ipv4_count;
 };
 
-/* Begins with old, which a former address_merge_finish() gave, or is empty. */
+/* Begins with the addresses `old`, which an earlier address_merge_finish()
+ * gave; there may be none. */
 void address_merge_init(struct address_merge *merge, const struct address *old,
                         size_t old_count);
 
@@ -40,7 +41,7 @@ void address_merge_init(struct address_merge *merge, const struct address *old,
 void address_merge_put(struct address_merge *merge,
                        const struct address *address);
 
-/* Writes the addresses to out, and returns how many there are. *is_other_out
+/* Writes the addresses to `out`, and returns how many there are. *is_other_out
  * tells whether they differ from those known before. */
 size_t address_merge_finish(const struct address_merge *merge,
                             struct address out[ADDRESS_MERGE_MAX],

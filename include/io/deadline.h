@@ -4,8 +4,8 @@
  *
  * A limit that moves to a time later than its node's slot only stores the new
  * time: the node is moved when its old slot comes by. So a busy connection
- * costs one store a request, and an idle one is looked at at most once per turn
- * of the wheel.
+ * costs one store a request, and the wheel looks at an idle connection no more
+ * than once in each of its turns.
  *
  *   slot:  0 .. 1023, each DEADLINE_TICK_MS wide (about 131 s around)
  *
@@ -48,7 +48,8 @@ struct deadline_wheel {
     struct list slots[DEADLINE_SLOTS];
 };
 
-/* now belongs to the loop, which refreshes it each turn. */
+/* Prepares a wheel without limits. `now` is the loop's clock, which the loop
+ * refreshes each turn. */
 void deadline_wheel_init(struct deadline_wheel *wheel, struct ev_loop *loop,
                          const struct now *now, deadline_fn on_expired,
                          void *context);
@@ -59,7 +60,7 @@ static inline void deadline_init(struct deadline *deadline)
     list_init(&deadline->list_node);
 }
 
-/* Private: puts deadline into the slot for its at_ms. */
+/* Private: puts `deadline` into the slot for its at_ms. */
 void deadline_place(struct deadline_wheel *wheel, struct deadline *deadline);
 
 /* Sets a limit, or moves the one that was set. */

@@ -29,24 +29,24 @@ struct listener {
      * that is_tls. */
     char text[LISTENER_TEXT_MAX];
     char path[108];  /* a unix socket's file; else empty */
-    uint64_t device; /* device and inode tell whether the file is still ours */
+    uint64_t device; /* with inode: whether the file is still ours */
     uint64_t inode;
     unsigned port; /* TCP port; 0: a unix socket */
     bool is_tcp;
     bool is_tls; /* connections speak TLS: listener_mark_tls() */
 };
 
-/* Opens a TCP listener. address is numeric IPv4 or IPv6 (without brackets), or
- * NULL for all addresses, dual stack where the machine has IPv6. Port 0 stands
- * for any free port; listener->text names the real one. Returns 0 or -errno;
- * -EINVAL when address has no such form. */
+/* Opens a TCP listener. `address` is numeric IPv4 or IPv6 (without brackets),
+ * or NULL for all addresses, dual stack where the machine has IPv6. Port 0
+ * stands for any free port; listener->text names the real one. Returns 0 or
+ * -errno; -EINVAL when the address has no such form. */
 MUST_USE int listener_open_tcp(struct listener *listener, const char *address,
                                unsigned port);
 
 /* Opens a unix socket. A socket left behind by a server that is gone (nobody
  * accepts there) is replaced. Returns 0 or -errno: -EADDRINUSE when a server
- * accepts there, -EEXIST when path names something that is no socket,
- * -ENAMETOOLONG, or -EINVAL when path is empty. */
+ * accepts there, -EEXIST when `path` names something that is not a socket,
+ * -ENAMETOOLONG, or -EINVAL when the path is empty. */
 MUST_USE int listener_open_unix(struct listener *listener, const char *path);
 
 /* Opens a unix socket that only its owner may connect to, even in the first
@@ -54,9 +54,9 @@ MUST_USE int listener_open_unix(struct listener *listener, const char *path);
 MUST_USE int listener_open_private(struct listener *listener, const char *path);
 
 /* Makes a listener of a socket that somebody else has opened, and sets the
- * options that other listeners have. With owns_file a unix socket's file is
- * removed on close. Returns 0, and fd belongs to the listener; or -errno, and
- * fd stays the caller's: -ENOTSOCK, -EPROTOTYPE (the socket is no stream),
+ * options that other listeners have. With owns_file, closing a unix socket
+ * removes its file. Returns 0, and `fd` belongs to the listener; or -errno, and
+ * `fd` stays the caller's: -ENOTSOCK, -EPROTOTYPE (not a stream socket),
  * -EAFNOSUPPORT, or -EINVAL (the socket does not listen). */
 MUST_USE int listener_adopt(struct listener *listener, int fd, bool owns_file);
 
@@ -66,7 +66,8 @@ bool listener_is_at(const struct listener *listener, const char *address,
                     unsigned port);
 bool listener_is_at_path(const struct listener *listener, const char *path);
 
-/* Notes whether connections speak TLS, also in text. The socket stays. */
+/* Notes whether connections speak TLS, also in listener->text. The socket is
+ * not changed. */
 void listener_mark_tls(struct listener *listener, bool is_tls);
 
 void listener_close(struct listener *listener);

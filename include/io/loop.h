@@ -2,10 +2,10 @@
  * loop - an event loop, whose tables grow without leaving holes.
  *
  * In each loop, libev has a table with 16 bytes for each descriptor up to the
- * highest one, and doubles the table when it is full. On the heap the old
- * tables stay as holes, which were a tenth of what an idle connection costs. So
- * large blocks are mappings of their own, which the kernel moves by their page
- * tables.
+ * highest one, and doubles the table when it is full. On the heap, the old
+ * tables would stay as holes, a tenth of the memory of an idle connection. So
+ * each large block is a mapping of its own, which the kernel can enlarge
+ * without copying it (mremap).
  *
  * Thread: any.
  */

@@ -2,14 +2,13 @@
  * mailbox - carries new connections and commands from any thread to one loop.
  *
  * The mailbox is a bounded ring of cells with sequence numbers (Vyukov's
- * bounded queue): a put is one compare-and-swap, a take is none, and nobody
+ * bounded queue): a put takes one compare-and-swap, a take none, and nobody
  * ever waits for a lock. Waking is separate from putting, so that a sender
  * wakes a loop once for a whole batch; libev writes to its eventfd only when
  * the loop sleeps.
  *
  * A full ring cannot lose commands, which are bits that stay set until they are
- * seen. Nor can it lose notes, which are chained through memory of their
- * senders'.
+ * seen. Nor can it lose notes, whose list lies in memory of the senders.
  *
  * Thread: mailbox_put(), mailbox_send(), mailbox_command() and mailbox_wake()
  *         are for any thread, the rest for the receiving loop's.
@@ -45,7 +44,8 @@ struct mailbox_receiver {
 
 struct mailbox; /* opaque */
 
-/* capacity is a power of two, at least 2. Returns NULL when memory is short. */
+/* Creates a mailbox. `capacity` is a power of two, at least 2. Returns NULL
+ * when memory is short. */
 MUST_USE struct mailbox *mailbox_create(struct ev_loop *loop, size_t capacity,
                                         struct mailbox_receiver receiver);
 
@@ -58,11 +58,11 @@ void mailbox_destroy(struct mailbox *mailbox);
 MUST_USE bool mailbox_put(struct mailbox *mailbox, const struct mail *mail);
 
 /* Has the loop call note->on_arrive once, in the order of sending, and wakes
- * the loop. note must not be under way already. */
+ * the loop. The note must not be under way already. */
 void mailbox_send(struct mailbox *mailbox, struct mailbox_note *note);
 
-/* Sends all notes that hang on first by next, in that order. The loop is woken
- * once, when all notes are there. Woken by the first note, the loop could be
+/* Sends the list of notes that begins with `first`, in its order, and wakes the
+ * loop once, after the last note. Woken by the first note, the loop could be
  * asleep again before the second. */
 void mailbox_send_all(struct mailbox *mailbox, struct mailbox_note *first);
 

@@ -27,7 +27,7 @@ struct pipe {
     struct pipe *next; /* private */
     int from;          /* the end to read; neither end blocks */
     int into;
-    size_t bytes; /* what the pipe holds at most; less in small pieces */
+    size_t bytes; /* most that the pipe holds; less if pieces are small */
 };
 
 struct pipes {

@@ -63,40 +63,41 @@ enum resolver_state {
 };
 
 /* Called from the loop, never from within a function below, when the addresses
- * of name have changed, or when its first look-up has failed. The callback may
- * open and close names, name included, but not destroy the resolver. */
+ * of `name` have changed, or when its first look-up has failed. The callback
+ * may open names and close them, even `name`, but not destroy the resolver. */
 typedef void (*resolver_fn)(void *context, struct resolver_name *name);
 
-/* Returns 0, -ENOMEM, -EINVAL (servers are malformed), or the -errno with which
- * a file of resolver_paths that exists could not be read. */
+/* Creates a resolver. Returns 0, -ENOMEM, -EINVAL (options->servers is
+ * malformed), or another -errno when a file of resolver_paths is there but
+ * cannot be read. */
 MUST_USE int resolver_create(struct resolver **resolver_out,
                              const struct resolver_options *options);
 
 /* Closes the names still open, and gives up all look-ups under way. */
 void resolver_destroy(struct resolver *resolver);
 
-/* Begins to look host up: an IPv4 or IPv6 address (without brackets) or a name.
- * An outcome that needs no network is known on return, without a call of
- * on_change: an address, which never changes, an entry of /etc/hosts, or a
- * failure to send. Returns 0, -EINVAL (host is neither a name nor an address),
- * -ENOSPC (RESOLVER_NAMES_MAX) or -ENOMEM. */
+/* Begins to look up `host`, an IPv4 or IPv6 address (without brackets) or a
+ * name. Some outcomes are known on return, and on_change is not called for
+ * them: those of an address, which never changes, of a name in /etc/hosts, and
+ * of a failure to send. Returns 0, -EINVAL (`host` is neither a name nor an
+ * address), -ENOSPC (RESOLVER_NAMES_MAX) or -ENOMEM. */
 MUST_USE int resolver_name_open(struct resolver_name **name_out,
                                 struct resolver *resolver, struct bytes host,
                                 uint16_t port, resolver_fn on_change,
                                 void *context);
 
-/* Closes name, at any time; on_change is not called for name any more. */
+/* Closes `name`, at any time; on_change is not called for it any more. */
 void resolver_name_close(struct resolver_name *name);
 
 enum resolver_state resolver_name_state(const struct resolver_name *name);
 
 /* Returns all known addresses, with the port from resolver_name_open();
  * *count_out is 0 unless the state is RESOLVER_KNOWN. The addresses stay until
- * the loop turns, or name is closed. */
+ * the loop turns, or `name` is closed. */
 const struct address *resolver_name_addresses(const struct resolver_name *name,
                                               size_t *count_out);
 
-/* Returns when name is looked up again, by options->now; 0 when a look-up is
+/* Returns when `name` is looked up again, by options->now; 0 when a look-up is
  * under way, or when none will ever come. */
 uint64_t resolver_name_ends_ms(const struct resolver_name *name);
 

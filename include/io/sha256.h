@@ -11,7 +11,7 @@
 
 enum { SHA256_BYTES = 32 };
 
-/* Writes the digest of text. Returns false when memory is short. */
+/* Writes the digest of `text`. Returns false when memory is short. */
 MUST_USE bool sha256(struct bytes text, uint8_t out[SHA256_BYTES]);
 
 #endif

@@ -2,8 +2,8 @@
  * small_file - a whole file that is read at once: a configuration, passwords,
  * tokens.
  *
- * Only regular files are read, so that reading waits for nobody. At most a
- * limit of bytes is read, even of a file that grows meanwhile.
+ * Only regular files are read, so that reading waits for nobody. No more bytes
+ * are read than a limit allows, even when the file grows meanwhile.
  *
  * Thread: any; may wait for the file system.
  * Owns:   the text, until small_file_fini().
@@ -23,8 +23,9 @@ struct small_file {
     struct stat seen; /* fstat() before the text was read */
 };
 
-/* Returns 0, or -errno with nothing to give back: -EISDIR or -EINVAL when path
- * names no regular file, -EFBIG when the file is longer than the limit. */
+/* Reads the file at `path`. Returns 0, or -errno with nothing to give back:
+ * -EISDIR or -EINVAL when `path` names no regular file, -EFBIG when the file is
+ * longer than the limit. */
 MUST_USE int small_file_read(struct small_file *file, const char *path);
 
 /* Reads an open file of at most bytes_max bytes, and puts a NUL behind the
@@ -32,12 +33,12 @@ MUST_USE int small_file_read(struct small_file *file, const char *path);
 MUST_USE int small_file_read_open(struct small_file *file, int fd,
                                   size_t bytes_max);
 
-/* Returns what is wrong with the file, for people, when err is -EISDIR, -EINVAL
- * or -EFBIG; NULL for any other err. */
+/* Returns what is wrong with the file, for people, when `err` is -EISDIR,
+ * -EINVAL or -EFBIG; NULL for any other error. */
 const char *small_file_fault(int err);
 
-/* Wipes the text, which may be secret, and frees it. A file that is all zero
- * has no text, and may be given, too. */
+/* Wipes the text, which may be secret, and frees it. A zeroed file, which has
+ * no text, is accepted, too. */
 void small_file_fini(struct small_file *file);
 
 #endif

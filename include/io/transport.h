@@ -64,8 +64,9 @@ static inline bool transport_can_splice(const struct transport *transport)
 }
 
 /* Notes that from now on, bytes to be sent may lie in mapped files. Such pages
- * can be lost, which the kernel survives but a read by this process does not
- * (SIGBUS). So nothing is copied before it is sent any more. Any thread. */
+ * can be lost. The kernel survives that, but a read by this process does not
+ * (SIGBUS), so bytes are no longer copied before they are sent. Any thread may
+ * call this function. */
 void transport_expect_mappings(void);
 
 /* Whether files can go out of the page cache by sendfile(2). */
@@ -114,7 +115,7 @@ void transport_bare(struct transport *transport);
  * because nothing can overtake the bytes that wait there. */
 void transport_limit_unsent(const struct transport *transport, uint32_t bytes);
 
-/* These functions do on the socket alone what the next three do without TLS. */
+/* These functions do what the next three functions do without TLS. */
 MUST_USE enum io_result transport_receive_bare(
     const struct transport *transport, char *data, size_t len, size_t *len_out);
 MUST_USE enum io_result transport_send_bare(const struct transport *transport,
@@ -124,7 +125,7 @@ MUST_USE enum io_result transport_send_file_bare(
     const struct transport *transport, int file, uint64_t offset, size_t len,
     size_t *len_out);
 
-/* Receives at most len bytes, and counts them in *len_out. */
+/* Receives at most `len` bytes, and counts them in *len_out. */
 MUST_USE static inline enum io_result transport_receive(
     const struct transport *transport, char *data, size_t len, size_t *len_out)
 {
@@ -133,8 +134,9 @@ MUST_USE static inline enum io_result transport_receive(
                : transport_receive_bare(transport, data, len, len_out);
 }
 
-/* Sends as many bytes of the parts as the socket takes. more: further bytes
- * come at once, and shall share segments with the present ones. */
+/* Sends as many bytes of the parts as the socket takes. `more` says that
+ * further bytes come at once, and shall share segments with the present
+ * ones. */
 MUST_USE static inline enum io_result transport_send(
     const struct transport *transport, struct iovec *parts, size_t count,
     bool more, size_t *len_out)
@@ -144,8 +146,8 @@ MUST_USE static inline enum io_result transport_send(
                : transport_send_bare(transport, parts, count, more, len_out);
 }
 
-/* Sends up to len bytes of file from offset on. Returns IO_EOF when the file
- * has no such bytes. */
+/* Sends up to `len` bytes of `file` from `offset` on. Returns IO_EOF when the
+ * file has no such bytes. */
 MUST_USE static inline enum io_result transport_send_file(
     const struct transport *transport, int file, uint64_t offset, size_t len,
     size_t *len_out)
@@ -156,12 +158,12 @@ MUST_USE static inline enum io_result transport_send_file(
                                           len_out);
 }
 
-/* Moves up to len bytes out of a pipe; more as for transport_send(). */
+/* Sends up to `len` bytes out of a pipe; `more` is as in transport_send(). */
 MUST_USE enum io_result transport_splice(const struct transport *transport,
                                          int pipe, size_t len, bool more,
                                          size_t *len_out);
 
-/* Sends a short text. Returns false when not all of it went. */
+/* Sends a short text. Returns false when not all of it was sent. */
 MUST_USE bool transport_say(const struct transport *transport,
                             struct bytes text);
 
@@ -170,13 +172,13 @@ MUST_USE bool transport_say(const struct transport *transport,
  * the client is gone already. */
 MUST_USE enum io_result transport_shut_down(const struct transport *transport);
 
-/* Receives at most len bytes, which nobody needs any more. */
+/* Receives at most `len` bytes, which nobody needs any more. */
 MUST_USE enum io_result transport_discard(const struct transport *transport,
                                           char *data, size_t len,
                                           size_t *len_out);
 
-/* Closes the connection. With resets the client is told, by a reset, that what
- * was sent is no complete answer. */
+/* Closes the connection. With `resets`, a reset tells the client that what was
+ * sent is not a complete answer. */
 void transport_close(struct transport *transport, bool resets);
 
 /* Tells whether the client is still there, as the kernel knows (POLLRDHUP),

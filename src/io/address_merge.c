@@ -15,7 +15,7 @@ static bool is_unspecified(const struct address *address)
     return memcmp(address->octets, zeros, sizeof(zeros)) == 0;
 }
 
-/* Puts address into a row of ADDRESS_MERGE_MAX, unless the row has it already
+/* Puts `address` into a row of ADDRESS_MERGE_MAX, unless the row has it already
  * or is full. */
 static void put_once(struct address *row, size_t *count,
                      const struct address *address)

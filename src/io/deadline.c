@@ -6,8 +6,9 @@
 
 enum {
     WORD_BITS = 64,
-    /* The loop's clock is finer than the wheel's, which lags behind by up to a
-     * kernel tick. Without this addition a timer would run twice. */
+    /* Added to each delay of the timer. The wheel's clock is coarser than the
+     * loop's and lags behind by up to a kernel tick, so the timer would expire
+     * a little too early, and have to run twice. */
     COARSE_MS = 10
 };
 
@@ -118,7 +119,8 @@ static void run_slot(struct deadline_wheel *wheel, uint64_t tick)
     struct list due;
     struct list *slot = slot_of(wheel, tick);
 
-    /* The nodes are taken off first, because on_expired may set limits here. */
+    /* The nodes are taken off first, because on_expired may put nodes into this
+     * slot. */
     list_init(&due);
     list_put_before(slot, &due);
     list_drop(slot);

@@ -115,9 +115,10 @@ int listener_open_tcp(struct listener *listener, const char *address,
 
 /* --- Unix sockets --------------------------------------------------------- */
 
-/* Tells whether nobody accepts at the socket path. Returns 1 when nobody does
- * or path is free, 0 when somebody does, -EEXIST when path is no socket, and
- * another -errno (-EACCES) when that cannot be found out. */
+/* Whether the socket at `path` may be replaced. Returns 1 when nobody accepts
+ * there or the path is free, 0 when somebody accepts, -EEXIST when the path is
+ * not a socket's, and another -errno (-EACCES) when that cannot be found
+ * out. */
 static int is_stale(const union any_address *address, const char *path)
 {
     struct stat st;
@@ -138,7 +139,8 @@ static int is_stale(const union any_address *address, const char *path)
     return stale;
 }
 
-/* Opens a unix socket at path. mode 0 stands for the mode by the umask. */
+/* Opens a unix socket at `path`. `mode` is the file's; 0 leaves it to the
+ * umask. */
 static int make_unix(struct listener *listener, const char *path, mode_t mode)
 {
     union any_address address = {.un = {.sun_family = AF_UNIX}};
@@ -193,8 +195,8 @@ static int add_flag(int fd, int get, int set, int flag)
     return flags == -1 || fcntl(fd, set, flags | flag) == -1 ? -errno : 0;
 }
 
-/* Finds the address that fd is bound to, with zeros behind a path. Returns 0 or
- * -errno. */
+/* Finds the address that `fd` is bound to, with zeros behind a path. Returns 0
+ * or -errno. */
 static int find_address(int fd, union any_address *bound, socklen_t *len_out)
 {
     *bound = (union any_address){.any = {.sa_family = AF_UNSPEC}};
@@ -375,7 +377,7 @@ void listener_mark_tls(struct listener *listener, bool is_tls)
 void listener_close(struct listener *listener)
 {
     if (listener->path[0] != '\0')
-        remove_file(listener); /* first: a closed socket's file looks stale */
+        remove_file(listener); /* before close(): else the file looks stale */
     if (listener->fd >= 0)
         close(listener->fd);
     listener->fd = -1;

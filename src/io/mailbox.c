@@ -7,15 +7,17 @@
 
 enum {
     CACHE_LINE = 64,
-    /* How many connections are taken at once: the first request of each has
-     * probably come, and open connections wait meanwhile. */
+    /* How many new connections are taken before open connections have their
+     * turn. A new connection takes time, since its first request has probably
+     * come. */
     MAILS_AT_ONCE = 16
 };
 
-/* The lap of a position p is p without its place in the ring. A cell is free
- * for the put at p while sequence == lap, and full for the take at p once
- * sequence == lap + 1. The take sets sequence to lap + capacity. So zeroed
- * memory is an empty ring. */
+/* The low bits of a position p are its place in the ring, the other bits its
+ * lap. The cell at that place is free for the put at p while sequence == lap,
+ * and full for the take at p once sequence == lap + 1. The take sets sequence
+ * to lap + capacity, which is the next lap. So zeroed memory is an empty
+ * ring. */
 struct cell {
     atomic_size_t sequence;
     struct mail mail;
@@ -119,7 +121,8 @@ struct mailbox *mailbox_create(struct ev_loop *loop, size_t capacity,
 {
     struct mailbox *mailbox;
 
-    /* In a ring of one, a full and a free cell would have the same number. */
+    /* In a ring of one cell, the cell would have the same sequence full and
+     * free. */
     assert(capacity > 1 && (capacity & (capacity - 1)) == 0);
     mailbox = pages_open(bytes_of_ring(capacity));
     if (!mailbox)
@@ -157,7 +160,7 @@ bool mailbox_put(struct mailbox *mailbox, const struct mail *mail)
         size_t lap = lap_of(mailbox, at);
 
         if (sequence == lap) {
-            /* Claims the free cell. If that fails, at becomes the present
+            /* Claims the free cell. If that fails, `at` becomes the present
              * put_at. */
             if (!atomic_compare_exchange_weak_explicit(&mailbox->put_at, &at,
                                                        at + 1,

@@ -74,8 +74,8 @@ struct pipe *pipes_take(struct pipes *pipes)
     return pipe;
 }
 
-/* Whether a pipe is empty. The kernel is asked, and not the pipe's last user:
- * one mistake, and a client would get another client's bytes. */
+/* Whether a pipe is empty. The kernel is asked, and not the pipe's last user,
+ * whose mistake would give a client the bytes of another client. */
 static bool is_empty(const struct pipe *pipe)
 {
     int left;

@@ -8,8 +8,8 @@
 #include "io/resolver_priv.h"
 
 enum {
-    /* Each look-up reads /etc/hosts: after so many look-ups the loop goes
-     * on. */
+    /* How many look-ups begin before the loop goes on, since each reads
+     * /etc/hosts. */
     ASKS_PER_TURN = 16,
     /* The kernel's tick, by which struct now may lag behind. */
     TICK_MS = 10
@@ -23,8 +23,8 @@ static void wait_for_next(struct resolver_name *name, uint64_t delay_ms)
     heap_put(&name->resolver->due, &name->due_node, name->ends_ms, 0);
 }
 
-/* Draws a delay: 1 s at first, doubled each time up to 20 s, and up to half of
- * it on top, so that many workers do not ask in step. */
+/* Draws a delay: 1 s at first, doubled each time up to 20 s, plus a random part
+ * of up to a half, so that many workers do not ask in step. */
 static uint64_t draw_retry_ms(struct resolver_name *name)
 {
     struct resolver *resolver = name->resolver;

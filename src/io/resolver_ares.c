@@ -93,7 +93,7 @@ static void on_ready(struct ev_loop *loop, ev_io *watcher, int events)
     resolver->events->on_turn_end(resolver);
 }
 
-/* Returns the watcher of fd, or an unused one. There always is one, because
+/* Returns the watcher of `fd`, or an unused one. There always is one, because
  * c-ares has at most two sockets for each server. */
 static ev_io *find_watcher(struct resolver *resolver, int fd)
 {
@@ -111,8 +111,8 @@ static ev_io *find_watcher(struct resolver *resolver, int fd)
     return unused;
 }
 
-/* Notes that c-ares waits for fd to be readable or writable from now on. If
- * neither is set, c-ares is about to close fd. */
+/* Notes that c-ares waits for `fd` to be readable or writable from now on. If
+ * neither is set, c-ares is about to close `fd`. */
 static void on_socket(void *context, int fd, int readable, int writable)
 {
     struct resolver *resolver = context;

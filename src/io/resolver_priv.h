@@ -60,8 +60,8 @@ struct resolver_name {
 
 /* --- resolver_ares.c ------------------------------------------------------ */
 
-/* Opens c-ares; resolver->events is set. Returns 0 or -errno; the caller calls
- * resolver_ares_close() either way. */
+/* Opens c-ares. The caller has set resolver->events, and calls
+ * resolver_ares_close() even after a failure. Returns 0 or -errno. */
 MUST_USE int resolver_ares_open(struct resolver *resolver,
                                 const struct resolver_options *options);
 void resolver_ares_close(struct resolver *resolver);

@@ -7,8 +7,8 @@
 
 #include "base/file_broker.h"
 
-/* Reads the file. room is one byte more than the file may have. If that byte is
- * read, the file is too long; otherwise the NUL goes there. */
+/* Reads the file. `room` is one byte more than the file may have. If that byte
+ * is read, the file is too long; otherwise the NUL goes there. */
 static int read_all(struct small_file *file, int fd, size_t room)
 {
     while (file->len < room) {
@@ -53,8 +53,8 @@ int small_file_read_open(struct small_file *file, int fd, size_t bytes_max)
     return 0;
 }
 
-/* Reads a file. O_NONBLOCK keeps open() from waiting for the writer of a pipe,
- * which is refused afterwards. */
+/* Reads a file. O_NONBLOCK keeps open() from waiting for the writer of a pipe;
+ * the pipe is refused afterwards. */
 int small_file_read(struct small_file *file, const char *path)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

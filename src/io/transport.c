@@ -49,8 +49,8 @@ enum io_result transport_peek(const struct transport *transport, char *data,
                                len_out);
 }
 
-/* Copying a head and a short body of up to this size costs less than the kernel
- * takes to read a vector of both. */
+/* A head and a short body of up to this size together are copied into one
+ * piece: the copy costs less than the kernel takes to read a vector of both. */
 enum { JOINED_BYTES_MAX = 2048 };
 
 /* Set for the whole process and never taken back, because mapped bytes may
@@ -62,7 +62,7 @@ void transport_expect_mappings(void)
     atomic_store_explicit(&has_mappings, true, memory_order_relaxed);
 }
 
-/* Copies all parts to out. Returns their length, or 0 when they are too
+/* Copies all parts to `out`. Returns their length, or 0 when they are too
  * long. */
 static size_t join(const struct iovec *parts, size_t count,
                    char out[JOINED_BYTES_MAX])
@@ -179,8 +179,8 @@ enum io_result transport_discard(const struct transport *transport, char *data,
     return transport_receive_bare(transport, data, len, len_out);
 }
 
-/* A client over TLS that was not told of the end before is told now, because it
- * may take a plain end for an attack. */
+/* Tells a client over TLS of the end unless it was told before, because the
+ * client may take a connection that just ends for an attack. */
 void transport_close(struct transport *transport, bool resets)
 {
     if (transport->tls && !resets)

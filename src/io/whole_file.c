@@ -37,8 +37,8 @@ static int choose_name(char other[NAME_MAX + 1], const char *name)
     return len <= NAME_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* Writes text to a new file. fchmod() sets its mode, because open() leaves out
- * the bits of the umask. */
+/* Writes `text` to a new file. fchmod() sets the file's mode, because open()
+ * leaves out the bits of the umask. */
 static int write_other(int folder, const char *other, struct bytes text,
                        mode_t mode)
 {
@@ -59,8 +59,8 @@ static int write_other(int folder, const char *other, struct bytes text,
     return err;
 }
 
-/* Writes the text into a file with another name; then settle gives the file its
- * own name. */
+/* Writes the text into a file with another name; then `settle` gives the file
+ * its own name. */
 static int write_whole(int folder, const char *name, struct bytes text,
                        mode_t mode,
                        int (*settle)(int folder, const char *other,

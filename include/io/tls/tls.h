@@ -7,19 +7,19 @@
  *
  * A record cannot be taken back: once encrypted, it goes out before anything
  * else, and unchanged. So bytes count as sent when the kernel has the whole
- * record that has them. Bytes of a record that the kernel has only in part are
+ * record of these bytes. Bytes of a record that the kernel has only in part are
  * owed: the next call to send has to offer the same bytes again (or more; their
  * content is not looked at), and reports them as sent once the rest of the
  * record has gone. At most one record is kept, as far as the kernel's word on
  * its room can be trusted.
  *
- * Bytes of a file come by pread(2). Bytes of a mapping are looked at here, and
- * a mapping can shrink, so that a lost page would be a SIGBUS.
+ * Bytes of a file are read by pread(2), and not from a mapping: when the file
+ * shrinks, a mapping loses pages, and encrypting a lost page raises SIGBUS.
  *
- * On a long way, the bytes that TCP sends at once at the beginning of a
- * connection, or after a second's silence, leave in records of one segment
- * each. The client can then read each record when it has come, and not a round
- * trip later.
+ * When the round trip is long, the bytes that TCP sends at once at the
+ * beginning of a connection, or after a second's silence, leave in records of
+ * one segment each. The client can then read each record when it has come, and
+ * not a round trip later.
  *
  * Buffers belong to the worker. A connection that waits has none of its own.
  *
@@ -45,9 +45,9 @@
 
 enum { TLS_SUBJECT_MAX = 256 };
 
-/* A node for a list of the owner's. It lies in the struct tls, so that a
- * connection without TLS needs no memory for it. It must be in no list when the
- * struct tls is destroyed. */
+/* A node for a list of the connection's owner. The node lies in the struct tls,
+ * so that a connection without TLS needs no memory for it. It must be in no
+ * list when the struct tls is destroyed. */
 struct tls_work {
     struct list list;
     void *owner; /* NULL at first */
@@ -67,7 +67,7 @@ enum tls_failure {
     TLS_FAILURE_COUNT
 };
 
-/* What was agreed upon. All texts are static, except the name. */
+/* What both sides agreed upon. All texts are static, except the name. */
 struct tls_facts {
     const char *version; /* "TLSv1.3" */
     const char *cipher;  /* "TLS_AES_128_GCM_SHA256" */
@@ -89,7 +89,7 @@ void tls_buffers_destroy(struct tls_buffers *buffers); /* after the last
 
 struct tls; /* opaque */
 
-/* Begins a connection on fd, which is non-blocking, and stays the caller's.
+/* Begins a connection on `fd`, which is non-blocking, and stays the caller's.
  * Returns NULL when memory is short. */
 MUST_USE struct tls *tls_accept(struct tls_buffers *buffers,
                                 struct tls_context *context, int fd);
@@ -107,9 +107,9 @@ void tls_tell(const struct tls *tls, struct tls_facts *facts_out);
 /* Whether HTTP/2 was agreed upon (ALPN, RFC 7301). */
 MUST_USE bool tls_speaks_http2(const struct tls *tls);
 
-/* Tells the certificate that the client has shown, and that was found to be
- * good: its subject (RFC 2253), cut when it is long, and its SHA-256 in
- * hexadecimal. Returns false when there is no such certificate. */
+/* Tells which certificate the client has shown, if it was found to be good: its
+ * subject (RFC 2253), cut when it is long, and its SHA-256 in hexadecimal.
+ * Returns false when there is no such certificate. */
 MUST_USE bool tls_tell_client(const struct tls *tls,
                               char subject_out[TLS_SUBJECT_MAX],
                               char fingerprint_out[TLS_FINGERPRINT_MAX + 1]);
@@ -117,7 +117,7 @@ MUST_USE bool tls_tell_client(const struct tls *tls,
 /* Whether the client has shown a certificate that was found to be good. */
 MUST_USE bool tls_knows_client(const struct tls *tls);
 
-/* The certificates that the client was shown: tls_context.h. */
+/* Returns the set of certificates that the client was shown (tls_context.h). */
 const struct tls_set *tls_chosen(const struct tls *tls);
 
 /* These functions do what those of io/transport with the same names do. */
@@ -129,20 +129,22 @@ MUST_USE enum io_result tls_send_file(struct tls *tls, int file,
                                       uint64_t offset, size_t len,
                                       size_t *len_out);
 
-/* Limits encryption to what the limit of unsent bytes in the socket allows:
- * transport_limit_unsent(). */
+/* Tells the connection how many unsent bytes may wait in the socket
+ * (transport_limit_unsent()), so that it encrypts no more than that. */
 void tls_limit_unsent(struct tls *tls, uint32_t bytes);
 
-/* Says that nothing more comes (close_notify). Returns IO_AGAIN_WRITE when the
- * call has to be repeated once the socket takes more. */
+/* Tells the client that nothing more will be sent (close_notify). Returns
+ * IO_AGAIN_WRITE when the call has to be repeated once the socket takes
+ * more. */
 MUST_USE enum io_result tls_shut_down(struct tls *tls);
 
-/* Sends what is kept. Returns IO_DONE when nothing is kept any more. */
+/* Sends the kept bytes. Returns IO_DONE when none are kept any more. */
 MUST_USE enum io_result tls_flush(struct tls *tls);
 
 struct tls_work *tls_work(struct tls *tls);
 
-/* Whether bytes have come out of the socket that nobody has received yet. */
+/* Whether bytes were read from the socket that tls_receive() has not returned
+ * yet. */
 MUST_USE bool tls_has_unread(const struct tls *tls);
 
 /* Whether kept bytes have to go before all else. */
@@ -163,12 +165,12 @@ MUST_USE bool tls_has_owed(const struct tls *tls);
  * missing. */
 MUST_USE bool tls_was_cut(const struct tls *tls);
 
-/* Returns how many bytes len bytes become on the wire, without TCP's heads,
- * when records are as large as they may be. */
+/* Returns how many bytes `len` bytes of payload become on the wire, without
+ * TCP's heads, when records are as large as they may be. */
 MUST_USE uint64_t tls_wire_bytes(const struct tls *tls, uint64_t len);
 
-/* Returns how many bytes may be sent so that at most wire_bytes are on the
- * wire; 0 when not even one record fits. */
+/* Returns how much payload becomes at most wire_bytes on the wire; 0 when not
+ * even one record fits. */
 MUST_USE uint64_t tls_payload_bytes(const struct tls *tls, uint64_t wire_bytes);
 
 #endif

@@ -4,8 +4,8 @@
  *
  * Who trusts an authority trusts all that it signs, and it can sign for any
  * name. So its key is worth as much as all those names, and nobody shall be
- * made to trust it unasked. It signs certificates of servers only, and none of
- * further authorities (pathlen 0).
+ * made to trust it unasked. The authority signs certificates of servers, and
+ * none of further authorities (pathlen 0).
  *
  *   authority    P-256, ten years, keyCertSign
  *   leaf         P-256, 90 days, serverAuth, names and addresses
@@ -36,23 +36,23 @@ struct tls_pem {
     size_t len;
 };
 
-/* Wipes the text and frees it. A pem that is all zero may be given, too. */
+/* Wipes the text and frees it. A zeroed `pem` is accepted, too. */
 void tls_pem_fini(struct tls_pem *pem);
 
 /* What an authority's certificate says, for people. */
 struct tls_authority_facts {
     char name[TLS_AUTHORITY_NAME_MAX * 4];
-    char sha256[TLS_AUTHORITY_FINGERPRINT_MAX]; /* certificate's: "AB:CD:..." */
+    char sha256[TLS_AUTHORITY_FINGERPRINT_MAX]; /* digest, as "AB:CD:..." */
     int64_t from_s, until_s;                    /* seconds of the epoch */
 };
 
-/* Makes a new authority. People find it by name among those that they trust.
- * Returns NULL when there is no memory, or no randomness. */
+/* Makes a new authority. People see `name` among the authorities that they
+ * trust. Returns NULL when there is no memory, or no randomness. */
 MUST_USE struct tls_authority *tls_authority_create(const char *name,
                                                     int64_t now_s);
 
-/* Makes an authority from the text that tls_authority_save() gave. Returns
- * NULL, and *why_out says what is wrong with the text. */
+/* Makes an authority from the text that tls_authority_save() gave. If that
+ * fails, returns NULL, and *why_out says what is wrong with the text. */
 MUST_USE struct tls_authority *tls_authority_load(struct bytes pem,
                                                   const char **why_out);
 void tls_authority_destroy(struct tls_authority *authority);
@@ -70,14 +70,14 @@ MUST_USE int tls_authority_read(struct bytes pem,
                                 struct tls_pem *certificate_out,
                                 const char **why_out);
 
-/* Signs a new leaf, with a new key, for all of names, which is not empty. The
- * leaf does not outlast the authority. Returns 0 or -ENOMEM. */
+/* Signs a new leaf, with a new key, for all of `names`; there is at least one.
+ * The leaf does not outlast the authority. Returns 0 or -ENOMEM. */
 MUST_USE int tls_authority_sign(const struct tls_authority *authority,
                                 const struct tls_names *names, int64_t now_s,
                                 struct tls_pem *leaf_out);
 
-/* Whether a leaf with its key can be shown to clients: it is of this authority
- * and for all of names, and is not to be renewed yet. */
+/* Whether a leaf with its key can be shown to clients: this authority has
+ * signed it, it is for all of `names`, and need not be renewed yet. */
 bool tls_authority_approves(const struct tls_authority *authority,
                             struct bytes leaf, const struct tls_names *names,
                             int64_t now_s);

@@ -25,17 +25,18 @@ enum {
 
 struct tls_certificate; /* opaque; counted */
 
-/* What a chain lacks. A chain is served even so, as clients may know more. */
+/* What a chain of certificates lacks. A faulty chain is served all the same,
+ * since clients may know the missing certificates. */
 enum tls_chain {
-    TLS_CHAIN_WHOLE, /* each is signed by the next, up to a root's issuer */
-    TLS_CHAIN_ALONE, /* the only certificate is signed by itself */
+    TLS_CHAIN_WHOLE,      /* each is signed by the next, or by a known root */
+    TLS_CHAIN_ALONE,      /* the only certificate is signed by itself */
     TLS_CHAIN_DISORDERED, /* the others are there, but out of order */
     TLS_CHAIN_INCOMPLETE  /* the only certificate is signed by another */
 };
 
-/* Reads PEM: in chain the certificate first, then those that lead to a root; in
- * key a key without a password. Returns 0; -EINVAL, and fault says what is
- * wrong, as words to put behind the file's name; or -ENOMEM. */
+/* Reads PEM: `chain` has the certificate first, then those that lead to a root;
+ * `key` has a key without a password. Returns 0; -EINVAL, and `fault` says what
+ * is wrong, in words that follow the file's name; or -ENOMEM. */
 MUST_USE int tls_certificate_create(struct tls_certificate **certificate_out,
                                     struct bytes chain, struct bytes key,
                                     char fault[TLS_FAULT_MAX]);
@@ -58,14 +59,15 @@ const char *tls_certificate_kind(const struct tls_certificate *certificate);
 const char *const *tls_certificate_names(const struct tls_certificate
                                              *certificate);
 
-/* Whether the certificate is for host, which is a name, "*.name", or an address
- * with or without brackets. Letter case and a final dot make no difference.
- * "*." stands for one label (RFC 6125 6.4.3). */
+/* Whether the certificate is for `host`, which is a name, "*.name", or an
+ * address with or without brackets. Letter case and a final dot make no
+ * difference. "*." stands for one label (RFC 6125 6.4.3). */
 bool tls_certificate_covers(const struct tls_certificate *certificate,
                             struct bytes host);
 
 /* Returns the name, for people, of the authority that has signed the
- * certificate, as "Let's Encrypt R11"; "" when the authority has no name. */
+ * certificate, such as "Let's Encrypt R11"; "" when the authority has no
+ * name. */
 const char *tls_certificate_issuer(const struct tls_certificate *certificate);
 
 /* Returns the SHA-256 of the certificate in hexadecimal, as a string. */

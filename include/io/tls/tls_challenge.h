@@ -14,8 +14,9 @@
 
 enum { TLS_CHALLENGE_FILE_MAX = 48 };
 
-/* Writes the name of the file for a name. The file has a dot in its name, which
- * no token has (handler/challenge.h), because the file holds a key. */
+/* Makes the file name for the certificate that answers challenges for `name`.
+ * The file holds a key, so nobody may fetch it: its name has a dot, which no
+ * token of an HTTP challenge has (handler/challenge.h). */
 void tls_challenge_file(struct bytes name,
                         char file_out[TLS_CHALLENGE_FILE_MAX]);
 

@@ -36,16 +36,16 @@ struct tls_trust_options {
     bool verifies; /* false: whoever answers is believed */
     /* PEM of the authorities, copied. If empty, the authorities are the
      * system's, as OpenSSL finds them (SSL_CERT_FILE, SSL_CERT_DIR). All are
-     * read at once: later there may be no file system to read them from. */
+     * read at once, since later the file system may be out of sight. */
     struct bytes authorities;
-    /* A trust whose system authorities, if it has any, are taken over instead
-     * of being read again; NULL: none. */
+    /* An earlier trust, or NULL. If it has the system's authorities, they are
+     * taken from it, and are not read again. */
     const struct tls_trust *before;
-    struct tls_certificate *certificate; /* to show; held; NULL: none */
+    struct tls_certificate *certificate; /* shown to servers; held */
 };
 
-/* Returns 0; -EINVAL, and fault says why, as words to put behind the file's
- * name; -ENOENT when the system has no authorities; -ENOMEM. */
+/* Makes a trust. Returns 0; -EINVAL, and `fault` says why, in words that follow
+ * the file's name; -ENOENT when the system has no authorities; or -ENOMEM. */
 MUST_USE int tls_trust_create(struct tls_trust **trust_out,
                               const struct tls_trust_options *options,
                               char fault[TLS_FAULT_MAX]);
@@ -56,12 +56,12 @@ void tls_trust_release(struct tls_trust **trust_ref);
 
 struct tls_connector; /* opaque */
 
-/* Returns NULL when memory is short, or when OpenSSL refuses; fault says what
+/* Returns NULL when memory is short, or when OpenSSL refuses; `fault` says what
  * is wrong. */
 MUST_USE struct tls_connector *tls_connector_create(struct tls_trust *trust,
                                                     char fault[TLS_FAULT_MAX]);
-/* Has the connector offer no protocol by ALPN, for a protocol behind TLS that
- * has no name there. Without this call HTTP/1.1 is offered. */
+/* Has the connector offer no protocol by ALPN, for servers whose protocol has
+ * no name in ALPN. Without this call, HTTP/1.1 is offered. */
 void tls_connector_offer_nothing(struct tls_connector *connector);
 void tls_connector_destroy(struct tls_connector
                                *connector); /* NULL is accepted */
@@ -70,15 +70,17 @@ void tls_connector_destroy(struct tls_connector
 
 struct tls_target; /* opaque */
 
-/* name is a host's name, or an address without brackets; not empty; copied. The
- * certificate must be for name. Servers are told name (SNI) unless it is an
- * address. Returns NULL when memory is short. */
+/* Makes a target. `name` is a host's name, or an address without brackets; it
+ * is not empty, and is copied. The server's certificate must be for this name.
+ * The server is told the name (SNI) unless it is an address. Returns NULL when
+ * memory is short. */
 MUST_USE struct tls_target *tls_target_create(struct tls_connector *connector,
                                               struct bytes name);
 void tls_target_destroy(struct tls_target *target); /* NULL is accepted */
 
-/* Begins a connection on fd, which is non-blocking and connected, and stays the
- * caller's; tls_handshake() comes next. Returns NULL when memory is short. */
+/* Begins a connection on `fd`, which is non-blocking and connected, and stays
+ * the caller's; tls_handshake() comes next. Returns NULL when memory is
+ * short. */
 MUST_USE struct tls *tls_connect(struct tls_buffers *buffers,
                                  struct tls_target *target, int fd);
 

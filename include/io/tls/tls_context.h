@@ -48,7 +48,7 @@ enum tls_client { TLS_CLIENT_NONE, TLS_CLIENT_REQUEST, TLS_CLIENT_REQUIRE };
 struct tls_table; /* opaque; counted */
 struct tls_set;   /* opaque; lives as long as its table */
 
-/* Makes a table, which holds tickets. Returns NULL when memory is short. */
+/* Makes a table, which holds `tickets`. Returns NULL when memory is short. */
 MUST_USE struct tls_table *tls_table_create(enum tls_profile profile,
                                             struct tls_tickets *tickets);
 
@@ -75,30 +75,30 @@ struct tls_set_options {
     struct bytes client_ca; /* PEM of authorities, copied; empty: none */
 };
 
-/* Adds a set, whose number counts from 0. Returns 0; -EINVAL, and fault says
- * why; or -ENOMEM. */
+/* Adds a set. *number_out gets the set's number, which counts from 0. Returns
+ * 0; -EINVAL, and `fault` says why; or -ENOMEM. */
 MUST_USE int tls_table_add(struct tls_table *table,
                            const struct tls_set_options *options,
                            size_t *number_out, char fault[TLS_FAULT_MAX]);
 
-/* Gives a set a name: "example.org", an address, as a site's hosts or a
- * certificate have it, or "*.example.org", which is for one label more. host is
- * copied. A name that another set has stays with that set. Returns false when
- * memory is short. */
+/* Gives a set a name, as a site's hosts or a certificate have it:
+ * "example.org", an address, or "*.example.org", which is for one label more.
+ * `host` is copied. A name that another set has stays with that set. Returns
+ * false when memory is short. */
 MUST_USE bool tls_table_name(struct tls_table *table, size_t set,
                              struct bytes host);
 
-/* Returns the set for a client that names host. A final dot, a port and letter
- * case make no difference. The time is constant, except for the search. */
+/* Returns the set for a client that names `host`. A final dot, a port and
+ * letter case make no difference. At most two names are searched for. */
 const struct tls_set *tls_table_find(const struct tls_table *table,
                                      struct bytes host);
 
 /* --- The set of a connection --------------------------------------------- */
 
-/* Whether a request for host may be answered over a connection that got this
+/* Whether a request for `host` may be answered over a connection that got this
  * set, of this table or of a former one. If not, the answer is 421 (RFC 9110
  * 15.5.20): the host has a set of its own with other certificates, or its
- * clients have to show a certificate. set is NULL for a connection in clear
+ * clients have to show a certificate. `set` is NULL for a connection in clear
  * text. */
 bool tls_table_serves(const struct tls_table *table, const struct tls_set *set,
                       struct bytes host);
@@ -113,7 +113,7 @@ size_t tls_set_number(const struct tls_set *set);
 
 struct tls_context; /* opaque */
 
-/* Returns NULL when memory is short, or when OpenSSL refuses; fault says what
+/* Returns NULL when memory is short, or when OpenSSL refuses; `fault` says what
  * is wrong. */
 MUST_USE struct tls_context *tls_context_create(struct tls_table *table,
                                                 char fault[TLS_FAULT_MAX]);

@@ -25,7 +25,7 @@
 MUST_USE bool tls_kernel_is_there(void);
 
 /* Has the kernel make the records of a TCP socket from now on, beginning with
- * the next one of out. All earlier records must be in the socket already.
+ * the next record of `out`. All earlier records must be in the socket already.
  * Returns false when the kernel cannot; the socket is unchanged then. */
 MUST_USE bool tls_kernel_begin(int fd, const struct tls_direction *out);
 

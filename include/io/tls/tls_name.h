@@ -11,16 +11,16 @@
 
 enum { TLS_NAME_MAX = 255 }; /* RFC 1035 2.3.4 */
 
-/* Writes host in lower case, without port and final dot. An IPv6 address is
- * written in its short form, without brackets. Returns a view into to; empty
- * when host is no name. */
+/* Writes `host` in lower case, without port and final dot. An IPv6 address is
+ * written in its short form, without brackets. Returns the result, which lies
+ * in `to`; empty when `host` is not a name. */
 struct bytes tls_name_normalise(struct bytes host, char to[TLS_NAME_MAX + 1]);
 
-/* Whether pattern, a name or "*." with a name behind it, stands for name. Both
- * are normalised. "*." stands for exactly one label (RFC 6125 6.4.3). */
+/* Whether `pattern`, a name or "*." with a name behind it, stands for `name`.
+ * Both are normalised. "*." stands for exactly one label (RFC 6125 6.4.3). */
 bool tls_name_matches(struct bytes pattern, struct bytes name);
 
-/* Returns what follows the first label of name, with its dot; empty when
+/* Returns what follows the first label of `name`, from the dot on; empty when
  * nothing follows. */
 struct bytes tls_name_above(struct bytes name);
 

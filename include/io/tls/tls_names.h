@@ -20,8 +20,8 @@ struct tls_names {
     char items[TLS_NAMES_MAX][HOST_NAME_MAX_BYTES + 1];
 };
 
-/* Adds a name, unless it is in the list. A text that is neither a name nor an
- * address is left out, and so is a name without room. */
+/* Adds a name, unless it is in the list. Nothing is added if the text is
+ * neither a name nor an address, or if the list is full. */
 void tls_names_add(struct tls_names *names, struct bytes name);
 void tls_names_add_address(struct tls_names *names,
                            const struct address *address);

@@ -1,12 +1,12 @@
 /*
  * tls_policy - reads OpenSSL's own file of settings (openssl.cnf), by which the
- * owner of this machine may ask for FIPS's module, say, or for no old
+ * owner of this machine may, for example, demand the FIPS module or forbid old
  * protocols.
  *
  * OpenSSL reads the file by itself when it is first used. Inside of a sandbox
  * OpenSSL would find no file, and go on without a word. So the file is read
- * before, if TLS may ever be spoken. Otherwise OpenSSL is not set up at all,
- * because that would take 2 MiB.
+ * before, if TLS may ever be spoken. Without TLS, OpenSSL is not set up at all,
+ * which saves 2 MiB.
  *
  * Thread: the main thread's.
  * Owns:   nothing.

@@ -87,8 +87,8 @@ struct tls_direction {
     bool seals; /* false: the direction opens records */
 };
 
-/* Sets up the suite of that number, one of RFC 8446 B.4 from 0x1301 on. Returns
- * false when memory is short. */
+/* Sets up the suite with the number `id`, one of RFC 8446 B.4 from 0x1301 on.
+ * Returns false when memory is short. */
 MUST_USE bool tls_suite_init(struct tls_suite *suite, uint16_t id);
 void tls_suite_fini(struct tls_suite *suite); /* zeros are ok */
 
@@ -105,8 +105,8 @@ MUST_USE bool tls_direction_take(struct tls_direction *direction,
                                  const struct tls_keys *keys, bool seals);
 void tls_direction_fini(struct tls_direction *direction); /* zeros are ok */
 
-/* Goes on to the next key (7.2). Returns false when memory is short; direction
- * is of no use then. */
+/* Goes on to the next key (7.2). Returns false when memory is short; the
+ * direction is of no use then. */
 MUST_USE bool tls_direction_update(struct tls_direction *direction);
 
 /* Makes the key once more, for the kernel, which will seal from now on. Returns
@@ -114,20 +114,21 @@ MUST_USE bool tls_direction_update(struct tls_direction *direction);
 MUST_USE bool tls_direction_find_key(const struct tls_direction *direction,
                                      unsigned char key_out[TLS_KEY_MAX]);
 
-/* Writes a record with len bytes of payload, at most TLS_RECORD_BYTES, to out,
- * which does not overlap payload and has room for TLS_RECORD_SEALED more.
+/* Writes a record with `len` bytes of payload, at most TLS_RECORD_BYTES. `out`
+ * has room for TLS_RECORD_SEALED bytes more, and does not overlap the payload.
  * Returns the length of the record, or 0 when the cipher has failed. */
 MUST_USE size_t tls_record_seal(struct tls_direction *direction,
                                 enum tls_content type, const char *payload,
                                 size_t len, char *out);
 
-/* Returns the length of the record that begins at begun, with its head; 0 when
- * the head is incomplete. */
+/* Returns the length of the record that begins at `begun`, with its head; 0
+ * when the head is incomplete. */
 MUST_USE size_t tls_record_length(struct bytes begun);
 
-/* Opens a whole record in place. If its head claims more than any record may
- * have, the head is enough. Returns TLS_ALERT_NONE, with the payload and its
- * type, which may be any; or the alert that tells the other side of a fault. */
+/* Opens a record in place. The record is whole, unless its head claims more
+ * than any record may have: then the head is enough. Returns TLS_ALERT_NONE,
+ * with the payload and its type, which may be any; or the alert that tells the
+ * other side of a fault. */
 MUST_USE enum tls_alert tls_record_open(struct tls_direction *direction,
                                         char *record, size_t len,
                                         enum tls_content *type_out,

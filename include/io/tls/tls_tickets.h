@@ -48,7 +48,7 @@ size_t tls_tickets_save(struct tls_tickets *tickets,
                         char state[TLS_TICKETS_STATE_MAX]);
 
 /* Restores the keys from a state. Returns false, and changes nothing, when
- * state is malformed. */
+ * `state` is malformed. */
 MUST_USE bool tls_tickets_restore(struct tls_tickets *tickets,
                                   struct bytes state);
 

@@ -40,8 +40,8 @@ void tls_buffers_destroy(struct tls_buffers *buffers)
 
 /* --- Calls to OpenSSL ---------------------------------------------------- */
 
-/* Enters a call. Errors of other connections, which mean nothing here, are
- * cleared, and so is output for a connection that broke. */
+/* Enters a call. Clears OpenSSL's errors of other connections, which mean
+ * nothing here, and output of a connection that broke. */
 static void enter(struct tls *tls)
 {
     tls->buffers->current = tls;
@@ -275,7 +275,7 @@ enum io_result tls_handshake(struct tls *tls)
     if (result == IO_EOF || result == IO_FAILED)
         note_failure(tls);
     result = leave(tls, result);
-    /* The other side answers only when it has got the rest. */
+    /* The other side answers only when it has got all kept bytes. */
     return result == IO_AGAIN_READ && tls->kept_len > 0 ? IO_AGAIN_WRITE
                                                         : result;
 }
@@ -338,7 +338,7 @@ enum io_result tls_receive(struct tls *tls, char *data, size_t len,
     tls_wire_resume(tls);
     result = tls->taken ? tls_taken_receive(tls, data, len, len_out)
                         : receive(tls, data, len, len_out);
-    /* A fault behind the data of this call is told by the next call. */
+    /* If this call has data, the next call tells of the fault behind them. */
     if (result == IO_FAILED)
         result = fail(tls);
     else if (was_deferred && *len_out > 0 && tls_wire_defer(tls))

@@ -14,7 +14,8 @@
 enum {
     SERIAL_BYTES = 16,
     DAY_S = 24 * 3600,
-    /* A certificate begins earlier, since a client's clock may be slow. */
+    /* How long before now a certificate begins: a client's clock may be
+     * slow. */
     EARLY_S = 3600
 };
 
@@ -37,7 +38,7 @@ void tls_pem_fini(struct tls_pem *pem)
     *pem = (struct tls_pem){0};
 }
 
-/* Writes a certificate, and key unless it is NULL. Returns 0 or -ENOMEM. */
+/* Writes a certificate, and `key` unless it is NULL. Returns 0 or -ENOMEM. */
 static int write_pem(struct tls_pem *pem_out, X509 *certificate, EVP_PKEY *key)
 {
     BIO *bio = BIO_new(BIO_s_secmem());
@@ -60,8 +61,8 @@ static int write_pem(struct tls_pem *pem_out, X509 *certificate, EVP_PKEY *key)
     return pem_out->text ? 0 : -ENOMEM;
 }
 
-/* Called for the password of a key that has one. Without a terminal nobody
- * knows the password, and nobody shall be waited for. */
+/* Called for the password of a key that has one. No password is given: there
+ * may be no terminal, and nobody shall be waited for. */
 static int refuse_password(char *password, int size, int writes, void *context)
 {
     (void)password;

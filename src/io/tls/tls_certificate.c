@@ -19,7 +19,7 @@ struct tls_certificate {
     atomic_uint refs;
     X509 *x509;
     EVP_PKEY *key;
-    STACK_OF(X509) * others; /* the chain without x509 */
+    STACK_OF(X509) * others; /* the chain without `x509` */
     int64_t begins_at;
     int64_t ends_at;
     char fingerprint[TLS_FINGERPRINT_MAX + 1];

@@ -20,7 +20,7 @@ static const char shown;
 void tls_challenge_file(struct bytes name,
                         char file_out[TLS_CHALLENGE_FILE_MAX])
 {
-    static const struct siphash_key key; /* a collision gains nothing */
+    static const struct siphash_key key; /* nobody gains by a collision */
     char normal[TLS_NAME_MAX + 1];
     struct siphash hash = siphash_of(&key, tls_name_normalise(name, normal));
 
@@ -86,8 +86,8 @@ bool tls_challenge_show(struct ssl_st *ssl, const char *folder,
 }
 
 /* A client that is asked for another group says hello twice, and may ask for
- * something else the second time. Such a connection still counts as shown a
- * challenge, since it was asked for no certificate. */
+ * something else the second time. Such a connection stays one for a challenge,
+ * since its client was asked for no certificate. */
 bool tls_challenge_is_met(const struct ssl_st *ssl)
 {
     const unsigned char *protocol;

@@ -12,12 +12,13 @@ struct ssl_st;
 /* Whether a ClientHello asks for a challenge and nothing else. */
 bool tls_challenge_is_asked(struct ssl_st *ssl);
 
-/* Shows the certificate that lies in folder for name. Returns false when there
- * is none. */
+/* Shows the certificate for `name` that lies in `folder`. Returns false when
+ * there is none. */
 MUST_USE bool tls_challenge_show(struct ssl_st *ssl, const char *folder,
                                  struct bytes name);
 
-/* Whether a list of protocols (RFC 7301 3.1) has only a challenge's. */
+/* Whether a list of protocols (RFC 7301 3.1) has acme-tls/1 and nothing
+ * else. */
 bool tls_challenge_is_listed(struct bytes protocols);
 
 /* Whether a connection was made for a challenge, or has been shown one. Such a

@@ -44,8 +44,8 @@ static int on_session(SSL *ssl, SSL_SESSION *session)
     return 1;
 }
 
-/* Whether a session is still good. A session vouches for a server only as long
- * as the certificate that it was begun with. */
+/* Whether a session is still good. A session vouches for a server only while
+ * the certificate that it was begun with is in force. */
 static bool is_good(const SSL_SESSION *session)
 {
     X509 *x509 = SSL_SESSION_get0_peer((SSL_SESSION *)(uintptr_t)session);
@@ -138,7 +138,7 @@ struct tls_target *tls_target_create(struct tls_connector *connector,
     struct address address;
 
     if (name.len > 1 && name.data[name.len - 1] == '.')
-        name.len--; /* neither SNI (RFC 6066 3) nor certificates have it */
+        name.len--;       /* no final dot in SNI (RFC 6066 3), certificates */
     assert(name.len > 0); /* an empty name would fit any name */
     target = calloc(1, sizeof(*target) + name.len + 1);
     if (!target)

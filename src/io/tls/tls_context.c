@@ -34,8 +34,8 @@
  * tickets. A second ticket costs as much as a reply or two. */
 enum { TICKETS = 1 };
 
-/* For so long a session is valid: its ticket stays younger than the oldest key
- * that still opens tickets. */
+/* How long a session is valid. During this time, its ticket is younger than the
+ * oldest key that still opens tickets. */
 enum { SESSION_S = (TLS_TICKETS_KEPT - 1) * TLS_TICKETS_ROTATE_S };
 
 /*
@@ -48,14 +48,14 @@ struct tls_context {
     EVP_CIPHER *cipher; /* for tickets */
     size_t count;
     SSL_CTX
-    *items[]; /* in the order of the table's sets; the first has no reference */
+    *items[]; /* in the order of the table's sets; items[0] owns this struct */
 };
 
 /* --- What belongs to an SSL_CTX ------------------------------------------ */
 
 static pthread_once_t slots_once = PTHREAD_ONCE_INIT;
-static int context_slot = -1; /* the context, in the first SSL_CTX */
-static int set_slot = -1;     /* the set, in each SSL_CTX */
+static int context_slot = -1; /* for the context, in the first SSL_CTX */
+static int set_slot = -1;     /* for the set, in each SSL_CTX */
 
 static void free_context(struct tls_context *context)
 {

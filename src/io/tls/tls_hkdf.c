@@ -13,8 +13,8 @@ enum {
     PREFIX_BYTES = 6,
     LABEL_MAX = 249,  /* the longest that a length byte allows */
     CONTEXT_MAX = 64, /* at least as long as any digest */
-    /* The length, label and context with their lengths, and the number of the
-     * block. */
+    /* The length, the label and the context, each behind a byte with its
+     * length, and the number of the block. */
     INFO_MAX = 2 + 1 + PREFIX_BYTES + LABEL_MAX + 1 + CONTEXT_MAX + 1
 };
 
@@ -29,7 +29,7 @@ struct tls_hkdf {
     size_t block_bytes;
     unsigned char nothing[TLS_SECRET_MAX]; /* the digest of no bytes */
     bool has_key;
-    unsigned char key[TLS_SECRET_MAX]; /* inner and outer began with this key */
+    unsigned char key[TLS_SECRET_MAX]; /* `inner` and `outer` began with it */
     union state inner;
     union state outer;
 };
@@ -113,8 +113,8 @@ static void begin_padded(const struct tls_hkdf *hkdf, union state *state,
     OPENSSL_cleanse(block, hkdf->block_bytes);
 }
 
-/* Sets a key, unless it is the last one: several secrets are made of one key in
- * a row. A key is as long as a digest, and zeros behind it change nothing. */
+/* Sets a key, unless it was set last: several secrets in a row are made of one
+ * key. A key is as long as a digest, and zeros behind it change nothing. */
 static void set_key(struct tls_hkdf *hkdf, const unsigned char *key)
 {
     enum { INNER = 0x36, OUTER = 0x5c };

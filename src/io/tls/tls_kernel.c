@@ -49,8 +49,8 @@ bool tls_kernel_is_there(void)
 
 /* --- Keys ---------------------------------------------------------------- */
 
-/* A key in the kernel's form. Of AES-GCM the first four bytes of the vector are
- * the salt; ChaCha20-Poly1305 has no salt. */
+/* A key in the kernel's form. The first four bytes of AES-GCM's vector are the
+ * salt; ChaCha20-Poly1305 has no salt. */
 struct material {
     union {
         struct tls_crypto_info info;
@@ -109,7 +109,8 @@ bool tls_kernel_begin(int fd, const struct tls_direction *out)
     if (!tls_direction_find_key(out, key))
         return false;
     fill(&material, out, key);
-    /* With the layer but without keys, the socket sends bytes unchanged. */
+    /* If the kernel takes the layer but no keys, the socket sends bytes
+     * unchanged. */
     is_done = setsockopt(fd, IPPROTO_TCP, TCP_ULP, layer, sizeof(layer)) == 0 &&
               setsockopt(fd, SOL_TLS, TLS_TX, &material.all, material.len) == 0;
     OPENSSL_cleanse(&material, sizeof(material));

@@ -2,7 +2,7 @@
  * tls_priv - what the files of a connection share:
  *
  *   tls.c           the handshake, receiving, the end
- *   tls_client.c    who the client has shown to be
+ *   tls_client.c    who the client is, by its certificate
  *   tls_facts.c     what was agreed upon
  *   tls_send.c      payload to records
  *   tls_receive.c   records to payload, for connections taken over
@@ -38,22 +38,23 @@ enum {
     TLS_RECORDS_AT_ONCE = 128,
     TLS_BEGUN_MAX = 5, /* a KeyUpdate: clients send nothing else */
     /* How many bytes without data may come to OpenSSL after the handshake: one
-     * record, and what was read ahead of the next. OpenSSL would take any
-     * number of updates of keys, and of wishes for another handshake, in one
-     * call. */
+     * record, and what was read ahead of the next. In one call, OpenSSL would
+     * take any number of updates of keys, and of wishes for another
+     * handshake. */
     TLS_IDLE_BYTES_MAX = TLS_IN_BYTES,
-    /* A record with data makes up for the bytes that it adds itself: 85 in TLS
-     * 1.2 with CBC and SHA-384, as some upstream servers have it. */
+    /* Each record with data makes up for this many bytes besides its data,
+     * since the record itself adds up to 85 bytes (TLS 1.2 with CBC and
+     * SHA-384, as some upstream servers have it). */
     TLS_IDLE_BYTES_BACK = 128
 };
 
 struct tls_buffers {
     struct tls *current; /* the connection whose call is under way */
     struct bio_method_st *method;
-    struct bio_st *bio; /* for all connections; serves current */
+    struct bio_st *bio; /* for all connections; serves `current` */
     struct tls_suite suites[TLS_SUITE_COUNT];
-    size_t out_len; /* ciphertext of this call, in out */
-    size_t in_at;   /* where the bytes of in begin that nobody has taken */
+    size_t out_len; /* ciphertext of this call, in `out` */
+    size_t in_at;   /* where the bytes begin in `in` that nobody has taken */
     size_t in_len;
     char out[TLS_OUT_BYTES];
     char in[TLS_IN_BYTES];
@@ -64,9 +65,9 @@ struct tls_buffers {
 struct tls_taken {
     struct tls_direction in;
     struct tls_direction out;
-    struct ssl_ctx_st *context;  /* counted; set lives there */
+    struct ssl_ctx_st *context;  /* counted; `set` lives there */
     const struct tls_set *set;   /* the set that was chosen */
-    struct x509_st *certificate; /* the client's, if it is good; or NULL */
+    struct x509_st *certificate; /* the client's good one; or NULL */
     const char *cipher;          /* name, for people */
     const char *group;
     bool is_resumed;
@@ -74,7 +75,7 @@ struct tls_taken {
     bool has_closed;      /* the client has said that nothing more comes */
     bool by_kernel;       /* the kernel seals (tls_kernel.h); out.sequence is
                              then the most that it may have sent */
-    bool has_tried;       /* by_kernel was tried */
+    bool has_tried;       /* the kernel was asked to seal */
     bool owes_update;     /* the next record has to use a new key */
     uint8_t idle_records; /* records in a row without data */
     uint8_t updates;      /* of the client's keys, less what data made up for */
@@ -86,14 +87,14 @@ struct tls_taken {
 
 struct tls {
     struct tls_work work;
-    struct ssl_st *ssl;          /* NULL: the connection is in taken */
-    struct tls_taken *taken;     /* NULL: the connection is in ssl */
+    struct ssl_st *ssl;          /* NULL: the connection is in `taken` */
+    struct tls_taken *taken;     /* NULL: the connection is in `ssl` */
     struct tls_secrets *secrets; /* during a handshake, or NULL */
     struct tls_buffers *buffers;
     char *held;        /* unread bytes, payload then records; or NULL */
-    uint32_t plain_at; /* where payload begins in held */
+    uint32_t plain_at; /* where payload begins in `held` */
     uint32_t plain_len;
-    uint32_t cipher_at; /* where records begin in held */
+    uint32_t cipher_at; /* where records begin in `held` */
     uint32_t cipher_len;
     const char *why; /* why the connection broke, for people; static; or NULL */
     char *kept;      /* ciphertext that goes next, or NULL */
@@ -152,7 +153,7 @@ void tls_taken_say(struct tls *tls, enum tls_content type, const char *payload,
                    size_t len);
 
 enum {
-    TLS_RECORDS_DUE = 1 << 24, /* records with one key until the next is due */
+    TLS_RECORDS_DUE = 1 << 24, /* records until the next key is due */
     TLS_RECORDS_MAX = 23726566 /* 2^24.5 whole records (RFC 8446 5.5) */
 };
 
@@ -182,28 +183,28 @@ static inline size_t tls_wire_room(const struct tls_buffers *buffers)
     return sizeof(buffers->out) - buffers->out_len;
 }
 
-/* Receives as many bytes as go into buffers->in, behind those there. Returns
- * IO_DONE, IO_AGAIN_READ, IO_EOF, or IO_FAILED with tls->error set. */
+/* Receives as many bytes as fit into buffers->in, behind those there already.
+ * Returns IO_DONE, IO_AGAIN_READ, IO_EOF, or IO_FAILED with tls->error set. */
 MUST_USE enum io_result tls_wire_gather(struct tls *tls);
 
 /* Holds the bytes that this call has not taken. Returns false when memory is
  * short. */
 MUST_USE bool tls_wire_hold(struct tls *tls);
 
-/* Keeps what this call has made for the reply that comes soon. So tickets, for
- * which nobody waits, cost no system call of their own. Returns false when
- * there is too much to keep, or memory is short. */
+/* Keeps what this call has made, to be sent with the reply that comes soon. So
+ * tickets, for which nobody waits, cost no system call of their own. Returns
+ * false when there is too much to keep, or memory is short. */
 MUST_USE bool tls_wire_defer(struct tls *tls);
 
 /* Puts the deferred bytes at the head of what this call makes. */
 void tls_wire_resume(struct tls *tls);
 
-/* Sends what is kept. Returns IO_DONE when nothing is kept any more. */
+/* Sends the kept bytes. Returns IO_DONE when none are kept any more. */
 MUST_USE enum io_result tls_wire_send_kept(struct tls *tls);
 
-/* Sends what this call has made, and keeps what the kernel does not take.
- * *sent_out counts the call's bytes that went, after IO_DONE and
- * IO_AGAIN_WRITE. */
+/* Sends what this call has made, and keeps what the kernel does not take. After
+ * IO_DONE and IO_AGAIN_WRITE, *sent_out says how many of the call's bytes were
+ * sent. */
 MUST_USE enum io_result tls_wire_flush(struct tls *tls, bool more,
                                        size_t *sent_out);
 

@@ -30,9 +30,9 @@ enum {
     KEY_UPDATE = 24, /* a message of a handshake (RFC 8446 4.6.3) */
     KEY_UPDATE_BYTES = 5,
     KEY_UPDATE_HEAD = 4, /* the message's type and length */
-    /* Records in a row without data. A client may hide by such records how much
-     * it sends, and change its keys. But each costs the server more than the
-     * client, and moves no time limit. */
+    /* Limit of records in a row without data. A client may hide by such records
+     * how much it sends, or change its keys with them. But each costs the
+     * server more than the client, and prolongs no time limit. */
     IDLE_RECORDS_MAX = 32,
     /* New keys take several times as long as a record. A client may have
      * UPDATES_MAX at once, and one more for each UPDATE_BYTES of data. */
@@ -69,8 +69,8 @@ static enum io_result refuse(struct tls *tls, enum tls_alert alert)
 
 /* --- Records of the client ----------------------------------------------- */
 
-/* Takes an alert. Any alert but an end is an error (6), and each comes whole,
- * in a record of its own (5.1, 5.4). */
+/* Takes an alert. Any alert but an end is an error (RFC 8446 6), and each comes
+ * whole, in a record of its own (5.1, 5.4). */
 static enum io_result take_alert(struct tls *tls, struct bytes payload)
 {
     if (payload.len != 2)
@@ -110,8 +110,9 @@ static enum io_result change_key(struct tls *tls, bool is_wanted_of_us)
 }
 
 /* Takes a handshake message. The only one that a client sends is a change of
- * its keys, since it was asked for nothing else. The client may cut these five
- * bytes (5.1), but sends nothing behind them with the old key. */
+ * its keys, since it was asked for nothing else. The client may cut the
+ * message's five bytes (RFC 8446 5.1), but sends nothing behind them with the
+ * old key. */
 static enum io_result take_handshake(struct tls *tls, struct bytes payload)
 {
     static const unsigned char update[KEY_UPDATE_HEAD] = {KEY_UPDATE, 0, 0, 1};
@@ -151,9 +152,9 @@ static void forget_updates(struct tls_taken *taken, size_t len)
                                                          : taken->updates);
 }
 
-/* Whether a record of that type may come now. No other type comes between the
- * parts of a message, and at most IDLE_RECORDS_MAX records without data come in
- * a row. */
+/* Whether a record of that type may come now. Between the parts of a message,
+ * no record of another type may come, and at most IDLE_RECORDS_MAX records
+ * without data may come in a row. */
 static bool is_in_place(struct tls_taken *taken, enum tls_content type,
                         struct bytes payload)
 {
@@ -318,7 +319,8 @@ static enum io_result receive_records(struct tls *tls, char *data, size_t len,
     if (result == IO_EOF || result == IO_FAILED) {
         buffers->in_len = 0;
         tls->is_broken |= result == IO_FAILED;
-        /* The next call tells of the end, because no event will. */
+        /* No event will tell of the end, so has_unread makes the caller call
+         * once more, and that call tells. */
         tls->has_unread = *len_out > 0;
         return result;
     }

@@ -60,7 +60,8 @@ struct question {
     struct bytes context;
 };
 
-/* Takes one parameter into question. Returns false when it is unknown here. */
+/* Takes one parameter into `question`. Returns false when the parameter is
+ * unknown here. */
 static bool read_one(struct question *question, const OSSL_PARAM *parameter)
 {
     struct bytes value = {parameter->data, parameter->data_size};
@@ -105,8 +106,9 @@ static void note_secret(struct tls_keys *keys, const unsigned char *secret,
     current.begun = keys;
 }
 
-/* Notes a secret of traffic, whose key and vector are asked for next. Other
- * secrets, those of the handshake itself, have keys and vectors, too. */
+/* Notes the two secrets of application traffic, and the key and vector that
+ * OpenSSL asks for after each. Keys and vectors of the handshake's own secrets
+ * are not noted. */
 static void note(const struct question *question, const unsigned char *made,
                  size_t len)
 {
@@ -142,8 +144,8 @@ static bool is_void(struct bytes value)
     return value.data && value.len == 0;
 }
 
-/* Answers the question. Returns false when the original algorithm has to answer
- * it. */
+/* Answers the question. Returns false when OpenSSL's own algorithm has to
+ * answer it. */
 static bool answer(const struct question *question, unsigned char *out,
                    size_t len)
 {
@@ -250,8 +252,9 @@ static pthread_once_t begun_once = PTHREAD_ONCE_INIT;
 static OSSL_PROVIDER *provider;
 static bool is_found; /* a context that prefers the provider finds it */
 
-/* The original is looked for first, because its name would find ours later. Any
- * other way of loading a provider would replace OpenSSL's own. */
+/* OpenSSL's own algorithm is fetched first, because later its name would find
+ * ours. A provider that is loaded in another way than here would replace
+ * OpenSSL's own. */
 static void begin(void)
 {
     EVP_KDF *ours = NULL;

@@ -24,8 +24,8 @@
 const char *tls_schedule_properties(void);
 
 /* Puts this thread into one handshake until tls_schedule_leave(). The keys of
- * the handshake are written to secrets. suites: all TLS_SUITE_COUNT of the
- * thread. */
+ * the handshake are written to `secrets`. `suites` are all TLS_SUITE_COUNT
+ * suites of the thread. */
 void tls_schedule_enter(const struct tls_suite *suites,
                         struct tls_secrets *secrets);
 void tls_schedule_leave(void);

@@ -15,7 +15,7 @@
 
 /* Where payload comes from: memory, or a file. */
 struct payload {
-    const struct iovec *parts; /* NULL: the payload is in file */
+    const struct iovec *parts; /* NULL: the payload is in `file` */
     size_t at;                 /* offset in the first part */
     int file;
     uint64_t offset;
@@ -214,7 +214,7 @@ static enum io_result add_record(struct tls *tls, struct batch *batch,
     if (result != IO_DONE)
         return result;
     if (!encrypt(tls, data, len, &written)) {
-        /* There was room for the record, so this is a failure. */
+        /* The record had room, so this is not a lack of room but a failure. */
         tls->is_broken = true;
         errno = tls->error != 0 ? tls->error : EPROTO;
         return IO_FAILED;

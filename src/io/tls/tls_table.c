@@ -190,7 +190,7 @@ int tls_table_add(struct tls_table *table,
 
 /* --- Names --------------------------------------------------------------- */
 
-/* Returns the place of the first name that is not less than name. */
+/* Returns the place of the first name that is not less than `name`. */
 static size_t place_of(const struct tls_table *table, struct bytes name)
 {
     size_t low = 0;
@@ -242,8 +242,8 @@ bool tls_table_name(struct tls_table *table, size_t set, struct bytes host)
     return true;
 }
 
-/* Finds the set for all names below a domain. above is the domain with its dot,
- * as ".example.org". */
+/* Finds the set for all names below a domain. `above` is the domain with a dot
+ * before it, such as ".example.org". */
 static const struct tls_set *find_below(const struct tls_table *table,
                                         struct bytes above)
 {
@@ -256,8 +256,8 @@ static const struct tls_set *find_below(const struct tls_table *table,
     return find_exactly(table, (struct bytes){pattern, above.len + 1});
 }
 
-/* Finds the set for host. deep: "*." stands for any number of labels, as it
- * does in sites' hosts. */
+/* Finds the set for `host`. With `deep`, "*." stands for any number of labels,
+ * as it does in sites' hosts. */
 static const struct tls_set *find(const struct tls_table *table,
                                   struct bytes host, bool deep)
 {
@@ -305,8 +305,8 @@ static bool is_same(const struct tls_set *one, const struct tls_set *other)
                           sizeof(one->session_name)) == 0);
 }
 
-/* A request finds its site by any number of labels. So a site that asks for
- * certificates must be found in this way, too. */
+/* When a request looks for its site, "*." stands for any number of labels. So a
+ * site that asks for certificates must be found in this way, too. */
 bool tls_table_serves(const struct tls_table *table, const struct tls_set *set,
                       struct bytes host)
 {

@@ -9,8 +9,8 @@
 
 /* --- The socket ---------------------------------------------------------- */
 
-/* Whether an error passes. The kernel is short of memory now and then. Another
- * try may succeed then, as with a full socket. */
+/* Whether an error passes. Now and then the kernel is short of memory; another
+ * try may then succeed, as with a full socket. */
 static bool is_passing(int error)
 {
     return error == EAGAIN || error == EINTR || error == ENOBUFS ||
@@ -33,8 +33,8 @@ static ssize_t send_bytes(struct tls *tls, const char *data, size_t len,
     return -1;
 }
 
-/* Ends sending, because the other side has closed or reset the connection. It
- * may have told the reason before, which can still be read. */
+/* Ends sending, because the other side has closed or reset the connection. A
+ * reason that the other side told before can still be read. */
 static enum io_result fall_silent(struct tls *tls)
 {
     tls->is_mute = true;
@@ -143,7 +143,7 @@ static bool is_plain_http(const char *data)
     return (*data >= 'A' && *data <= 'Z') || *data == '\r' || *data == '\n';
 }
 
-/* Receives up to len bytes. After IO_FAILED tls->error says why. */
+/* Receives up to `len` bytes. After IO_FAILED, tls->error says why. */
 static enum io_result receive_bytes(struct tls *tls, char *data, size_t len,
                                     size_t *len_out)
 {
@@ -222,8 +222,8 @@ static size_t take_gathered(struct tls_buffers *buffers, char *data, size_t len)
 }
 
 /* Receives for a connection that stays with OpenSSL. A client that sends only
- * records without data would keep the worker in one call, and the connection
- * open for ever; so it is refused. */
+ * records without data is refused: it would keep the worker in one call, and
+ * the connection open for ever. */
 static enum io_result receive_some(struct tls *tls, char *data, size_t *len)
 {
     enum io_result result;
@@ -254,7 +254,7 @@ static enum io_result find_bytes(struct tls *tls, char *data, size_t *len)
     if (!tls->secrets)
         return receive_some(tls, data, len);
     if (buffers->in_len == 0) {
-        if (buffers->out_len > 0) /* the reply will need bytes not sent yet */
+        if (buffers->out_len > 0) /* the client replies to bytes not sent yet */
             return IO_AGAIN_READ;
         buffers->in_at = 0;
         result = tls_wire_gather(tls);
