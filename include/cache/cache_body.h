@@ -77,7 +77,7 @@ struct cache_reader {
     uint64_t at; /* offset of the next byte to send; the mutex guards it */
 };
 
-/* Makes an empty body, whose length may be CACHE_LENGTH_UNKNOWN. counts is
+/* Makes an empty body, whose length may be CACHE_LENGTH_UNKNOWN. `counts` is
  * borrowed. Returns NULL when memory or descriptors are short. */
 MUST_USE struct cache_body *cache_body_create(uint64_t length,
                                               struct cache_body_counts *counts);

@@ -96,7 +96,7 @@ void cache_disk_check(struct cache_disk *disk, struct cache_entry *entry,
 
 struct cache_disk_counts {
     uint64_t written; /* files written */
-    uint64_t refused; /* entries not written: too many, or of no use */
+    uint64_t refused; /* entries that were not written, for any reason */
     uint64_t damaged; /* files found to be damaged */
 };
 

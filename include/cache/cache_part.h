@@ -32,7 +32,7 @@ struct cache_parts {
 };
 
 /* Reads a part with its '-' and '*'; only a query: part can have the '-', by
- * which it is left out. Returns NULL, or what is wrong with text. */
+ * which it is left out. Returns NULL, or what is wrong with `text`. */
 const char *cache_part_read(struct cache_part *part, struct bytes text);
 
 /* Whether the request has any of the parts. */

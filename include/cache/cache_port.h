@@ -36,8 +36,8 @@ struct cache_wait {
     struct list ready_node; /* in the port's ready */
     bool is_ready;          /* on_ready is to be called */
     struct cache_port *port;
-    /* Called in the port's loop. The call may free wait, if it was cancelled or
-     * waits for nothing. */
+    /* Called in the port's loop. The call may free `wait`, if that was
+     * cancelled or waits for nothing. */
     void (*on_ready)(struct cache_wait *wait);
 };
 

@@ -8,7 +8,7 @@
 
 #include "cache/cache_entry.h"
 
-/* Appends the entry, without its body, to out. */
+/* Appends the entry, without its body, to `out`. */
 void cache_record_put(const struct cache_entry *entry, struct buf *out);
 
 /* Reads an entry out of a record. A body that the entry may have lies

@@ -33,8 +33,8 @@ struct cache_spool_events {
     /* Called when pieces begin to go to a file. fd belongs to the context from
      * then on. */
     void (*on_file)(void *context, int fd);
-    /* Called when the bytes from at on begin to go to a file in memory. fd
-     * belongs to the context from then on. */
+    /* Called when the bytes from offset `at` on begin to go to a file in
+     * memory. fd belongs to the context from then on. */
     void (*on_fall)(void *context, int fd, uint64_t at);
     void (*on_written)(void *context, uint64_t written);
     void (*on_end)(void *context, bool is_whole);

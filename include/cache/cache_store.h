@@ -88,7 +88,7 @@ enum cache_outcome {
     CACHE_OUTCOME_NONE,   /* the flight is under way */
     CACHE_OUTCOME_STORED, /* the answer is stored: look for it */
     CACHE_OUTCOME_AGAIN,  /* nothing is known: another may fetch */
-    CACHE_OUTCOME_ALONE   /* there was no answer, or none for all */
+    CACHE_OUTCOME_ALONE   /* no answer came that is for all: each asks alone */
 };
 
 struct cache_flight; /* opaque; counted */

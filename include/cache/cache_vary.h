@@ -21,12 +21,12 @@ enum {
     CACHE_VARIANT_BYTES_MAX = 2048 /* for all values */
 };
 
-/* Gathers into out the names in all Vary fields of a reply's lines, in lower
+/* Puts the names in all Vary fields of a reply's lines into `out`, in lower
  * case, with commas between. An answer that only one origin may read also
  * varies by Origin, and one in dcb or dcz by Available-Dictionary, even if Vary
- * does not say so. Returns false when there are too many names, or when one is
- * '*' or a field in which proxies tell who asks: nobody can tell then for whom
- * the answer is. */
+ * does not say so. Returns false when there are too many names. Returns false
+ * also when nobody can tell for whom the answer is, because a name is '*' or
+ * that of a field in which proxies tell who asks. */
 MUST_USE bool cache_vary_names(struct bytes lines, struct buf *out);
 
 /* Puts the values that a request has for these names. Returns false when the

@@ -16,7 +16,7 @@ struct cached_line {
     struct bytes value;
 };
 
-/* Takes the next line off lines. Returns false when there is none. */
+/* Takes the next line off *lines. Returns false when there is none. */
 bool cached_head_next(struct bytes *lines, struct cached_line *line_out);
 
 /* Returns the value of the first field with that name; its data is NULL when

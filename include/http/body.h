@@ -77,8 +77,8 @@ struct source {
 
 struct text_source {
     struct source source; /* first: has the same address */
-    /* Appends up to BODY_PIECE_BYTES to out, which is empty. Returns the state
-     * of the piece that will hold those bytes. */
+    /* Appends up to BODY_PIECE_BYTES to `out`, which is empty. Returns the
+     * state of the piece that will hold those bytes. */
     enum piece_state (*fill)(struct text_source *text, struct buf *out);
     void (*destroy)(struct text_source *text); /* frees the text_source, too */
     struct buf out;                            /* private, like the next two */
@@ -91,7 +91,7 @@ void text_source_init(struct text_source *text,
                                                struct buf *out),
                       void (*destroy)(struct text_source *text));
 
-/* Returns how many bytes fill may still append to out. */
+/* Returns how many bytes text_source.fill() may still append to `out`. */
 static inline size_t text_source_room(const struct buf *out)
 {
     return out->len < BODY_PIECE_BYTES ? BODY_PIECE_BYTES - out->len : 0;

@@ -41,7 +41,7 @@ enum condition_verdict condition_evaluate(const struct request *request,
 /* Whether the Range field may be honoured: there is no If-Range, or exactly one
  * that matches `current`. An ETag must match strongly, a date exactly. The date
  * must also be a strong validator (RFC 9110 13.1.5): no other representation
- * has it, and it is at least one second older than now. */
+ * has it, and it is at least one second older than `now`. */
 bool condition_range_applies(const struct request *request,
                              const struct validators *current, int64_t now);
 

@@ -26,7 +26,7 @@ void date_format_now(int64_t seconds, char out[DATE_LEN]);
  * letters (RFC 9111 4.2): numbers have all their digits, the month has the day,
  * and the zone is GMT. The name of the weekday need not fit the date. A leap
  * second (60) is taken as 59. An RFC 850 year that seems more than 50 years
- * after now is in the century before (RFC 9110 5.6.7). Returns false, and
+ * after `now` is in the century before (RFC 9110 5.6.7). Returns false, and
  * leaves *seconds_out alone, when text is no date. */
 bool date_parse(struct bytes text, int64_t now, int64_t *seconds_out);
 

@@ -35,8 +35,8 @@ struct head_edits {
     } edits[HEAD_EDITS_MAX];
 };
 
-/* Adds an edit to edits, which began as all zero. Returns NULL, or what is
- * wrong with text, as words to put behind text. */
+/* Adds an edit to `edits`, which began as all zero. Returns NULL, or what is
+ * wrong with `text`, as words to put behind `text`. */
 MUST_USE const char *head_edits_add(struct head_edits *edits,
                                     enum head_edit_kind kind,
                                     struct bytes text);

@@ -17,16 +17,16 @@ struct name_glob {
     struct glob glob;
 };
 
-/* Reads text into glob. Returns NULL, or what is wrong with text, as words to
- * put behind text. */
+/* Reads `text` into `glob`. Returns NULL, or what is wrong with `text`, as
+ * words to put behind `text`. */
 MUST_USE const char *name_glob_read(struct name_glob *glob, struct bytes text);
 
 /* Whether the pattern matches a clean path that names a file. */
 MUST_USE bool name_glob_matches(const struct name_glob *glob,
                                 struct bytes path);
 
-/* Takes the pattern that begins a rule off the front of text: all that stands
- * before the first blank. What follows the pattern stays in text, trimmed. */
+/* Takes the pattern that begins a rule off the front of *text: all that stands
+ * before the first blank. What follows the pattern stays in *text, trimmed. */
 struct bytes name_glob_take(struct bytes *text);
 
 #endif

@@ -28,7 +28,7 @@ struct path {
 
 /* Cleans raw, which begins with '/'. A usual path (nothing to decode, no empty
  * or dotted segment) is recognised in one pass, and path_out->clean borrows
- * raw. Any other path is written to out, which has room for raw.len bytes and
+ * raw. Any other path is written to `out`, which has room for raw.len bytes and
  * may be the memory of raw. A final '/' stays (also where "." or ".." ended the
  * path). Returns false when the path is refused for path_out->fault. */
 MUST_USE bool path_clean(struct bytes raw, char *out, struct path *path_out);
@@ -63,9 +63,9 @@ bool path_may_have_authority(struct bytes raw);
 MUST_USE bool path_clean_as(struct bytes raw, unsigned reading, char *out,
                             struct path *path_out);
 
-/* Copies raw to out, which has room for raw.len bytes, and puts the byte slash
- * in the place of each encoded slash (%2F). slash is '/', or a byte that no
- * path has. */
+/* Copies raw to `out`, which has room for raw.len bytes, and puts the byte
+ * `slash` in the place of each encoded slash (%2F). `slash` is '/', or a byte
+ * that no path has. */
 struct bytes path_replace_slashes(struct bytes raw, char slash, char *out);
 
 /* Whether `path` equals `prefix` or lies below it. The prefix has no slash at

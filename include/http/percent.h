@@ -12,7 +12,7 @@
  * when there are no two hex digits between `at` and `end`. */
 int percent_value(const char *at, const char *end);
 
-/* Decodes raw once, to out, which has room for raw.len bytes. With has_form a
+/* Decodes raw once to `out`, which has room for raw.len bytes. With has_form a
  * '+' becomes a space, as in what forms send. Returns false for a NUL or a
  * broken escape. */
 MUST_USE bool percent_decode(struct bytes raw, bool has_form, char *out,

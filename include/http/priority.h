@@ -29,9 +29,9 @@ struct priority_said {
 #define PRIORITY_DEFAULT \
     ((struct priority){.urgency = PRIORITY_URGENCY_DEFAULT})
 
-/* Takes over what text, a value of Priority, says; the rest of *priority stays.
- * Text that is no dictionary of structured fields says nothing (RFC 9218 4),
- * and neither does a parameter of another type or outside of its range. */
+/* Takes over what a value of Priority says; the rest of *priority stays. A text
+ * that is no dictionary of structured fields says nothing (RFC 9218 4), and
+ * neither does a parameter of another type or outside of its range. */
 void priority_read(struct priority *priority, struct bytes text);
 
 #endif

@@ -25,11 +25,11 @@ struct range {
 enum range_verdict {
     RANGE_IGNORE,        /* no byte range, malformed or too many: send all */
     RANGE_UNSATISFIABLE, /* no range overlaps the representation: 416 */
-    RANGE_PARTIAL        /* 206 with the ranges in out */
+    RANGE_PARTIAL        /* 206 with the ranges in `out` */
 };
 
 /* Takes the value of a Range field apart for a representation of length bytes.
- * Satisfiable ranges are written to out in the order asked for. Ranges that
+ * Satisfiable ranges are put into `out` in the order asked for. Ranges that
  * overlap or touch are joined, at the place of the one that was asked for first
  * (RFC 9110 15.3.7.2). A last-pos or suffix that is too large is cut to the
  * end. A suffix of 0 is unsatisfiable, and so is "bytes=0-" of an empty

@@ -28,7 +28,7 @@ struct cache_body {
     uint64_t taken;            /* bytes put, if the body is spooled */
     atomic_uint holds;         /* references that the spool has */
     atomic_int fallen_fd;      /* file of bytes that fell to memory; -1: none */
-    uint64_t fallen_at;        /* where fallen_fd begins; set before it */
+    uint64_t fallen_at;        /* offset of fallen_fd's first byte; set first */
     _Atomic(char *) map;       /* mapping of fd; NULL: nobody wanted it yet, or
                                   fd cannot be mapped */
     size_t map_bytes;          /* set before map: length of the whole body */

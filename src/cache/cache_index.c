@@ -241,8 +241,8 @@ static bool evict_one(struct cache_store *store)
     return true;
 }
 
-/* Gives the next shard its turn: the entry that its policy chooses loses its
- * body in memory. An entry that is on no disk goes altogether. */
+/* Gives the next shard its turn. The shard's policy chooses an entry, which
+ * loses its body in memory, or goes altogether if it is on no disk. */
 static bool put_one_asleep(struct cache_store *store)
 {
     unsigned turn = atomic_fetch_add_explicit(&store->awake_hand, 1,

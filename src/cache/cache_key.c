@@ -341,7 +341,7 @@ bool cache_key_put_other(const struct cache_key_rules *rules,
         reference.len = (size_t)(hash - reference.data);
     if (!take_origin(&reference, request->host, asker->is_secure))
         return false;
-    if (reference.data != before) /* an empty path behind a host is the root */
+    if (reference.data != before) /* behind a host, no path means the root */
         base = BYTES("/");
     put_origin(rules, request, asker, out);
     put_reference(rules, reference, base, out);

@@ -11,8 +11,8 @@ static bool take_word(struct bytes *text, struct bytes word)
     return true;
 }
 
-/* Whether name is a token (RFC 9110 5.6.2), or could be one. That suffices for
- * names of parameters, too. */
+/* Whether `name` is a token (RFC 9110 5.6.2) without '&'. That is enough for
+ * the names of parameters, too. */
 static bool is_token(struct bytes name)
 {
     for (size_t i = 0; i < name.len; i++)

@@ -16,7 +16,7 @@ enum kind {
 struct sf_item {
     enum kind kind;
     int64_t integer;
-    struct bytes text; /* a string without its quotes, as it came */
+    struct bytes text; /* a string as it came, but without its quotes */
 };
 
 enum { INTEGER_DIGITS_MAX = 15, DECIMAL_DIGITS_MAX = 12, FRACTION_MAX = 3 };

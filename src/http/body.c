@@ -78,8 +78,8 @@ static struct piece frame(struct bytes text, enum piece_state state)
                           .part = part_of_memory(text)};
 }
 
-/* Makes the frame that ends the chunks. With has_data a chunk's data goes
- * before, and is ended, too. */
+/* Makes the frame that ends the body. With has_data the frame first ends the
+ * data of the last chunk. */
 static struct piece end_chunks(struct chunk_source *chunks, bool has_data)
 {
     if (chunks->piece.trailer.len == 0)

@@ -180,7 +180,7 @@ static bool take_date(struct bytes text, const char *format,
 }
 
 /* Finds the latest year with these two digits that leaves the date at most 50
- * years after now. */
+ * years after `now`. */
 static void complete_year(struct moment *moment, int64_t now)
 {
     struct moment limit = moment_of(now);

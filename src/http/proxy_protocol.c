@@ -19,7 +19,7 @@ enum transport { TRANSPORT_NONE, TRANSPORT_STREAM, TRANSPORT_DGRAM };
 
 /* --- Version 1 ------------------------------------------------------------ */
 
-/* Takes the text before the next space, or all of it, off rest. */
+/* Takes the text before the next space, or all of the text, off *rest. */
 static struct bytes take_word(struct bytes *rest)
 {
     const char *space = memchr(rest->data, ' ', rest->len);

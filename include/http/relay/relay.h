@@ -41,9 +41,9 @@ enum {
  * request_id and traceparent belong to the exchange; all other members are the
  * same for each message. */
 struct relay {
-    /* The target's path, as sent, begins with strip, and replace is put in its
-     * place: "/app/" and "/" turn "/app/x" into "/x". If both are empty, the
-     * path stays. strip ends where a segment ends. */
+    /* The target's path, as sent, begins with `strip`, and `replace` is put in
+     * its place: "/app/" and "/" turn "/app/x" into "/x". If both are empty,
+     * the path stays. `strip` ends where a segment ends. */
     struct bytes strip;
     struct bytes replace;
     struct bytes host;      /* value of Host, for the upstream */
@@ -78,12 +78,12 @@ enum relay_verdict {
     RELAY_DONE,
     RELAY_BAD_CONNECTION, /* Connection names too many fields, or a field that
                              is not about one connection */
-    RELAY_BAD_TARGET,     /* has dot segments, or does not begin with strip */
+    RELAY_BAD_TARGET,     /* has dot segments, or does not begin with `strip` */
     RELAY_BAD_COUNT,      /* Max-Forwards is no number */
     RELAY_BAD_SWITCH,     /* a 101 that nobody asked for */
     RELAY_LOOP,           /* the request has passed here too often */
     RELAY_LAST,           /* Max-Forwards is 0: this server has to answer */
-    RELAY_TOO_LARGE       /* there was no room in out */
+    RELAY_TOO_LARGE       /* there was no room in `out` */
 };
 
 /* Returns the reason for refusing a request that got this verdict; REASON_NONE
@@ -92,7 +92,7 @@ enum reason relay_reason(enum relay_verdict verdict);
 
 /* Appends the head of the request for the upstream, with its empty line. The
  * head is one of HTTP/1.1, framed by Content-Length or chunks, or without a
- * body. After any verdict but RELAY_DONE the text in out is of no use. The
+ * body. After any verdict but RELAY_DONE the text in `out` is of no use. The
  * caller refuses CONNECT and TRACE. */
 MUST_USE enum relay_verdict relay_request(const struct relay *relay,
                                           const struct request *request,

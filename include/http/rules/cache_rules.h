@@ -27,8 +27,8 @@ struct cache_rules {
     } rules[CACHE_RULES_MAX];
 };
 
-/* Adds a rule to rules, which began as all zero. Returns NULL, or what is wrong
- * with text, as words to put behind text. */
+/* Adds a rule to `rules`, which began as all zero. Returns NULL, or what is
+ * wrong with `text`, as words to put behind `text`. */
 MUST_USE const char *cache_rules_add(struct cache_rules *rules,
                                      struct bytes text);
 
@@ -39,8 +39,8 @@ struct bytes cache_rules_find(const struct cache_rules *rules,
                               struct bytes path, struct bytes type,
                               struct bytes fallback);
 
-/* Checks that text is a value of Cache-Control (RFC 9111 5.2) whose times are
- * numbers of seconds. Returns NULL, or what is wrong with text. */
+/* Checks that `text` is a value of Cache-Control (RFC 9111 5.2) whose times are
+ * numbers of seconds. Returns NULL, or what is wrong with `text`. */
 MUST_USE const char *cache_control_check(struct bytes text);
 
 #endif

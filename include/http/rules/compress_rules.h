@@ -29,8 +29,8 @@ struct compress_rules {
     struct glob types[COMPRESS_TYPES_MAX];
 };
 
-/* Both functions add to rules, which began as all zero. They return NULL, or
- * what is wrong with text, as words to put behind text. */
+/* Both functions add to `rules`, which began as all zero. They return NULL, or
+ * what is wrong with `text`, as words to put behind `text`. */
 MUST_USE const char *compress_rules_add_coding(struct compress_rules *rules,
                                                struct bytes text);
 MUST_USE const char *compress_rules_add_type(struct compress_rules *rules,

@@ -47,8 +47,8 @@ struct dictionary_rules {
     struct dictionary_rule rules[DICTIONARY_RULES_MAX];
 };
 
-/* Adds a rule to rules, which began as all zero. Returns NULL, or what is wrong
- * with text, as words to put behind text. */
+/* Adds a rule to `rules`, which began as all zero. Returns NULL, or what is
+ * wrong with `text`, as words to put behind `text`. */
 MUST_USE const char *dictionary_rules_add(struct dictionary_rules *rules,
                                           struct bytes text);
 

@@ -27,8 +27,8 @@ struct priority_rules {
     } rules[PRIORITY_RULES_MAX];
 };
 
-/* Adds a rule to rules, which began as all zero. Returns NULL, or what is wrong
- * with text, as words to put behind text. */
+/* Adds a rule to `rules`, which began as all zero. Returns NULL, or what is
+ * wrong with `text`, as words to put behind `text`. */
 MUST_USE const char *priority_rules_add(struct priority_rules *rules,
                                         struct bytes text);
 

@@ -27,8 +27,8 @@ struct type_rules {
     } rules[TYPE_RULES_MAX];
 };
 
-/* Adds a rule to rules, which began as all zero. Returns NULL, or what is wrong
- * with text, as words to put behind text. */
+/* Adds a rule to `rules`, which began as all zero. Returns NULL, or what is
+ * wrong with `text`, as words to put behind `text`. */
 MUST_USE const char *type_rules_add(struct type_rules *rules,
                                     struct bytes text);
 

@@ -83,9 +83,9 @@ bool http1_is_target(struct bytes target);
  * name. */
 MUST_USE bool http1_find_method(struct bytes name, enum method *method_out);
 
-/* Checks the eight bytes of a version. Returns _REQUEST_LINE when they are not
- * "HTTP/" DIGIT "." DIGIT, _VERSION when the major version is not 1, and
- * REASON_NONE otherwise. */
+/* Checks the eight bytes of a version. Returns REASON_REQUEST_LINE when they
+ * are not "HTTP/" DIGIT "." DIGIT, REASON_VERSION when the major version is not
+ * 1, and REASON_NONE otherwise. */
 enum reason http1_check_version(struct bytes version);
 
 /* Fills in the version and the fields of a reply, all of whose head has been

@@ -222,7 +222,8 @@ static bool is_own_domain(const struct relay *relay,
            !bytes_ieq(domain, without_port(request->host));
 }
 
-/* Writes one attribute, without the semicolon before it. */
+/* Puts one attribute of a cookie, whose text begins behind its semicolon. A
+ * Domain that is the upstream's own name is left out. */
 static void put_attribute(const struct relay *relay,
                           const struct request *request, struct bytes text,
                           bool keeps_path, struct buf *out)
@@ -250,8 +251,8 @@ static void put_attribute(const struct relay *relay,
     buf_put(out, value);
 }
 
-/* A cookie whose name begins with "__Host-" must have the path "/" (RFC 6265bis
- * 4.1.3.2). */
+/* Puts a cookie. The Path of a cookie whose name begins with "__Host-" stays,
+ * because it must be "/" (RFC 6265bis 4.1.3.2). */
 static void put_cookie(const struct relay *relay, const struct request *request,
                        struct bytes text, struct buf *out)
 {

@@ -58,7 +58,7 @@ static bool takes_seconds(struct bytes name)
     return false;
 }
 
-/* Reads name [ "=" ( token / quoted ) ] off rest. Returns NULL, or what is
+/* Takes name [ "=" ( token / quoted ) ] off *rest. Returns NULL, or what is
  * wrong. */
 static const char *read_directive(struct bytes *rest)
 {
