@@ -41,8 +41,8 @@ struct cache_entry {
     struct evict_node waking; /* for the body while it is in memory */
     bool has_body;
     bool is_indexed;
-    bool is_settled; /* node is in the shard's evict */
-    bool is_awake;   /* waking is in the shard's awake, the policy of bodies */
+    bool is_settled; /* `node` is in the shard's `evict` */
+    bool is_awake;   /* `waking` is in the shard's `awake` */
     atomic_uint refs;
     char text[];
 };

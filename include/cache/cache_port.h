@@ -24,16 +24,16 @@
 #include "io/mailbox.h"
 
 struct cache_port {
-    pthread_mutex_t mutex; /* guards ready, its nodes, and is_sent */
+    pthread_mutex_t mutex; /* guards `ready`, its nodes, and is_sent */
     struct list ready;
-    bool is_sent;             /* note is under way */
+    bool is_sent;             /* `note` is under way */
     struct mailbox_note note; /* private, too */
     struct mailbox *mailbox;  /* borrowed */
 };
 
 struct cache_wait {
     struct list list_node; /* private, like the next two: in an object's list */
-    struct list ready_node; /* in the port's ready */
+    struct list ready_node; /* in the port's `ready` */
     bool is_ready;          /* on_ready is to be called */
     struct cache_port *port;
     /* Called in the port's loop. The call may free `wait`, if that was

@@ -95,7 +95,7 @@ struct cache_flight; /* opaque; counted */
 
 enum cache_join {
     CACHE_LEAD,  /* fetch; the caller ends *flight_out */
-    CACHE_WAIT,  /* somebody fetches; wait is told of the end */
+    CACHE_WAIT,  /* somebody fetches; `wait` is told of the end */
     CACHE_ALONE, /* fetch, and nobody waits for anybody */
     CACHE_LOOK   /* an entry has come: find again */
 };

@@ -1,6 +1,6 @@
 /*
- * body - sources, from which the body of a response is pulled when it is made
- * while it is sent.
+ * body - sources, from which a response pulls a body that is made while it is
+ * sent.
  *
  *   response_pull() --> next() --> a piece by value: some more of the body,
  *                                  or none, and why (piece_state)
@@ -82,7 +82,7 @@ struct text_source {
     enum piece_state (*fill)(struct text_source *text, struct buf *out);
     void (*destroy)(struct text_source *text); /* frees the text_source, too */
     struct buf out;                            /* private, like the next two */
-    size_t at;                                 /* bytes of out given away */
+    size_t at;                                 /* bytes of `out` given away */
     enum piece_state state;                    /* state of the last piece */
 };
 

@@ -18,7 +18,7 @@ enum { ERROR_PAGE_BYTES_MAX = 760 };
  * a static text. Any other status has an empty page. */
 struct bytes error_page_find(unsigned status);
 
-/* Writes the page of a status into page, and returns a view of the text. */
+/* Writes the page of a status into `page`, and returns a view of the text. */
 struct bytes error_page_write(char page[ERROR_PAGE_BYTES_MAX], unsigned status);
 
 #endif

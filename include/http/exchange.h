@@ -129,7 +129,7 @@ struct exchange {
     struct list list_node; /* in its session's pipeline, in order of arrival */
     const struct address *peer; /* who asks, as far as trusted proxies tell */
     const struct address *neighbour; /* who is connected */
-    struct address client; /* peer points here when a proxy has named it */
+    struct address client; /* `peer` points here when a proxy has named it */
     struct priority_said priority; /* set by the place's rules; counts when the
                                       answer begins to wait */
     void (*on_wake)(struct exchange *exchange);  /* private */
@@ -138,28 +138,28 @@ struct exchange {
     const struct tls
         *tls; /* the connection's TLS (io/tls/tls); NULL: the exchange comes in
                  clear text */
-    /* --- All members from here to pending begin as zero. */
+    /* --- All members from here to `pending` begin as zero. */
     struct exchange_times times;
     uint64_t bytes_in;   /* bytes of the request, as read */
     uint64_t body_bytes; /* decoded bytes of the request's body so far */
     uint64_t body_max; /* longest body that may come beside an answer, else 413;
                           0: no limit */
-    /* Called last, with on_done_object, when the exchange is over. It gives
-     * back whatever had to outlive the exchange. NULL: nothing had to. */
+    /* Called last, with on_done_object, when the exchange is over, to give back
+     * whatever had to outlive the exchange. NULL: nothing had to. */
     void (*on_done)(void *object);
     void *on_done_object;
     bool has_begun; /* the place let the request in before its body came */
     /* The handler wants no byte of the request's body, whatever the method; the
      * answer says why. */
     bool refuses_body;
-    /* The PROXY protocol came first: neighbour is the client that it named. */
+    /* The PROXY protocol came first, and `neighbour` is whom it named. */
     bool is_introduced;
     bool wants_id;       /* the log shows the exchange's id: trace.h */
-    bool wants_upstream; /* the log shows upstream, to be filled in */
+    bool wants_upstream; /* the log shows `upstream`, which is to be filled */
     uint8_t id_len;      /* 0: the exchange has no id */
-    /* Set with the head of a 101, if response.persists. From then on sink gets
-     * all that the client sends, raw; sink->end is called when the client has
-     * ended. */
+    /* Set with the head of a 101, if response.persists. From then on `sink`
+     * gets all that the client sends, raw; sink->end is called when the client
+     * has ended. */
     bool is_tunnel;
     /* The response has ended, but the client may go on sending. */
     bool is_half_closed;
@@ -168,7 +168,7 @@ struct exchange {
     /* --- */
     struct path path; /* the clean path, for a handler chosen by path */
     struct exchange_upstream upstream;
-    struct buf head_copy; /* private; response may refer to it */
+    struct buf head_copy; /* private; `response` may refer to it */
     struct response response;
     struct request request;
     char id_line[EXCHANGE_ID_AT + EXCHANGE_ID_MAX + 2]; /* field and CRLF */

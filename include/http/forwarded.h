@@ -32,7 +32,7 @@ struct forwarded_trust {
     size_t block_count;
 };
 
-/* Whether address is a trusted proxy's, whatever field the proxies speak in. */
+/* Whether `address` is a trusted proxy's, whatever field the proxies use. */
 bool forwarded_is_trusted(const struct forwarded_trust *trust,
                           const struct address *address);
 

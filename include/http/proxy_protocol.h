@@ -10,7 +10,7 @@
  * Only connections from trusted proxies may be read in this way, because anyone
  * can write such bytes.
  *
- * Thread: any; no state. Each call begins at the first byte: the bytes are few.
+ * Thread: any; no state. Each call reads anew from the first of the few bytes.
  */
 #ifndef HTTP_PROXY_PROTOCOL_H
 #define HTTP_PROXY_PROTOCOL_H
@@ -27,7 +27,7 @@ enum {
 enum proxy_protocol_verdict {
     PROXY_PROTOCOL_MORE, /* no fault so far */
     PROXY_PROTOCOL_DONE,
-    PROXY_PROTOCOL_BAD /* close without an answer: nobody could be answered */
+    PROXY_PROTOCOL_BAD /* close at once: no answer would be understood */
 };
 
 struct proxy_protocol {

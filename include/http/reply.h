@@ -36,12 +36,12 @@ struct reply {
     struct field fields[REPLY_FIELDS_MAX];
 };
 
-/* Goes on checking the head at data, of which len bytes have come in; progress
- * and data as for http1_parse(). On HTTP1_DONE reply holds views into data, and
- * *used_out is the length of the head with its empty line. The body follows, as
- * reply_framing() tells, or behind a 1xx the next head. On HTTP1_BAD *fault_out
+/* Goes on checking the head at `data`, of which len bytes have come in, as
+ * http1_parse() does. On HTTP1_DONE `reply` holds views into `data`, and
+ * *used_out is the length of the head with its empty line. Behind it comes the
+ * body (reply_framing()), or after a 1xx the next head. On HTTP1_BAD *fault_out
  * says what is wrong, in words to put behind "the reply" in a log line.
- * progress is reset on both verdicts. */
+ * `progress` is reset on both verdicts. */
 enum http1_verdict http1_parse_reply(struct http1_progress *progress,
                                      const char *data, size_t len,
                                      struct reply *reply, size_t *used_out,

@@ -65,7 +65,7 @@ struct request {
     struct bytes line;        /* the request line, for logs */
     struct bytes method_name; /* as sent */
     struct bytes target;      /* as sent */
-    struct bytes path;        /* path of target: "/..." or "*"; encoded */
+    struct bytes path;        /* path of the target: "/..." or "*"; encoded */
     struct bytes query;       /* after '?'; data is NULL when there is none */
     struct bytes host;        /* authority of the target, else Host, else "" */
     uint32_t seen;            /* bit 1 << id: such a field came */

@@ -101,17 +101,17 @@ struct response {
     bool has_date;    /* Date is among the fields */
     bool has_phrase;  /* the headroom has a phrase for the status */
     bool is_unsized;  /* nobody knows the body's length beforehand */
-    bool has_length;  /* source makes exactly length_left more bytes */
-    bool has_ended;   /* source makes nothing more */
+    bool has_length;  /* `source` makes exactly length_left more bytes */
+    bool has_ended;   /* `source` makes nothing more */
     bool is_timed;    /* the head gets a Server-Timing field */
     bool is_error;    /* the body says only what the status does */
     bool is_edited;   /* the head has the place's edits already */
     uint8_t phrase_len;
     uint8_t reason;        /* enum reason: why the request is refused */
-    uint8_t extra_count;   /* how many of extra are in use */
+    uint8_t extra_count;   /* how many elements of `extra` are in use */
     uint8_t cache_use;     /* enum response_cache */
-    bool is_waiting;       /* source has nothing for now */
-    uint8_t part_count;    /* how many of parts are in use */
+    bool is_waiting;       /* `source` has nothing for now */
+    uint8_t part_count;    /* how many elements of `parts` are in use */
     uint8_t part_at;       /* index of the part sent next */
     uint64_t bytes_left;   /* bytes of all unsent parts */
     uint64_t bytes_sent;   /* bytes the kernel has, head included */
@@ -119,17 +119,17 @@ struct response {
     uint64_t body_bytes;   /* length of the body as announced; for logs */
     uint64_t length_left;  /* bytes of the body to come, with has_length */
     uint32_t head_bytes;   /* bytes of the head; set once it is framed */
-    uint32_t timing_at;    /* in head: where Server-Timing's value goes; or 0 */
-    uint32_t fields_end;   /* in head: the fields' end; set when they end */
+    uint32_t timing_at;    /* offset in `head` of Server-Timing's value; or 0 */
+    uint32_t fields_end;   /* offset in `head` of the fields' end, once ended */
     uint32_t taken_bytes;  /* bytes of the last PART_READ piece that the socket
                               took; 0: it has always taken whole pieces */
     struct part *parts;    /* in the room, or on the heap when they are many */
-    struct origin origin;  /* object is NULL when nothing is borrowed */
-    struct source *source; /* NULL: no more than parts; kept until what was
+    struct origin origin;  /* `object` is NULL when nothing is borrowed */
+    struct source *source; /* NULL: no bytes follow `parts`; kept until what was
                               borrowed from it has been sent */
-    /* What the head gets when it ends, whoever makes it: first edits (those of
-     * the place), then own_edits (those of this answer), then extra (pieces of
-     * whole lines). All are borrowed until then; NULL: no such edits. */
+    /* What the head gets when it ends, whoever makes it: first `edits` (of the
+     * place), then `own_edits` (of this answer), then `extra` (pieces of whole
+     * lines). All are borrowed until then; NULL: no such edits. */
     const struct head_edits *edits;
     const struct head_edits *own_edits;
     struct bytes extra[RESPONSE_EXTRA_MAX];
@@ -144,7 +144,7 @@ struct response {
     /* Where the HTTP/2 form of a borrowed head is kept; NULL: nowhere. */
     struct coded_head *coded_head;
     struct bytes trailer; /* field lines behind a body that has_ended; borrowed
-                             from source */
+                             from `source` */
     struct buf head;
 };
 

@@ -17,21 +17,21 @@ struct cache_body {
     struct cache_body_counts *counts;
     uint64_t length;    /* as announced; or CACHE_LENGTH_UNKNOWN */
     uint64_t set_aside; /* the body's part of counts->filling */
-    uint64_t counted;   /* its part of counts->whole; set before state */
+    uint64_t counted;   /* its part of counts->whole; set before `state` */
     char *memory;       /* the first bytes; NULL: all are in the file */
     size_t memory_bytes;
     int fd;                    /* -1: all is in memory; set by the writer before
-                                  filled goes beyond memory */
+                                  `filled` exceeds memory_bytes */
     bool is_on_disk;           /* the file of fd is on a disk; set with fd */
     struct cache_spool *spool; /* NULL: the writer itself writes and raises
-                                  filled; else the spool's thread does */
+                                  `filled`; else the spool's thread does */
     uint64_t taken;            /* bytes put, if the body is spooled */
     atomic_uint holds;         /* references that the spool has */
     atomic_int fallen_fd;      /* file of bytes that fell to memory; -1: none */
     uint64_t fallen_at;        /* offset of fallen_fd's first byte; set first */
     _Atomic(char *) map;       /* mapping of fd; NULL: nobody wanted it yet, or
                                   fd cannot be mapped */
-    size_t map_bytes;          /* set before map: length of the whole body */
+    size_t map_bytes;          /* length of the whole body; set before `map` */
     atomic_uint beginners;     /* readers that have no byte yet */
     pthread_mutex_t mutex;     /* guards all below */
     struct list waits;         /* waits of readers for more bytes */

@@ -195,7 +195,7 @@ void cache_control_read(struct cache_control *control, struct bytes value,
         struct bytes member = bytes_trim(take_until(&value, ','));
         struct bytes directive;
 
-        if (is_open(member)) /* "no-store" may follow in the rest */
+        if (is_open(member)) /* the rest is unclear: it may be "no-store" */
             control->said |= CACHE_PRIVATE;
         directive = bytes_trim(take_until(&member, ';'));
         if (surrogate.len == 0)

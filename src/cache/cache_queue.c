@@ -10,7 +10,7 @@
 #include "base/units.h"
 
 struct cache_queue {
-    pthread_mutex_t mutex; /* guards jobs, changed, and nodes of jobs */
+    pthread_mutex_t mutex; /* guards `jobs`, `changed`, and nodes of jobs */
     pthread_cond_t changed;
     struct list jobs;
     _Atomic uint64_t ends_ns; /* 0: not ending; else the time limit of jobs */

@@ -52,8 +52,8 @@ enum { CACHE_PURGES_KEPT = 64 };
 struct cache_purges {
     pthread_mutex_t mutex; /* taken after a shard's */
     _Atomic uint32_t count;
-    struct cache_noted *noted[CACHE_PURGES_KEPT]; /* NULL: the purge may name
-                                                     anything */
+    /* NULL: memory was short for a note, and the purge may name anything. */
+    struct cache_noted *noted[CACHE_PURGES_KEPT];
 };
 
 enum cache_purged { CACHE_PURGED_NOT, CACHE_PURGED_SOFTLY, CACHE_PURGED };

@@ -77,7 +77,7 @@ static struct moment moment_of(int64_t seconds)
     moment.month = (month + 2) % 12;
     moment.year = (int)(count / CYCLE_DAYS - 1) * CYCLE_YEARS + year +
                   (moment.month < 2);
-    moment.weekday = (int)((count + 3) % 7); /* 1 March -400: a Wednesday */
+    moment.weekday = (int)((count + 3) % 7); /* 1 March -400 was a Wednesday */
     moment.hour = of_day / 3600;
     moment.minute = of_day / 60 % 60;
     moment.second = of_day % 60;

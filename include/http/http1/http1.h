@@ -44,13 +44,13 @@ struct http1_progress {
     uint8_t lines;    /* complete lines, the request line among them */
 };
 
-/* Goes on checking the head at data, of which len bytes have come in. Each call
- * for one head passes the same data, or a moved copy, with a len that never
- * falls. On HTTP1_DONE request holds views into data, and *used_out is the
- * length of the head with its empty line. On HTTP1_BAD *reason_out says why,
- * and request->line is what there is of the request line. progress is reset on
- * both verdicts. The caller has set request->many to room for a head with many
- * fields. */
+/* Goes on checking the head at `data`, of which len bytes have come in. Each
+ * call for one head passes the same data, or a moved copy, with a len that
+ * never falls. On HTTP1_DONE `request` holds views into `data`, and *used_out
+ * is the length of the head with its empty line. On HTTP1_BAD *reason_out says
+ * why, and request->line is what there is of the request line. `progress` is
+ * reset on both verdicts. The caller has set request->many to room for a head
+ * with many fields. */
 enum http1_verdict http1_parse(struct http1_progress *progress,
                                const char *data, size_t len,
                                struct request *request, size_t *used_out,

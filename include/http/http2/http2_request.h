@@ -50,7 +50,7 @@ enum http2_verdict {
 /* A head that is being gathered. The struct is large: one serves all
  * connections of a worker. */
 struct http2_head {
-    struct bytes method; /* views into text; data NULL: no such field came */
+    struct bytes method; /* views into `text`; data NULL: no such field came */
     struct bytes scheme;
     struct bytes authority;
     struct bytes path;
@@ -66,7 +66,7 @@ struct http2_head {
     enum reason reason;
     uint64_t list_bytes;
     unsigned line_count;
-    unsigned field_count; /* records in text from records_at on */
+    unsigned field_count; /* records in `text` from records_at on */
     size_t records_at;
     size_t text_len;
     size_t cookie_len;
