@@ -83,7 +83,7 @@ static inline bool transport_has_owed(const struct transport *transport)
 }
 
 /* Whether the connection should end with the answer to the next request,
- * because its key was used for nearly as much as it may be. */
+ * because its key is nearly used up. */
 static inline bool transport_is_worn(const struct transport *transport)
 {
     return transport_is_secure(transport) && tls_is_worn(transport->tls);
@@ -111,8 +111,8 @@ MUST_USE bool transport_secure_to(struct transport *transport,
 /* Goes on in clear text, after a handshake that has failed. */
 void transport_bare(struct transport *transport);
 
-/* Bounds how many bytes may wait unsent in the socket before it takes no more,
- * because nothing can overtake the bytes that wait there. */
+/* Limits how many bytes may wait unsent in the socket, because nothing can
+ * overtake bytes that wait there. */
 void transport_limit_unsent(const struct transport *transport, uint32_t bytes);
 
 /* These functions do what the next three functions do without TLS. */

@@ -19,8 +19,8 @@
 
 #include "kv/kv_record.h"
 
-/* Where a copy goes. The copy's names are looked up below open folders, so that
- * nobody can redirect the copy while it is made. */
+/* Where a copy goes. The copy's names are looked up in folders that are held
+ * open, so that nobody can redirect the copy while it is made. */
 struct kv_target {
     const char *to;         /* the path, for messages */
     int folder;             /* the copy's folder, or the parent of a new one */
@@ -43,8 +43,8 @@ struct kv_backup {
 MUST_USE int kv_offline_begin_backup(struct kv_backup *backup,
                                      const struct kv_target *target);
 
-/* Writes a copy of the store at path, without free pages, to fd. Returns 0 or
- * -errno, logged. */
+/* Writes a copy of the store at `path`, without free pages, to `fd`. Returns 0
+ * or -errno, logged. */
 MUST_USE int kv_offline_copy(const char *path, int fd);
 
 /* Syncs the copy to disk and gives it its final name, without replacing a file.

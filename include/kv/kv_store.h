@@ -119,8 +119,9 @@ struct kv_entry {
     struct bytes value;
 };
 
-/* One page of a listing, in the order of keys. All keys with the same text from
- * prefix to the next delimiter are listed as one entry, their common prefix. */
+/* One page of a listing, in the order of keys. Keys that are the same up to the
+ * first delimiter behind the prefix are listed as one entry, their common
+ * prefix. */
 struct kv_page {
     struct bytes prefix;    /* may be empty */
     struct bytes delimiter; /* empty: no common prefixes */
@@ -172,9 +173,9 @@ struct kv_op {
     /* The answer. */
     enum kv_outcome outcome;
     int64_t sum; /* the result of KV_ADD */
-    /* After a put or add, the new value's. After a delete, only the delete's
-     * revision is set. After a check or a refusal, the present value's; zero if
-     * the key is missing. */
+    /* Metadata: of the new value after a put or add; of the present value after
+     * a check or a refusal, zero if the key is missing. After a delete, only
+     * the delete's revision is set. */
     struct kv_meta meta;
     /* The name that KV_PUT_NAMED made; no NUL follows. The new key is op->key
      * and the name. Later names are larger. */
@@ -292,11 +293,11 @@ MUST_USE static inline bool kv_client_list(struct kv_client *client,
     return client->ops->list(client, page);
 }
 
-/* Asks for a write. Returns like kv_client_get(). Only a rejected write is
- * answered at once: is_done is false, and all operations have the same outcome
- * (KV_BUSY, KV_ERROR, ...). A write cannot be cancelled: `ops`, and the memory
- * that `ops` point at, must stay until on_done is called, or until the store
- * has stopped. */
+/* Asks for a write. The result is as that of kv_client_get(). Only a rejected
+ * write is answered at once: is_done is false, and all operations have the same
+ * outcome (KV_BUSY, KV_ERROR, ...). A write cannot be cancelled: `ops`, and the
+ * memory that `ops` point at, must stay until on_done is called, or until the
+ * store has stopped. */
 MUST_USE static inline bool kv_client_write(struct kv_client *client,
                                             struct kv_write *write)
 {
@@ -311,8 +312,8 @@ static inline void kv_client_flush(struct kv_client *client)
         client->ops->flush(client);
 }
 
-/* Asks for a watch. Returns like kv_client_get(). The watch must stay in memory
- * until kv_client_unwatch(), whatever the answer is. */
+/* Asks for a watch. The result is as that of kv_client_get(). The watch must
+ * stay in memory until kv_client_unwatch(), whatever the answer is. */
 MUST_USE static inline bool kv_client_watch(struct kv_client *client,
                                             struct kv_watch *watch)
 {

@@ -121,8 +121,8 @@ struct mailbox *mailbox_create(struct ev_loop *loop, size_t capacity,
 {
     struct mailbox *mailbox;
 
-    /* In a ring of one cell, the cell would have the same sequence full and
-     * free. */
+    /* In a ring of one cell, a full cell and a free one would have the same
+     * sequence. */
     assert(capacity > 1 && (capacity & (capacity - 1)) == 0);
     mailbox = pages_open(bytes_of_ring(capacity));
     if (!mailbox)

@@ -216,7 +216,7 @@ static int open_channel(struct resolver *resolver,
     return 0;
 }
 
-/* Makes all watchers, unused. Returns 0 or -errno. */
+/* Makes all watchers, which are unused at first. Returns 0 or -errno. */
 static int make_watchers(struct resolver *resolver)
 {
     resolver->watchers = calloc(resolver->watcher_count,

@@ -48,7 +48,7 @@ struct resolver_name {
     enum resolver_state state;
     bool is_asking;     /* c-ares has a pointer to this name */
     bool is_closed;     /* c-ares' answer will free the name */
-    bool is_asked_just; /* an answer comes now without use of the network */
+    bool is_asked_just; /* being asked: an answer now has used no network */
     unsigned failures;  /* failed look-ups in a row */
     const char *why;
     uint64_t ends_ms;

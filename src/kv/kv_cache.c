@@ -172,8 +172,8 @@ struct kv_value *kv_cache_acquire(struct kv_cache *cache, struct bytes key,
     return value;
 }
 
-/* Puts entry into the group. Returns the list of entries to be freed: those
- * evicted, or entry itself if it was not accepted. */
+/* Puts `entry` into the group. Returns the list of entries to be freed: those
+ * evicted, or `entry` itself if it was not accepted. */
 static struct cached_value *insert(struct group *group,
                                    struct cached_value *entry)
 {
@@ -298,9 +298,9 @@ struct kv_cache_counts kv_cache_count(struct kv_cache *cache)
 
 /* --- Coming and going ----------------------------------------------------- */
 
-/* There is one bucket for two entries if all entries have the smallest size.
- * Most entries are larger, so chains are short. Pages of unused buckets are
- * never touched. */
+/* Makes one bucket for two entries, if all entries have the smallest size. Most
+ * entries are larger, so chains are short. Pages of unused buckets are never
+ * touched. */
 static int init_group(struct group *group, enum evict_policy policy,
                       uint64_t bytes_max)
 {

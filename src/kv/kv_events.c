@@ -25,8 +25,8 @@ struct head {
 struct kv_events {
     pthread_mutex_t mutex; /* guards the ring */
     bool are_resumable;
-    /* size: bytes of the ring. begin and end: offsets that count all bytes ever
-     * written. */
+    /* `size` is the length of the ring. `begin` and `end` are offsets that
+     * count all bytes ever written. */
     uint64_t size;
     uint64_t begin;
     uint64_t end;

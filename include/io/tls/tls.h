@@ -154,8 +154,8 @@ MUST_USE bool tls_has_kept(const struct tls *tls);
 MUST_USE bool tls_has_heard(const struct tls *tls);
 
 /* Whether the connection should end with the answer to the next request: its
- * key was used for nearly as much as it may be, and cannot change. Once the key
- * is used up, the connection sends nothing any more. */
+ * key is nearly used up, and cannot change. Once the key is used up, the
+ * connection sends nothing any more. */
 MUST_USE bool tls_is_worn(const struct tls *tls);
 
 /* Whether bytes are owed: encrypted, but not reported as sent. */

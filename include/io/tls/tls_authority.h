@@ -61,10 +61,10 @@ void tls_authority_destroy(struct tls_authority *authority);
 MUST_USE int tls_authority_save(const struct tls_authority *authority,
                                 struct tls_pem *pem_out);
 
-/* Reads the first certificate in a text, whether a key stands there or not.
- * facts_out gets what the certificate says, and certificate_out the certificate
- * alone; either may be NULL. Returns 0; -EINVAL when the certificate is none of
- * ours, and *why_out says why; or -ENOMEM. */
+/* Reads the first certificate in a text, which may have a key, too. facts_out
+ * gets what the certificate says, and certificate_out the certificate alone;
+ * either may be NULL. Returns 0; -EINVAL when the certificate is not an
+ * authority of ours, and *why_out says why; or -ENOMEM. */
 MUST_USE int tls_authority_read(struct bytes pem,
                                 struct tls_authority_facts *facts_out,
                                 struct tls_pem *certificate_out,

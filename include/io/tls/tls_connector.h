@@ -36,7 +36,7 @@ struct tls_trust_options {
     bool verifies; /* false: whoever answers is believed */
     /* PEM of the authorities, copied. If empty, the authorities are the
      * system's, as OpenSSL finds them (SSL_CERT_FILE, SSL_CERT_DIR). All are
-     * read at once, since later the file system may be out of sight. */
+     * read at once, since later a sandbox may hide their files. */
     struct bytes authorities;
     /* An earlier trust, or NULL. If it has the system's authorities, they are
      * taken from it, and are not read again. */

@@ -67,8 +67,8 @@ struct kv_redis_counts {
 
 struct kv_redis; /* opaque */
 
-/* kv_redis_is_url() says whether text begins like a URL of Redis, valid or not.
- * kv_redis_is_tls() says whether text begins like such a URL with TLS. */
+/* kv_redis_is_url() says whether `text` begins like a URL of Redis, valid or
+ * not. kv_redis_is_tls() says whether it begins like such a URL with TLS. */
 bool kv_redis_is_url(const char *text);
 bool kv_redis_is_tls(const char *text);
 

@@ -108,7 +108,8 @@ static enum io_result result_of(struct tls *tls, int returned)
 }
 
 /* Sends what the call has made besides its result: tickets, alerts, updates of
- * keys. An alert may be the last thing that the client hears. */
+ * keys. This is done after a failure, too, so that the client hears of it by an
+ * alert. */
 static enum io_result leave(struct tls *tls, enum io_result result)
 {
     size_t sent;

@@ -72,8 +72,8 @@ static int refuse_password(char *password, int size, int writes, void *context)
     return -1;
 }
 
-/* These read the first certificate, or the first key, in a text. They return
- * NULL when there is none that is whole. */
+/* read_certificate() and read_key() read the first certificate, or the first
+ * key, in a text. They return NULL when there is none that is whole. */
 static X509 *read_certificate(struct bytes pem)
 {
     BIO *bio = BIO_new_mem_buf(pem.data, (int)pem.len);
@@ -293,7 +293,8 @@ int tls_authority_sign(const struct tls_authority *authority,
 
 /* --- Loading, looking ---------------------------------------------------- */
 
-/* Returns why a certificate is no authority of ours; NULL when it is one. */
+/* Returns why a certificate is not an authority of ours; NULL when it is
+ * one. */
 static const char *find_fault(X509 *certificate)
 {
     if (!certificate)

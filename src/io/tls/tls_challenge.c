@@ -39,7 +39,7 @@ bool tls_challenge_is_asked(struct ssl_st *ssl)
     const unsigned char *extension;
     size_t len;
 
-    /* The length of the list stands before the list. */
+    /* The extension is the list's length in two bytes, and the list. */
     return SSL_client_hello_get0_ext(
                ssl, TLSEXT_TYPE_application_layer_protocol_negotiation,
                &extension, &len) &&

@@ -34,8 +34,8 @@
  * tickets. A second ticket costs as much as a reply or two. */
 enum { TICKETS = 1 };
 
-/* How long a session is valid. During this time, its ticket is younger than the
- * oldest key that still opens tickets. */
+/* How long a session is valid: as long as the key that made its ticket is
+ * certainly kept. */
 enum { SESSION_S = (TLS_TICKETS_KEPT - 1) * TLS_TICKETS_ROTATE_S };
 
 /*
@@ -215,9 +215,10 @@ static bool wants_another(const SSL *ssl, enum tls_ticket_age age)
     return age == TLS_TICKET_OLD || SSL_version(ssl) >= TLS1_3_VERSION;
 }
 
-/* Returns what OpenSSL expects: 0 when there is no such key, 1 when there is
- * one, 2 when the client is also to get a newer ticket, and a negative number
- * on failure. */
+/* Sets up `cipher` and `mac` with the key that makes or opens a ticket. Returns
+ * what OpenSSL expects: 0 when there is no such key, 1 when there is one, 2
+ * when the client is also to get a newer ticket, and a negative number on
+ * failure. */
 static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
                      EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, int makes)
 {

@@ -158,7 +158,7 @@ enum {
 };
 
 /* Whether the next record needs another key, because the client wants it, or
- * because the old key was used for as much as it may be. */
+ * because the old key has sealed TLS_RECORDS_DUE records. */
 static inline bool tls_taken_is_due(const struct tls_taken *taken)
 {
     return !taken->by_kernel &&

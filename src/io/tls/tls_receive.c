@@ -251,8 +251,8 @@ static void load(struct tls *tls)
     drop_held(tls);
 }
 
-/* Holds the rest of the last payload and the bytes behind it in the shared
- * buffer. */
+/* Keeps for the next call what nobody has taken: the rest of the last payload,
+ * and the bytes of the shared buffer behind it. */
 static bool hold(struct tls *tls, struct bytes plain)
 {
     struct tls_buffers *buffers = tls->buffers;

@@ -16,7 +16,8 @@ struct ssl_ctx_st;
 
 enum { TLS_RETURN_S = 24 * 3600 };
 
-/* Limits the tickets of all connections made of ctx, whatever set they get. */
+/* Limits the tickets of all connections made of `ctx`, whatever set they
+ * get. */
 void tls_return_limit(struct ssl_ctx_st *ctx);
 
 #endif

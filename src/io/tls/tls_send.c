@@ -330,8 +330,8 @@ static uint64_t count_records(size_t len)
     return len / TLS_RECORD_BYTES + 1;
 }
 
-/* Ends a connection whose key was used for as much as it may be. A caller that
- * heeds tls_is_worn() ends the connection earlier. */
+/* Ends a connection whose key has sealed as many records as it may. A caller
+ * that heeds tls_is_worn() ends the connection earlier. */
 static enum io_result wear_out(struct tls *tls)
 {
     if (!tls->is_broken)

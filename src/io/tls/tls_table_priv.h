@@ -1,5 +1,5 @@
 /*
- * tls_table_priv - what a table has for tls_context.c.
+ * tls_table_priv - the parts of a table that tls_context.c uses.
  */
 #ifndef IO_TLS_TLS_TABLE_PRIV_H
 #define IO_TLS_TLS_TABLE_PRIV_H

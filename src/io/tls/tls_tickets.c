@@ -82,8 +82,8 @@ static bool is_due(const struct tls_tickets *tickets, uint64_t now_s)
            tickets->rotate_at_s - now_s > TLS_TICKETS_ROTATE_S;
 }
 
-/* Makes only one key even if more time has passed, while nobody looked or the
- * machine slept: nobody would have used the keys in between. */
+/* Makes at most one key, even if several were due while nobody called or the
+ * machine slept: nobody would have used the others. */
 uint64_t tls_tickets_tick(struct tls_tickets *tickets, uint64_t now_s)
 {
     struct tls_ticket_key key = {.name = {0}};

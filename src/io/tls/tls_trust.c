@@ -87,7 +87,7 @@ static bool add_file(STACK_OF(X509) * all, const char *path)
     return err != -ENOMEM;
 }
 
-/* Whether name is like "3513523f.0", which links to a certificate by the hash
+/* Whether `name` is like "3513523f.0", which links to a certificate by the hash
  * of its subject. */
 static bool is_hash(const char *name)
 {

@@ -1,5 +1,5 @@
 /*
- * tls_trust_priv - what a trust has for tls_connector.c.
+ * tls_trust_priv - the parts of a trust that tls_connector.c uses.
  */
 #ifndef IO_TLS_TLS_TRUST_PRIV_H
 #define IO_TLS_TLS_TRUST_PRIV_H

@@ -409,8 +409,9 @@ bool kv_env_grow(struct kv_env *env, bool beyond_max)
 
 /* Counts the pages in LMDB's lists of free pages. LMDB keeps the lists in a
  * database of its own: the key is the transaction that freed the pages, the
- * value their count and their numbers. The last transaction's pages do not
- * count, since readers of the state before it may still use them. */
+ * value their count and their numbers. The pages that the last transaction
+ * freed do not count, since readers of the state before it may still use
+ * them. */
 static uint64_t count_listed(MDB_txn *txn)
 {
     enum { FREE_PAGES = 0 };

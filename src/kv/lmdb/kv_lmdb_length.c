@@ -80,8 +80,8 @@ struct free_walk {
     uint64_t looks_left;
 };
 
-/* Counts the pages of a list that lie in the range to be counted. Returns false
- * if the list cannot be read. */
+/* Counts the pages of a list that are from walk->first to walk->last. Returns
+ * false if the list cannot be read. */
 static bool walk_list(struct free_walk *walk, uint64_t at, uint64_t bytes)
 {
     uint64_t numbers[NUMBERS];

@@ -23,7 +23,7 @@ static void tell_cache(struct kv_change *change, struct bytes key)
 /* --- The index of expiries ------------------------------------------------ */
 
 /* Puts a key into the index of expiries. The index maps the time to the store's
- * key; one text of time and key might be longer than LMDB lets a key be. */
+ * key; a key made of both, time and key, might be longer than LMDB allows. */
 static int put_expiry(struct kv_change *change, struct bytes key,
                       int64_t expires_ms)
 {

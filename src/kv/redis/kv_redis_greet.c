@@ -93,7 +93,7 @@ static void on_heard(redisAsyncContext *context, void *reply, void *about)
         kv_connection_lose(connection, "it does not let us listen");
 }
 
-/* Whether flags (notify-keyspace-events) make Redis send all events that we
+/* Whether `flags` (notify-keyspace-events) make Redis send all events that we
  * need: K (by key) with g (deletions), h (hashes), x (expiries) and e
  * (evictions), or K with A (all). */
 static bool tells_enough(struct bytes flags)

@@ -66,7 +66,7 @@ static void on_up(void *context)
 }
 
 /* Whether a failed connection means that the store cannot be reached. Once the
- * map is known, one failure is enough. Before, all connections must have
+ * map is known, one failure is enough. Before that, all connections must have
  * failed: a server often listens on only one of its name's addresses (::1 and
  * 127.0.0.1), and the refusal at the other would be logged instead of the true
  * reason. */
