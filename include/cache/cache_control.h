@@ -54,8 +54,8 @@ void cache_control_init(struct cache_control *control);
 void cache_control_read(struct cache_control *control, struct bytes value,
                         struct bytes surrogate);
 
-/* Reads all of text as a number of seconds, of digits only. A number that is
- * too large gives CACHE_SECONDS_MAX. Returns false when text is no number. */
+/* Reads all of `text` as a number of seconds, digits only. A number that is
+ * too large gives CACHE_SECONDS_MAX. Returns false when `text` is no number. */
 bool cache_seconds_read(struct bytes text, int64_t *seconds_out);
 
 /* Returns the directive that has that name and no argument; 0 for none. */

@@ -41,7 +41,7 @@ struct cache_disk_events {
 struct cache_disk_options {
     const char *folder;     /* borrowed */
     struct bytes surrogate; /* our name in Surrogate-Control */
-    bool is_awaited;        /* another process is about to leave folder */
+    bool is_awaited;        /* another process is about to leave the folder */
 };
 
 struct cache_disk; /* opaque */

@@ -24,7 +24,7 @@ struct cache_entry {
     struct bytes hidden;         /* lines that clients do not get */
     struct bytes codings;        /* Content-Encoding; empty if the answer varies
                                     by Accept-Encoding */
-    struct cache_facts facts;    /* what lines say */
+    struct cache_facts facts;    /* what `lines` say */
     struct cache_ranges *ranges; /* parts of the answer; NULL: it is whole */
     uint32_t cost_ms;            /* how long the origin took to answer */
     atomic_llong retry_s;        /* until when the origin is left alone after a

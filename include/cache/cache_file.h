@@ -89,7 +89,7 @@ int cache_file_writer_fd(const struct cache_file_writer *writer);
 MUST_USE int cache_file_end(struct cache_file_writer *writer, struct bytes head,
                             uint64_t hash, struct cache_file **file_out);
 
-/* Removes a file that was not ended, and frees writer. NULL is accepted. */
+/* Removes a file that was not ended, and frees its writer. NULL is accepted. */
 void cache_file_writer_destroy(struct cache_file_writer *writer);
 
 #endif

@@ -22,7 +22,7 @@ enum { CACHE_RANGES_MAX = 16 };
 
 struct cache_range {
     struct range at;         /* its place in the representation */
-    uint64_t skip;           /* bytes of body before the range */
+    uint64_t skip;           /* bytes of `body` before the range */
     struct cache_body *body; /* counted */
 };
 

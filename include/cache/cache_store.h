@@ -11,10 +11,10 @@
  * one look; nothing is written, sent or freed under it. When there is no room,
  * the policy of a shard chooses the entry that goes, and shards take turns.
  *
- * With a disk, the heads of all entries lie in memory, and of the bodies only
- * those that are awake: the last that were asked for. An entry that is not on
- * disk yet, or for which the disk had no room, is always awake, and goes
- * altogether when its turn to sleep comes.
+ * With a disk, memory has the heads of all entries, but only the bodies that
+ * are awake: those that were asked for last. An entry that is not on disk yet,
+ * or for which the disk had no room, is always awake, and is dropped when its
+ * turn to sleep comes.
  *
  * Invariant: the store has one reference to each indexed entry; the settled
  *            entries have at most bytes_max in all, and one more while it is

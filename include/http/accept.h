@@ -20,13 +20,13 @@ struct accepted {
     unsigned weight; /* in thousandths; 0: not accepted, or not named */
 };
 
-/* Finds what the value of one Accept field says of type, which has the form
+/* Finds what the value of one Accept field says of `type`, which has the form
  * "type/subtype". The most precise range decides, whatever parameters it has
  * besides q; of two equally precise ranges the one with the higher weight
  * decides. A malformed weight counts as 0. */
 struct accepted accept_find_in(struct bytes value, struct bytes type);
 
-/* Finds what all Accept fields of a request together say of type. */
+/* Finds what all Accept fields of a request together say of `type`. */
 struct accepted accept_find(const struct request *request, struct bytes type);
 
 #endif

@@ -33,7 +33,7 @@ enum condition_verdict {
  * match nothing. Malformed dates are ignored, and so is a date that comes
  * twice. If-Modified-Since counts for GET and HEAD only. A failed
  * If-None-Match is CONDITION_NOT_MODIFIED for GET and HEAD, CONDITION_FAILED
- * otherwise. now: seconds since the epoch. */
+ * otherwise. `now`: seconds since the epoch. */
 enum condition_verdict condition_evaluate(const struct request *request,
                                           const struct validators *current,
                                           int64_t now);

@@ -27,7 +27,7 @@ void date_format_now(int64_t seconds, char out[DATE_LEN]);
  * and the zone is GMT. The name of the weekday need not fit the date. A leap
  * second (60) is taken as 59. An RFC 850 year that seems more than 50 years
  * after `now` is in the century before (RFC 9110 5.6.7). Returns false, and
- * leaves *seconds_out alone, when text is no date. */
+ * leaves *seconds_out alone, when `text` is no date. */
 bool date_parse(struct bytes text, int64_t now, int64_t *seconds_out);
 
 /* Appends seconds as RFC 3339 has them: "1994-11-06T08:49:37Z" with separator

@@ -64,7 +64,7 @@ struct pending {
 
 /* Takes the body of a request as the body comes in. */
 struct sink {
-    /* Takes the next piece of the body; data is a view for the call. Returns
+    /* Takes the next piece of the body; `data` is a view for the call. Returns
      * false when the body is refused: the response has been made then, and
      * nothing more is read. */
     bool (*take)(struct sink *sink, struct bytes data);

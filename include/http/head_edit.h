@@ -65,13 +65,13 @@ struct bytes head_find(struct bytes head, size_t from, struct bytes name);
  * 9110 5.3). */
 struct bytes head_find_next(struct bytes head, size_t *at, struct bytes name);
 
-/* head_is_token(): whether text is a token (RFC 9110 5.6.2). head_is_value():
- * whether text may be a field's value (5.5). */
+/* head_is_token(): whether `text` is a token (RFC 9110 5.6.2). head_is_value():
+ * whether `text` may be a field's value (5.5). */
 bool head_is_token(struct bytes text);
 bool head_is_value(struct bytes text);
 
 /* Whether a token of HTTP is also a token of structured fields (RFC 9651
- * 3.3.4). Structured fields have any other token ("10.0.0.1") as a string, in
+ * 3.3.4). A structured field gets any other token ("10.0.0.1") as a string, in
  * quotes. */
 bool head_is_sf_token(struct bytes token);
 

@@ -30,10 +30,10 @@ void mime_destroy(struct mime *mime);
 
 /* Finds the type for a path by what follows the last '.' of its last segment,
  * in any case of letters; "application/octet-stream" for an unknown extension.
- * The text lives as long as mime. */
+ * The text lives as long as the table. */
 struct bytes mime_find(const struct mime *mime, struct bytes path);
 
-/* Whether text is token "/" token, a type without parameters. */
+/* Whether `text` is token "/" token, a type without parameters. */
 bool mime_is_type(struct bytes text);
 
 /* Whether a type, given without parameters, gets a charset. */

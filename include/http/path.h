@@ -21,7 +21,7 @@
 
 struct path {
     struct bytes clean; /* begins with '/'; decoded; no NUL inside */
-    bool is_hidden;     /* a segment of clean begins with '.', and is not
+    bool is_hidden;     /* a segment of `clean` begins with '.', and is not
                          * ".well-known"; static_files refuses such a path */
     enum reason fault;  /* why the path is refused */
 };
@@ -58,7 +58,7 @@ unsigned path_find_readings(struct bytes raw);
 bool path_may_have_authority(struct bytes raw);
 
 /* Cleans raw as path_clean() does, but in the reading that the flags describe;
- * out has room for raw.len bytes. Returns false when the path is refused in
+ * `out` has room for raw.len bytes. Returns false when the path is refused in
  * this reading, for instance because it climbs above the root. */
 MUST_USE bool path_clean_as(struct bytes raw, unsigned reading, char *out,
                             struct path *path_out);

@@ -29,14 +29,14 @@ enum query_verdict {
 };
 
 /* Finds the parameters in raw, a query without its '?', which may be empty.
- * Values are written to out, which has room for raw.len bytes. On a fault
+ * Values are written to `out`, which has room for raw.len bytes. On a fault
  * *name_out is the name at fault, decoded if possible. */
 MUST_USE enum query_verdict query_read(struct bytes raw, char *out,
                                        struct query_parameter *parameters,
                                        size_t count, struct bytes *name_out);
 
-/* Reads a decimal number of digits only. Returns false when text is no such
- * number, or the number is greater than max. */
+/* Reads a decimal number of digits only. Returns false when `text` is no such
+ * number, or the number is greater than `max`. */
 MUST_USE bool query_number(struct bytes text, uint64_t max,
                            uint64_t *number_out);
 

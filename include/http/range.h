@@ -28,7 +28,7 @@ enum range_verdict {
     RANGE_PARTIAL        /* 206 with the ranges in `out` */
 };
 
-/* Takes the value of a Range field apart for a representation of length bytes.
+/* Reads the value of a Range field for a representation of `length` bytes.
  * Satisfiable ranges are put into `out` in the order asked for. Ranges that
  * overlap or touch are joined, at the place of the one that was asked for first
  * (RFC 9110 15.3.7.2). A last-pos or suffix that is too large is cut to the

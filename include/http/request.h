@@ -42,7 +42,7 @@ static inline bool method_is_idempotent(enum method method)
 enum {
     REQUEST_FIELDS_MAX = 100,
     REQUEST_FIELDS_FEW = 20, /* enough for most requests of browsers */
-    REQUEST_HTTP2 = 2        /* value of minor for a request of HTTP/2 */
+    REQUEST_HTTP2 = 2        /* value of `minor` for a request of HTTP/2 */
 };
 
 /* The scheme that a target in absolute form names. */
@@ -86,8 +86,8 @@ static inline const struct field *request_find(const struct request *request,
                                       : NULL;
 }
 
-/* Returns the next field of the same kind as field, or NULL. A list may be
- * spread over several fields (RFC 9110 5.3). Not for FIELD_OTHER. */
+/* Returns the next field with the id of `field`, or NULL. A list may be spread
+ * over several fields (RFC 9110 5.3). Not for FIELD_OTHER. */
 static inline const struct field *request_next(const struct request *request,
                                                const struct field *field)
 {

@@ -217,7 +217,7 @@ void response_set_timing(struct response *response, struct bytes value);
 
 /* --- Adding parts ------------------------------------------------------- */
 
-/* Makes room for count parts in all. Returns false when memory is short. */
+/* Makes room for `count` parts in all. Returns false when memory is short. */
 MUST_USE bool response_reserve_parts(struct response *response, size_t count);
 
 /* Adds a part behind the others; an empty part is left out. */
@@ -253,7 +253,7 @@ void response_borrow_head(struct response *response, struct bytes block,
 void response_add_source(struct response *response, struct source *source);
 
 /* Adds the head, and a body of the announced length: the answer breaks off when
- * source makes more bytes, or fewer. */
+ * `source` makes more bytes, or fewer. */
 void response_add_source_of(struct response *response, struct source *source,
                             uint64_t length);
 
@@ -280,7 +280,7 @@ static inline void response_put_error_body(struct response *response)
         response->errors->put(response->errors, response);
 }
 
-/* Makes an error whose body is text; else does as response_make_error(). */
+/* Makes an error whose body is `text`; else does as response_make_error(). */
 void response_make_error_text(struct response *response, unsigned status,
                               struct bytes extra_fields, struct bytes type,
                               struct bytes text,

@@ -47,7 +47,7 @@ static struct bytes take_until(struct bytes *text, char c)
     return bytes_between(begin, at);
 }
 
-/* Whether a quote in text does not end, so that the rest is unclear. */
+/* Whether a quote in `text` does not end, so that the rest is unclear. */
 static bool is_open(struct bytes text)
 {
     bool is_quoted = false;
@@ -61,8 +61,8 @@ static bool is_open(struct bytes text)
     return is_quoted;
 }
 
-/* Returns the text between the quotes at both ends, or text itself if it has no
- * quotes. */
+/* Returns the text between the quotes at both ends, or all of the text if it
+ * has no quotes. */
 static struct bytes without_quotes(struct bytes text)
 {
     if (text.len >= 2 && text.data[0] == '"' && text.data[text.len - 1] == '"')
@@ -102,8 +102,8 @@ static bool read_plain(struct cache_control *control, struct bytes name)
 }
 
 /* Reads "private" and "no-cache", which may name the fields that they are
- * about. Two such lists together mean the whole answer. Returns false when name
- * is another directive. */
+ * about. Two such lists together mean the whole answer. Returns false when the
+ * directive is another one. */
 static bool read_fields(struct cache_control *control, struct bytes name,
                         struct bytes argument)
 {

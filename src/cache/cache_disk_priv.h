@@ -30,7 +30,7 @@ struct cache_disk {
     struct cache_job lock; /* locks the folder, or leaves it */
     struct cache_job scan;
     DIR *names;            /* for the queue's thread, like the next three */
-    struct dirent *unread; /* entry of names whose file could not be read */
+    struct dirent *unread; /* entry of `names` whose file could not be read */
     char *buffer;          /* room for one block */
     uint64_t damaged_said;
 };

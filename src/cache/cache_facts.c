@@ -9,7 +9,7 @@
 struct said {
     struct cache_control common;   /* Cache-Control */
     struct cache_control targeted; /* CDN-Cache-Control */
-    bool is_targeted_wrong;        /* targeted was malformed: ignored */
+    bool is_targeted_wrong;        /* `targeted` was malformed: ignored */
     struct cache_control surrogate;
     struct bytes expires; /* data NULL: no Expires */
     bool has_two_expires;

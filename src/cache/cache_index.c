@@ -138,7 +138,7 @@ static struct cache_entry *take_replaced(struct cache_store *store,
     return gone;
 }
 
-/* Puts the entry into its bucket, at link. The shard is locked. */
+/* Puts the entry into its bucket, at `link`. The shard is locked. */
 static void let_in(struct cache_store *store, struct cache_shard *shard,
                    struct cache_entry *entry, struct cache_entry **link)
 {

@@ -103,7 +103,7 @@ enum cache_purged cache_purges_since(struct cache_purges *purges,
 /* --- Purging entries ------------------------------------------------------ */
 
 /* Takes the entries that a purge names out of a bucket, and chains them before
- * others. The shard is locked. */
+ * `others`. The shard is locked. */
 static struct cache_entry *purge_bucket(struct cache_store *store,
                                         struct cache_shard *shard,
                                         struct cache_entry *at,

@@ -22,7 +22,7 @@ struct cache_spool {
     void *context;
     pthread_mutex_t mutex; /* guards the next four */
     struct list pieces;
-    uint64_t pending; /* bytes of pieces, with the one being written */
+    uint64_t pending; /* bytes of all pieces, also of the one being written */
     enum ending ending;
     bool wants_fall;
     /* For the queue's thread: */

@@ -74,7 +74,7 @@ static bool is_base64_byte(char c, bool is_first)
     return is_alpha(c) || byte_is_digit(c) || c == '+' || c == '/' || c == '=';
 }
 
-/* Takes the bytes for which belongs() is true off the front of text, and
+/* Takes the bytes for which belongs() is true off the front of *text, and
  * returns them. */
 static struct bytes take_run(struct bytes *text,
                              bool (*belongs)(char c, bool is_first))
@@ -204,8 +204,8 @@ static void put_flag(struct cache_control *control, enum cache_directive which,
 }
 
 /* Reads "private" and "no-cache", which may name the fields that they are
- * about. Any other value means the whole answer. Returns false when name is
- * another directive. */
+ * about. Any other value means the whole answer. Returns false when the
+ * directive is another one. */
 static bool put_fields(struct cache_control *control, struct bytes name,
                        const struct sf_item *item)
 {

@@ -90,7 +90,7 @@ struct weighed {
     unsigned weight; /* in thousandths */
 };
 
-/* Reads a qvalue (RFC 9110 12.4.2). Returns false when text is none. */
+/* Reads a qvalue (RFC 9110 12.4.2). Returns false when `text` is none. */
 static bool read_weight(struct bytes text, unsigned *weight_out)
 {
     unsigned unit = WEIGHT_MAX;

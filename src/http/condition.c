@@ -15,7 +15,7 @@ static bool is_etagc(char c)
     return byte == 0x21 || (byte >= 0x23 && byte != 0x7f);
 }
 
-/* Takes an entity tag off the front of text. */
+/* Takes an entity tag off the front of *text. */
 static bool take_tag(struct bytes *text, struct tag *tag)
 {
     size_t begin, at;

@@ -15,9 +15,9 @@ bool forwarded_is_trusted(const struct forwarded_trust *trust,
 
 /* --- Lists from their right end ------------------------------------------- */
 
-/* Finds the quotation mark that opens the quotation closed just before end.
- * Marks in between have a backslash before them. Returns NULL when there is no
- * such mark. */
+/* Finds the quotation mark that opens the quotation which is closed just before
+ * `end`. Marks inside of it have a backslash before them. Returns NULL when
+ * there is no such mark. */
 static const char *find_opening(const char *begin, const char *end)
 {
     for (const char *at = end - 1; at > begin;) {
@@ -93,7 +93,7 @@ static bool read_port(struct bytes text, uint16_t *port_out)
 }
 
 /* Reads "192.0.2.1", "192.0.2.1:80", "2001:db8::1", "[2001:db8::1]" or
- * "[2001:db8::1]:80". Returns false, and leaves address alone, for any other
+ * "[2001:db8::1]:80". Returns false, and leaves *address alone, for any other
  * text. */
 static bool read_node(struct bytes text, struct address *address)
 {

@@ -114,7 +114,7 @@ static bool is_field(struct bytes line, struct bytes name)
            bytes_ieq((struct bytes){line.data, name.len}, name);
 }
 
-/* Returns the line of head that begins at the offset at, with its CRLF. */
+/* Returns the line that begins at offset `at` of `head`, with its CRLF. */
 static struct bytes line_at(struct bytes head, size_t at)
 {
     const char *begin = head.data + at;
@@ -169,7 +169,7 @@ static void put_line(struct buf *head, const struct head_edit *edit)
     buf_put_literal(head, "\r\n");
 }
 
-/* Whether head has a Content-Type that may be changed. */
+/* Whether `head` has a Content-Type that may be changed. */
 static bool has_free_type(const struct buf *head, size_t from)
 {
     static const struct bytes ranges = {"Content-Type: multipart/byteranges",

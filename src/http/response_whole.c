@@ -38,7 +38,7 @@ static void restart(struct response *response)
 struct short_body {
     struct bytes type;
     struct bytes text;
-    bool is_static; /* text need not be copied */
+    bool is_static; /* `text` need not be copied */
     bool is_error;
 };
 

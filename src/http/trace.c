@@ -49,8 +49,8 @@ static void make_id(struct trace *trace, char out[TRACE_ID_LEN])
 
 /* --- X-Request-Id -------------------------------------------------------- */
 
-/* Whether text may be an id that others made. Neither a log nor a shell has to
- * quote any byte of such an id. */
+/* Whether `text` may be an id that others made. Neither a log nor a shell has
+ * to quote any byte of such an id. */
 static bool is_id(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -108,7 +108,7 @@ void trace_identify(struct trace *trace, const struct forwarded_trust *trust,
 
 /* --- traceparent --------------------------------------------------------- */
 
-/* Whether text is hexadecimal, in lower case (W3C Trace Context 3.2.2). */
+/* Whether `text` is hexadecimal, in lower case (W3C Trace Context 3.2.2). */
 static bool is_hex(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -126,8 +126,8 @@ static bool is_zero(struct bytes text)
     return true;
 }
 
-/* Whether text is VERSION-TRACE-PARENT-FLAGS. Later versions may have more
- * behind these. */
+/* Whether `text` is VERSION-TRACE-PARENT-FLAGS. Later versions may have more
+ * behind these four. */
 static bool is_parent(struct bytes text)
 {
     struct bytes version = {text.data, 2};

@@ -57,7 +57,7 @@ struct http2_head {
     struct bytes protocol;
     struct bytes host;
     struct bytes priority;   /* value of Priority (RFC 9218) */
-    uint64_t content_length; /* counts with has_length */
+    uint64_t content_length; /* counts only with has_length */
     bool has_length;
     bool is_trailer;
     /* private */

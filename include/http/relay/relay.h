@@ -70,7 +70,7 @@ struct relay_from {
     /* The client's certificate, for relay.tells_client; empty: the client has
      * shown none. */
     struct bytes client_subject, client_fingerprint;
-    bool has_length; /* the body is here whole, and has length bytes */
+    bool has_length; /* the body is here whole, and has `length` bytes */
     uint64_t length;
 };
 
@@ -150,7 +150,7 @@ MUST_USE enum relay_verdict relay_error(const struct relay *relay,
                                         const struct reply *reply,
                                         struct buf *fields);
 
-/* Appends those of the trailer fields in lines (whole lines, from
+/* Appends those of the trailer fields in `lines` (whole lines, from
  * chunked.trailer) that may follow a body. Fields about framing, routing,
  * control, authentication or content may not (RFC 9110 6.5.1). */
 void relay_trailer(struct bytes lines, struct buf *out);

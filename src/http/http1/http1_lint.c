@@ -100,7 +100,7 @@ static uint64_t find_odd(uint64_t word)
            byte_word_find(word, '%');
 }
 
-/* Whether text has no white space. */
+/* Whether `text` has no white space. */
 static bool is_one_word(struct bytes text)
 {
     return !memchr(text.data, ' ', text.len) &&

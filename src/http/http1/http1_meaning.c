@@ -2,7 +2,7 @@
 
 #include "http/http1/http1_priv.h"
 
-/* Whether text is uri-host [":" port] (RFC 3986 3.2.2), without userinfo. */
+/* Whether `text` is uri-host [":" port] (RFC 3986 3.2.2), without userinfo. */
 static bool is_authority(struct bytes text)
 {
     size_t at = 0;
@@ -45,7 +45,7 @@ static bool is_authority(struct bytes text)
     return true;
 }
 
-/* Whether text is an authority. The last name that was one is recognised
+/* Whether `text` is an authority. The last name that was one is recognised
  * quickly, since a worker gets the same name again and again. */
 static bool is_authority_again(struct bytes text)
 {

@@ -68,7 +68,7 @@ static void put_cookie(struct http2_head *head, struct bytes value)
 
 /* --- What a line may be -------------------------------------------------- */
 
-/* Whether name is a field's name by RFC 9113 8.2.1, and also a token as in
+/* Whether `name` is a field's name by RFC 9113 8.2.1, and also a token as in
  * HTTP/1.1. */
 static bool is_name(struct bytes name)
 {
@@ -219,8 +219,8 @@ static bool is_scheme(struct bytes scheme)
            bytes_ieq(scheme, BYTES("http"));
 }
 
-/* Whether head has the pseudo-fields that RFC 9113 8.3.1 and 8.5 and RFC 8441 4
- * demand. */
+/* Whether a head has the pseudo-fields that RFC 9113 8.3.1 and 8.5 and RFC 8441
+ * 4 demand. */
 static bool has_its_pseudo_fields(const struct http2_head *head)
 {
     bool is_connect = head->method.data &&

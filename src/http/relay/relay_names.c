@@ -37,7 +37,7 @@ static bool ends_segment(char c)
     return c == '/' || c == '?' || c == '#';
 }
 
-/* Whether path is base, or lies below base in whole segments. A query or a
+/* Whether `path` is `base`, or lies below it in whole segments. A query or a
  * fragment may follow. */
 static bool is_below(struct bytes path, struct bytes base)
 {

@@ -138,7 +138,7 @@ static const char *check_id(struct bytes id)
     return NULL;
 }
 
-/* Takes the text before the first ':', unless text begins with a path. */
+/* Takes the text before the first ':', unless `text` begins with a path. */
 static bool take_id(struct bytes *text, struct bytes *id_out)
 {
     const char *colon = memchr(text->data, ':', text->len);

@@ -3,7 +3,7 @@
 #include "http/head_edit.h"
 #include "http/mime.h"
 
-/* Whether text is a media type. The type may have parameters, which may be
+/* Whether `text` is a media type. The type may have parameters, which may be
  * anything that a field can hold. */
 static bool is_type(struct bytes text, bool *has_parameters_out)
 {
