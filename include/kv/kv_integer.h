@@ -20,7 +20,8 @@ enum { KV_INTEGER_BYTES_MAX = 20 }; /* bytes of -2^63, without a line end */
 /* Reads a number. Returns false if `text` is not a number of 64 bits. */
 MUST_USE bool kv_integer_read(struct bytes text, int64_t *number_out);
 
-/* Writes the number as text into out. Returns the text, which lies in out. */
+/* Writes the number as text into `out`. Returns the text, which lies in
+ * `out`. */
 struct bytes kv_integer_write(int64_t number, char out[KV_INTEGER_BYTES_MAX]);
 
 #endif

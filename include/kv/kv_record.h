@@ -28,7 +28,7 @@ static inline size_t kv_record_bytes(const struct kv_record *record)
     return KV_RECORD_HEAD_BYTES + record->type.len + record->value.len;
 }
 
-/* Writes kv_record_bytes() bytes to out. */
+/* Writes kv_record_bytes() bytes to `out`. */
 void kv_record_write(const struct kv_record *record, char *out);
 
 /* Reads a record, which borrows from `stored`. Returns false if `stored` is not

@@ -16,7 +16,7 @@ enum { TRIES_MAX = 100, PAUSE_NS = 10 * NS_PER_MS };
 
 /* What lies before each block. */
 struct loop_block {
-    _Alignas(max_align_t) size_t bytes; /* with this head */
+    _Alignas(max_align_t) size_t bytes; /* of the block and of this head */
 };
 
 static bool is_mapped(size_t bytes)
@@ -98,8 +98,8 @@ static void *insist(void *block, long bytes)
     return at;
 }
 
-/* The allocator is set before any loop is made: a loop with memory from
- * elsewhere could not grow any more. */
+/* The allocator is set before any loop is made: a loop with memory of another
+ * allocator could not grow any more. */
 __attribute__((constructor)) static void set_allocator(void)
 {
     ev_set_allocator(insist);

@@ -11,7 +11,7 @@ enum {
     /* How many look-ups begin before the loop goes on, since each reads
      * /etc/hosts. */
     ASKS_PER_TURN = 16,
-    /* The kernel's tick, by which struct now may lag behind. */
+    /* The kernel's tick, by which the clock of struct now may lag behind. */
     TICK_MS = 10
 };
 

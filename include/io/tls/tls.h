@@ -59,8 +59,8 @@ enum tls_failure {
     TLS_FAILURE_VERSION, /* there is no version that both sides speak */
     TLS_FAILURE_CIPHER,  /* there is no cipher that both sides have */
     TLS_FAILURE_NAME,    /* no certificate has the name that was asked for */
-    TLS_FAILURE_CERTIFICATE, /* the client has shown none that is good */
-    TLS_FAILURE_ALERT,       /* the client has sent an alert instead */
+    TLS_FAILURE_CERTIFICATE, /* the client has shown no good certificate */
+    TLS_FAILURE_ALERT,       /* the client has sent an alert */
     TLS_FAILURE_PLAIN_HTTP,  /* the client speaks HTTP without TLS */
     TLS_FAILURE_GONE,        /* the client has ended the connection */
     TLS_FAILURE_OTHER,
@@ -143,14 +143,14 @@ MUST_USE enum io_result tls_flush(struct tls *tls);
 
 struct tls_work *tls_work(struct tls *tls);
 
-/* Whether bytes were read from the socket that tls_receive() has not returned
- * yet. */
+/* Whether tls_receive() has still to return bytes that were read from the
+ * socket. */
 MUST_USE bool tls_has_unread(const struct tls *tls);
 
-/* Whether kept bytes have to go before all else. */
+/* Whether there are kept bytes, which go before all else. */
 MUST_USE bool tls_has_kept(const struct tls *tls);
 
-/* Whether a byte of the client has come. */
+/* Whether the client has sent a byte yet. */
 MUST_USE bool tls_has_heard(const struct tls *tls);
 
 /* Whether the connection should end with the answer to the next request: its

@@ -41,7 +41,7 @@ struct tls_trust_options {
     /* An earlier trust, or NULL. If it has the system's authorities, they are
      * taken from it, and are not read again. */
     const struct tls_trust *before;
-    struct tls_certificate *certificate; /* shown to servers; held */
+    struct tls_certificate *certificate; /* shown to servers; held; or NULL */
 };
 
 /* Makes a trust. Returns 0; -EINVAL, and `fault` says why, in words that follow

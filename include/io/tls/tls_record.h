@@ -105,8 +105,8 @@ MUST_USE bool tls_direction_take(struct tls_direction *direction,
                                  const struct tls_keys *keys, bool seals);
 void tls_direction_fini(struct tls_direction *direction); /* zeros are ok */
 
-/* Goes on to the next key (7.2). Returns false when memory is short; the
- * direction is of no use then. */
+/* Goes on to the next key (RFC 8446 7.2). Returns false when memory is short;
+ * the direction is of no use then. */
 MUST_USE bool tls_direction_update(struct tls_direction *direction);
 
 /* Makes the key once more, for the kernel, which will seal from now on. Returns

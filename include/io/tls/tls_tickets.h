@@ -2,10 +2,11 @@
  * tls_tickets - the keys of session tickets, by which clients come back without
  * a whole handshake. All workers share the keys.
  *
- * The first key makes tickets, and those behind it still open their tickets. A
- * new key comes every TLS_TICKETS_ROTATE_S. So a ticket can be opened for at
- * least that long, and for less than three times as long. Keys that were read
- * from a file are changed by the operator only: several machines share them.
+ * The first key makes tickets, and the keys behind it still open the tickets
+ * that they made. A new key comes every TLS_TICKETS_ROTATE_S. So a ticket can
+ * be opened for at least that long, and for less than three times as long. Keys
+ * that were read from a file are changed by the operator only, since several
+ * machines share them.
  *
  * Thread: any. A lock is held while a key is copied, once in a handshake.
  * Owns:   the keys, which are wiped.

@@ -294,7 +294,7 @@ static bool has_more(const struct tls *tls)
     return tls->held || SSL_has_pending(tls->ssl);
 }
 
-/* Notes that a record with len bytes of data has come. */
+/* Notes that a record with `len` bytes of data has come. */
 static void forget_idle(struct tls *tls, size_t len)
 {
     size_t bytes = len + TLS_IDLE_BYTES_BACK;

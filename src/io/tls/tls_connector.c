@@ -138,7 +138,7 @@ struct tls_target *tls_target_create(struct tls_connector *connector,
     struct address address;
 
     if (name.len > 1 && name.data[name.len - 1] == '.')
-        name.len--;       /* no final dot in SNI (RFC 6066 3), certificates */
+        name.len--;       /* SNI and certificates have no final dot */
     assert(name.len > 0); /* an empty name would fit any name */
     target = calloc(1, sizeof(*target) + name.len + 1);
     if (!target)

@@ -16,7 +16,7 @@
 #include "io/tls/tls_table_priv.h"
 #include "io/tls/tls_tickets_priv.h"
 
-/* The ciphers of Mozilla's "intermediate" 6.0, without DHE. */
+/* The ciphers of Mozilla's profile "intermediate" 6.0, without DHE. */
 #define CIPHERS_12                   \
     "ECDHE-ECDSA-AES128-GCM-SHA256:" \
     "ECDHE-RSA-AES128-GCM-SHA256:"   \

@@ -27,8 +27,9 @@ static const char layer[] = "tls";
 static pthread_once_t looked_once = PTHREAD_ONCE_INIT;
 static bool is_there;
 
-/* Looks whether the kernel has its TLS layer. If so, the kernel complains that
- * the socket is not connected; if not, that there is no such layer. */
+/* Finds out whether the kernel has its TLS layer, by asking for the layer on a
+ * new socket: a kernel that has it complains that the socket is not
+ * connected. */
 static void look(void)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

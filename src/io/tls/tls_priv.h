@@ -54,7 +54,7 @@ struct tls_buffers {
     struct bio_st *bio; /* for all connections; serves `current` */
     struct tls_suite suites[TLS_SUITE_COUNT];
     size_t out_len; /* ciphertext of this call, in `out` */
-    size_t in_at;   /* where the bytes begin in `in` that nobody has taken */
+    size_t in_at;   /* where the untaken bytes in `in` begin */
     size_t in_len;
     char out[TLS_OUT_BYTES];
     char in[TLS_IN_BYTES];
@@ -74,7 +74,7 @@ struct tls_taken {
     bool speaks_http2;
     bool has_closed;      /* the client has said that nothing more comes */
     bool by_kernel;       /* the kernel seals (tls_kernel.h); out.sequence is
-                             then the most that it may have sent */
+                             then the most records that it may have sent */
     bool has_tried;       /* the kernel was asked to seal */
     bool owes_update;     /* the next record has to use a new key */
     uint8_t idle_records; /* records in a row without data */

@@ -141,7 +141,7 @@ static enum io_result take_handshake(struct tls *tls, struct bytes payload)
     return change_key(tls, taken->begun[KEY_UPDATE_HEAD] == 1);
 }
 
-/* Notes that len bytes of data have come. */
+/* Notes that `len` bytes of data have come. */
 static void forget_updates(struct tls_taken *taken, size_t len)
 {
     size_t bytes = taken->data_bytes + len;

@@ -145,8 +145,8 @@ bool tls_direction_update(struct tls_direction *direction)
     return is_done && make_key(direction);
 }
 
-/* Makes the nonce: the vector, its end xored with the big-endian counter
- * (5.3). */
+/* Makes the nonce: the vector, its end xored with the big-endian counter (RFC
+ * 8446 5.3). */
 static void make_nonce(const struct tls_direction *direction,
                        unsigned char nonce[TLS_IV_BYTES])
 {
@@ -161,7 +161,7 @@ static void make_nonce(const struct tls_direction *direction,
 static void write_head(unsigned char *head, size_t len)
 {
     head[0] = TLS_CONTENT_DATA;
-    head[1] = head[2] = 3; /* as in TLS 1.2 (5.1) */
+    head[1] = head[2] = 3; /* as in TLS 1.2 (RFC 8446 5.1) */
     head[3] = (unsigned char)(len >> 8);
     head[4] = (unsigned char)len;
 }

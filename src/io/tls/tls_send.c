@@ -324,7 +324,7 @@ static ssize_t send_parts(int fd, const struct payload *payload, size_t most,
     return sendmsg(fd, &message, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
 }
 
-/* Returns the most records that len bytes become, however they are joined. */
+/* Returns the largest number of records that `len` bytes can become. */
 static uint64_t count_records(size_t len)
 {
     return len / TLS_RECORD_BYTES + 1;

@@ -114,7 +114,7 @@ enum io_result tls_wire_flush(struct tls *tls, bool more, size_t *sent_out)
     buffers->out_len = 0;
     if (len == 0 || tls->is_mute)
         return IO_DONE;
-    assert(tls->kept_len == 0); /* write_bytes() goes behind no kept bytes */
+    assert(tls->kept_len == 0); /* else write_bytes() took nothing */
     sent = send_bytes(tls, buffers->out, len, more);
     if (sent == -1)
         return fall_silent(tls);
@@ -196,7 +196,8 @@ bool tls_wire_hold(struct tls *tls)
     return true;
 }
 
-/* Takes bytes that are held. No bytes have come behind them. */
+/* Takes bytes that are held. While there are any, nothing is read from the
+ * socket. */
 static size_t take_held(struct tls *tls, char *data, size_t len)
 {
     if (len > tls->cipher_len)
@@ -254,7 +255,7 @@ static enum io_result find_bytes(struct tls *tls, char *data, size_t *len)
     if (!tls->secrets)
         return receive_some(tls, data, len);
     if (buffers->in_len == 0) {
-        if (buffers->out_len > 0) /* the client replies to bytes not sent yet */
+        if (buffers->out_len > 0) /* the client waits for these bytes */
             return IO_AGAIN_READ;
         buffers->in_at = 0;
         result = tls_wire_gather(tls);

@@ -23,7 +23,7 @@ int kv_change_sweep(struct kv_change *change, size_t limit, size_t *swept_out,
             break;
         expires_ms = when.mv_size == KV_NUMBER_BYTES
                          ? (int64_t)kv_number_read(when.mv_data)
-                         : 0; /* an entry that is not ours has expired */
+                         : 0; /* an entry that is not ours counts as expired */
         if (expires_ms > change->now_ms)
             break;
         expired = (struct bytes){key.mv_data, key.mv_size};

@@ -26,7 +26,7 @@ struct kv_connection_tls {
     struct tls *tls; /* NULL until the socket is connected */
     bool is_open;    /* the handshake is complete */
     int wanted;      /* EV_WRITE, if it is watched for besides EV_READ; or 0 */
-    bool *is_gone;   /* set to true when tls is freed; may be NULL */
+    bool *is_gone;   /* set to true when the struct is freed; may be NULL */
 };
 
 /* --- What the socket is watched for -------------------------------------- */
@@ -82,7 +82,7 @@ static void on_cleanup(void *data)
 
 /* --- Bytes --------------------------------------------------------------- */
 
-/* Ends the connection, and frees tls. */
+/* Ends the connection, and frees `tls`. */
 static void lose(struct kv_connection_tls *tls, const char *why)
 {
     struct kv_connection *connection = tls->context->data;

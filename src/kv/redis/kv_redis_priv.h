@@ -34,7 +34,7 @@
 struct kv_redis {
     struct kv_redis_url url;
     struct address seeds[2 * KV_REDIS_SEEDS_MAX];
-    /* the index in url.seeds, for each address */
+    /* which of url.seeds each address belongs to */
     uint8_t hosts[2 * KV_REDIS_SEEDS_MAX];
     struct tls_trust *trust; /* NULL without TLS */
     size_t seed_count;
