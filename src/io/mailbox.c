@@ -80,7 +80,7 @@ static void deliver_notes(struct mailbox *mailbox)
     while (in_order) {
         struct mailbox_note *note = in_order;
 
-        in_order = note->next; /* on_arrive may free or send note again */
+        in_order = note->next; /* on_arrive may free or resend the note */
         note->on_arrive(note);
     }
 }
