@@ -27,7 +27,7 @@ enum {
 
 struct cache_disk_events {
     /* Called when the entry was written to `file`, a reference to which is
-     * handed over; with NULL when the entry was not written. */
+     * handed over. `file` is NULL when the entry was not written. */
     void (*on_kept)(void *context, struct cache_entry *entry,
                     struct cache_file *file);
     /* Called when the entry's body or file is broken. */
@@ -82,8 +82,8 @@ void cache_disk_change(struct cache_disk *disk, struct cache_entry *entry,
 void cache_disk_forget(struct cache_disk *disk, struct cache_file *file);
 
 /* Returns the body in a file; the body is not whole until it has been checked.
- * Returns NULL and sets *is_lost_out when the body is damaged or gone. Returns
- * NULL alone when memory or descriptors are short now. */
+ * Returns NULL when the body is damaged or gone (*is_lost_out is true then), or
+ * when memory or descriptors are short now (*is_lost_out is false then). */
 MUST_USE struct cache_body *cache_disk_wake(struct cache_disk *disk,
                                             struct cache_file *file,
                                             struct cache_body_counts *counts,

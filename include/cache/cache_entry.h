@@ -72,7 +72,7 @@ MUST_USE struct cache_entry *cache_entry_update(
     const struct cache_circumstances *circumstances);
 
 /* Makes an entry of the answer in `earlier`, updated by the lines of a 304.
- * body is the body of `earlier`. */
+ * `body` is the body of the earlier entry. */
 MUST_USE struct cache_entry *cache_entry_refresh(
     const struct cache_entry *earlier, struct cache_body *body,
     struct bytes lines, const struct cache_circumstances *circumstances);

@@ -46,9 +46,9 @@ MUST_USE bool cache_key_put_target(const struct cache_key_rules *rules,
                                    const struct cache_key_asker *asker,
                                    struct buf *out);
 
-/* Returns "host/path?query" of a key. If the key is of another place than
- * `place`, the result's data is NULL. If place.data is NULL, every place is
- * right. */
+/* Returns "host/path?query" of a key. The result's data is NULL if the key is
+ * of another place than `place`. If place.data is NULL, keys of all places are
+ * accepted. */
 struct bytes cache_key_address(struct bytes place, struct bytes key);
 
 /* Appends the key of another address of the same place and host, which Location

@@ -31,7 +31,7 @@ struct cache_parts {
     struct cache_part items[CACHE_PARTS_MAX];
 };
 
-/* Reads a part with its '-' and '*'; only a query: part can have the '-', by
+/* Reads a part with its '-' and '*'. Only "query:NAME" can have the '-', by
  * which it is left out. Returns NULL, or what is wrong with `text`. */
 const char *cache_part_read(struct cache_part *part, struct bytes text);
 

@@ -28,7 +28,7 @@ struct cache_spooling {
     _Atomic uint64_t pending; /* unwritten bytes of all spools */
 };
 
-/* What the spool tells its owner. context is the one given at creation. */
+/* What the spool tells its owner. `context` is that of cache_spool_create(). */
 struct cache_spool_events {
     /* Called when pieces begin to go to a file. fd belongs to the context from
      * then on. */

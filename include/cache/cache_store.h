@@ -78,8 +78,8 @@ void cache_store_find(struct cache_store *store, struct bytes key,
                       struct cache_found *found_out);
 void cache_found_release(struct cache_found *found);
 
-/* Whether an answer that is no error (its status is below 400) is kept for key,
- * in any variant. */
+/* Whether an answer that is no error (its status is below 400) is kept for the
+ * key, in any variant. */
 bool cache_store_has_answer(struct cache_store *store, struct bytes key);
 
 /* --- Fetching ------------------------------------------------------------ */
@@ -127,8 +127,8 @@ void cache_flight_end(struct cache_store *store,
  * that. Looks at all flights under way; to be called now and then. */
 void cache_store_end_late(struct cache_store *store, int64_t now_s);
 
-/* Returns how the flight ended, for one that waits; CACHE_OUTCOME_NONE while
- * the flight goes on. */
+/* Tells somebody who waits how the flight ended. Returns CACHE_OUTCOME_NONE
+ * while the flight goes on. */
 enum cache_outcome cache_flight_peek(struct cache_store *store,
                                      const struct cache_flight *flight);
 
@@ -143,8 +143,8 @@ enum cache_outcome cache_flight_leave(struct cache_store *store,
 /* Whether a body of that length, or of CACHE_LENGTH_UNKNOWN, may be begun. */
 bool cache_store_has_room(struct cache_store *store, uint64_t length);
 /* Whether no further body may be begun, because all bodies together take more
- * than twice the memory that kept ones may. Bodies that are being filled count,
- * and so do bodies that were given up but are still read. */
+ * than twice the memory that the kept ones may take. Bodies that are being
+ * filled count, and so do bodies that were given up but are still read. */
 bool cache_store_is_full(const struct cache_store *store);
 
 /* cache_store_note_long() notes that a variant of a key's answer, of unknown

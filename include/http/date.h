@@ -14,8 +14,8 @@
 
 enum { DATE_LEN = 29 }; /* "Sun, 06 Nov 1994 08:49:37 GMT" */
 
-/* Writes seconds as an IMF-fixdate of DATE_LEN bytes without a NUL. Seconds
- * outside of the years 0 to 9999 are clamped to that span. */
+/* Writes `seconds` as an IMF-fixdate of DATE_LEN bytes without a NUL. A time
+ * outside of the years 0 to 9999 is clamped to that span. */
 void date_format(int64_t seconds, char out[DATE_LEN]);
 
 /* Does as date_format() for the present time, which each thread formats only
@@ -30,8 +30,9 @@ void date_format_now(int64_t seconds, char out[DATE_LEN]);
  * leaves *seconds_out alone, when `text` is no date. */
 bool date_parse(struct bytes text, int64_t now, int64_t *seconds_out);
 
-/* Appends seconds as RFC 3339 has them: "1994-11-06T08:49:37Z" with separator
- * 'T'. Seconds outside of the years 0 to 9999 are clamped to that span. */
+/* Appends `seconds` in the form of RFC 3339: "1994-11-06T08:49:37Z" when the
+ * separator is 'T'. A time outside of the years 0 to 9999 is clamped to that
+ * span. */
 void date_put_rfc3339(struct buf *out, int64_t seconds, char separator);
 
 #endif

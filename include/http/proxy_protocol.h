@@ -10,7 +10,7 @@
  * Only connections from trusted proxies may be read in this way, because anyone
  * can write such bytes.
  *
- * Thread: any; no state. Each call reads anew from the first of the few bytes.
+ * Thread: any; no state: each call parses the few bytes again from the first.
  */
 #ifndef HTTP_PROXY_PROTOCOL_H
 #define HTTP_PROXY_PROTOCOL_H

@@ -38,8 +38,8 @@ struct reply {
 
 /* Goes on checking the head at `data`, of which len bytes have come in, as
  * http1_parse() does. On HTTP1_DONE `reply` holds views into `data`, and
- * *used_out is the length of the head with its empty line. Behind it comes the
- * body (reply_framing()), or after a 1xx the next head. On HTTP1_BAD *fault_out
+ * *used_out is the length of the head with its empty line. The body follows
+ * (reply_framing()), or after a 1xx the next head. On HTTP1_BAD *fault_out
  * says what is wrong, in words to put behind "the reply" in a log line.
  * `progress` is reset on both verdicts. */
 enum http1_verdict http1_parse_reply(struct http1_progress *progress,

@@ -198,7 +198,7 @@ void response_begin_relayed(struct response *response, unsigned status,
 void response_begin_edited(struct response *response, unsigned status,
                            struct bytes fields);
 
-/* Adds a piece to extra, the lines that the head gets when it ends. */
+/* Adds a piece to `extra`, the lines that the head gets when it ends. */
 void response_put_extra(struct response *response, struct bytes piece);
 
 /* Whether this answer's head differs from all others, so that a head from a

@@ -107,8 +107,8 @@ void cache_body_release(struct cache_body **body_ref)
 }
 
 /* Whether anybody besides the writer, an entry and the spool holds the body.
- * refs is read before holds, because the spool lowers holds first and then
- * drops its reference. */
+ * `refs` is read before `holds`, because the spool lowers `holds` first and
+ * then drops its reference. */
 bool cache_body_is_wanted(const struct cache_body *body)
 {
     unsigned refs = atomic_load(&body->refs);

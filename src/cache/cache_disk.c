@@ -88,8 +88,8 @@ static int put_body(struct cache_disk *disk, struct cache_file_writer *writer,
     return err;
 }
 
-/* Writes an entry's file. Returns NULL when the entry needs no file, or the
- * file could not be written. */
+/* Writes an entry's file. Returns NULL when the head is too long, or the file
+ * could not be written. */
 static struct cache_file *write_file(struct disk_order *order,
                                      struct cache_file_writer *writer)
 {

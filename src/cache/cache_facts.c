@@ -212,8 +212,9 @@ void cache_facts_read(struct cache_facts *facts, unsigned status,
 
 /* Whether an answer with that status can be kept at all. A 1xx is no answer.
  * 226 (a difference from what the client has, RFC 3229), 304 and 416 are about
- * one request. 206 is kept only where parts are. 401 and 407 ask one client for
- * credentials; from the cache they would reach clients that have sent some. */
+ * one request. 206 is kept only where parts are kept. 401 and 407 ask one
+ * client for credentials; from the cache they would reach clients that have
+ * sent some. */
 static bool is_final(unsigned status, const struct cache_asked *asked)
 {
     switch (status) {

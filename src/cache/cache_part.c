@@ -265,8 +265,8 @@ static bool each_cookie(const struct cache_part *part,
         if (has && !out)
             return true;
     }
-    /* Some origins join several fields by a comma. They see one cookie then, or
-     * find the end of a quote in a later field. */
+    /* All fields are put, because some origins join them by a comma, and then
+     * see one cookie, or find the end of a quote in a later field. */
     if (has && count > 1)
         put_all_cookies(request, out);
     return has;

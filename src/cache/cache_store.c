@@ -158,8 +158,8 @@ static struct cache_body *put_awake(struct cache_store *store,
     return others;
 }
 
-/* Reads the body of the found entry, which sleeps on a disk, or begins to read
- * it. An entry whose body cannot be read counts as not found. */
+/* Reads the found entry's body, which sleeps on a disk, or begins to read it.
+ * An entry whose body cannot be read counts as not found. */
 static void wake(struct cache_store *store, struct cache_shard *shard,
                  struct cache_found *found, struct cache_file *file)
 {

@@ -56,8 +56,8 @@ static const uint8_t first_of_length[NAME_BYTES_MAX + 2] = {
     0,  0,  0,  1,  2,  4,  6,  9,  12, 14, 16, 19, 19,          20,
     22, 24, 26, 28, 31, 32, 34, 34, 34, 34, 34, 34, KNOWN_FIELDS};
 
-/* The first bytes are compared before the names. Setting CASE makes them small
- * letters, because all known names begin with a letter. */
+/* First bytes are compared before whole names. Setting CASE, which makes a
+ * letter small, is enough there: all known names begin with a letter. */
 enum field_id field_identify(struct bytes name)
 {
     if (name.len > NAME_BYTES_MAX)

@@ -11,7 +11,7 @@ enum { PLAIN, SLASH, DOT, ODD };
 static const uint8_t kinds[256] = {
     ['\0'] = ODD, ['%'] = ODD, ['/'] = SLASH, ['.'] = DOT};
 
-/* Whether a short path is a usual one, byte by byte. */
+/* Whether a short path is usual. Each byte is looked at by itself. */
 static bool is_usual_short(struct bytes raw)
 {
     unsigned before = PLAIN;

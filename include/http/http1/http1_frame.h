@@ -31,9 +31,9 @@ __attribute__((noinline)) void http1_frame_rest(struct response *response,
                                                 bool is_http10,
                                                 const struct now *clock);
 
-/* Frames a response that has been made; only the first call does anything.
- * HTTP/1.0 reads no chunks, so that a body of unknown length has to end with
- * the connection there: persists is cleared. */
+/* Frames a response that has been made; only the first call does anything. A
+ * client of HTTP/1.0 reads no chunks. For it a body of unknown length ends with
+ * the connection, and `persists` is cleared. */
 static inline void http1_frame(struct response *response, bool is_http10,
                                const struct now *clock)
 {

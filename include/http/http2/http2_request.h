@@ -105,7 +105,7 @@ void http2_head_store(const struct http2_head *head, char *to);
 /* Returns how many fields a stored text has. */
 unsigned http2_text_fields(const char *text);
 
-/* Fills request in with views of a text that was stored. The caller has set
+/* Fills in `request` with views of a text that was stored. The caller has set
  * request->fields to room for http2_text_fields(). Returns REASON_NONE, or the
  * reason for refusing the request. */
 enum reason http2_request_read(struct request *request, const char *text);

@@ -6,7 +6,7 @@
  *   client <-- fields <--- relay_interim()  <-- reply 1xx
  *   client <-- fields <--- relay_reply()    <-- reply
  *
- * Nothing is copied through. Framing is ours. Fields that belong to one
+ * No head is copied whole, and framing is made anew. Fields that belong to one
  * connection stay there: Connection and all that it names, Keep-Alive, Proxy-*,
  * TE, Trailer, Transfer-Encoding, Upgrade. Fields that say who asked are left
  * out unless a trusted proxy sent them. Fields that some servers take for one
@@ -37,7 +37,7 @@ enum {
     RELAY_ROUNDS_MAX = 10         /* our name so often in Via shows a loop */
 };
 
-/* How messages of one place are relayed. All texts are borrowed. host,
+/* How messages of one place are relayed. All texts are borrowed. `host`,
  * request_id and traceparent belong to the exchange; all other members are the
  * same for each message. */
 struct relay {
@@ -106,7 +106,7 @@ enum body_framing relay_framing(const struct request *request,
                                 const struct relay_from *from);
 
 /* Whether the request goes on as a request to change protocols. Such a request
- * is a GET of HTTP/1.1 without a body that asks for relay->upgrade. */
+ * is a GET of HTTP/1.1 that has no body and asks for relay->upgrade. */
 bool relay_upgrades(const struct relay *relay, const struct request *request);
 
 /* Whether Connection keeps fields from going on, or cannot be read. The

@@ -122,8 +122,8 @@ static enum method method_from(unsigned number)
 }
 
 /* Whether a method that http-parser does not know is registered (RFC 9110
- * 18.2). No such name is shorter than "POST", which http-parser gets
- * instead. */
+ * 18.2). None of these names is shorter than "POST", which http-parser gets in
+ * their place. */
 static bool is_further_method(struct bytes name)
 {
     static const char *const names[] = {

@@ -89,8 +89,8 @@ enum reason http1_check_version(struct bytes version)
     return version.data[5] == '1' ? REASON_NONE : REASON_VERSION;
 }
 
-/* Returns 0 exactly when all bytes are IN_TARGET and none begins an escape.
- * Otherwise the high bit of each other byte is set. */
+/* Returns 0 exactly when all bytes are IN_TARGET and none begins an escape. The
+ * high bit of every byte that is unlike that is set. */
 static uint64_t find_odd(uint64_t word)
 {
     uint64_t below = (word - BYTE_EIGHTFOLD('!')) & ~word;

@@ -87,7 +87,7 @@ static void write_lines(struct dictionary_rule *rule, struct bytes pattern,
 /* --- Reading ------------------------------------------------------------- */
 
 /* Takes the text before the first '=' that has no backslash before it. The
- * rest stays in text, with the '='. */
+ * rest stays in *text, with the '='. */
 static struct bytes take_pattern(struct bytes *text)
 {
     size_t len = 0;

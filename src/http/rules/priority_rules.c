@@ -1,7 +1,7 @@
 #include "http/rules/priority_rules.h"
 
-/* Rules are read more strictly than the fields of clients, because an operator
- * means something by each word, and says it once. */
+/* Reads a word of a rule, more strictly than a client's field is read: an
+ * operator means something by each word, and says it once. */
 static bool read_word(struct priority_said *said, struct bytes word)
 {
     if (word.len == 3 && memcmp(word.data, "u=", 2) == 0) {
