@@ -2,12 +2,12 @@
  * acceptor - the thread that accepts connections and gives them to workers.
  *
  * Connections are accepted in bounded batches. After a batch, each worker that
- * got connections is woken once. When there are too many connections, one that
- * waits for a request makes room for a new client, or the new client gets 503
- * with Retry-After. When descriptors run out, one client gets this answer
- * through a descriptor kept in reserve, and the acceptor pauses, so that it
- * never spins. When a burst fills all mailboxes, the acceptor waits for the
- * workers, up to a second.
+ * got connections is woken once. When the maximum of connections is open, a
+ * connection that waits for a request is closed to make room for a new client.
+ * If there is no such connection, the new client gets 503 with Retry-After.
+ * When descriptors run out, one client gets 503 through a descriptor kept in
+ * reserve, and the acceptor pauses, so that it never spins. When a burst fills
+ * all mailboxes, the acceptor waits for the workers, up to a second.
  *
  * Thread: the main thread calls all functions declared here; the acceptor's
  *         thread accepts.
@@ -30,7 +30,7 @@ struct acceptor_options {
     size_t connections_max;
     struct address_count *addresses; /* borrowed; NULL without counting */
     struct stats_acceptor *stats;    /* borrowed */
-    bool is_profiled;                /* sample the thread (profile.h) */
+    bool is_profiled;                /* the thread is sampled (profile.h) */
 };
 
 struct acceptor; /* opaque */
@@ -49,16 +49,17 @@ MUST_USE int acceptor_prepare(struct acceptor *acceptor,
                               const struct listener *listeners, size_t count);
 
 /* Listens on the prepared sockets. When this function returns, the caller can
- * close all other sockets: the connections that the kernel had accepted there
- * were given to workers. */
+ * close all other sockets: workers have got the connections that the kernel had
+ * accepted there. */
 void acceptor_change(struct acceptor *acceptor);
 
-/* Gives the connections that the kernel has already accepted to workers, ends
- * the thread and waits for its end. */
+/* Lets workers have the connections that the kernel has already accepted, ends
+ * the thread, and waits for the thread's end. */
 void acceptor_stop(struct acceptor *acceptor);
 
-/* Ends the thread like acceptor_stop(), but leaves the connections that the
- * kernel has accepted to another process that listens on the same sockets. */
+/* Ends the thread like acceptor_stop(), but gives no more connections to
+ * workers. Another process that listens on the same sockets gets the
+ * connections that the kernel has already accepted. */
 void acceptor_leave(struct acceptor *acceptor);
 
 #endif

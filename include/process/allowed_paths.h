@@ -22,8 +22,8 @@ struct allowed_paths {
     bool has_failed;            /* memory has run out */
 };
 
-/* Lists the paths. control_path may be "". Returns false if there is no memory.
- * allowed_paths_close() is needed in any case. */
+/* Lists the paths. control_path is the control socket's path, or "". Returns
+ * false if there is no memory. allowed_paths_close() is needed in any case. */
 MUST_USE bool allowed_paths_open(struct allowed_paths *allowed,
                                  const struct options *options,
                                  const char *control_path);

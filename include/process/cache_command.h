@@ -17,9 +17,9 @@
 #include "base/buf.h"
 #include "cache/cache_store.h"
 
-/* Runs the command in words, and writes the result to answer. store is NULL
- * without a cache. Returns false if the command failed; answer then says
- * why. */
+/* Runs the command that `words` has, and writes the result to `answer`. `store`
+ * is NULL without a cache. Returns false if the command failed; `answer` then
+ * says why. */
 bool cache_command_run(struct cache_store *store, struct bytes words,
                        struct buf *answer);
 

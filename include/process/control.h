@@ -27,10 +27,10 @@
 enum {
     CONTROL_CLIENTS_MAX = 8,
     CONTROL_FDS_MAX = CONTROL_CLIENTS_MAX + 1,
-    /* bytes of a command's line */
+    /* maximum bytes of a command's line */
     CONTROL_REQUEST_MAX = 16384,
     CONTROL_ANSWER_MAX = 1 << 20, /* bytes; enough for a thousand faults */
-    /* limit to read a request, or to send its answer */
+    /* time limit for reading a request, and for sending its answer */
     CONTROL_WAIT_MS = 2000
 };
 
@@ -48,8 +48,8 @@ enum control_command {
 const char *control_name(enum control_command command);
 
 enum control_result {
-    CONTROL_OK,    /* "ok\n" and the text in answer are sent */
-    CONTROL_ERROR, /* the text in answer says why */
+    CONTROL_OK,    /* "ok\n" and the text in `answer` are sent */
+    CONTROL_ERROR, /* the text in `answer` says why */
     CONTROL_LATER  /* control_finish() will answer */
 };
 
@@ -57,8 +57,8 @@ typedef enum control_result control_fn(void *context, struct buf *answer);
 
 struct control_commands {
     control_fn *on[CONTROL_COUNT]; /* the command is refused if NULL */
-    /* For "cache"; words are the rest of the line. Must not return
-     * CONTROL_LATER. The command is refused if this is NULL. */
+    /* Runs "cache"; `words` are the rest of the line. Must not return
+     * CONTROL_LATER. If this is NULL, the command is refused. */
     enum control_result (*on_cache)(void *context, struct bytes words,
                                     struct buf *answer);
     void *context;
@@ -72,8 +72,9 @@ struct control; /* opaque */
 MUST_USE struct control *control_create(
     struct listener *listener, const struct control_commands *commands);
 
-/* Answers waiting clients, and closes everything. The server has ended, which
- * is success for CONTROL_STOP, and an error for other commands. */
+/* Answers waiting clients, and closes everything. Clients that sent
+ * CONTROL_STOP get ok, since the server has ended; other clients get an
+ * error. */
 void control_destroy(struct control *control);
 
 /* Accepts no new clients, since another process now has the socket. The present
@@ -84,7 +85,7 @@ void control_leave(struct control *control);
  * control_leave(). */
 int control_listener_fd(const struct control *control);
 
-/* Fills all of fds for poll(). Elements that are not needed get fd -1. */
+/* Fills all elements of `fds` for poll(). Unneeded elements get fd -1. */
 void control_fds(const struct control *control,
                  struct pollfd fds[CONTROL_FDS_MAX]);
 
@@ -92,8 +93,8 @@ void control_fds(const struct control *control,
  * events; INT_MAX if it need not be called. */
 int control_pause_ms(const struct control *control, uint64_t now_ms);
 
-/* Handles the events that poll() has found in fds. Calls the functions of
- * control_commands. */
+/* Handles the events that poll() has written to `fds`. Calls the functions of
+ * struct control_commands. */
 void control_handle(struct control *control,
                     const struct pollfd fds[CONTROL_FDS_MAX], uint64_t now_ms);
 

@@ -20,8 +20,8 @@
 
 #include "process/readiness.h"
 
-/* Detaches. Returns 0 only in the server. The command exits in this function,
- * or gets -errno. */
+/* Detaches. Returns 0 in the server. The started command exits inside this
+ * function; if detaching fails, the function returns -errno in the command. */
 MUST_USE int daemon_leave(struct readiness *readiness);
 
 /* Redirects standard input and output, and standard error unless it is a

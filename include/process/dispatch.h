@@ -17,7 +17,7 @@
 
 struct dispatch; /* opaque */
 
-/* workers must outlive the dispatch. Returns NULL if there is no memory. */
+/* `workers` must outlive the dispatch. Returns NULL if there is no memory. */
 MUST_USE struct dispatch *dispatch_create(struct worker **workers,
                                           size_t count);
 void dispatch_destroy(struct dispatch *dispatch);
@@ -30,16 +30,17 @@ size_t dispatch_begin(struct dispatch *dispatch);
 MUST_USE bool dispatch_give(struct dispatch *dispatch, const struct mail *mail);
 
 /* Gives a connection to a worker when the maximum is open. The worker with the
- * most connections that wait for a request gets it, and closes the one that
- * waits longest. Returns false if no connection waits, or if the mailboxes are
- * full. */
+ * most connections that wait for a request gets the new connection, and closes
+ * the connection that has waited longest. Returns false if no connection waits,
+ * or if the mailboxes are full. */
 MUST_USE bool dispatch_replace(struct dispatch *dispatch,
                                const struct mail *mail);
 
-/* Gives a connection to a worker when the maximum is open and none waits, but
- * an address with more than its share must give one up. Workers take turns,
- * since it is unknown which worker has connections of that address. Returns
- * false if every mailbox is full or no connection is open. */
+/* Gives a connection to a worker when the maximum is open and no connection
+ * waits. An address with more than its share of connections must then give up
+ * a connection. Workers take turns, since it is unknown which worker has
+ * connections of that address. Returns false if every mailbox is full or no
+ * connection is open. */
 MUST_USE bool dispatch_displace(struct dispatch *dispatch,
                                 const struct mail *mail);
 

@@ -21,11 +21,12 @@
 
 struct generation; /* opaque; counted */
 
-/* Takes options over, which are then empty, and opens everything that they
- * name. before is the generation in force, or NULL at the start. Its knowledge
- * of upstream servers is taken over; so are tokens that cannot be read again
- * since rights were given up. Returns the caller's reference, or NULL after one
- * line on errors; *status_out is then a status of sysexits.h. */
+/* Takes over the contents of *options, which is then empty, and opens all that
+ * the options name. `before` is the generation in force, or NULL at the start.
+ * The new generation takes over what `before` knows of upstream servers, and
+ * tokens that cannot be read again since rights were given up. Returns the
+ * caller's reference. Returns NULL after writing one line to `errors`;
+ * *status_out is then a status of sysexits.h. */
 MUST_USE struct generation *generation_create(struct options *options,
                                               const struct generation *before,
                                               FILE *errors, int *status_out);

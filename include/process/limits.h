@@ -18,15 +18,15 @@ struct limits {
     size_t cached_fds_max;  /* open files in the cache of a worker */
     size_t pipes_max;       /* pipes for proxies, per worker */
     size_t kept_files_max;  /* files of the proxy cache, in all */
-    uint64_t memory_bytes;  /* machine_memory() */
+    uint64_t memory_bytes;  /* the result of machine_memory() */
 };
 
 /* Raises RLIMIT_NOFILE to its hard limit and shares out the descriptors: a
  * quarter for cached files, the rest for connections. If connections_max is not
- * 0, connections get as many as it says. With has_proxies, an eighth of all is
- * for pipes, and half of the connections' part is for connections to upstream
- * servers. Returns 0, or -EMFILE after one line on stderr if there are too few
- * descriptors for the workers and listeners. */
+ * 0, connections get connections_max descriptors. With has_proxies, an eighth
+ * of all descriptors is for pipes, and half of the connections' part is for
+ * connections to upstream servers. Returns 0, or -EMFILE after one line on
+ * stderr if there are too few descriptors for the workers and listeners. */
 MUST_USE int limits_plan(struct limits *limits, size_t workers,
                          size_t listeners, size_t connections_max,
                          bool has_proxies);

@@ -1,10 +1,10 @@
 /*
  * listeners - opens the listening sockets that the options ask for.
  *
- * A socket that is open already is taken instead of opened: at the start a
+ * A socket that is open already is not opened again, but used: at the start a
  * socket from systemd or an earlier server, at a reload a socket that this
  * server has. If systemd hands sockets over, and no option says where to
- * listen, exactly these sockets are used.
+ * listen, only systemd's sockets are used.
  *
  * Thread: used only by the main thread.
  * Owns:   the listeners in the array.
@@ -52,8 +52,8 @@ MUST_USE int listeners_prepare(struct listeners_change *change,
                                const struct listener *listeners, size_t count,
                                const struct options *options, FILE *errors);
 
-/* listeners_apply() makes the change, listeners_discard() gives it up. Both
- * close the sockets that are then not needed. */
+/* listeners_apply() makes the change, listeners_discard() gives the change up.
+ * Both functions close the sockets that are not needed afterwards. */
 void listeners_apply(struct listeners_change *change,
                      struct listener listeners[OPTIONS_LISTEN_MAX],
                      size_t *count_ref);

@@ -14,8 +14,8 @@
 uint64_t machine_memory(void);
 
 /* Returns the lowest limit of the process's control groups; UINT64_MAX without
- * a limit. groups is the file that lists the groups (/proc/self/cgroup), mount
- * the folder of all groups (/sys/fs/cgroup). */
+ * a limit. `groups` is the file that lists the groups (/proc/self/cgroup),
+ * `mount` the folder of all groups (/sys/fs/cgroup). */
 uint64_t machine_memory_group_limit(const char *groups, const char *mount);
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * notify - tells the service manager (systemd) the server's state.
  *
- * The protocol of sd_notify(3): each message is a datagram of NAME=VALUE lines
- * to the socket that NOTIFY_SOCKET names. Without a manager these functions do
- * nothing. A manager that does not listen never delays the server.
+ * The protocol is that of sd_notify(3): each message is a datagram of
+ * NAME=VALUE lines to the socket that NOTIFY_SOCKET names. Without a manager
+ * the functions do nothing. A manager that does not listen never delays the
+ * server.
  *
  * libsystemd is not used: it would save only a few lines, and it reads
  * NOTIFY_SOCKET again for each message, although the variable must be unset
@@ -35,7 +36,7 @@ void notify_open(struct notify *notify);
 void notify_close(struct notify *notify);
 
 /* Tell the service manager that the server serves (at first or after a reload),
- * that it reloads, or that it stops. status is one line for people. */
+ * that it reloads, or that it stops. `status` is one line for people. */
 void notify_ready(const struct notify *notify, const char *status);
 void notify_reloading(const struct notify *notify);
 void notify_stopping(const struct notify *notify, const char *status);

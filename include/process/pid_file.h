@@ -14,7 +14,7 @@
  *
  * Thread: used only by the main thread.
  * Owns:   the descriptor, and the file while this process's number is in the
- *         file. Borrows path.
+ *         file. Borrows `path`.
  */
 #ifndef PROCESS_PID_FILE_H
 #define PROCESS_PID_FILE_H
@@ -51,8 +51,8 @@ MUST_USE int pid_file_write(const struct pid_file *file);
  * or emptied if removing is forbidden. */
 void pid_file_close(struct pid_file *file);
 
-/* pid_file_put() writes pid through number_fd, and returns 0 or -errno.
- * pid_file_empty() empties the file if pid is the number in the file. */
+/* pid_file_put() writes `pid` through number_fd, and returns 0 or -errno.
+ * pid_file_empty() empties the file if the number in the file is `pid`. */
 MUST_USE int pid_file_put(int number_fd, pid_t pid);
 void pid_file_empty(int number_fd, pid_t pid);
 

@@ -18,7 +18,7 @@
 #define READINESS_VARIABLE "SPRINTD_READY"
 
 struct readiness {
-    int fd;            /* -1 if nobody waits, or the status was told */
+    int fd;            /* -1 if nobody waits, or after the status was told */
     bool is_successor; /* another server started this one as its successor */
 };
 

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 enum {
-    SPARE_MEMORY_CROWD = 1000, /* connections; fewer have at most 40 MiB */
+    SPARE_MEMORY_CROWD = 1000, /* connections, which have about 40 MiB */
     SPARE_MEMORY_SHARE = 4     /* return memory when a quarter is left */
 };
 

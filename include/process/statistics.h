@@ -2,8 +2,8 @@
  * statistics - makes the statistics of this server, keeps their history and
  * prints the report.
  *
- * Thread: used only by the main thread, except shared and history: see stats.h
- *         and history.h.
+ * Thread: used only by the main thread, except `shared` (see stats.h) and
+ *         `history` (see history.h).
  * Owns:   everything except the access log and the stores, which are borrowed.
  */
 #ifndef PROCESS_STATISTICS_H
@@ -17,8 +17,8 @@
 struct statistics {
     struct stats_shared *shared;
     struct history *history;
-    const struct stats_upstreams *upstreams; /* present, borrowed; or NULL */
-    const struct cache_store *cache;         /* present, borrowed; or NULL */
+    const struct stats_upstreams *upstreams; /* in force; borrowed, or NULL */
+    const struct cache_store *cache;         /* in force; borrowed, or NULL */
     /* private */
     struct stats_snapshot *snapshot;
     struct stats_pulse pulse; /* the pulse at the last point */
@@ -28,8 +28,8 @@ struct statistics {
     uint64_t due_ms;
 };
 
-/* Opens the statistics; stores need not be open yet. Returns false if there is
- * no memory. statistics_close() is needed in any case. */
+/* Opens the statistics; `stores` need not be open yet. Returns false if there
+ * is no memory. statistics_close() is needed in any case. */
 MUST_USE bool statistics_open(struct statistics *statistics,
                               const struct options *options,
                               size_t worker_count,

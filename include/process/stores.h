@@ -36,15 +36,15 @@ MUST_USE int stores_describe(const struct options *options,
  * stores_describe(). */
 void stores_count(const struct stores *stores, struct stats_store *to);
 
-/* stores_pause() lets a successor write to the stores. stores_resume() makes
- * this process the writer again if there will be no successor; it returns false
- * if a store could not be resumed, and must then be called again. A second call
- * of either function does nothing. */
+/* stores_pause() ends this process's writing, so that a successor can write to
+ * the stores. stores_resume() makes this process the writer again if there will
+ * be no successor. It returns false if a store could not be resumed, and must
+ * then be called again. Pausing twice does nothing, nor does resuming twice. */
 void stores_pause(struct stores *stores);
 bool stores_resume(struct stores *stores);
 
-/* stores_stop() is called before the workers are freed, stores_close() after
- * that. */
+/* stores_stop() must be called before the workers are freed, stores_close()
+ * after the workers were freed. */
 void stores_stop(struct stores *stores);
 void stores_close(struct stores *stores);
 

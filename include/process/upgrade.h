@@ -30,13 +30,13 @@ struct upgrade {
  * Returns 0 or -errno. */
 MUST_USE int upgrade_find_program(char path[PATH_MAX]);
 
-/* Forks the launcher. At an upgrade, the launcher starts the program at this
- * program's present path with these arguments, which end with NULL. Returns 0
- * or -errno. */
+/* Forks the launcher. At an upgrade, the launcher starts the program that then
+ * lies at the path of this program. `arguments`, which end with NULL, are the
+ * new program's. Returns 0 or -errno. */
 MUST_USE int upgrade_create(struct upgrade *upgrade, char *const *arguments);
 
-/* Like upgrade_create(), but the launcher starts the given program, which must
- * serve within ready_ms. */
+/* Like upgrade_create(), but the launcher starts the program at the path
+ * `program`. The new server must serve within ready_ms. */
 MUST_USE int upgrade_create_for(struct upgrade *upgrade, const char *program,
                                 char *const *arguments, int ready_ms);
 
@@ -48,8 +48,8 @@ struct upgrade_legacy {
     const int *listener_fds;
     size_t count;
     uint32_t tls_listeners; /* bit n is set if listener n speaks TLS */
-    int pid_file_fd;        /* -1: none */
-    int tickets_fd;         /* -1: none */
+    int pid_file_fd;        /* -1 without a pid file */
+    int tickets_fd;         /* -1 if no keys are handed on */
 };
 
 /* Makes the launcher start a successor. Returns 0 or -errno; -EALREADY if an
@@ -60,7 +60,7 @@ MUST_USE int upgrade_begin(struct upgrade *upgrade,
 enum upgrade_result {
     UPGRADE_PENDING,
     UPGRADE_DONE, /* news->pid serves; the launcher has ended */
-    /* news->why says why; another try is possible unless fd is -1 */
+    /* news->why says why; another try is possible unless upgrade->fd is -1 */
     UPGRADE_FAILED
 };
 

@@ -30,8 +30,8 @@ MUST_USE struct watchdog *watchdog_create(const struct stats_shared *stats,
 void watchdog_destroy(struct watchdog *watchdog);
 
 /* Checks the workers if it is time. Returns whether to send a message to the
- * manager now. *pause_ms_out is set to the ms until the next call. If watchdog
- * is NULL, returns false, with INT_MAX in *pause_ms_out. */
+ * manager now. Sets *pause_ms_out to the ms until the next call. If `watchdog`
+ * is NULL, returns false and sets *pause_ms_out to INT_MAX. */
 MUST_USE bool watchdog_tick(struct watchdog *watchdog, uint64_t now_ms,
                             int *pause_ms_out);
 

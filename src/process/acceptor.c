@@ -20,15 +20,15 @@
 
 enum {
     BATCH_MAX = 64,
-    LAST_BATCH_MAX = 65536, /* the batch at a stop: the longest backlog */
-    MOMENTS_MAX = 1000,     /* waits for full mailboxes, a second per batch */
+    LAST_BATCH_MAX = 65536, /* for the longest backlog, before the end */
+    MOMENTS_MAX = 1000,     /* waits for full mailboxes: 1 s in each batch */
     MOMENT_NS = 1000000,
     COMPLAIN_MS = 10000
 };
 
 static const double pause_s = 0.1;
 
-/* A socket that clients are accepted from. */
+/* A socket on which clients are accepted. */
 struct accepting_socket {
     struct listener listener; /* a copy, which borrows the socket */
     ev_io io;
@@ -45,7 +45,7 @@ struct acceptor {
     struct dispatch *dispatch;
     struct places places;
     struct places next;      /* the places after the next change */
-    atomic_bool is_prepared; /* if true, next is the acceptor thread's */
+    atomic_bool is_prepared; /* if true, the acceptor's thread has `next` */
     sem_t changed;
     ev_timer pause;
     ev_async change;
@@ -76,7 +76,7 @@ static void refuse(const struct acceptor *acceptor, int fd, bool is_tls,
                    enum stats_refusal reason)
 {
     if (is_tls)
-        close(fd); /* the client would not understand clear text */
+        close(fd); /* a client of TLS would not understand clear text */
     else
         refusal_send(fd);
     stats_note_refused(acceptor->options.stats, reason);
@@ -110,8 +110,8 @@ static void on_pause_over(struct ev_loop *loop, ev_timer *timer, int events)
     set_listening(acceptor, true);
 }
 
-/* Refuses a connection when no descriptor is free: the spare descriptor is
- * closed for the connection. */
+/* Refuses a connection when no descriptor is free. The spare descriptor is
+ * closed, so that the connection can have a descriptor. */
 static void refuse_with_spare(struct acceptor *acceptor,
                               const struct listener *listener)
 {
@@ -168,10 +168,10 @@ static bool survive(struct acceptor *acceptor, const struct listener *listener,
     }
 }
 
-/* Gives mail to a worker. If a burst has filled the mailboxes, waits; other
- * clients stay in the kernel's backlog meanwhile. Returns false when the
- * batch's *moments for waiting are used up. After each wait, *open is read
- * again. */
+/* Gives a connection to a worker. If a burst has filled the mailboxes, waits;
+ * other clients stay in the kernel's backlog meanwhile. Each wait takes one of
+ * the batch's *moments, and sets *open anew. Returns false when no moments are
+ * left. */
 static bool give(struct acceptor *acceptor, const struct mail *mail,
                  size_t *open, unsigned *moments)
 {
@@ -188,8 +188,8 @@ static bool give(struct acceptor *acceptor, const struct mail *mail,
     return true;
 }
 
-/* Gives a connection to a worker although the maximum is open, if another
- * connection can be closed. Returns false if none can. */
+/* Gives a connection to a worker although the maximum is open. Another
+ * connection is closed for it. Returns false if no connection can be closed. */
 static bool replace(struct acceptor *acceptor, const struct mail *mail)
 {
     struct address_count *addresses = acceptor->options.addresses;
@@ -423,7 +423,7 @@ void acceptor_change(struct acceptor *acceptor)
     ev_async_send(acceptor->loop, &acceptor->change);
     while (sem_wait(&acceptor->changed) == -1)
         continue;            /* interrupted by the profiler's signal */
-    forget(&acceptor->next); /* next has the former sockets now */
+    forget(&acceptor->next); /* `next` has the former sockets now */
 }
 
 void acceptor_stop(struct acceptor *acceptor)

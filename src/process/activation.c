@@ -8,8 +8,8 @@
 
 enum { LISTEN_FDS_START = 3 };
 
-/* Reads a number from 0 to INT_MAX, and sets *end_out behind it. Returns -1 if
- * there is no such number. */
+/* Reads a number from 0 to INT_MAX, and sets *end_out to the text behind the
+ * number. Returns -1 if there is no such number. */
 static long read_number(const char *text, char **end_out)
 {
     long number = strtol(text, end_out, 10);
@@ -76,8 +76,8 @@ static int adopt_from_systemd(struct activation *activation)
     long count;
     int status = EX_OK;
 
-    /* The variables were meant for another process, which has not unset
-     * them. */
+    /* If LISTEN_PID is not this process, the variables were meant for another
+     * process, which has not unset them. */
     if (!pid || !fds || read_number(pid, &end) != getpid() || *end != '\0')
         return EX_OK;
     count = read_number(fds, &end);
@@ -89,7 +89,7 @@ static int adopt_from_systemd(struct activation *activation)
     return status == EX_OK ? name_all(activation) : status;
 }
 
-/* Marks the sockets that spoke TLS in the server before. Returns a status of
+/* Marks the sockets that spoke TLS in the previous server. Returns a status of
  * sysexits.h. */
 static int mark_tls(struct activation *activation)
 {

@@ -34,8 +34,8 @@ static void add(struct allowed_paths *allowed, const char *path,
                                                     .access = access};
 }
 
-/* Lets the broker open, make or remove path for the server, which has no right
- * to it. */
+/* Lets the broker open, make or remove `path`, since the server itself has no
+ * right to do so. */
 static void broker(struct allowed_paths *allowed, const char *path,
                    enum file_need need)
 {
@@ -54,7 +54,7 @@ static void broker(struct allowed_paths *allowed, const char *path,
                                                             .path = path};
 }
 
-/* Adds path, and takes over its memory. */
+/* Adds `path`, and takes over the memory of its text. */
 static void add_taken(struct allowed_paths *allowed, char *path,
                       enum path_access access)
 {
@@ -70,7 +70,7 @@ static void add_taken(struct allowed_paths *allowed, char *path,
     add(allowed, path, access);
 }
 
-/* Cuts the file's name off path. Returns the folder if it lies below /etc or
+/* Cuts the file's name off `path`. Returns the folder if it lies below /etc or
  * /usr/local/etc, where programs have folders of their own. Otherwise returns
  * NULL, since the folder may have other files, which must stay hidden. */
 static const char *find_settings_folder(char *path)
@@ -85,9 +85,9 @@ static const char *find_settings_folder(char *path)
     return NULL;
 }
 
-/* Adds a file that may be replaced: editors write a new file under the same
- * name. So the file's folder is allowed, or the broker opens the file by its
- * name. */
+/* Adds a file that an editor may replace by a new file of the same name. To
+ * allow only the present file would not help, so the file's folder is allowed,
+ * or the broker opens the file by its name. */
 static void add_file(struct allowed_paths *allowed, const char *path)
 {
     char *real = path ? realpath(path, NULL) : NULL;
@@ -103,8 +103,8 @@ static void add_file(struct allowed_paths *allowed, const char *path)
     free(real);
 }
 
-/* Whether a directory has other files than included ones: a common directory,
- * or the directory of the configuration file, which may be a home directory. */
+/* Whether a directory may have files that are not included. Such directories
+ * are the common ones, and the configuration file's, which may be a home. */
 static bool is_mixed(const char *directory, const char *config)
 {
     static const char *const everybodys[] = {
@@ -120,7 +120,8 @@ static bool is_mixed(const char *directory, const char *config)
 }
 
 /* Adds the included files, and the directories in which a later reload may find
- * more of them. A directory with other files can only be listed. */
+ * more files to include. If a directory may have other files, too, the server
+ * can only list its names. */
 static void add_included(struct allowed_paths *allowed,
                          const struct options *options)
 {
@@ -266,7 +267,7 @@ bool allowed_paths_is_everywhere(const struct options *options)
     return false;
 }
 
-/* Whether any server of a proxy satisfies is_such. */
+/* Whether is_such() is true for any server of a proxy. */
 static bool has_server(const struct options *options,
                        bool (*is_such)(const struct proxy_rule_server *server))
 {

@@ -10,7 +10,7 @@ enum {
 
 /* --- Words --------------------------------------------------------------- */
 
-/* Puts "host/path?query" of a URL, as in the cache's keys. */
+/* Puts the part "host/path?query" of a URL, in the form of the cache's keys. */
 static void put_address(struct bytes url, bool is_prefix, struct buf *out)
 {
     bool is_host = true;
@@ -29,8 +29,8 @@ static void put_address(struct bytes url, bool is_prefix, struct buf *out)
         buf_put_literal(out, "/");
 }
 
-/* Reads an address that may end with '*'. The address's text lies in
- * storage. */
+/* Reads an address, which may end with '*', into *meant. The address's text is
+ * put into `storage`. */
 static void read_address(struct bytes word, struct buf *storage,
                          struct cache_purge *meant)
 {
@@ -40,7 +40,8 @@ static void read_address(struct bytes word, struct buf *storage,
     meant->address = buf_bytes(storage);
 }
 
-/* Reads from words what to purge. Returns NULL, or what is wrong with words. */
+/* Reads from `words` what to purge. Returns NULL, or what is wrong with
+ * `words`. */
 static const char *read_meant(struct bytes words, struct buf *storage,
                               struct cache_purge *meant)
 {
@@ -73,7 +74,7 @@ static bool purge(struct cache_store *store, struct bytes words,
 
     buf_init(&storage, NULL, 0, ADDRESS_BYTES_MAX);
     fault = read_meant(words, &storage, &meant);
-    /* To purge the whole cache, an operator must write "*". */
+    /* An operator who wants to purge the whole cache must write "*". */
     is_said = meant.tags.len > 0 || storage.len > 0 ||
               memchr(words.data, '*', words.len);
     if (!fault && !is_said)
@@ -94,7 +95,7 @@ struct listed_lines {
     uint64_t left_out;
 };
 
-/* Returns "scheme://host/path" of a cache key. */
+/* Returns the part "scheme://host/path" of a cache key. */
 static struct bytes url_of(struct bytes key)
 {
     const char *end = key.data + key.len;

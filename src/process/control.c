@@ -19,7 +19,7 @@ enum client_state {
 
 struct client {
     enum client_state state;
-    int fd; /* -1: no client */
+    int fd; /* -1 without a client */
     enum control_command command;
     uint64_t end_ms; /* time limit, except when WAITING */
     size_t got;
@@ -32,7 +32,7 @@ struct control {
     struct listener listener;
     const struct control_commands *commands;
     struct client clients[CONTROL_CLIENTS_MAX];
-    int spare_fd;         /* closed for a client when no other is left */
+    int spare_fd;         /* closed for a client if no descriptor is left */
     bool is_deaf;         /* accepts no new clients */
     uint64_t hears_at_ms; /* when to accept clients again */
     struct log_limit complaint;
@@ -75,7 +75,8 @@ static void send_some(struct client *client)
     drop(client);
 }
 
-/* Makes an answer of result and text, and begins to send it to the client. */
+/* Makes an answer from `result` and `text`, and begins to send the answer to
+ * the client. */
 static void answer(struct client *client, enum control_result result,
                    struct bytes text, uint64_t now_ms)
 {
@@ -155,7 +156,8 @@ static void obey(struct control *control, struct client *client,
                now_ms);
         return;
     }
-    /* Set before the call, which may finish the command at once. */
+    /* The state is set before the command's function is called, since the
+     * function may call control_finish() at once. */
     client->state = CLIENT_WAITING;
     client->command = command;
     buf_init(&text, NULL, 0, CONTROL_ANSWER_MAX);
@@ -233,9 +235,9 @@ static void turn_deaf(struct control *control, int err, uint64_t now_ms)
     control->hears_at_ms = now_ms + DEAF_MS;
 }
 
-/* Accepts a client. If no descriptor is left, the spare one is closed for the
- * client, since the operator must be able to reach the server just then.
- * Returns a descriptor or -errno; -EAGAIN if no client waits. */
+/* Accepts a client. If no descriptor is left, the spare descriptor is closed
+ * for the client, since an operator must be able to reach a server without
+ * descriptors. Returns a descriptor or -errno; -EAGAIN if no client waits. */
 static int accept_one(struct control *control)
 {
     struct address peer;
@@ -333,7 +335,8 @@ void control_destroy(struct control *control)
 {
     if (!control)
         return;
-    /* first, since an answered client may start a server */
+    /* The listener is closed before clients get their answers, since an
+     * answered client may start a new server at once. */
     listener_close(&control->listener);
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         struct client *client = &control->clients[i];
@@ -367,8 +370,8 @@ void control_fds(const struct control *control,
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         const struct client *client = &control->clients[i];
 
-        /* A waiting client is watched only for its end, which poll() reports
-         * without an event flag. */
+        /* Of a waiting client only the end matters, which poll() reports
+         * even if no events are asked for. */
         fds[i] = (struct pollfd){.fd = client->fd,
                                  .events = client->state == CLIENT_READING
                                                ? POLLIN

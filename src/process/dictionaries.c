@@ -16,9 +16,9 @@ int dictionaries_open(struct dictionary_store **store_out,
     *store_out = NULL;
     if (!folder)
         return EX_OK;
-    /* The default folder may belong to another user, as whom the server ran
-     * before. That user could redirect root, who would then put files there
-     * that are served. */
+    /* The default folder may belong to another user, if the server ran as that
+     * user before. The user could make the folder's path lead elsewhere, and
+     * root would put served files there. */
     err = root_files_check_way(folder);
     if (err == 0) {
         root_files_make_folders(identity, folder);

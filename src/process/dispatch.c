@@ -8,13 +8,13 @@ struct worker_slot {
     size_t open;
     /* connections that wait for requests, minus those that will be closed */
     size_t reading;
-    bool is_woken; /* wake the worker at the end of the batch */
+    bool is_woken; /* the worker is to be woken at the end of the batch */
     bool is_full;  /* the mailbox is full in this batch */
 };
 
 struct dispatch {
     size_t count;
-    size_t next; /* where to look first, so that ties take turns */
+    size_t next; /* the worker to look at first, so that equals take turns */
     struct worker_slot slots[];
 };
 
@@ -65,7 +65,8 @@ static struct worker_slot *find_fewest(struct dispatch *dispatch)
     return fewest;
 }
 
-/* Gives mail to a worker. Returns false if the worker's mailbox is full. */
+/* Gives a connection to a worker. Returns false if the worker's mailbox is
+ * full. */
 static bool give(struct worker_slot *slot, const struct mail *mail)
 {
     if (!worker_give(slot->worker, mail)) {

@@ -12,7 +12,7 @@
 #include "config/certificates/upstream_trust.h"
 #include "handler/rate_limit.h"
 
-/* addresses that a rate limit remembers: 1 MiB */
+/* The addresses that a rate limit remembers; they take 1 MiB. */
 enum { RATE_ENTRIES = 65536 };
 
 /* --- What locations need -------------------------------------------------- */
@@ -38,8 +38,8 @@ static int open_root(struct generation *generation,
     return err == 0 ? EX_OK : explain_root(errors, location->root, err);
 }
 
-/* Finds the entry with this name and burst, or makes an empty one. Returns NULL
- * if there is no memory. */
+/* Finds the entry with the name `name` and the burst `burst`. Makes an empty
+ * entry if there is no such entry. Returns NULL if there is no memory. */
 static struct opened *find_opened(struct generation *generation,
                                   const char *name, uint64_t burst)
 {
@@ -269,8 +269,8 @@ static bool add_name(struct generation *generation, struct bytes name)
                      generation);
 }
 
-/* Adds a copy of a name in the form that is compared: in lower case, without a
- * final dot. */
+/* Adds a copy of a name in the form in which names are compared: in lower case,
+ * without a final dot. */
 static bool add_copy(struct generation *generation, const char *text)
 {
     struct bytes given = bytes_of(text);

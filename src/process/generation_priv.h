@@ -12,8 +12,8 @@
 
 /* A rate limit's table, or a file of passwords, that an option names. */
 struct opened {
-    const char *name; /* the option's text; identifies this */
-    uint64_t burst;   /* identifies a rate limit, together with name */
+    const char *name; /* the option's text, which identifies the entry */
+    uint64_t burst;   /* together with `name`, identifies a rate limit */
     struct rate_limit *limiter;
     struct htpasswd *htpasswd;
     struct opened *next;
@@ -23,8 +23,8 @@ struct generation {
     struct options options;
     struct docroots roots;
     struct opened *opened;
-    struct kv_tokens *tokens; /* tokens to write keys; or NULL */
-    /* Tokens to purge the proxy cache; or NULL. */
+    struct kv_tokens *tokens; /* tokens for writing keys, or NULL */
+    /* Tokens for purging the proxy cache, or NULL. */
     struct kv_tokens *purgers;
     struct forwarded_trust trust;
     struct hosts names; /* names of this machine and its sites */
@@ -36,9 +36,9 @@ struct generation {
     atomic_uint refs;
 };
 
-/* Opens everything that the options name, or takes it over from before. Returns
- * EX_OK, or a status of sysexits.h after one line on errors. generation_close()
- * is needed in both cases. */
+/* Opens everything that the options name, or takes it over from the generation
+ * `before`. Returns EX_OK, or a status of sysexits.h after writing one line to
+ * `errors`. generation_close() is needed in both cases. */
 int generation_open(struct generation *generation,
                     const struct generation *before, FILE *errors);
 void generation_close(struct generation *generation);

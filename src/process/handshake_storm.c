@@ -1,7 +1,7 @@
 #include "process/handshake_storm.h"
 
-/* Handshakes per worker that make a storm: they take a fifth of the worker's
- * time. */
+/* Handshakes per second and worker that make a storm. They take a fifth of the
+ * worker's time. */
 enum { STORM_PER_S = 1000 };
 
 static const double window_s = 0.1;
@@ -13,7 +13,7 @@ bool handshake_storm_note(struct handshake_storm *storm, double now_s,
     double passed_s = now_s - storm->since_s;
     bool has_blown = storm->blows;
 
-    /* negative: the clock was set back */
+    /* The time passed is negative if the clock was set back. */
     if (passed_s < 0 || passed_s >= window_s) {
         storm->blows = has_blown && passed_s >= 0 &&
                        (double)storm->count * window_s >= limit / 2 * passed_s;

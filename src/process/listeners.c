@@ -12,7 +12,7 @@ enum { WHERE_MAX = 128 };
 /* An address to listen at, which an option names. */
 struct wanted {
     const char *option;
-    char where[WHERE_MAX]; /* name in messages */
+    char where[WHERE_MAX]; /* the address as text, for messages */
     struct listen_address place;
 };
 
@@ -50,8 +50,8 @@ static int want_port(struct wanted *wanted, const struct options *options,
     return 0;
 }
 
-/* Reads the address number i to listen at. Returns 0, -EINVAL, or -E2BIG if
- * there are too many; `where` is set in any case. */
+/* Reads the address number `i` to listen at. Returns 0, -EINVAL, or -E2BIG if
+ * there are too many addresses. Sets wanted->where in any case. */
 static int find_wanted(struct wanted *wanted, const struct options *options,
                        size_t i)
 {
@@ -215,7 +215,7 @@ static bool has(const struct listeners_change *change, int fd)
     return false;
 }
 
-/* Finds an open listener at the wanted address that change has not taken
+/* Finds an open listener at the wanted address that *change does not use
  * yet. */
 static const struct listener *find_open(const struct listeners_change *change,
                                         const struct listener *listeners,

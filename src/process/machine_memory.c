@@ -67,7 +67,7 @@ static uint64_t read_group(struct bytes line, const char *mount)
         return UINT64_MAX;
     kinds = bytes_between(kind + 1, group);
     path = bytes_between(group + 1, end);
-    /* the group is not below the mount */
+    /* With "/..", the group does not lie below the mount. */
     if (memmem(path.data, path.len, "/..", 3))
         path.len = 0;
     if (kinds.len == 0)

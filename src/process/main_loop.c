@@ -13,8 +13,8 @@
 #include "process/server_priv.h"
 
 enum {
-    /* How long to wait for workers that must end at once. They may still wait
-     * for the access log. */
+    /* How long to wait for workers that were told to end at once. They may
+     * still have to wait for the access log. */
     STOP_MS = LOG_END_MS + 2000,
     /* How long idle connections stay open after an upgrade. Closing them at
      * once could lose a request that was just sent. Instead, their next answers
@@ -44,7 +44,7 @@ void main_loop_end(struct server *server, enum shutdown_mode shutdown_mode)
     if (serves)
         server->shutdown_mode = shutdown_mode;
     else
-        server->is_asked = true; /* the first demand to end, after an upgrade */
+        server->is_asked = true; /* a first demand to end, after an upgrade */
     server->is_patient = shutdown_mode == SERVER_QUITS;
 }
 
@@ -140,8 +140,8 @@ static const char *explain_upgrade(int err)
     }
 }
 
-/* Begins an upgrade. Pauses the stores: only one process may write to them at a
- * time, and no process writes until the successor serves. */
+/* Begins an upgrade. Pauses the stores, since only one process at a time may
+ * write to the stores. No process writes until the successor serves. */
 static int hand_over(struct server *server)
 {
     int fds[OPTIONS_LISTEN_MAX + 1];
@@ -198,7 +198,8 @@ static void take_news(struct server *server)
     case UPGRADE_PENDING:
         return;
     case UPGRADE_FAILED:
-        /* The successor may already have written its own number. */
+        /* The number is written again, since the failed successor may have
+         * written its own number. */
         if (server->pid_file.fd != -1 && pid_file_write(&server->pid_file) != 0)
             log_warning("--pid-file: its number could not be written again");
         log_error("not upgraded: %s", news.why);
@@ -211,7 +212,7 @@ static void take_news(struct server *server)
         log_notice("upgraded: %s", text);
         notify_main_pid(&server->notify, news.pid);
         notify_close(&server->notify);
-        /* the new server has a steward of its own */
+        /* The new server has its own steward. */
         steward_close(&server->steward);
         finish_upgrade(server, CONTROL_OK, text);
         if (server->control)
@@ -239,8 +240,8 @@ static int tick(struct server *server, uint64_t now_ms)
                           statistics_count_open(&server->statistics)))
         malloc_trim(0);
 
-    /* After a failed upgrade, the stores cannot be resumed while the other
-     * process still has them. So each tick tries again. */
+    /* After a failed upgrade, the stores cannot be resumed while the failed
+     * successor still has them open. So each tick tries again. */
     if (server->stores.is_paused && !server->upgrade.is_under_way &&
         server->shutdown_mode == SERVER_SERVES &&
         !stores_resume(&server->stores))
@@ -290,9 +291,9 @@ static void turn(struct server *server, int64_t max_ms)
         control_handle(server->control, fds + CONTROL, read_now_ms());
 }
 
-/* Waits until all workers have ended, and then returns true. Returns false if
- * the server must end at once, *is_over is set, or timeout_ms are over and the
- * server is not patient. */
+/* Waits until all workers have ended, and returns true then. Returns false
+ * earlier if the server must end at once, if *is_over becomes true, or when
+ * timeout_ms are over and the server drains with a time limit. */
 static bool wait_ended(struct server *server, int64_t timeout_ms,
                        const bool *is_over)
 {
@@ -321,8 +322,8 @@ static void close_listeners(struct server *server)
     }
 }
 
-/* Drains: waits for the answers under way, at most for --drain-timeout. Returns
- * whether all workers have ended. */
+/* Drains: waits for the answers under way, but no longer than --drain-timeout
+ * allows. Returns whether all workers have ended. */
 static bool drain(struct server *server)
 {
     int64_t drain_ms =
@@ -348,7 +349,7 @@ static void end(struct server *server)
     if (server->shutdown_mode != SERVER_LEAVES)
         take_news(server);
     if (server->shutdown_mode != SERVER_LEAVES) {
-        /* otherwise it might start a successor */
+        /* The launcher must end, since it might start a successor. */
         upgrade_destroy(&server->upgrade);
         notify_stopping(&server->notify, "Finishing what is under way");
     }

@@ -16,7 +16,7 @@
 
 enum { MESSAGE_MAX = 512 };
 
-/* Returns the decimal number that text is, or 0 if text is no such number. */
+/* Returns the decimal number in `text`, or 0 if `text` is no decimal number. */
 static uint64_t read_number(const char *text)
 {
     unsigned long long number;
@@ -29,8 +29,9 @@ static uint64_t read_number(const char *text)
     return errno == 0 && *end == '\0' ? number : 0;
 }
 
-/* Reads text into *to: "/path", or "@name" for the abstract namespace. Returns
- * the address's length, or 0 if text is neither or too long. */
+/* Reads an address from `text` into *to: "/path", or "@name" in the abstract
+ * namespace. Returns the address's length, or 0 if `text` has another form or
+ * is too long. */
 static socklen_t read_address(struct sockaddr_un *to, const char *text)
 {
     size_t len = strlen(text);
@@ -112,8 +113,8 @@ __attribute__((format(printf, 2, 3))) static void tell(
         log_debug("the service manager: %s", strerror(errno));
 }
 
-/* Returns the length of the first line. Further lines could be taken for other
- * messages. */
+/* Returns the length of the first line of `text`. Further lines must not be
+ * sent: the manager would take them for other messages. */
 static int line_of(const char *text)
 {
     size_t len = strcspn(text, "\n");
@@ -129,8 +130,8 @@ void notify_ready(const struct notify *notify, const char *status)
 
 void notify_reloading(const struct notify *notify)
 {
-    /* Newer managers accept the end of a reload only if they know when it
-     * began. */
+    /* Newer managers accept the end of a reload only if they were told when
+     * the reload began. */
     tell(notify, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
          now_read_ns() / NS_PER_US);
 }

@@ -14,8 +14,8 @@
 
 enum { TEXT_MAX = 16, TRIES_MAX = 16 };
 
-/* Returns the number in the file, 0 if the file is empty, or -1 if it has other
- * content. */
+/* Returns the number in the file, 0 if the file is empty, or -1 if the file has
+ * other content. */
 static pid_t read_number(int fd)
 {
     char text[TEXT_MAX];
@@ -27,9 +27,9 @@ static pid_t read_number(int fd)
         return len == 0 ? 0 : -1;
     text[len] = '\0';
     if (*text < '1' || *text > '9' || len == TEXT_MAX - 1)
-        return -1; /* no number, or too long for one */
+        return -1; /* the text is no number, or too long for a number */
     number = strtol(text, &end, 10);
-    end += strspn(end, "\n"); /* several if a server was killed while writing */
+    end += strspn(end, "\n"); /* several after a server was killed writing */
     return end == text + len && number <= INT_MAX ? (pid_t)number : -1;
 }
 
@@ -55,9 +55,9 @@ static int take_inherited(void)
     return (int)fd;
 }
 
-/* Makes the file private, since older versions let everybody read it. The
- * server's user cannot change the mode of root's file, so the broker is asked
- * then. */
+/* Makes the file private, since older versions let everybody read the file. The
+ * server's user cannot change the mode of a file of root's; if this fails, the
+ * broker changes the mode. */
 static void narrow(const struct pid_file *file)
 {
     struct stat st;
@@ -69,8 +69,8 @@ static void narrow(const struct pid_file *file)
     (void)!file_broker_ask(FILE_PRIVATE, file->path, -errno);
 }
 
-/* Whether the file belongs to a stranger, who could name any process: root's
- * scripts kill the process whose number is in the file. */
+/* Whether the file belongs to neither root nor the server's user. Such an owner
+ * could name any process, and root's scripts would kill that process. */
 static bool is_strangers(const struct stat *st)
 {
     return st->st_uid != 0 && st->st_uid != geteuid() &&
@@ -92,8 +92,8 @@ static int lock(const struct pid_file *file, pid_t *holder_out)
         return -EEXIST;
     if (is_strangers(&st))
         return -EPERM;
-    /* The mode is narrowed before the file is locked, since somebody who could
-     * read the file may hold the lock. */
+    /* The file is made private before it is locked, since a user who could read
+     * the file may hold the lock. */
     if (is_at(fd, file->path) && is_at(file->number_fd, file->path))
         narrow(file);
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -112,8 +112,8 @@ static int open_by(const char *path, int flags, enum file_need need)
     return fd == -ELOOP || fd == -EISDIR ? -EEXIST : fd;
 }
 
-/* Opens the file twice: for writing, and for the lock. The descriptor
- * inherited, unless it is -1, is used for the lock. */
+/* Opens the file twice: for writing, and for the lock. If `inherited` is not
+ * -1, this descriptor is used for the lock. */
 static int open_both(struct pid_file *file, const char *path, int inherited)
 {
     int number_fd = open_by(path, O_RDWR | O_CREAT, FILE_PID);
@@ -150,8 +150,9 @@ int pid_file_open(struct pid_file *file, const char *path, pid_t *holder_out)
         close(inherited);
         inherited = -1;
     }
-    /* An ending server removes the file before it gives up the lock. The locked
-     * file is then no longer the one at the path, and the loop tries again. */
+    /* An ending server removes the file before it gives up the lock. A file
+     * that was locked then no longer lies at the path, and the loop tries
+     * again. */
     for (int i = 0; i < TRIES_MAX && err == 0; i++) {
         err = open_both(file, path, inherited);
         if (err != 0)
@@ -209,7 +210,7 @@ int pid_file_write(const struct pid_file *file)
 void pid_file_empty(int number_fd, pid_t pid)
 {
     if (read_number(number_fd) == pid && ftruncate(number_fd, 0) == -1)
-        (void)0; /* the number stays, but without a lock it means nothing */
+        (void)0; /* the number stays, but an unlocked file means nothing */
 }
 
 void pid_file_close(struct pid_file *file)
@@ -219,7 +220,7 @@ void pid_file_close(struct pid_file *file)
     if (read_number(file->fd) == getpid() && is_at(file->fd, file->path) &&
         unlink(file->path) == -1 &&
         file_broker_ask(FILE_REMOVE, file->path, -errno) < 0 &&
-        file->number_fd != -1) /* else the broker has emptied the file */
+        file->number_fd != -1) /* if -1, the broker has emptied the file */
         pid_file_empty(file->number_fd, getpid());
     close_both(file);
 }

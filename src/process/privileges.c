@@ -19,13 +19,13 @@
 
 /* --- What an upgrade reads and runs -------------------------------------- */
 
-/* Judges a path. Returns EX_OK, or a status of sysexits.h after one line on
- * errors. */
+/* Judges a path. Returns EX_OK, or a status of sysexits.h after writing one
+ * line to `errors`. */
 typedef int way_judge(const struct server *server, const char *path,
                       FILE *errors);
 
-/* Judges the files of the configuration, and the paths at which no file exists
- * yet, but a new file would be included. */
+/* Judges the files of the configuration, and the paths at which a new file
+ * would be included although no file exists there yet. */
 static int judge_files(const struct server *server,
                        const struct options *options, way_judge *judge,
                        FILE *errors)
@@ -53,8 +53,8 @@ static int judge_ways(const struct server *server, way_judge *judge)
 
 /* --- As root, for another user ------------------------------------------- */
 
-/* Fails if --user can change path. Root reads or runs path again at an upgrade,
- * and --user may order an upgrade. */
+/* Fails if the user of --user can change the file `path`. Root reads or runs
+ * this file again at an upgrade, and that user may order an upgrade. */
 static int expect_unchangeable(const struct server *server, const char *path,
                                FILE *errors)
 {
@@ -66,7 +66,7 @@ static int expect_unchangeable(const struct server *server, const char *path,
             err = -EPERM;
         safe_path_close(&at);
     }
-    if (err == 0 || err == -ENOENT) /* --user could not create it */
+    if (err == 0 || err == -ENOENT) /* the user cannot create the file */
         return EX_OK;
     if (err != -EPERM)
         fprintf(errors, "sprintd: --user: '%s': %s\n", path, strerror(-err));
@@ -79,11 +79,11 @@ static int expect_unchangeable(const struct server *server, const char *path,
     return EX_NOPERM;
 }
 
-/* Makes the standard descriptors that are terminals write-only, puts a printer
+/* Makes standard descriptors write-only if they are terminals, puts a printer
  * before them, and leaves the session's terminal. Otherwise the unprivileged
  * user could read what root types. An attacker who takes the server over could
- * send control sequences to the terminal, or type for root: through /dev/tty,
- * if no sandbox prevents this. */
+ * send control sequences to the terminal. If no sandbox prevents the use of
+ * /dev/tty, the attacker could even type for root. */
 static int leave_terminals(const struct identity *identity)
 {
     int err = narrow_terminal_leave(false);
@@ -96,8 +96,9 @@ static int leave_terminals(const struct identity *identity)
     return EX_OSERR;
 }
 
-/* Stores the path of the state folder that is found as root, since --user may
- * have another home directory. If needed, the folder is made for --user. */
+/* Stores the path of the state folder while the process is root, since the user
+ * of --user may have another home directory. If needed, the folder is made for
+ * this user. */
 static int settle_state(const struct server *server)
 {
     const struct options *options = server->options;
@@ -177,8 +178,9 @@ static bool is_out_of_reach(void *context, int fd)
     return !sandbox_allows(sandbox, path, PATH_WRITE);
 }
 
-/* Fails if the sandbox allows the server to change path. An attacker who takes
- * the server over could otherwise leave the sandbox by an upgrade. */
+/* Fails if the sandbox allows the server to change the file `path`, since an
+ * attacker who takes the server over could then leave the sandbox by an
+ * upgrade. */
 static int expect_out_of_reach(const struct server *server, const char *path,
                                FILE *errors)
 {
@@ -209,7 +211,7 @@ bool privileges_stay_dropped(const struct server *server,
            judge_files(server, options, expect_out_of_reach, errors) == EX_OK;
 }
 
-/* Whether the configuration has a listener at path. Runs in the broker's
+/* Whether the configuration has a listener at `path`. Runs in the broker's
  * process. The server cannot change the files that this function reads. */
 static bool is_configured(void *context, const char *path)
 {
@@ -232,9 +234,9 @@ static bool is_configured(void *context, const char *path)
     return is_there;
 }
 
-/* Starts the broker. Without a sandbox, the broker is needed only for the pid
- * file, if the server was root: only a process that has the file open for
- * writing can write to it. */
+/* Starts the broker. Without a sandbox, the broker is needed only if the server
+ * was root, and only for the pid file: root opened the file for writing, and
+ * only a process that has this descriptor can write to the file. */
 static int start_broker(struct server *server,
                         const struct allowed_paths *allowed)
 {

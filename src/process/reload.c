@@ -77,7 +77,7 @@ static bool is_in_reach(const struct server *server,
     bool is_allowed = true;
     struct allowed_paths allowed;
 
-    seen.kv = server->options->kv; /* a reload does not change these */
+    seen.kv = server->options->kv; /* stores do not change at a reload */
     seen.proxy_cache = server->options->proxy_cache;
     if (!allowed_paths_open(&allowed, &seen, server->control_path)) {
         fputs("sprintd: out of memory\n", errors);
@@ -96,7 +96,7 @@ static bool is_in_reach(const struct server *server,
         const struct broker_path *path = &allowed.brokered[i];
 
         if (path->need != FILE_LISTEN)
-            continue; /* checked above, or unchanged */
+            continue; /* the path was checked above, or has not changed */
         is_allowed = !server->sandbox.has_landlock ||
                      broker_serves(&server->broker, FILE_LISTEN, path->path);
         if (!is_allowed)
@@ -127,8 +127,8 @@ static void tell_unchanged(const struct server *server,
 
 /* --- The change ---------------------------------------------------------- */
 
-/* Reports workers that go on with the configuration before. A rule that forbids
- * something now may not be in force there. */
+/* Reports workers that keep the previous configuration. In these workers, a
+ * rule that now forbids something may not be in force. */
 static void tell_refused(const struct server *server, FILE *errors)
 {
     static const char words[] = "workers have no memory for this "
@@ -195,8 +195,8 @@ static bool serve_by(struct server *server, struct generation *generation,
 }
 
 /* Whether managed certificates stay in the same folder. The program that
- * obtains them was started with the server, and uses the folder of the
- * start. */
+ * obtains certificates was started with the server, and still uses the folder
+ * that the options named then. */
 static bool keeps_managed(const struct server *server,
                           const struct options *options, FILE *errors)
 {

@@ -61,9 +61,9 @@ static int open_pid_file(struct server *server)
                                              : EX_CANTCREAT;
 }
 
-/* Finds the path of the control socket: --control, else a path in systemd's
- * folder, else the default path if there is a configuration file. Returns a
- * status of sysexits.h. */
+/* Finds the path of the control socket: the path of --control. Without this
+ * option, a path in systemd's folder. Without systemd, the default path if
+ * there is a configuration file. Returns a status of sysexits.h. */
 static int find_control(struct server *server)
 {
     const struct options *options = server->options;
@@ -107,7 +107,7 @@ static int open_control(struct server *server)
         listener_close(&listener);
         err = -ENOMEM;
     }
-    if (!server->options->control) { /* a default that no option asks for */
+    if (!server->options->control) { /* no option asks for the socket */
         log_warning("no control socket: '%s': %s", path, strerror(-err));
         server->control_path[0] = '\0';
         return EX_OK;
@@ -175,7 +175,7 @@ static int open_places(struct server *server)
 
 static int count_addresses(struct server *server)
 {
-    enum { PARTS = 4 }; /* an address may have a quarter by default */
+    enum { PARTS = 4 }; /* by default, an address may have a quarter */
     size_t all = server->limits.connections_max;
     uint64_t said = server->options->address_connections_max;
     size_t most = said > 0 ? (size_t)said : (all + PARTS - 1) / PARTS;
@@ -214,7 +214,7 @@ static int open_insides(struct server *server)
     return count_addresses(server);
 }
 
-/* Does the steps that must precede the use of files that the options name. */
+/* Does the steps that must come before files of the options are used. */
 static int prepare(struct server *server)
 {
     int status;
@@ -299,8 +299,9 @@ static void announce(struct server *server)
 
 /* --- Ending -------------------------------------------------------------- */
 
-/* Closes the listeners and other outside resources. leaves says that an upgrade
- * has failed, so the earlier server still uses the sockets. */
+/* Closes the listeners and other outside resources. `leaves` is true if this
+ * server is a successor that failed, so that the earlier server still uses the
+ * sockets. */
 static void close_places(struct server *server, bool leaves)
 {
     for (size_t i = 0; i < server->listener_count; i++) {

@@ -41,18 +41,18 @@ enum shutdown_mode {
 struct renewal {
     uint64_t look_ms; /* next check of the files */
     uint64_t seen;    /* state of the files at their last check */
-    /* The files at their last reading, even if the reading failed. */
+    /* State of the files at the last reading, even if the reading failed. */
     uint64_t tried;
-    uint64_t again_ms; /* when to read files again that could not be read */
+    uint64_t again_ms; /* when to read unreadable files again */
     uint64_t pause_ms; /* pause before again_ms */
     uint64_t https_ms; /* last try to renew the file of --https */
     int64_t warn_at_s; /* when to warn next of certificates that end soon */
-    bool has_told;     /* it was logged that some cannot be read again */
+    bool has_told;     /* a failure to read files again was logged */
 };
 
 struct server {
     struct link_shared link;  /* first, since it is aligned to cache lines */
-    struct generation *first; /* kept, since options points into it */
+    struct generation *first; /* kept, since `options` points into it */
     struct generation *generation;
     const struct options *options; /* the options of `first` */
     /* the command line; a reload reads it again */
@@ -120,9 +120,10 @@ MUST_USE int privileges_begin(struct server *server);
  * one line on stderr. */
 MUST_USE int privileges_drop(struct server *server);
 
-/* Whether an upgrade with these options gives no right back, because the new
- * program would read no file that the confined server can change. Returns false
- * after one line on errors. */
+/* Whether an upgrade with these options gives no rights back to an attacker who
+ * has taken the confined server over. This is so if the server cannot change
+ * any file that the new program would read. Returns false after writing one
+ * line to `errors`. */
 MUST_USE bool privileges_stay_dropped(const struct server *server,
                                       const struct options *options,
                                       FILE *errors);
@@ -142,8 +143,8 @@ MUST_USE int worker_pool_change(struct server *server,
  * busy for too long. */
 MUST_USE bool worker_pool_await(struct server *server);
 
-/* Returns how many workers had no memory for the generation, and serve the one
- * before. */
+/* Returns how many workers had no memory for the generation, and still serve
+ * the previous generation. */
 size_t worker_pool_count_refused(const struct server *server);
 
 /* Ends the acceptor, so that no new connections are accepted. */
@@ -162,11 +163,11 @@ MUST_USE int main_loop_open_signals(struct server *server);
 /* Runs until the server must end, and then until all workers have ended. */
 void main_loop_run(struct server *server);
 
-/* Makes the server end in this mode. A second call ends the server at once. */
+/* Makes the server end in the given mode. A second call ends it at once. */
 void main_loop_end(struct server *server, enum shutdown_mode shutdown_mode);
 
-/* Begins an upgrade: hands over to a new server. Returns 0, or -errno with an
- * explanation in why. */
+/* Begins an upgrade: hands over to a new server. Returns 0, or -errno after
+ * writing an explanation to `why`. */
 MUST_USE int main_loop_upgrade(struct server *server, struct buf *why);
 
 /* --- commands.c ---------------------------------------------------------- */
@@ -186,8 +187,8 @@ void renewal_take_news(struct server *server);
 /* --- reload.c ------------------------------------------------------------ */
 
 /* Reads the configuration anew and serves it. Returns false if the
- * configuration is faulty; then nothing changes. text gets what is wrong, or
- * which changes have no effect yet. Both are logged, too. */
+ * configuration is faulty; nothing changes then. `text` gets what is wrong, or
+ * which changes have no effect yet; the same is logged. */
 bool reload(struct server *server, struct buf *text);
 
 #endif

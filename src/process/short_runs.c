@@ -39,5 +39,5 @@ void short_runs_ask(void)
 
 void short_runs_give_up(void)
 {
-    set(SCHED_BATCH, 0); /* with slices like those of other threads */
+    set(SCHED_BATCH, 0); /* 0: slices like those of other threads */
 }

@@ -26,8 +26,8 @@ static int explain(const char *folder, int err)
 }
 
 /* Checks the files that LMDB will open in the folder. LMDB would wait for the
- * other end of a FIFO, and trust files of other users; root uses only its own
- * files. */
+ * other end of a FIFO, and would trust files of other users, although root must
+ * use only its own files. */
 static int check_files(const char *folder)
 {
     struct folder_files_fault fault;
@@ -55,8 +55,8 @@ static int make_folder(const char *folder, const struct identity *identity)
     return err == 0 ? check_files(folder) : explain(folder, err);
 }
 
-/* Reads the authorities for stores over TLS. To be called while their files can
- * be read. */
+/* Reads the authorities for stores over TLS. To be called while the server can
+ * still read the authorities' files. */
 static int open_trust(const struct options *options,
                       struct tls_trust **trust_out)
 {
@@ -148,7 +148,7 @@ int stores_open(struct stores *stores, const struct options *options)
 
 /* --- Statistics ---------------------------------------------------------- */
 
-/* Returns a bit for each number from first to last. */
+/* Returns a word with one set bit for each number from `first` to `last`. */
 static uint32_t numbers(enum stats_store_number first,
                         enum stats_store_number last)
 {

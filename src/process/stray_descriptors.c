@@ -19,7 +19,7 @@ static void add(struct stray_descriptors *strays, int fd)
     int *fds = realloc(strays->fds, (strays->count + 1) * sizeof(*fds));
 
     if (!fds) {
-        close(fd); /* without memory to note fd, fd is closed now */
+        close(fd); /* there is no memory to note `fd` for later */
         return;
     }
     strays->fds = fds;

@@ -6,12 +6,12 @@
 #include "base/log.h"
 
 /* Workers note once a second that they are alive. On a busy machine a note may
- * be late, so stale_ms is at least this. */
+ * be late, so stale_ms is at least STALE_MS_MIN. */
 enum { STALE_MS_MIN = 3000, LOOKS_A_PERIOD = 4 };
 
 struct watched {
     uint64_t noted; /* the worker's last note */
-    uint64_t at_ms; /* when that note was new */
+    uint64_t at_ms; /* when the last note was seen first */
     bool is_stuck;
 };
 

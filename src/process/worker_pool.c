@@ -12,13 +12,14 @@
 enum {
     PASSWORD_THREADS = 2,
     KV_BATCH_BYTES_MAX = 16 << 20,
-    /* How long to wait until workers have changed. A turn takes milliseconds,
-     * but a disk may be slow. The main thread also serves the watchdog, whose
-     * period in the packaged service is ten times as long. */
+    /* How long to wait until workers have changed their configuration. A turn
+     * takes milliseconds, but a disk may be slow. The wait must not be longer,
+     * since the main thread must also serve the watchdog; the watchdog's period
+     * in the packaged service is ten times as long. */
     CHANGE_WAIT_MS = 2000,
     /* Default limits: long values that are being sent may take 1/KV_MEMORY_PART
-     * of the memory, and request bodies 1/KV_BODIES_PART of that share in
-     * addition. */
+     * of the memory. In addition, request bodies may take 1/KV_BODIES_PART of
+     * the values' share. */
     KV_MEMORY_PART = 8,
     KV_BODIES_PART = 4
 };
@@ -93,9 +94,9 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Limits the memory of values or bodies. Even on a small machine there must be
- * room for the longest one. A single address gets at most three quarters of
- * max, if the remaining quarter has room for the longest one. */
+/* Limits the memory of values or bodies to `max`. Even on a small machine there
+ * must be room for the longest value or body. If a quarter of `max` has room
+ * for the longest, a single address gets at most the other three quarters. */
 static void limit_memory(struct kv_memory *memory, uint64_t max,
                          uint64_t longest)
 {
@@ -156,7 +157,7 @@ static struct worker_options worker_options_of(struct server *server)
         .context = server};
 }
 
-/* Creates count workers, or fewer if memory or descriptors run out. */
+/* Creates `count` workers, or fewer if memory or descriptors run out. */
 static void create_workers(struct server *server, size_t count)
 {
     struct worker_options options = worker_options_of(server);

@@ -26,17 +26,18 @@
 struct credentials {
     const struct options *options; /* borrowed */
     struct local_https *https;     /* NULL if not used */
-    /* NULL if a file of keys is named */
+    /* the keys of tickets; NULL if an option names a file of keys */
     struct tls_tickets *tickets;
     struct certificates *certificates; /* NULL without certificates */
     struct stats_certificates stats;   /* facts about certificates in force */
 };
 
-/* Reads the files that options name, and first makes the file of --https if
- * needed. options must outlive credentials. If the process is no longer root,
- * the contents of files that only root may read are taken from before, which is
- * NULL at the start. Returns EX_OK, or a status of sysexits.h after lines on
- * errors. credentials_close() is needed in any case. */
+/* Reads the files that the options name, and first makes the file of --https if
+ * needed. The options must outlive the credentials. If the process is no longer
+ * root, it takes the contents of files that only root may read from `before`,
+ * the credentials in force; `before` is NULL at the start. Returns EX_OK, or a
+ * status of sysexits.h after writing lines to `errors`. credentials_close() is
+ * needed in any case. */
 MUST_USE int credentials_open(struct credentials *credentials,
                               struct options *options,
                               const struct credentials *before, FILE *errors);
@@ -54,8 +55,8 @@ void credentials_note(struct credentials *credentials);
 struct tls_table *credentials_table(const struct credentials *credentials);
 
 /* credentials_read() reads the files again, and returns like
- * credentials_open(). credentials_replace() puts the certificates that were
- * read in force, and returns the replaced ones. */
+ * credentials_open(). credentials_replace() puts the new certificates in force,
+ * and returns the certificates that were in force before. */
 MUST_USE int credentials_read(const struct credentials *credentials,
                               struct certificates **certificates_out,
                               FILE *errors);

@@ -22,38 +22,41 @@
 
 #include "io/tls/tls_authority.h"
 
-/* Name of the certificate's file in the folder. */
+/* The name of the file in FOLDER with the server's certificate and key. */
 #define LOCAL_AUTHORITY_LEAF "localhost.pem"
 
 enum { LOCAL_AUTHORITY_FAULT_MAX = PATH_MAX + 256 };
 
-/* What is wrong with which file, as the end of a message that begins with
- * "sprintd: --https: ". */
+/* Says what is wrong with which file. The text continues a message that begins
+ * with "sprintd: --https: ". */
 struct local_authority_fault {
     char text[LOCAL_AUTHORITY_FAULT_MAX];
 };
 
-/* Finds the path of the folder: `tls` below systemd's state directory, else
- * below $XDG_DATA_HOME/sprintd, else below ~/.local/share/sprintd of the user
- * whose rights to files are used. Returns 0 or -errno. */
+/* Finds the path of the folder: `tls` in systemd's state directory. Without a
+ * state directory, `tls` lies in $XDG_DATA_HOME/sprintd. Without XDG_DATA_HOME,
+ * `tls` lies in ~/.local/share/sprintd of the user whose rights to files are
+ * used. Returns 0 or -errno. */
 MUST_USE int local_authority_find_folder(char folder[PATH_MAX],
                                          struct local_authority_fault *fault);
 
-/* Makes the folder and missing folders above it. Returns 0, -EPERM if other
- * users could redirect root, or another -errno. */
+/* Makes the folder and missing folders above it. Returns 0, -EPERM if the
+ * process is root and other users could make the path lead elsewhere, or
+ * another -errno. */
 MUST_USE int local_authority_make_folder(const char *folder,
                                          struct local_authority_fault *fault);
 
-/* Gets a certificate for names together with its key, in one text. A valid
+/* Gets a certificate for `names` together with its key, in one text. A valid
  * certificate in the folder is used; otherwise a new certificate is signed and
- * saved. If the folder has no authority, one is made. owner is the user whose
- * rights to files are used. Works in the sandbox, too. Returns 0 or -errno. */
+ * saved. If the folder has no authority, an authority is made. `owner` is the
+ * user whose rights to files are used. This function works in the sandbox, too.
+ * Returns 0 or -errno. */
 MUST_USE int local_authority_leaf(const char *folder, uid_t owner,
                                   const struct tls_names *names, int64_t now_s,
                                   struct tls_pem *leaf_out,
                                   struct local_authority_fault *fault);
 
-/* Reads the certificate of the authority in a folder, which any user may own.
+/* Reads the authority's certificate in `folder`; any user may own the folder.
  * facts_out may be NULL. Returns 0, -ENOENT if there is no certificate, -EACCES
  * if users other than the folder's owner can write the file, or another
  * -errno. */
@@ -62,8 +65,8 @@ MUST_USE int local_authority_read(const char *folder,
                                   struct tls_pem *certificate_out,
                                   struct local_authority_fault *fault);
 
-/* Like local_authority_read(), but reads in the open folder fd; folder is used
- * only in messages. */
+/* Like local_authority_read(), but reads in the folder that is open as `fd`.
+ * `folder` is used only in messages. */
 MUST_USE int local_authority_read_at(int fd, const char *folder,
                                      struct tls_authority_facts *facts_out,
                                      struct tls_pem *certificate_out,

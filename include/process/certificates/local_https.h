@@ -32,22 +32,23 @@ struct local_https {
     char path[PATH_MAX];   /* the file with certificate and key */
     uid_t owner;           /* the user whose rights to files are used */
     struct tls_names names;
-    const char *paths[1]; /* has path, as a list for options */
+    const char *paths[1]; /* points to `path`, as a list for the options */
 };
 
-/* Whether options need this file: --https is on and no option names a
- * certificate, or names of this machine are given. */
+/* Whether the options need this file, because --https is on and no option names
+ * a certificate, or because an option gives names of this machine. */
 bool local_https_is_wanted(const struct options *options);
 
-/* Puts the file into options, which https must outlive. If names of this
- * machine are given, the file is added where these names are; otherwise at the
- * top and in every site. Returns false if there is no memory. */
+/* Adds the file's path to *options. *https must outlive the options. If options
+ * give names of this machine, the path is added where the names are given;
+ * otherwise at the top and in every site. Returns false if there is no
+ * memory. */
 MUST_USE bool local_https_put(struct local_https *https,
                               struct options *options);
 
-/* Makes or renews the file. before is the struct of the previous configuration;
- * NULL at the start. Returns EX_OK, or a status of sysexits.h after one line on
- * errors. */
+/* Makes or renews the file. `before` is the struct of the previous
+ * configuration, or NULL at the start. Returns EX_OK, or a status of sysexits.h
+ * after writing one line to `errors`. */
 MUST_USE int local_https_open(struct local_https *https,
                               const struct options *options,
                               const struct local_https *before, FILE *errors);

@@ -16,8 +16,8 @@
  * ask for them. */
 void local_names_find(struct tls_names *names);
 
-/* Adds the names that begin with host and a dot from text, which is like
- * /etc/hosts. */
+/* Adds those names in `text` that begin with `host` and a dot. `text` has the
+ * form of /etc/hosts. */
 void local_names_add_hosts(struct tls_names *names, struct bytes host,
                            struct bytes text);
 

@@ -10,9 +10,9 @@
  *
  *   FILE_READ    opens a listed file for reading
  *   FILE_APPEND  opens a listed file for appending, or makes it
- *   FILE_LISTEN  makes a listed socket. Also makes a socket in the directory of
- *                a listed one, if the present configuration, which the broker
- *                reads itself, has that socket
+ *   FILE_LISTEN  makes a listed socket. Also makes another socket in the same
+ *                directory, if the present configuration has that socket; the
+ *                broker reads the configuration itself
  *   FILE_NUMBER  writes the server's number into the listed pid file
  *   FILE_REMOVE  removes a socket that was listed or that the broker made, or
  *                the pid file; empties the pid file if removing is forbidden
@@ -39,7 +39,7 @@
 
 #include "base/file_broker.h"
 
-/* A path that the broker uses for the server. need is FILE_READ, FILE_APPEND,
+/* A path that the broker uses for the server. `need` is FILE_READ, FILE_APPEND,
  * FILE_LISTEN for a socket, or FILE_PID for the pid file. */
 struct broker_path {
     enum file_need need;
@@ -49,9 +49,10 @@ struct broker_path {
 struct broker_options {
     const struct broker_path *paths; /* borrowed, texts included */
     size_t count;
-    int number_fd; /* the pid file, open for writing; borrowed; or -1 */
-    /* Says whether the present configuration has the socket at path. Called in
-     * the broker's process. If this is NULL, only listed sockets are made. */
+    int number_fd; /* the pid file, open for writing, borrowed; or -1 */
+    /* Says whether the present configuration has the socket at `path`. Called
+     * in the broker's process. Without this function (NULL), only listed
+     * sockets are made. */
     bool (*is_configured)(void *context, const char *path);
     void *context;
 };
@@ -70,8 +71,8 @@ struct broker {
 MUST_USE int broker_open(struct broker *broker,
                          const struct broker_options *options);
 
-/* Whether the broker serves this need of path. For a socket, whether it might
- * serve the need. */
+/* Whether the broker does for `path` what `need` says. For a socket, the broker
+ * may still refuse, since it looks at the configuration when it is asked. */
 bool broker_serves(const struct broker *broker, enum file_need need,
                    const char *path);
 

@@ -10,15 +10,15 @@
 
 #include <sys/types.h>
 
-/* Sets up the calling process, a child of server. The process gets this name,
- * ignores the signals that the server handles, and gets SIGKILL when server
- * dies. All descriptors are closed except fd and, unless it is -1, other; the
- * standard descriptors become /dev/null. The process ends if server has died
- * already. */
+/* Sets up the calling process, a child of the process `server`. The calling
+ * process is then called `name`, ignores the signals that the server handles,
+ * and gets SIGKILL when the server dies. All descriptors are closed except `fd`
+ * and `other`, which may be -1; the standard descriptors become /dev/null. The
+ * calling process ends if the server has died already. */
 void companion_settle(int fd, int other, const char *name, pid_t server);
 
-/* Sets handler for all signals that the server handles or ignores, and unblocks
- * these signals. */
+/* Makes `handler` the handler of all signals that the server handles or
+ * ignores, and unblocks these signals. */
 void companion_set_signals(void (*handler)(int number));
 
 #endif

@@ -2,10 +2,10 @@
  * launcher - a small process beside the server that starts its successor.
  *
  * A confined server cannot exec, and a program started by it would stay
- * confined. So the launcher is forked before, with the rights and the
- * environment of the first server's start. The launcher sleeps until the server
- * tells it to start the program anew; it does nothing else, and dies with the
- * server.
+ * confined. So the launcher is forked before the server is confined, and has
+ * the rights and the environment of the first server's start. The launcher
+ * sleeps until the server tells it to start the program anew; it does nothing
+ * else, and dies with the server.
  *
  *   server  -- order, descriptors -->  launcher  -- fork, exec -->  successor
  *      |                                   | <------ readiness -------- |
@@ -53,7 +53,7 @@ struct launcher_options {
     pid_t server;
 };
 
-/* An order, which is sent with these descriptors: the standard three, the
+/* An order. The message has descriptors, too: the standard three, the
  * listeners, the pid file, the keys of session tickets. */
 struct launcher_order {
     uint32_t listener_count;
@@ -72,7 +72,7 @@ struct launcher_news {
 int launcher_send(int fd, const struct launcher_order *order, const int *fds,
                   size_t count);
 
-/* Runs the launcher in a child of the server. fd is the launcher's end of a
+/* Runs the launcher in a child of the server. `fd` is the launcher's end of a
  * socket pair (SOCK_SEQPACKET). */
 _Noreturn void launcher_run(int fd, const struct launcher_options *options);
 

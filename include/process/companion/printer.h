@@ -27,8 +27,8 @@ MUST_USE int printer_open(const struct identity *identity);
 /* Whether this process's standard error goes through a printer. */
 bool printer_has_errors(void);
 
-/* Runs the printer until input ends: copies input to output, as text. Public
- * for tests. */
+/* Runs the printer: copies `input` to `output` as text until `input` ends.
+ * Public for tests. */
 void printer_run(int input, int output);
 
 #endif

@@ -33,9 +33,10 @@ struct steward {
 /* Finds the path of sprintd-acme. Returns 0 or -errno. */
 MUST_USE int steward_find_program(char path[PATH_MAX]);
 
-/* Starts the steward. arguments are the server's, ended by NULL. To be called
- * after rights were given up, and before the sandbox is entered. Returns 0,
- * -ENOENT if sprintd-acme does not exist, or another -errno. */
+/* Starts the steward. `arguments` are the server's, and end with NULL. To be
+ * called after the server has given up its rights, and before it enters the
+ * sandbox. Returns 0, -ENOENT if sprintd-acme does not exist, or another
+ * -errno. */
 MUST_USE int steward_open(struct steward *steward, char *const *arguments);
 
 /* Makes the program read the configuration again. */

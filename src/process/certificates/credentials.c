@@ -47,7 +47,8 @@ static int read_certificates(const struct credentials *credentials,
 
 /* --- Keys of tickets ----------------------------------------------------- */
 
-/* The keys go through a pipe, which is large enough for them. */
+/* The keys wait in a pipe until the successor reads them. All keys fit into the
+ * pipe, so writing does not block. */
 int credentials_hand_on(const struct credentials *credentials)
 {
     char state[TLS_TICKETS_STATE_MAX];
@@ -147,7 +148,8 @@ static void read_facts(const struct options *options,
     memcpy(facts->error, told.error, sizeof(told.error));
 }
 
-/* A generation's sites do not change when files are read again. */
+/* The facts keep their places: a generation's sites do not change when files
+ * are read again. */
 void credentials_note(struct credentials *credentials)
 {
     struct stats_certificate_facts facts;

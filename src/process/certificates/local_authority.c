@@ -22,7 +22,7 @@ enum {
     FOLDER_MODE = 0700,
     FILE_MODE = 0600,
     PEM_BYTES_MAX = 64 * 1024,
-    HOST_BYTES_MAX = 40 /* the host's part of the authority's name */
+    HOST_BYTES_MAX = 40 /* of the host's name in the authority's name */
 };
 
 __attribute__((format(printf, 3, 4))) static int tell(
@@ -82,8 +82,8 @@ int local_authority_find_folder(char folder[PATH_MAX],
                                  "long");
 }
 
-/* Whether no other user can redirect path for root. path may be a file, a
- * directory, or not exist yet. */
+/* Whether no user but root can make `path` lead elsewhere. `path` may be a
+ * file, a directory, or not exist yet. */
 static bool is_safe_for_root(const char *path)
 {
     struct safe_path at;
@@ -94,7 +94,7 @@ static bool is_safe_for_root(const char *path)
     return err != -EPERM;
 }
 
-/* Makes the directory path, unless it exists. Returns 0 or -errno. */
+/* Makes the directory `path`, unless it exists. Returns 0 or -errno. */
 static int make_step(const char *path, struct local_authority_fault *fault)
 {
     if (identity_file_user() == 0 && !is_safe_for_root(path))
@@ -184,7 +184,7 @@ static struct tls_authority *create(int64_t now_s)
 }
 
 /* Makes the authority. Returns 0 or -errno; -EEXIST if another server has just
- * made one. */
+ * made an authority in the folder. */
 static int make(int fd, int64_t now_s)
 {
     struct tls_authority *authority = create(now_s);
@@ -199,7 +199,8 @@ static int make(int fd, int64_t now_s)
     return err;
 }
 
-/* Reads the authority, which is made if there is none. Returns 0 or -errno. */
+/* Reads the authority. If the folder has no authority, makes it first. Returns
+ * 0 or -errno. */
 static int read_or_make(int fd, uid_t owner, int64_t now_s,
                         struct small_file *file)
 {
@@ -214,9 +215,9 @@ static int read_or_make(int fd, uid_t owner, int64_t now_s,
 }
 
 /* Refuses a file that other users can write, since they may have written
- * another authority to it. A file that other users can read is logged, since
- * they may have the key, and is made private. Returns 0, -EACCES or another
- * -errno. */
+ * another authority to the file; returns -EACCES. If other users can read the
+ * file, they may have the key: this is logged, and the file is made private.
+ * Returns 0, or -errno. */
 static int guard(int fd, const char *folder, const struct stat *st)
 {
     if (st->st_mode & (S_IWGRP | S_IWOTH))
@@ -309,8 +310,8 @@ static int publish(const struct tls_authority *authority, int fd, uid_t owner,
     return err;
 }
 
-/* Reads the existing certificate for names, if it is still valid. Returns 0 or
- * -ENOENT. */
+/* Reads the existing certificate. Returns 0, or -ENOENT if there is no valid
+ * certificate for `names`. */
 static int take_leaf(const struct tls_authority *authority, int fd, uid_t owner,
                      const struct tls_names *names, int64_t now_s,
                      struct tls_pem *leaf_out)

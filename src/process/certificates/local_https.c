@@ -31,8 +31,8 @@ bool local_https_is_wanted(const struct options *options)
            (options->https != OPTIONS_HTTPS_OFF && !has_certificate);
 }
 
-/* Adds the certificate beside a managed one, if names of this machine are given
- * here. Returns false if there is no memory. */
+/* Adds the certificate to the options in *told if they give names of this
+ * machine. Returns false if there is no memory. */
 static bool add(const struct local_https *https, struct options *options,
                 struct location_options *told)
 {
@@ -123,7 +123,7 @@ void local_https_tell(const struct local_https *https, FILE *to)
     char word[SHELL_WORD_SIZE(PATH_MAX)];
 
     if (local_authority_read(https->folder, NULL, &certificate, &fault) != 0)
-        return; /* not reported: the file was there a moment ago */
+        return; /* this is not reported: the file existed a moment ago */
     if (!machine_trust_has_added(&certificate)) {
         shell_word_put(word, https->folder, PATH_MAX);
         fprintf(to,

@@ -8,8 +8,8 @@
 
 static const char hosts_path[] = "/etc/hosts";
 
-/* Takes the next word from the beginning of a line. Returns false if there is
- * none. */
+/* Takes the next word from the beginning of a line. Returns false if the line
+ * has no more words. */
 static bool take_word(struct bytes *line, struct bytes *word_out)
 {
     const char *end = line->data + line->len;
@@ -71,8 +71,8 @@ static void add_own_name(struct tls_names *names)
     small_file_fini(&hosts);
 }
 
-/* Whether an address is valid only on one link. Such an address needs the
- * link's name, which certificates cannot contain. */
+/* Whether an address is valid only on one network link. Such an address needs
+ * the name of the link's interface, which certificates cannot contain. */
 static bool is_of_link(const struct sockaddr *any)
 {
     const struct sockaddr_in6 *in6 = (const void *)any;

@@ -22,11 +22,11 @@ struct broker_request {
 };
 
 struct broker_answer {
-    int32_t result; /* 0, with a descriptor if one was asked for; or -errno */
+    int32_t result; /* 0 or -errno; a descriptor may come with a 0 */
 };
 
 union rights {
-    struct cmsghdr header; /* aligns the member room */
+    struct cmsghdr header; /* aligns the member `room` */
     char room[CMSG_SPACE(sizeof(int))];
 };
 
@@ -105,8 +105,8 @@ static int open_file(const char *path, int flags)
     return fd == -1 ? -errno : fd;
 }
 
-/* Finds the entry of the socket that the broker has made at path. Finds a free
- * entry if path is "". Returns NULL if there is none. */
+/* Finds the entry of the socket that the broker has made at `path`, or a free
+ * entry if `path` is "". Returns NULL if there is no such entry. */
 static char *find_made(struct table *table, const char *path)
 {
     for (size_t i = 0; i < SOCKETS_MAX; i++)
@@ -115,8 +115,9 @@ static char *find_made(struct table *table, const char *path)
     return NULL;
 }
 
-/* Whether a socket at path is listed or configured. The server's request alone
- * is not enough, since the server may have been taken over. */
+/* Whether a socket at `path` is listed or configured. The server's request
+ * alone is no reason to make the socket, since an attacker may have taken the
+ * server over. */
 static bool is_wanted(const struct table *table, const char *path)
 {
     const struct broker_options *options = &table->options;
@@ -126,8 +127,8 @@ static bool is_wanted(const struct table *table, const char *path)
             options->is_configured(options->context, path));
 }
 
-/* Whether the socket at path belongs to another user. It must stay even if
- * nobody listens there now, since its service may come back. */
+/* Whether the socket at `path` belongs to another user. Such a socket must stay
+ * even if nobody listens there now, since its service may come back. */
 static bool is_of_others(const char *path)
 {
     struct stat st;
@@ -217,8 +218,8 @@ static int obey(struct table *table, const struct broker_request *request)
     return -EACCES;
 }
 
-/* Sends an answer, with fd unless fd is -1. Returns false if the answer could
- * not be sent. */
+/* Sends an answer, with the descriptor `fd` unless it is -1. Returns false if
+ * the answer could not be sent. */
 static bool send_answer(int to, int result, int fd)
 {
     struct broker_answer answer = {.result = result};
@@ -266,7 +267,7 @@ static _Noreturn void run(struct table *table, int end)
 /* --- The server's side --------------------------------------------------- */
 
 /* Reads the broker's answer. Returns the descriptor that came with the answer,
- * 0 if none came, or -errno. */
+ * 0 for success without a descriptor, or -errno. */
 static int receive_answer(int from)
 {
     struct broker_answer answer;

@@ -20,9 +20,9 @@ void companion_set_signals(void (*handler)(int number))
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Makes the standard descriptors /dev/null, and closes all others except fd and
- * other. This process must not keep the server's sockets open, nor pipes whose
- * readers wait for the end. */
+/* Opens /dev/null as the standard descriptors, and closes all other descriptors
+ * except `fd` and `other`. This process must not keep the server's sockets
+ * open, nor pipes whose readers wait for the pipe's end. */
 static void let_go(int fd, int other)
 {
     int null = open("/dev/null", O_RDWR);

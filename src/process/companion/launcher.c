@@ -21,14 +21,14 @@
 enum {
     NO_EXEC = 127,
     NUMBER_MAX = 12,
-    LINGER_MS = 5000, /* how long a failed server may tidy up */
+    LINGER_MS = 5000, /* how long a failed successor may tidy up */
     LINGER_STEP_MS = 10
 };
 
 /* --- Orders -------------------------------------------------------------- */
 
 union rights {
-    struct cmsghdr header; /* aligns the member room */
+    struct cmsghdr header; /* aligns the member `room` */
     char room[CMSG_SPACE(LAUNCHER_FDS_MAX * sizeof(int))];
 };
 
@@ -65,8 +65,8 @@ static int receive(int fd, struct launcher_order *order,
     struct msghdr message = {.msg_iov = &data,
                              .msg_iovlen = 1,
                              .msg_control = rights.room,
-                             /* CMSG_SPACE() might have room for one more
-                              * descriptor. */
+                             /* CMSG_LEN(), since CMSG_SPACE() might have room
+                              * for one more descriptor. */
                              .msg_controllen = CMSG_LEN(LAUNCHER_FDS_MAX *
                                                         sizeof(int))};
     struct cmsghdr *header;
@@ -207,7 +207,8 @@ static void describe_end(struct launcher_news *news, int status)
                  WEXITSTATUS(status));
 }
 
-/* Waits until the successor serves or has failed; sets news accordingly. */
+/* Waits until the successor serves or has failed, and writes the result to
+ * *news. */
 static void watch(int fd, const struct launcher_options *options, pid_t pid,
                   int ready_fd, struct launcher_news *news)
 {

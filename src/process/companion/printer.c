@@ -19,7 +19,7 @@ static bool has_errors; /* written while there is only one thread */
 
 /* --- The process --------------------------------------------------------- */
 
-/* Returns how many bytes at the end of text may be the beginning of an
+/* Returns how many bytes at the end of `text` may be the beginning of an
  * incomplete UTF-8 character. */
 static size_t count_begun(const char *text, size_t len)
 {
@@ -35,8 +35,8 @@ static size_t count_begun(const char *text, size_t len)
     return 0;
 }
 
-/* Writes text. The part that the output does not take at once is dropped, so
- * that nobody waits for the terminal. */
+/* Writes `text`. The part that the terminal does not take at once is dropped,
+ * so that no process waits for the terminal. */
 static void put(int output, const char *text, size_t len)
 {
     while (len > 0) {
@@ -118,7 +118,7 @@ static int fork_printer(int input, int terminal,
     return status == 0 ? 0 : -EAGAIN;
 }
 
-/* Starts a printer for fd, which is a terminal, and makes fd the pipe to the
+/* Starts a printer for the terminal `fd`, and then makes `fd` the pipe to the
  * printer. Returns 0 or -errno. */
 static int start(int fd, const struct identity *identity)
 {
@@ -148,7 +148,7 @@ int printer_open(const struct identity *identity)
     fflush(NULL);
     if (prints)
         err = start(STDOUT_FILENO, identity);
-    if (err == 0 && is_same) /* one pipe keeps the order of lines */
+    if (err == 0 && is_same) /* one pipe for both keeps the order of lines */
         err = dup2(STDOUT_FILENO, STDERR_FILENO) == -1 ? -errno : 0;
     else if (err == 0 && complains)
         err = start(STDERR_FILENO, identity);

@@ -9,7 +9,7 @@
 #include "base/units.h"
 
 enum {
-    TURN_BYTES = 16384, /* per call, so that other work is not delayed */
+    TURN_BYTES = 16384, /* read per call, so that other work is not delayed */
     LINES_AT_ONCE = 100,
     LINE_MS = 100 /* on average, at most one line per LINE_MS */
 };
@@ -84,7 +84,7 @@ int program_log_open(struct program_log *log)
         return -errno;
     log->fd = ends[0];
     log->given = ends[1];
-    /* Only the reading end does not block: the program may wait when it
+    /* Only the reading end gets O_NONBLOCK: the program may wait when it
      * writes. */
     if (fcntl(log->fd, F_SETFL, O_NONBLOCK) == 0)
         return 0;

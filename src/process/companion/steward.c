@@ -25,7 +25,7 @@
 enum {
     AGAIN_MS = 1000, /* pause before the next start, then doubled */
     AGAIN_MAX_MS = 60000,
-    WELL_MS = 60000 /* after a run this long, the pause is AGAIN_MS */
+    WELL_MS = 60000 /* after a run of this time, the pause is AGAIN_MS again */
 };
 
 /* The data of the steward's process. */
@@ -114,10 +114,10 @@ static _Noreturn void keep(struct kept *kept, pid_t server)
     int errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     int err;
 
-    /* Other processes of the same user can take the program over, unlike the
-     * server. So the steward and the program leave the session's terminal, to
-     * which they could otherwise write, or insert input as if the user had
-     * typed it. */
+    /* Unlike the server, the program can be taken over by other processes of
+     * the same user. So the steward and the program leave the session's
+     * terminal. Otherwise the program could write to the terminal, or insert
+     * input as if the user had typed it. */
     setsid();
     companion_settle(kept->end, errors, "sprintd-steward", server);
     if (errors != -1)
@@ -144,7 +144,8 @@ static _Noreturn void keep(struct kept *kept, pid_t server)
 
 /* --- The server's side --------------------------------------------------- */
 
-/* Finds the program beside the server's own. Returns 0 or -errno. */
+/* Finds sprintd-acme in the folder of the server's own program. Returns 0 or
+ * -errno. */
 int steward_find_program(char path[PATH_MAX])
 {
     int err = upgrade_find_program(path);
