@@ -81,7 +81,7 @@ static int run_command(const struct program_command *command, int count,
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EX_IOERR;
 }
 
-/* Whether root alone can change the file at path, or make one there. */
+/* Whether only root can change the file at `path`, or make a file there. */
 static bool is_roots(const char *path)
 {
     struct safe_path at;
@@ -95,8 +95,9 @@ static bool is_roots(const char *path)
     return !is_others;
 }
 
-/* Finds a file of the configuration that others than root can change, or a name
- * for one that they can add. NULL: there is none. */
+/* Finds a file of the configuration that users other than root can change, or a
+ * path at which such users can add a file. Returns NULL if only root can change
+ * the configuration. */
 static const char *find_others(const struct options *options)
 {
     const struct texts *const lists[] = {&options->files,
@@ -121,10 +122,10 @@ static void tell_faults(struct bytes text, const char *others)
                 others);
 }
 
-/* Reads the configuration as root, for an upgrade, which the user of the server
- * may have ordered, and hears of. What is wrong with a file is told in words of
- * that file: whoever could change what is included would have root read any
- * file out. */
+/* Reads the configuration as root, for an upgrade that the server's user may
+ * have ordered. This user can see the messages, and messages about faults quote
+ * the file. If others than root can change the configuration, they could make
+ * it include any file, so the messages are then not shown. */
 static int read_for_upgrade(struct options *options, int argc, char **argv)
 {
     char *text = NULL;
@@ -144,10 +145,10 @@ static int read_for_upgrade(struct options *options, int argc, char **argv)
     return status;
 }
 
-/* Opens those of the standard descriptors that are closed: otherwise the next
- * descriptor, perhaps a client's connection, would get messages for the
- * operator. They are opened in the wrong direction, so that using them fails as
- * if they were closed. */
+/* Opens /dev/null as each standard descriptor that is closed. Otherwise a later
+ * descriptor, perhaps a client's connection, would get the closed one's number
+ * and messages for the operator. Input is opened only for writing, and output
+ * only for reading, so that using them fails as if they were closed. */
 static void fill_standard(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

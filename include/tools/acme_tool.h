@@ -7,8 +7,8 @@
 #ifndef TOOLS_ACME_TOOL_H
 #define TOOLS_ACME_TOOL_H
 
-/* Returns only if sprintd-acme cannot be started; then it returns the exit
- * status. */
+/* Runs sprintd-acme in place of this program. Returns only if sprintd-acme
+ * cannot be started; the result is then the exit status. */
 int acme_tool_run(int count, char **arguments);
 
 #endif

@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-/* arguments has the count words behind "cache". Returns the exit status of
+/* `arguments` are the `count` words behind "cache". Returns an exit status like
  * ctl_run(). */
 int cache_tool_run(int count, char **arguments, FILE *out, FILE *errors);
 

@@ -2,7 +2,7 @@
  * completion - prints shells' completions of sprintd's command line, made from
  * the table of options.
  *
- * Thread: the main thread's, of a program that runs when sprintd is built.
+ * Thread: the main thread of a program that runs when sprintd is built.
  * Owns:   nothing.
  */
 #ifndef TOOLS_COMPLETION_H

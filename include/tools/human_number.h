@@ -26,7 +26,7 @@ struct human_number human_number_micros(double us); /* in ASCII, "us" */
 struct human_number human_number_percent(double ratio);
 struct human_number human_number_duration(double seconds); /* like 3 d 4 h */
 
-/* Formats a number of the statistics' JSON whose unit is unit. */
+/* Formats a number that has the unit `unit` in the statistics' JSON. */
 struct human_number human_number_of(enum stats_unit unit, double value);
 
 #endif

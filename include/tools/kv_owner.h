@@ -22,13 +22,14 @@
 #include "base/bytes.h"
 #include "kv/kv_offline.h"
 
-/* Other files must be open already. makes says that the command reads standard
- * input, and makes a missing folder, as the owner of its parent. *path_out is
- * the folder's name from now on. A user who is not root does not change.
- * Returns EX_OK, or an exit status after one line on stderr. EX_NOPERM is also
- * returned if others than root and the owner could redirect the path. With
- * makes, it is also returned if the folder lies where anybody can make one, so
- * that its owner is only whoever was first. */
+/* Enters the folder at `path`, and becomes the folder's owner. A user who is
+ * not root stays as it is. The caller must have opened all other files before.
+ * If `makes` is true, the command reads standard input, and a missing folder
+ * will be made by the owner of the folder above. *path_out is the folder's name
+ * from now on. Returns EX_OK, or an exit status after one line on stderr. The
+ * status is EX_NOPERM if users other than root and the owner could make the
+ * path lead elsewhere. With `makes`, it is also EX_NOPERM if anybody can make
+ * folders there, since the owner may be just the user who was first. */
 MUST_USE int kv_owner_become(const char *path, bool makes,
                              const char **path_out);
 

@@ -22,14 +22,15 @@ enum { KV_READER_PATIENCE_S = 60 };
 
 struct kv_reader {
     const char *folder;
-    unsigned patience_s; /* the reader may take this long without a byte */
-    /* Writes the content of the store at path to fd; runs in the reader's
-     * process. Returns 0 or -errno, after a line on stderr. */
+    unsigned patience_s; /* the reader may send nothing for this long */
+    /* Writes the content of the store at `path` to `fd`; runs in the reader's
+     * process. Returns 0, or -errno after a line on stderr. */
     int (*read)(const char *path, int fd);
 };
 
-/* Copies all of the reader's bytes to fd, which is borrowed. Returns EX_OK, or
- * an exit status after a line on stderr; then the output is not complete. */
+/* Starts the reader, and copies all bytes that it sends to `fd`, which is
+ * borrowed. Returns EX_OK. If the output is not complete, returns an exit
+ * status after a line on stderr. */
 MUST_USE int kv_reader_run(const struct kv_reader *reader, int fd);
 
 #endif

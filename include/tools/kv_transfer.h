@@ -22,14 +22,15 @@
 
 #include "kv/lmdb/kv_lmdb.h"
 
-/* Writes a store, which a server may have open, to out. Returns 0 or -errno,
- * which was logged. */
+/* Writes the store at `path` to `out`; a server may have the store open.
+ * Returns 0, or -errno after logging the error. */
 MUST_USE int kv_transfer_export(const char *path, FILE *out);
 
-/* No other process may have the store open. Existing keys are replaced; expired
- * lines are skipped. Stops at the first line that is invalid (-EINVAL) or finds
- * no room (-ENOSPC); the lines before it are imported. Returns 0 or -errno,
- * which was logged. At least *lines_out lines were imported. */
+/* Writes the lines of `in` into a store that no other process has open.
+ * Existing keys are replaced; lines whose values have expired are skipped.
+ * Stops at the first line that is invalid (-EINVAL) or finds no room (-ENOSPC);
+ * the lines before are imported. Returns 0, or -errno after logging the error.
+ * At least *lines_out lines were imported. */
 MUST_USE int kv_transfer_import(const struct kv_lmdb_options *options, FILE *in,
                                 uint64_t *lines_out);
 

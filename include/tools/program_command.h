@@ -16,7 +16,8 @@ enum { PROGRAM_COMMAND_USAGES_MAX = 4 };
 
 struct program_command {
     const char *name;
-    /* Takes the words behind the name. Returns the exit status. */
+    /* Runs the command with the words behind its name. Returns the exit
+     * status. */
     int (*run)(int count, char **arguments);
     /* One text for each way to use the command: the arguments behind its name,
      * with values in capitals. The list ends with NULL. */
@@ -28,7 +29,7 @@ struct program_command {
 extern const struct program_command program_commands[];
 extern const size_t program_command_count;
 
-/* Returns the command of that name, or NULL. */
+/* Returns the command called `word`, or NULL. */
 const struct program_command *program_command_find(const char *word);
 
 /* Prints one indented line for each usage, with "sprintd" in front. */

@@ -28,9 +28,9 @@ enum screen_style {
 struct screen {
     struct buf *out;
     unsigned width;  /* columns, at most SCREEN_WIDTH_MAX */
-    unsigned height; /* lines; 0: no limit */
-    bool has_styles; /* write escape sequences */
-    bool is_utf8;    /* for callers that put more than ASCII */
+    unsigned height; /* lines; 0 for no limit */
+    bool has_styles; /* escape sequences are written */
+    bool is_utf8;    /* callers may put characters beyond ASCII */
     /* private */
     unsigned row;
     unsigned column;
@@ -42,8 +42,8 @@ void screen_put(struct screen *screen, const char *text);
 /* Puts foreign text. Control bytes and bytes beyond ASCII become \xHH. */
 void screen_put_foreign(struct screen *screen, struct bytes text);
 
-/* Puts text, ASCII of the program, right-aligned in that many columns. Puts
- * nothing if the line has fewer columns left. */
+/* Puts a text of the program, only ASCII, right-aligned in `columns` columns.
+ * Puts nothing if the line has fewer columns left. */
 void screen_put_right(struct screen *screen, const char *text,
                       unsigned columns);
 
@@ -53,8 +53,9 @@ void screen_put_gap(struct screen *screen, unsigned column);
 /* Puts the label of a line, dimmed. */
 void screen_put_label(struct screen *screen, const char *label);
 
-/* Puts " name VALUE", or nothing if not all of it fits, since half a number is
- * a wrong number. The name has that style, and may be foreign text. */
+/* Puts " name VALUE", or nothing if the whole text does not fit, since half a
+ * number is a wrong number. `name` gets the style `style`, and may be foreign
+ * text. */
 void screen_put_fact(struct screen *screen, enum screen_style style,
                      struct bytes name, const char *value);
 
@@ -63,7 +64,7 @@ void screen_set_style(struct screen *screen, enum screen_style style);
 
 void screen_end_line(struct screen *screen);
 
-/* How many columns the line has left; 0 if the window is full. */
+/* Returns how many columns the line has left; 0 if the window is full. */
 unsigned screen_left(const struct screen *screen);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * system_trust - the authorities that this machine's programs trust. The
- * authority is put there as in Debian: as a file below /usr/local, which
+ * system_trust - the authorities that this machine's programs trust. Our
+ * authority is added in Debian's way: as a file below /usr/local, which
  * update-ca-certificates adds to the other authorities.
  *
  * Thread: the main thread of a process that does nothing else.
@@ -10,10 +10,10 @@
 
 #include "io/tls/tls_authority.h"
 
-/* Both print what they did to standard output, or the reason for a failure to
- * standard error. They return EX_OK or a status of sysexits.h. folder and owner
- * are arguments for the command that is suggested to users other than root.
- * Adding replaces an authority that was trusted earlier. */
+/* Both functions print what they did to standard output, or the reason for a
+ * failure to standard error. They return EX_OK or a status of sysexits.h. The
+ * command that is suggested to users other than root has the arguments `folder`
+ * and `owner`. Adding replaces an authority that was trusted earlier. */
 MUST_USE int system_trust_add(const struct tls_pem *certificate,
                               const char *folder, const char *owner);
 MUST_USE int system_trust_remove(void);

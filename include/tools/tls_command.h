@@ -2,10 +2,11 @@
  * tls_command - `sprintd tls`: makes this machine trust the authority of
  * --https.
  *
- *   sprintd tls show [FOLDER]               shows it, and how to trust it
+ *   sprintd tls show [FOLDER]               shows the authority, and how to
+ *                                           trust it
  *   sprintd tls trust [FOLDER [OWNER]]      makes this machine's programs
  *                                           and browsers trust it
- *   sprintd tls untrust                     makes them trust it no more
+ *   sprintd tls untrust                     ends this trust
  *
  * FOLDER is the authority's folder, by default this user's. OWNER is the user
  * who owns the folder, if that is another user. Nothing else in the program

@@ -2,8 +2,8 @@
  * top - `sprintd top URL`: shows a running server's statistics on a terminal,
  * every second.
  *
- * A terminal shows the statistics until `q` or a signal; then it shows again
- * what it showed before. With --once, or if the output is no terminal, one
+ * A terminal shows the statistics until `q` or a signal, and then its earlier
+ * content again. With --once, or if the output is no terminal, one
  * snapshot is printed as plain text. When the server goes away, top waits for
  * its return.
  *
@@ -14,9 +14,10 @@
 
 #include <stdio.h>
 
-/* arguments has the count words behind "top". Returns EX_OK, or, after one line
- * on errors, EX_USAGE, EX_UNAVAILABLE, EX_IOERR, EX_OSERR, or EX_PROTOCOL when
- * the program that answers is not sprintd. */
+/* `arguments` are the `count` words behind "top". Returns EX_OK. After a
+ * failure, writes one line to `errors` and returns EX_USAGE, EX_UNAVAILABLE,
+ * EX_IOERR, EX_OSERR, or EX_PROTOCOL if the program that answers is not
+ * sprintd. */
 int top_run(int count, char **arguments, FILE *errors);
 
 #endif

@@ -13,16 +13,16 @@
 
 struct top_view {
     unsigned width;
-    unsigned height; /* lines; 0: no limit */
+    unsigned height; /* lines; 0 for no limit */
     bool has_styles;
     bool is_utf8;        /* the terminal understands UTF-8 */
-    const char *trouble; /* why the numbers are old; NULL: they are new */
+    const char *trouble; /* why the numbers are old; NULL if they are new */
 };
 
-/* Whether document is a status.json of sprintd. */
+/* Whether `document` is a status.json of sprintd. */
 bool top_is_status(const struct json_value *document);
 
-/* Puts lines, each ended by a newline. Their number is at most view->height. */
+/* Puts at most view->height lines; a newline ends each line. */
 void top_draw(struct buf *out, const struct json_value *document,
               const struct top_view *view);
 

@@ -18,17 +18,18 @@ enum {
     TOP_INTERRUPT_FDS = 3
 };
 
-/* Descriptors that also end the wait: when one of them is readable, gives_up()
- * reads it and says whether to stop fetching. */
+/* Descriptors that interrupt the wait for an answer. When a descriptor is
+ * readable, gives_up() reads it and says whether to stop fetching. */
 struct top_interrupt {
-    int fds[TOP_INTERRUPT_FDS]; /* watched for reading; -1: not used */
+    int fds[TOP_INTERRUPT_FDS]; /* watched for reading; -1 if not used */
     bool (*gives_up)(void *self);
     void *self;
 };
 
-/* Appends the document to body. Returns EX_OK; or EX_UNAVAILABLE or EX_PROTOCOL
- * with one line in why. Also returns EX_UNAVAILABLE when interrupt gives up.
- * interrupt may change during the call. */
+/* Appends the document to `body`. Returns EX_OK. After a failure, writes one
+ * line to `why` and returns EX_UNAVAILABLE or EX_PROTOCOL. Also returns
+ * EX_UNAVAILABLE when `interrupt` gives up; *interrupt may change during the
+ * call. */
 MUST_USE int top_fetch(const struct top_target *target,
                        const struct top_interrupt *interrupt, struct buf *body,
                        struct buf *why);

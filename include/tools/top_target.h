@@ -24,8 +24,8 @@ struct top_target {
 };
 
 /* Reads [http://]HOST[:PORT][/PREFIX/][status.json] or unix:PATH[:/PREFIX/];
- * the default prefix is /_sprintd/. Returns NULL, or why url is invalid. No
- * text in target can end a line of a request. */
+ * the default prefix is /_sprintd/. Returns NULL, or why `url` is invalid. No
+ * text in *target has a character that could end a line of a request. */
 MUST_USE const char *top_target_read(struct top_target *target,
                                      const char *url);
 

@@ -10,7 +10,7 @@
 #include "base/json_read.h"
 #include "tools/screen.h"
 
-/* document is a status.json, with its history. */
+/* Draws the history of `document`, a status.json. */
 void top_trend_draw(struct screen *screen, const struct json_value *document);
 
 #endif

@@ -18,7 +18,8 @@ static int complain(struct local_authority_fault *fault, const char *folder,
     return err;
 }
 
-/* Refuses a folder of that owner. why is put behind the owner's name. */
+/* Refuses a folder that belongs to `owner`. In the message, `why` follows the
+ * owner's name. */
 static int refuse(struct local_authority_fault *fault, const char *folder,
                   uid_t owner, const char *why)
 {
@@ -90,7 +91,8 @@ int authority_folder_open(const struct authority_folder *folder,
     err = expect_owner(folder, named.st_uid, fault);
     if (err != 0)
         return err;
-    /* Above root's folder there may be folders of the user who runs this. */
+    /* Folders above root's folder may belong to the user who runs this
+     * program. */
     trusted = named.st_uid == 0 ? geteuid() : named.st_uid;
     fd = safe_path_open_folder(folder->path, trusted, &about);
     if (fd < 0)

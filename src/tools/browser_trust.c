@@ -118,7 +118,7 @@ static void complain(struct round *round, const char *folder, int result)
     round->status = has_no_tool ? EX_UNAVAILABLE : EX_OSERR;
 }
 
-/* Whether a file of that name belongs to a database. */
+/* Whether a file called `name` belongs to a database. */
 static bool is_part(const char *name)
 {
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
@@ -127,8 +127,8 @@ static bool is_part(const char *name)
     return false;
 }
 
-/* Whether only root and this process's user can have written the file. The file
- * must also have no second name, since a link may lead to any file. */
+/* Whether only root and this process's user can have written the file. A file
+ * with a second name is refused, since it may be any file of the machine. */
 static bool is_file_own(int folder, const char *name)
 {
     struct stat st;
@@ -159,9 +159,9 @@ static bool is_database_own(int folder)
     return is_own;
 }
 
-/* Opens the folder of a browser's database, if others can change neither its
- * path nor its files. Otherwise they could make certutil write and run
- * anything. Returns a descriptor, or -1. */
+/* Opens the folder of a browser's database. Refuses a folder if other users can
+ * change its path or its files, since these users could make certutil write and
+ * run anything. Returns a descriptor, or -1. */
 static int open_own(const char *folder)
 {
     struct safe_folder about;

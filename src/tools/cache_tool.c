@@ -16,13 +16,14 @@ static int usage(FILE *errors)
     return EX_USAGE;
 }
 
-/* Whether text is a single word, which can be put into the request's line. */
+/* Whether `text` is a single word, which can be put into the request's line. */
 static bool is_word(const char *text)
 {
     return *text != '\0' && !strpbrk(text, " \t\r\n");
 }
 
-/* Puts the words of purge. Returns false if they are invalid. */
+/* Puts the words of a purge into the request's line. Returns false if the
+ * arguments are invalid. */
 static bool put_purge(int count, char **arguments, struct buf *line)
 {
     bool has_address = false;

@@ -53,8 +53,9 @@ static int connect_to(const char *path, time_t answer_s)
     return err;
 }
 
-/* Waits for more of the answer, at most until end_ns (0: no limit). All waits
- * for one answer have the same end_ns. Returns 0 or -errno. */
+/* Waits for more of the answer, at most until end_ns, or without a limit if
+ * end_ns is 0. All waits for one answer have the same end_ns. Returns 0 or
+ * -errno. */
 static int wait_for(int fd, uint64_t end_ns)
 {
     struct pollfd ready = {.fd = fd, .events = POLLIN};
@@ -148,7 +149,8 @@ int ctl_ask(const char *path, struct bytes line, time_t answer_s, FILE *out,
     buf_init(&answer, NULL, 0, CONTROL_ANSWER_MAX);
     status = ask(fd, line, end_ns, &answer);
     close(fd);
-    /* The answer may come from anybody who could make a socket at path. */
+    /* The answer must not control the terminal: it may come from anybody who
+     * could make a socket at `path`. */
     utf8_disarm(answer.data, answer.len, true);
     status = status == 0 ? show(buf_bytes(&answer), out, errors)
                          : complain(errors, path, -status);

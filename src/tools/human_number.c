@@ -37,8 +37,8 @@ struct human_number human_number_count(double value)
     return number;
 }
 
-/* Formats value with the largest unit that keeps it at 1 or more. Each unit is
- * step times the previous one; units ends with NULL. */
+/* Formats `value` with the largest unit that keeps the number at 1 or more.
+ * Each unit is `step` times the previous unit; `units` ends with NULL. */
 static struct human_number scale(double value, const char *const *units,
                                  double step)
 {

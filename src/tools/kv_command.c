@@ -17,8 +17,9 @@
 
 enum { PATIENCE_MAX_S = 86400 };
 
-/* Reads how many seconds to wait for a store, from the last argument, which may
- * be missing. Returns false if the argument is no such number. */
+/* Reads how many seconds to wait for a store from `text`, the last argument.
+ * Without the argument, `text` is NULL, and the default is used. Returns false
+ * if `text` is no number of seconds. */
 static bool read_patience(unsigned *seconds_out, const char *text)
 {
     char *end;
@@ -103,7 +104,7 @@ static int back_up(char **argv)
 }
 
 /* Refuses a URL: the data of an engine on another machine are copied by that
- * engine's own tools. Returns whether text is a URL. */
+ * engine's own tools. Returns whether `text` is a URL. */
 static bool refuse_url(const char *text)
 {
     if (!kv_redis_is_url(text))

@@ -21,8 +21,8 @@ static int complain(const char *path, int err)
     return err == EACCES ? EX_NOPERM : EX_IOERR;
 }
 
-/* Refuses, and names the owner. The message does not advise to run this as that
- * user, since others may have chosen where the path leads. */
+/* Refuses a folder, and names its owner. The message does not advise to run the
+ * command as the owner, since others may have chosen where the path leads. */
 static int refuse(const char *path, uid_t owner)
 {
     char name[IDENTITY_NAME_SIZE];
@@ -66,8 +66,9 @@ static const char *split(const char *path, char above[PATH_MAX])
     return path + len;
 }
 
-/* Enters folder, if only root and its owner can redirect its path. path is for
- * messages. Returns EX_OK, or a status after one line on stderr. */
+/* Enters `folder`, if only root and the folder's owner can make its path lead
+ * elsewhere. `path` is for messages. Returns EX_OK, or a status after one line
+ * on stderr. */
 static int enter(const char *path, const char *folder, struct stat *st_out,
                  struct safe_folder *about_out)
 {
@@ -83,8 +84,8 @@ static int enter(const char *path, const char *folder, struct stat *st_out,
     return status;
 }
 
-/* Becomes the user uid before the store is read, since its data might take this
- * process over. */
+/* Becomes the user `uid` before the store is read, since the store's data might
+ * take this process over. */
 static int become(uid_t uid, bool reads)
 {
     int err = narrow_terminal_leave(reads);
@@ -92,8 +93,9 @@ static int become(uid_t uid, bool reads)
     return err == 0 ? folder_owner_become(uid) : complain("the terminal", -err);
 }
 
-/* Makes the folder as root. Nobody else can replace the folder there, if only
- * because of the sticky bit. */
+/* Makes the folder as root, in a folder of root's. No other user can replace
+ * the new folder: even if others can write there, the sticky bit prevents a
+ * replacement. */
 static int make_as_root(const char *path, const char *name)
 {
     int status = EX_OK;
@@ -126,16 +128,17 @@ static int become_maker(const char *path, const char **path_out)
         return make_as_root(path, name);
     if (about.is_anybodys)
         return refuse_gift(path, st.st_uid);
-    /* The store is made by its name, which others could take first. */
+    /* The store will be made by its name. In a loose folder, others could take
+     * the name first. */
     if (about.is_loose)
         return refuse(path, st.st_uid);
     *path_out = name;
     return become(st.st_uid, true);
 }
 
-/* Checks the store's files in folder, a descriptor or AT_FDCWD. LMDB would wait
- * for the other end of a FIFO. Root must not read a store that another user has
- * written in root's folder. */
+/* Checks the store's files in `folder`, a descriptor or AT_FDCWD. LMDB would
+ * wait for the other end of a FIFO. Root must not read a store that another
+ * user has written in root's folder. */
 static int check_files(const char *path, int folder, bool is_roots)
 {
     struct folder_files_fault fault;
@@ -187,9 +190,9 @@ int kv_owner_become(const char *path, bool makes, const char **path_out)
 /* --- Where a copy goes --------------------------------------------------- */
 
 /* Opens the folder of a copy for root, if nobody else can change its path. Also
- * opens it if only the store's owner can change the path and the folder belongs
- * to that user, who could have made or written any copy there anyway. Returns a
- * descriptor or -errno. */
+ * opens the folder if only the store's owner can change the path, and the
+ * folder belongs to this user, who could have written any copy there anyway.
+ * Returns a descriptor or -errno. */
 static int open_by_root(const char *store, const char *folder,
                         struct safe_folder *about_out)
 {

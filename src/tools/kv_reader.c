@@ -19,8 +19,9 @@ enum { CHUNK_BYTES = 65536 };
 
 /* --- The reader ---------------------------------------------------------- */
 
-/* Closes everything that the asker has open, except fd. Open folders would let
- * a malicious store reach the most. */
+/* Closes everything that the asker has open, except `fd`. A malicious store
+ * that takes this process over could use the open files and, above all, open
+ * folders. */
 static void keep_only(int fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -70,7 +71,7 @@ static int give_up(const struct kv_reader *reader)
     return EX_TEMPFAIL;
 }
 
-/* Copies one piece. Returns 1, or 0 at the end, or -errno. */
+/* Copies one piece. Returns 1, 0 at the end, or -errno. */
 static int pass_on(int from, int to)
 {
     char chunk[CHUNK_BYTES];
@@ -88,9 +89,9 @@ static int pass_on(int from, int to)
     return 1;
 }
 
-/* Copies everything that the reader writes until the reader has ended. Other
- * processes that may have the pipe are not waited for. Returns EX_OK if all was
- * copied. */
+/* Copies everything that the reader writes until the reader has ended. Does not
+ * wait for other processes that may have the pipe, too. Returns EX_OK if all
+ * bytes were copied. */
 static int pass_all(const struct kv_reader *reader, int from, int to, int pidfd)
 {
     struct pollfd fds[] = {{.fd = from, .events = POLLIN},
@@ -116,8 +117,8 @@ static int pass_all(const struct kv_reader *reader, int from, int to, int pidfd)
     }
 }
 
-/* Ends the reader, and returns its exit status. If told is not EX_OK, it is a
- * status that was reported already: the reader is killed, and told is
+/* Waits for the reader's end, and returns its exit status. If `told` is not
+ * EX_OK, a failure was reported already: the reader is killed, and `told` is
  * returned. */
 static int end(const struct kv_reader *reader, pid_t pid, int told)
 {

@@ -22,7 +22,7 @@ enum {
 /* In the worst case, six bytes of a line stand for one byte of the value. */
 #define LINE_BYTES_MAX (6 * KV_VALUE_BYTES_MAX + LINE_REST_BYTES)
 
-/* A double can be any whole number up to this one. */
+/* A double can have the value of any whole number up to this number. */
 #define NUMBER_MAX 9007199254740992.0
 
 /* --- Out ------------------------------------------------------------------ */
@@ -113,7 +113,7 @@ struct import {
     bool is_answered;
     struct kv_write write; /* the present batch */
     struct kv_op ops[BATCH_OPS];
-    struct arena arena; /* memory of ops */
+    struct arena arena; /* memory for the texts of `ops` */
     size_t bytes;
 };
 
@@ -154,9 +154,9 @@ static int write_batch(struct import *import)
     return 0;
 }
 
-/* Puts the text of the member name, or of name64 after decoding, into the
- * arena. Returns NULL, or what is wrong. text_out->data is NULL if the line has
- * neither member. */
+/* Puts a text of the line into the arena: the member called `name`, or the
+ * decoded member called `name` with "64" behind it. Returns NULL, or what is
+ * wrong. text_out->data is NULL if the line has neither member. */
 static const char *take_text(struct import *import,
                              const struct json_value *line, const char *name,
                              size_t bytes_max, struct bytes *text_out)
@@ -216,7 +216,7 @@ static const char *take_op(struct import *import, const struct json_value *line)
         return "expires is no time";
     import->bytes += op->key.len + op->value.len;
     if (expires != 0 && (int64_t)expires <= now_ms)
-        return NULL; /* skip an expired line */
+        return NULL; /* the line has expired, and is skipped */
     if (expires != 0)
         op->ttl_ms = (uint64_t)((int64_t)expires - now_ms);
     import->write.count++;
@@ -246,8 +246,8 @@ static int take_line(struct import *import, struct bytes text)
     return err;
 }
 
-/* Reads a line without its end. Returns false if there is none. A line that is
- * too long sets line->failed. */
+/* Reads a line without its end. Returns false if there are no more lines. A
+ * line that is too long sets line->failed. */
 static bool read_line(FILE *in, struct buf *line)
 {
     int c = getc_unlocked(in);
@@ -263,7 +263,7 @@ static bool read_line(FILE *in, struct buf *line)
     return true;
 }
 
-/* Takes the lines. Lines before a faulty line are still written. */
+/* Takes all lines of `in`. Lines before a faulty line are still written. */
 static int take_lines(struct import *import, FILE *in)
 {
     struct buf line;

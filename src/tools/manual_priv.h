@@ -11,8 +11,8 @@
 
 #include "config/option_table.h"
 
-/* Puts a character. is_first says that it begins a line, where '.' and '\''
- * would be commands. */
+/* Puts a character. is_first is true at the beginning of a line, where '.' and
+ * '\'' would be commands. */
 void manual_put_char(FILE *to, char c, bool is_first);
 void manual_put_text(FILE *to, const char *text);
 

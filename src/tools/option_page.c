@@ -34,8 +34,8 @@ static const char head[] =
     "How a site or a location overrules what stands above it is told in\n"
     "[configure.md](configure.md#which-value-counts).\n";
 
-/* Prints text, with a backslash before characters that are special in Markdown.
- * '$' is one of them, since it would begin mathematics. */
+/* Prints a text, with a backslash before characters that are special in
+ * Markdown. '$' gets a backslash, too, since it would begin mathematics. */
 static void print_text(FILE *to, const char *text)
 {
     for (; *text; text++) {

@@ -9,8 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Returns a file in memory with the text, read from its beginning, or -errno. A
- * pipe might have room for only a part, and nobody would write the rest. */
+/* Returns a descriptor of a file in memory that has the text `input`, or
+ * -errno. A pipe is not used, since it might have room for only a part of the
+ * text, and nobody would write the rest. */
 static int open_input(struct bytes input)
 {
     int fd = memfd_create("input", MFD_CLOEXEC);
@@ -45,7 +46,7 @@ static int spawn(pid_t *pid_out, const char *const arguments[], int folder,
     if (err == 0 && is_quiet)
         err = posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO,
                                                STDERR_FILENO);
-    if (err == 0) /* posix_spawnp() does not write to arguments */
+    if (err == 0) /* posix_spawnp() does not write to `arguments` */
         err = posix_spawnp(pid_out, arguments[0], &actions, NULL,
                            (char *const *)(uintptr_t)arguments, environ);
     posix_spawn_file_actions_destroy(&actions);

@@ -17,9 +17,9 @@
 static const char update_program[] = "/usr/sbin/update-ca-certificates";
 static const char trusted_path[] = MACHINE_TRUST_ADDED_PATH;
 
-/* Where the certificate lies from its distrust until the programs' bundle lacks
- * it. The next update ignores a file of this name, and the next untrust finds
- * it. */
+/* An authority that is no longer to be trusted is moved to this path, until the
+ * programs' bundle lacks it. update-ca-certificates ignores a file of this
+ * name; if it fails, the next `sprintd tls untrust` finds the file. */
 static const char ending_path[] = MACHINE_TRUST_ADDED_PATH ".untrusted";
 
 enum { TRUSTED_MODE = 0644 /* everybody may check the certificate */ };
@@ -52,10 +52,10 @@ static int complain(int err)
     return err == -EACCES || err == -EPERM ? EX_NOPERM : EX_IOERR;
 }
 
-/* Runs the program that updates the system's certificates. is_fresh makes the
- * program make all links anew, which is needed after a file was removed or
- * changed. Otherwise the program only adds missing links, and keeps links of
- * the old file. */
+/* Runs the program that updates the system's certificates. With is_fresh, the
+ * program makes all links anew, which is needed after a file was removed or
+ * changed. Without is_fresh, the program only adds missing links, and keeps
+ * links of the old file. */
 static int update(bool is_fresh)
 {
     const char *const arguments[] = {update_program,

@@ -48,8 +48,8 @@ static int complain(struct local_authority_fault *fault, int err)
                                              : EX_IOERR;
 }
 
-/* Finds the folder's full path, since commands with it are shown for use
- * elsewhere. Returns 0 or -errno. */
+/* Finds the folder's full path. The commands that are shown to the user have
+ * this path, so that they work in any directory. Returns 0 or -errno. */
 static int choose_folder(struct shown *shown, const char *folder,
                          struct local_authority_fault *fault)
 {
@@ -68,9 +68,9 @@ static int choose_folder(struct shown *shown, const char *folder,
     return 0;
 }
 
-/* Reads an authority that is to be trusted. The folder is opened by the name
- * given, not by the target of that name: the name may be another user's
- * link. */
+/* Reads an authority that is to be trusted. The folder is opened by the given
+ * path, not by its full path: the given path may have another user's link,
+ * which must be noticed. */
 static int read_to_trust(struct shown *shown, const struct asked *asked,
                          struct local_authority_fault *fault)
 {
@@ -119,8 +119,8 @@ static int find(struct shown *shown, const struct asked *asked,
     return EX_OK;
 }
 
-/* Returns the text that follows the folder in the command that trusts it: the
- * folder's owner, if the owner must be named. */
+/* Returns the text that follows the folder in the command `sprintd tls trust`:
+ * the folder's owner, if the owner must be named. */
 static const char *name_owner(const struct shown *shown, char name[16])
 {
     name[0] = '\0';

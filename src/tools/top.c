@@ -27,14 +27,14 @@ enum {
 struct top {
     struct top_target target;
     struct buf body;             /* the newest valid document */
-    struct json_reader document; /* borrows body */
+    struct json_reader document; /* borrows `body` */
     char why[WHY_BYTES_MAX];
     struct top_view view;
     /* The members from here on are set while top has a terminal. */
     struct termios modes;
     struct top_interrupt interrupt; /* its fds are indexed by enum top_fd */
     bool is_done;
-    int err; /* errno of writing */
+    int err; /* errno of a failed write */
 };
 
 /* What top waits for. An fd of -1 is not watched. */
@@ -46,8 +46,9 @@ enum top_fd {
 
 /* --- Asking -------------------------------------------------------------- */
 
-/* Replaces the document by a new one. If there is none, the old document stays,
- * and top->why has the reason. Returns an exit status. */
+/* Replaces the document by a new document from the server. If there is no new
+ * document, the old document stays, and top->why gets the reason. Returns an
+ * exit status. */
 static int refresh(struct top *top)
 {
     struct buf body;
@@ -160,8 +161,8 @@ static bool print_snapshot(struct top *top)
 
 /* --- The terminal -------------------------------------------------------- */
 
-/* Switches to another screen without a cursor. Keys are read at once, without
- * echo. */
+/* Switches to the terminal's alternate screen, and hides the cursor. Keys are
+ * read at once, without echo. */
 static void enter_terminal(struct top *top)
 {
     struct termios modes = top->modes;
@@ -179,8 +180,8 @@ static void leave_terminal(struct top *top)
         tcsetattr(top->interrupt.fds[KEY_FD], TCSADRAIN, &top->modes);
 }
 
-/* Opens descriptors from which these signals are read from now on. Returns 0 or
- * -errno. */
+/* Opens the descriptors from which top reads its signals from now on. Returns 0
+ * or -errno. */
 static int open_signals(struct top *top)
 {
     sigset_t end, change;
@@ -228,7 +229,8 @@ static void on_keys(struct top *top)
         top->is_done = true;
 }
 
-/* Handles keys and signals that have come already, or come within ms. */
+/* Handles keys and signals that have come already, or come within `ms`
+ * milliseconds. */
 static void mind(struct top *top, int ms)
 {
     const int *minded = top->interrupt.fds;

@@ -9,8 +9,8 @@
 
 enum {
     CELL_COLUMNS = 10,
-    TIME_COLUMNS = 9, /* seven times fit into 80 columns */
-    LOOSE_ROWS = 40   /* in windows this high, empty lines separate parts */
+    TIME_COLUMNS = 9, /* so that seven durations fit into 80 columns */
+    LOOSE_ROWS = 40   /* in windows of this height, empty lines divide parts */
 };
 
 static double number_at(const struct json_value *object, const char *name)
@@ -54,7 +54,7 @@ static void begin_heads(struct screen *screen, const char *first)
     screen_put_gap(screen, SCREEN_LABEL_COLUMNS);
 }
 
-/* Puts a line of column titles. heads ends with NULL. */
+/* Puts a line of column titles: `first`, and `heads`, which ends with NULL. */
 static void put_heads(struct screen *screen, const char *first,
                       const char *const *heads)
 {
@@ -64,8 +64,8 @@ static void put_heads(struct screen *screen, const char *first,
     screen_end_line(screen);
 }
 
-/* Finds the row at that position of a part's line. Returns NULL if there is
- * none. */
+/* Finds the row that has the given position in its part's line. Returns NULL if
+ * no row has this position. */
 static const struct stats_row *find_row(enum stats_part part, unsigned position)
 {
     const struct stats_row *row = NULL;
@@ -118,7 +118,7 @@ static void draw_head(struct screen *screen, const struct json_value *document,
 
 /* --- Tables -------------------------------------------------------------- */
 
-/* Returns the time with that name. It is unknown if nothing was counted. */
+/* Returns the time called `name`, which is unknown if nothing was counted. */
 static struct human_number time_of(const struct json_value *times,
                                    const char *name)
 {
@@ -228,7 +228,7 @@ static void draw_slowest(struct screen *screen,
 
 /* --- Totals -------------------------------------------------------------- */
 
-/* Puts all members of an object into one line: names and counts. */
+/* Puts the names and the counts of all members of an object into one line. */
 static void put_counts(struct screen *screen, const struct json_value *counts)
 {
     const struct json_value *count = NULL;
@@ -267,7 +267,8 @@ static void put_row(struct screen *screen, const struct stats_row *row,
     }
 }
 
-/* Draws how long each certificate is still valid, if there are any. */
+/* Draws how long each certificate is still valid. Draws nothing if there are no
+ * certificates. */
 static void draw_certificates(struct screen *screen,
                               const struct json_value *document)
 {
@@ -316,7 +317,7 @@ static void draw_profile(struct screen *screen,
 }
 
 /* Draws the hit ratios that caches of other sizes would have under the present
- * policy, if they are known. */
+ * policy. Draws nothing if the ratios are unknown. */
 static void draw_cache_if(struct screen *screen,
                           const struct json_value *document)
 {

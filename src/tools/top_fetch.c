@@ -20,7 +20,7 @@ struct attempt {
     int fd;
 };
 
-/* Waits until the socket is ready for events. Returns 0 or -errno. */
+/* Waits until the socket is ready for `events`. Returns 0 or -errno. */
 static int wait_for(const struct attempt *attempt, short events)
 {
     const struct top_interrupt *interrupt = attempt->interrupt;
@@ -137,7 +137,7 @@ struct fetched_answer {
     struct buf *body;
 };
 
-/* Takes received bytes. Returns BODY_AGAIN if more bytes are needed. */
+/* Takes received bytes. Returns BODY_AGAIN if the reply needs more bytes. */
 static enum body_event take_piece(struct fetched_answer *answer,
                                   struct bytes piece)
 {
@@ -168,8 +168,8 @@ static enum body_event take_piece(struct fetched_answer *answer,
     return answer->body->failed ? BODY_BAD : event;
 }
 
-/* Reads the reply. Returns 0, with *event_out BODY_END or BODY_BAD, or
- * -errno. */
+/* Reads the reply. Returns 0 after setting *event_out to BODY_END or BODY_BAD;
+ * returns -errno if reading fails. */
 static int read_reply(const struct attempt *attempt,
                       struct fetched_answer *answer, enum body_event *event_out)
 {

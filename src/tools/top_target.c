@@ -59,7 +59,7 @@ static const char *read_unix(struct top_target *target, const char *text)
     return set_path(target, prefix);
 }
 
-/* Reads ":PORT" or nothing, up to a slash or the end of text. */
+/* Reads ":PORT" or nothing, up to a slash or the end of `text`. */
 static bool set_port(struct top_target *target, const char *text)
 {
     size_t len = strcspn(text, "/");

@@ -7,7 +7,7 @@
 enum {
     VALUE_COLUMNS = 11,
     NOTE_COLUMNS = 17, /* room for "  max 123,456,789" */
-    POINTS_MAX = 300,  /* newest points that are kept */
+    POINTS_MAX = 300,  /* how many of the newest points are kept */
     FIELDS_MAX = 16    /* numbers of each point */
 };
 
@@ -74,7 +74,9 @@ static void put_bars(struct screen *screen, const struct trend_line *history,
         double value = value_before(history, field, age);
         int level = 0;
 
-        if (value > 0) /* another server may send shares above 1 */
+        /* A server of another version may send shares above 1, so values above
+         * `most` get the highest bar. */
+        if (value > 0)
             level = value < most ? (int)(value / most * 7 + 0.5) : 7;
         screen_put(screen, value >= 0
                                ? (screen->is_utf8 ? blocks : ascii)[level]
