@@ -22,7 +22,7 @@
 #include "observe/log_writer.h"
 
 struct access_log_options {
-    const char *where;  /* a file or the like (log_sink.h); NULL for no log */
+    const char *where;  /* a log_sink's destination; NULL for no log */
     const char *format; /* a format (log_format.h) */
     enum log_overflow overflow;
 };

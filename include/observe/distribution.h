@@ -59,7 +59,7 @@ static inline unsigned distribution_bucket(uint64_t ns)
 uint64_t distribution_bucket_low(unsigned bucket);
 uint64_t distribution_bucket_high(unsigned bucket);
 
-/* Adds all values of `other`. The sums are exact. */
+/* Adds all values of `other`. No precision is lost. */
 void distribution_add(struct distribution *distribution,
                       const struct distribution *other);
 

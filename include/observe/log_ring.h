@@ -55,7 +55,7 @@ struct log_block {
  * the writing thread share cache lines, since each of the two writes there only
  * once per block. */
 struct log_ring {
-    /* Used only by the worker. */
+    /* Members that only the worker uses. */
     /* the block being filled; lines.data is NULL without a block */
     _Alignas(64) struct buf lines;
     struct log_shared *shared;
@@ -65,7 +65,7 @@ struct log_ring {
     unsigned reclaimed; /* how many blocks given back are in `free` again */
     _Atomic uint64_t put_lines;
     _Atomic uint64_t dropped_lines;
-    /* Used by both sides. */
+    /* Members that the worker and the writing thread use. */
     struct log_block ring[LOG_BLOCKS];
     atomic_uint flushed;    /* how many blocks the worker has flushed */
     atomic_uint given_back; /* how many of these the writing thread gave back */

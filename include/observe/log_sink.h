@@ -37,8 +37,8 @@ struct log_sink {
     int fd;           /* -1 if not open, or if the daemon is gone */
     const char *path; /* borrowed; NULL for standard output or error */
     bool is_syslog;
-    /* writes may block, since `fd` is shared with other programs, and thus not
-     * set to O_NONBLOCK */
+    /* true if writes may block: `fd` then lacks O_NONBLOCK, since other
+     * programs share it */
     bool may_block;
     uint64_t refused_lines; /* lines too long for a datagram */
     int64_t dated_s;

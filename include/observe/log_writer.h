@@ -15,8 +15,8 @@
  * Only LOG_OVERFLOW_WAIT makes workers wait. A stuck sink delays the server's
  * stop by LOG_END_MS at most.
  *
- * Thread: the main thread creates, reopens, ends soon and destroys; any thread
- *         may count; each ring belongs to one worker.
+ * Thread: the main thread may call all functions, any thread
+ *         log_writer_count(); each worker gets its own ring.
  * Owns:   the thread, the rings, and the sink.
  */
 #ifndef OBSERVE_LOG_WRITER_H

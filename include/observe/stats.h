@@ -2,8 +2,9 @@
  * stats - each worker's counters and times.
  *
  * A worker writes only its own struct stats, by loads and stores without locks.
- * Any thread reads all of them at any time (stats_snapshot.h). The acceptor and
- * the main thread have small structs of their own.
+ * Any thread may read the structs of all workers at any time
+ * (stats_snapshot.h). The acceptor and the main thread have small structs of
+ * their own.
  *
  * Who calls what, when:
  *
@@ -283,8 +284,8 @@ MUST_USE struct stats_shared *stats_shared_create(
     const struct stats_options *options, const struct now *now);
 void stats_shared_destroy(struct stats_shared *shared);
 
-/* Marks all later snapshots as draining. Any thread may call this function, any
- * number of times. */
+/* Notes that the server drains; all later snapshots say so. Any thread may call
+ * this function, any number of times. */
 static inline void stats_shared_drain(struct stats_shared *shared)
 {
     atomic_store_explicit(&shared->is_draining, true, memory_order_relaxed);
@@ -298,7 +299,7 @@ struct stats_exchange {
     unsigned status;     /* 0 without an answer */
     uint64_t body_bytes; /* bytes of the response's body that were sent */
     uint64_t bytes_in;   /* bytes of the request that were read */
-    uint64_t bytes_out;  /* bytes sent of the response, head included */
+    uint64_t bytes_out;  /* bytes of the response that were sent, with head */
     uint64_t wait_ns;
     uint64_t service_ns;
     uint64_t total_ns;

@@ -1,6 +1,6 @@
 /*
- * stats_certificates - the state of the sites' certificates: when they end and,
- * for managed certificates, how the renewal goes.
+ * stats_certificates - the state of the sites' certificates: when each
+ * certificate ends and, for managed certificates, how the renewal goes.
  *
  * Thread: any thread may read; the main thread writes. A lock is held only
  *         during a copy.

@@ -39,8 +39,8 @@ void stats_object_get(const struct stats_snapshot *snapshot,
                       enum stats_part part, size_t number,
                       struct stats_object *object_out);
 
-/* Whether the object has a value for the row: which numbers a store has depends
- * on its engine. */
+/* Whether the object has a value for the row. A store lacks some rows' values,
+ * depending on its engine. */
 bool stats_object_has(const struct stats_object *object,
                       const struct stats_row *row);
 

@@ -27,7 +27,7 @@ enum stats_store_number {
     STATS_STORE_CREATED,
     STATS_STORE_REPLACED,
     STATS_STORE_DELETED,
-    STATS_STORE_NOT_DELETED, /* the key was missing */
+    STATS_STORE_NOT_DELETED, /* deletions of keys that were missing */
     STATS_STORE_BATCHES,
     STATS_STORE_PRECONDITIONS, /* conditions that were false */
     STATS_STORE_BUSY,
@@ -41,7 +41,7 @@ enum stats_store_number {
     STATS_STORE_MAP_BYTES,
     STATS_STORE_USED_BYTES,
     STATS_STORE_COMMITS,
-    STATS_STORE_WRITES, /* writes that the commits answered */
+    STATS_STORE_WRITES, /* writes that commits have answered */
     STATS_STORE_SWEPT,
     STATS_STORE_QUEUE_WRITES,
     STATS_STORE_QUEUE_BYTES,

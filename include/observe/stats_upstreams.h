@@ -15,7 +15,7 @@
 
 enum stats_upstream_state {
     STATS_UPSTREAM_UP,
-    STATS_UPSTREAM_SLOW,    /* has come back a short time ago */
+    STATS_UPSTREAM_SLOW,    /* came back a short time ago (slow start) */
     STATS_UPSTREAM_EJECTED, /* failed too often, left out for a while */
     STATS_UPSTREAM_DOWN,    /* probes found it down */
     STATS_UPSTREAM_STATE_COUNT
@@ -38,7 +38,7 @@ struct stats_upstream {
     uint64_t retries; /* requests retried after this server failed */
     uint64_t connects;
     uint64_t reuses;
-    uint64_t bytes_in; /* received from the server */
+    uint64_t bytes_in; /* bytes received from the server */
     uint64_t bytes_out;
     uint64_t handshakes; /* TLS handshakes completed */
     uint64_t resumed;    /* handshakes completed with a resumed session */

@@ -58,13 +58,14 @@ void log_dates_refresh(struct log_dates *dates, const struct now *now)
 
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Returns 0 if no byte of the word is 0. */
+/* Returns a value other than 0 if any byte of the word is 0, otherwise 0. */
 static inline uint64_t has_zero(uint64_t word)
 {
     return (word - EACH_BYTE(0x01)) & ~word & EACH_BYTE(0x80);
 }
 
-/* Returns 0 if none of the eight bytes must be escaped. */
+/* Returns a value other than 0 if any of the eight bytes must be escaped,
+ * otherwise 0. */
 static inline uint64_t find_odd(const char *at)
 {
     uint64_t word;

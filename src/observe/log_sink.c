@@ -63,7 +63,8 @@ static int open_output(struct log_sink *sink, int fd)
 
     if (flags == -1 || fstat(fd, &st) == -1)
         return -errno;
-    /* A descriptor opened with O_PATH has O_RDONLY, too. */
+    /* This refuses a descriptor opened with O_PATH, too, since its access mode
+     * is O_RDONLY. */
     if ((flags & O_ACCMODE) == O_RDONLY)
         return -EBADF;
     sink->fd = fd;

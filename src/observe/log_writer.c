@@ -245,7 +245,7 @@ static enum log_sink_result write_all(struct log_writer *writer,
     }
 }
 
-/* Counts all lines that are left as lost, since the time is up. */
+/* Counts all remaining lines as lost, since the time is up. */
 static void give_up(struct log_writer *writer)
 {
     log_sink_cut(&writer->sink, count_torn(writer));

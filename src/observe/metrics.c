@@ -148,7 +148,7 @@ static void put_histogram(struct metrics *metrics, struct stats_label label,
     put_sample(metrics, "_count", label, no_label, distribution->count, 0);
 }
 
-/* Begins the family of a row, before its first line. */
+/* Begins the family of a row, unless an earlier line has begun the family. */
 static void enter(struct metrics *metrics, const struct stats_row *row)
 {
     static const enum metric_type types[] = {
@@ -163,8 +163,8 @@ static void enter(struct metrics *metrics, const struct stats_row *row)
               row->metric, row->unit, row->help);
 }
 
-/* Puts the counts of a vector. Of the statuses, only those that occurred are
- * put, and always 200, so that the family is never empty. */
+/* Puts the counts of a vector. Statuses that have not occurred are omitted,
+ * except 200, so that the family is never empty. */
 static void put_vector(struct metrics *metrics, const struct stats_row *row)
 {
     struct stats_item item = {0};

@@ -15,7 +15,7 @@ enum { STEP_NS = 997000 };
 
 _Thread_local volatile sig_atomic_t profile_phase = STATS_PHASE_OTHER;
 
-/* NULL while not sampling */
+/* Where this thread's samples are counted; NULL while not sampling. */
 static _Thread_local struct stats_profile *volatile sampled;
 static _Thread_local timer_t timer;
 

@@ -43,8 +43,8 @@ static bool read_slot(const struct slowest_slot *slot, struct slow_request *out)
     return false;
 }
 
-/* Finds the present slot with the shortest time; empty slots have the time
- * 0. */
+/* Finds the slot with the shortest time in the present generation; empty slots
+ * have the time 0. */
 static unsigned find_least(const struct slowest *slowest)
 {
     unsigned least = 0;

@@ -96,7 +96,7 @@ static uint64_t add_exchanges(struct stats_snapshot *snapshot,
 static void add_kept(struct stats_snapshot *snapshot,
                      const struct counter *kept)
 {
-    /* struct stats_kept has only uint64_t members */
+    /* struct stats_kept has only uint64_t members. */
     uint64_t *numbers = (uint64_t *)&snapshot->kept;
 
     for (unsigned i = 0; i < STATS_KEPT_NUMBERS; i++)
@@ -106,9 +106,9 @@ static void add_kept(struct stats_snapshot *snapshot,
 static void add_parts(struct stats_snapshot *snapshot,
                       const struct stats *stats)
 {
-    /* The struct has only uint64_t members. */
+    /* Both structs have only uint64_t members. */
     uint64_t *cache = (uint64_t *)&snapshot->cache;
-    uint64_t *link = (uint64_t *)&snapshot->link; /* only uint64_t members */
+    uint64_t *link = (uint64_t *)&snapshot->link;
 
     for (unsigned i = 0; i < STATS_CACHE_NUMBERS; i++)
         add(&cache[i], &stats->cache[i]);
@@ -128,7 +128,8 @@ static void add_parts(struct stats_snapshot *snapshot,
 static void add_cache_if(struct stats_snapshot *snapshot,
                          const struct counter *told)
 {
-    uint64_t *numbers = (uint64_t *)&snapshot->cache_told; /* only numbers */
+    /* struct miniature_told has only uint64_t members. */
+    uint64_t *numbers = (uint64_t *)&snapshot->cache_told;
 
     for (unsigned i = 0; i < STATS_CACHE_IF_NUMBERS; i++)
         add(&numbers[i], &told[i]);
@@ -199,7 +200,8 @@ static void add_stores(struct stats_snapshot *snapshot,
 static void add_compress(struct stats_snapshot *snapshot,
                          const struct counter *compress)
 {
-    uint64_t *numbers = (uint64_t *)&snapshot->compress; /* only numbers */
+    /* struct stats_compress has only uint64_t members. */
+    uint64_t *numbers = (uint64_t *)&snapshot->compress;
 
     for (unsigned i = 0; i < STATS_COMPRESS_NUMBERS; i++)
         add(&numbers[i], &compress[i]);

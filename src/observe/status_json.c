@@ -159,7 +159,8 @@ static void put_value(struct json_writer *json, const char *name,
     }
 }
 
-/* Puts one member for each row of the part that the object has. */
+/* Puts a member for each row of the part, unless the object lacks the row's
+ * number. */
 static void put_rows(struct json_writer *json, enum stats_part part,
                      const struct stats_object *object)
 {
@@ -297,7 +298,7 @@ static void put_slowest(struct json_writer *json,
     put_close(json, "]");
 }
 
-/* Puts the members that precede the history. */
+/* Puts the members that come before "history" in the JSON. */
 static void put_present(struct json_writer *json,
                         const struct stats_snapshot *snapshot)
 {
