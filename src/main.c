@@ -145,10 +145,10 @@ static int read_for_upgrade(struct options *options, int argc, char **argv)
     return status;
 }
 
-/* Opens /dev/null as each standard descriptor that is closed. Otherwise a later
- * descriptor, perhaps a client's connection, would get the closed one's number
- * and messages for the operator. Input is opened only for writing, and output
- * only for reading, so that using them fails as if they were closed. */
+/* Opens /dev/null as each standard descriptor that is closed. Otherwise a
+ * client's connection could get the number of standard error, and then messages
+ * for the operator. Standard input is opened only for writing, standard output
+ * and error only for reading, so that using them fails as before. */
 static void fill_standard(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

@@ -43,8 +43,8 @@ void acceptor_destroy(struct acceptor *acceptor);
 /* Returns 0 or -errno. */
 MUST_USE int acceptor_start(struct acceptor *acceptor);
 
-/* Prepares to listen on these sockets instead of the present ones. Returns 0 or
- * -ENOMEM. */
+/* Prepares to listen on the sockets of `listeners` instead of the present
+ * sockets. Returns 0 or -ENOMEM. */
 MUST_USE int acceptor_prepare(struct acceptor *acceptor,
                               const struct listener *listeners, size_t count);
 

@@ -98,7 +98,7 @@ int control_pause_ms(const struct control *control, uint64_t now_ms);
 void control_handle(struct control *control,
                     const struct pollfd fds[CONTROL_FDS_MAX], uint64_t now_ms);
 
-/* Answers all clients that wait for the command. */
+/* Sends the result of a command to all clients that wait for the result. */
 void control_finish(struct control *control, enum control_command command,
                     enum control_result result, struct bytes text,
                     uint64_t now_ms);

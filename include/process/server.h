@@ -9,7 +9,7 @@
  *            drain; after a second signal, or after --drain-timeout, workers
  *            stop at once. SIGQUIT: like SIGTERM, without a deadline
  *   reload:  SIGHUP: the configuration is read anew (generation.h);
- *            a faulty one changes nothing
+ *            a faulty configuration changes nothing
  *   upgrade: SIGUSR2 with --config, or `ctl upgrade`: a new process takes the
  *            sockets (upgrade.h), and this process drains
  *   report:  SIGUSR2, or at the end, as --report says (statistics.h)

@@ -44,7 +44,7 @@ int statistics_tick(struct statistics *statistics);
 /* Returns how many connections were open at the history's last point. */
 uint64_t statistics_count_open(const struct statistics *statistics);
 
-/* statistics_put_report() puts the Server Statistic Report into text,
+/* statistics_put_report() puts the Server Statistic Report into `text`,
  * statistics_report() prints the report to standard error. */
 void statistics_put_report(struct statistics *statistics, struct buf *text);
 void statistics_report(struct statistics *statistics);

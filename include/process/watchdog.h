@@ -6,9 +6,9 @@
  * gets no messages, and in the end restarts the service. A stuck main thread
  * sends no messages, either.
  *
- *   note changes ..........x  stuck
- *   fed    |    |    |    |    |  no more: within stale_ms
- *                              |------- period ------| restarted
+ *   notes     .  .  .  .  .  x  the worker is stuck
+ *   messages  |     |     |     |  the last one, within stale_ms
+ *                               |------ period ------|  the service restarts
  *
  * While the server drains, workers end one by one, and the watchdog is not
  * used: the drain has its own deadline.

@@ -11,7 +11,8 @@
  * it. Only root and the owner may be able to change where the path leads
  * (safe_path.h): root must not use one user's rights for another's purpose.
  *
- * Once root has become the owner, its terminal can only be printed to.
+ * Once root has become the owner, the process can print to its terminal. It can
+ * read the terminal only if the command reads standard input.
  *
  * Thread: the main thread of a process that does nothing else.
  * Owns:   nothing; changes the process.

@@ -1,10 +1,10 @@
 /*
  * screen - puts lines of text that never exceed a window.
  *
- * Lines are cut at the width, and their number at the height. Foreign text is
- * shown as visible ASCII: none of its bytes can move the cursor, change a
- * colour or be taken for an answer of the terminal. The lines can also go to a
- * file or a pipe, to which ncurses cannot write.
+ * Lines are cut at the window's width, and lines below its height are dropped.
+ * Foreign text is shown as visible ASCII: none of its bytes can move the
+ * cursor, change a colour or be taken for an answer of the terminal. The lines
+ * can also go to a file or a pipe, to which ncurses cannot write.
  *
  * Thread: the owner's.
  * Owns:   nothing; the buffer is borrowed.

@@ -128,8 +128,8 @@ static void refuse_with_spare(struct acceptor *acceptor,
 
 /* --- Accepting ------------------------------------------------------------ */
 
-/* Handles an error of accept. Returns true if the next connection may be
- * tried. */
+/* Handles an error of accept(2). Returns true if the acceptor may try the next
+ * connection. */
 static bool survive(struct acceptor *acceptor, const struct listener *listener,
                     int err)
 {
@@ -159,7 +159,7 @@ static bool survive(struct acceptor *acceptor, const struct listener *listener,
     case -ENETDOWN:
     case -ENETUNREACH:
         /* The connection has ended, or its network has failed (accept(2)); the
-         * next one may work. */
+         * next connection may work. */
         return true;
     default:
         complain(acceptor, strerror(-err));

@@ -272,7 +272,7 @@ static void accept_all(struct control *control, uint64_t now_ms)
                    BYTES("only root and the server's user may do that"),
                    now_ms);
         if (control->spare_fd == -1)
-            return; /* more clients must wait for a descriptor */
+            return; /* other clients must wait until a descriptor is free */
     }
 }
 

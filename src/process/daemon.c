@@ -66,8 +66,8 @@ void daemon_close_standard(void)
     fflush(NULL);
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
-    /* Unless standard error is a file, it is closed: if it is a pipe, the
-     * pipe's reader would wait for the server's end. */
+    /* Standard error is closed unless it is a file. The reader of a pipe would
+     * otherwise wait for the server's end. */
     if (fstat(STDERR_FILENO, &st) == -1 || !S_ISREG(st.st_mode))
         dup2(null, STDERR_FILENO);
     if (null > STDERR_FILENO)

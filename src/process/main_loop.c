@@ -44,14 +44,14 @@ void main_loop_end(struct server *server, enum shutdown_mode shutdown_mode)
     if (serves)
         server->shutdown_mode = shutdown_mode;
     else
-        server->is_asked = true; /* a first demand to end, after an upgrade */
+        server->is_asked = true; /* the first demand to end since an upgrade */
     server->is_patient = shutdown_mode == SERVER_QUITS;
 }
 
 /* --- Signals ------------------------------------------------------------- */
 
-/* Blocks the signals, which the main thread reads from a descriptor. Threads
- * that are started later inherit the mask. */
+/* Blocks the signals, since the main thread reads them from a descriptor.
+ * Threads that are started later inherit the signal mask. */
 int main_loop_open_signals(struct server *server)
 {
     static const int taken[] = {SIGTERM, SIGINT,  SIGQUIT,
@@ -62,11 +62,11 @@ int main_loop_open_signals(struct server *server)
     for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
         sigaddset(&signals, taken[i]);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    /* SIGPIPE is ignored, since EPIPE reports a client that closes during
-     * sendfile. */
+    /* SIGPIPE is ignored, since sendfile(2) then fails with EPIPE if the client
+     * has closed the connection. */
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
-    /* SIGXFSZ is ignored, since EFBIG reports a log that has reached the
-     * maximum file size (ulimit -f). */
+    /* SIGXFSZ is ignored, since a write then fails with EFBIG if the log has
+     * reached the maximum file size (ulimit -f). */
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     sigaction(SIGWINCH, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     server->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
@@ -345,7 +345,7 @@ static bool drain(struct server *server)
 static void end(struct server *server)
 {
     /* A successor may have begun to serve just before this server was told to
-     * end: the sockets are then the successor's, and must stay open for it. */
+     * end. The sockets are then the successor's, and must not be shut down. */
     if (server->shutdown_mode != SERVER_LEAVES)
         take_news(server);
     if (server->shutdown_mode != SERVER_LEAVES) {

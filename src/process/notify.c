@@ -43,7 +43,8 @@ static socklen_t read_address(struct sockaddr_un *to, const char *text)
     memcpy(to->sun_path, text, len);
     if (*text == '@')
         to->sun_path[0] = '\0';
-    /* A path ends with a NUL, an abstract name without one. */
+    /* The length includes the NUL behind a path, and nothing behind an abstract
+     * name. */
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len +
                        (*text == '/'));
 }

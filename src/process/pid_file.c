@@ -150,8 +150,8 @@ int pid_file_open(struct pid_file *file, const char *path, pid_t *holder_out)
         close(inherited);
         inherited = -1;
     }
-    /* An ending server removes the file before it gives up the lock. A file
-     * that was locked then no longer lies at the path, and the loop tries
+    /* An ending server removes the file before it gives up the lock. So the
+     * file that was locked may no longer lie at the path; the loop then tries
      * again. */
     for (int i = 0; i < TRIES_MAX && err == 0; i++) {
         err = open_both(file, path, inherited);

@@ -115,9 +115,9 @@ struct server {
  * status after one line on stderr. */
 MUST_USE int privileges_begin(struct server *server);
 
-/* Becomes --user for good, and enters the sandbox (confine/sandbox.h). Only the
- * rights that are needed to serve are left. Returns EX_OK, or a status after
- * one line on stderr. */
+/* Becomes the user of --user for good, and enters the sandbox
+ * (confine/sandbox.h). Only the rights that are needed to serve are left.
+ * Returns EX_OK, or a status after one line on stderr. */
 MUST_USE int privileges_drop(struct server *server);
 
 /* Whether an upgrade with these options gives no rights back to an attacker who

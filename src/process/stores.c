@@ -95,7 +95,7 @@ static int make_places(struct stores *stores, const struct options *options,
         int status;
 
         if (store_rule_read(options->kv.items[i], &store->prefix, &place))
-            return EX_USAGE; /* was checked earlier */
+            return EX_USAGE; /* cannot happen: the option was checked */
         status = kv_redis_is_url(place) ? find_machines(store, place, trust)
                                         : make_folder(place, identity);
         if (status != EX_OK)
@@ -119,7 +119,7 @@ int stores_make_places(struct stores *stores, const struct options *options,
         int found = store_rule_find(options,
                                     bytes_of(options->kv_compress.items[i]));
 
-        if (found >= 0) /* was checked earlier */
+        if (found >= 0) /* always so, since the option was checked */
             stores->items[found].codes_values = true;
     }
     return status;
@@ -134,7 +134,7 @@ int stores_open(struct stores *stores, const struct options *options)
                   .groups = (unsigned)options->kv_lock_groups}};
 
     if (store_rule_read_sync(options->kv_sync, &lmdb))
-        return EX_USAGE; /* was checked earlier */
+        return EX_USAGE; /* cannot happen: the option was checked */
     for (size_t i = 0; i < stores->count; i++) {
         int err;
 
@@ -168,7 +168,7 @@ int stores_describe(const struct options *options,
         const char *place;
 
         if (store_rule_read(options->kv.items[i], &prefix, &place))
-            return EX_USAGE; /* was checked earlier */
+            return EX_USAGE; /* cannot happen: the option was checked */
         snprintf(to[i].prefix, sizeof(to[i].prefix), "%.*s", (int)prefix.len,
                  prefix.data);
         if (kv_redis_is_url(place)) {

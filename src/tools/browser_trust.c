@@ -85,7 +85,7 @@ static int remove_all(int folder, struct bytes certificate,
     return 0;
 }
 
-/* Adds the certificate, after removing earlier ones of the same nickname. */
+/* Removes all certificates of the nickname, and then adds the certificate. */
 static int add(int folder, struct bytes certificate, bool *is_changed_out)
 {
     int result = remove_all(folder, certificate, is_changed_out);

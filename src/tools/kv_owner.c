@@ -36,8 +36,8 @@ static int refuse(const char *path, uid_t owner)
     return EX_NOPERM;
 }
 
-/* Refuses to make a store in a folder that another user has made: that user
- * could read all that is written. */
+/* Refuses to make a store in a folder that another user has made, since this
+ * user could read everything that is written there. */
 static int refuse_gift(const char *path, uid_t owner)
 {
     char name[IDENTITY_NAME_SIZE];
@@ -219,7 +219,8 @@ static int open_target(const char *store, const char *folder,
         return fd == -1 ? -errno : fd;
     }
     fd = open_by_root(store, folder, &about);
-    /* In a sticky folder, others cannot move what root makes. */
+    /* Others may be able to write to the folder, but if it is sticky, they
+     * cannot move a file or folder of root's. */
     if (fd < 0 || !about.is_loose || *target->new)
         return fd;
     close(fd);

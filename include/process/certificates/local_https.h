@@ -28,7 +28,7 @@
 enum { LOCAL_HTTPS_RENEW_S = 12 * 3600 };
 
 struct local_https {
-    char folder[PATH_MAX]; /* where the server has the file */
+    char folder[PATH_MAX]; /* the folder of the file */
     char path[PATH_MAX];   /* the file with certificate and key */
     uid_t owner;           /* the user whose rights to files are used */
     struct tls_names names;

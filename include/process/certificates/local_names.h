@@ -1,8 +1,8 @@
 /*
  * local_names - finds the names and addresses by which this machine is reached.
  *
- * No name server is asked, since one that does not answer would delay the
- * start.
+ * No name server is asked, since a name server that does not answer would delay
+ * the start.
  *
  * Thread: any; may wait for the file system.
  */

@@ -17,8 +17,9 @@
  *   FILE_REMOVE  removes a socket that was listed or that the broker made, or
  *                the pid file; empties the pid file if removing is forbidden
  *
- * An existing socket is replaced only if nobody listens there and the same user
- * owns the socket, since it may be another service's.
+ * An existing socket may belong to another service. So the broker replaces a
+ * socket only if nobody listens there and the broker's own user owns the
+ * socket.
  *
  *   server  -- need, path -->  broker  -- open -->  the kernel
  *      | <-- descriptor, error -- |

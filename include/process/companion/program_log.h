@@ -8,7 +8,8 @@
  * terminal.
  *
  * Invariant: a line is no longer than PROGRAM_LOG_LINE_MAX: the rest of a
- *            longer line is dropped. Too many lines at a time are dropped, too.
+ *            longer line is dropped. If too many lines come at a time, some are
+ *            dropped.
  * Thread:    one thread.
  * Owns:      both ends of the pipe.
  */

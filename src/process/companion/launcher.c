@@ -289,7 +289,7 @@ void launcher_run(int fd, const struct launcher_options *options)
         for (size_t i = 0; i < count; i++)
             close(fds[i]);
         if (send(fd, &news, sizeof(news), MSG_NOSIGNAL) == -1) {
-            /* the server was told to end, so the successor must end, too */
+            /* The server was told to end, so the successor must end, too. */
             if (news.pid > 0)
                 kill(news.pid, SIGTERM);
             _exit(EX_OK);
