@@ -36,7 +36,7 @@ struct log_tls {
     struct bytes group;
     struct bytes sni;     /* the name that the client asked for */
     struct bytes resumed; /* "true" or "false" */
-    /* name in the client's certificate; empty without one */
+    /* name in the client's certificate; empty without a certificate */
     struct bytes client;
     struct bytes client_fingerprint;
     /* The memory that `client` and `client_fingerprint` point to. */

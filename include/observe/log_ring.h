@@ -76,7 +76,7 @@ MUST_USE int log_shared_init(struct log_shared *shared,
                              enum log_overflow overflow);
 void log_shared_fini(struct log_shared *shared);
 
-/* Wakes the writing thread; any thread may call this. */
+/* Wakes the writing thread. Any thread may call this function. */
 void log_shared_wake(const struct log_shared *shared);
 
 /* Sets the time on the monotonic clock at which all workers stop waiting. */

@@ -257,9 +257,9 @@ struct stats_options {
     const char *schedule;                           /* such as "srpt" */
     const char *cache_policy;                       /* such as "sieve" */
     const char *cache_policies[MINIATURE_POLICIES]; /* all policies */
-    uint64_t cache_bytes;                           /* of each worker's cache */
+    uint64_t cache_bytes;                           /* size of each cache */
     const char *link_mode;                          /* such as "auto" */
-    bool is_profiled;                               /* samples are taken */
+    bool is_profiled;                               /* threads are sampled */
     const struct stats_store_options *stores;
     size_t store_count; /* at most STATS_STORES_MAX */
 };

@@ -19,7 +19,8 @@ enum { STATS_CERTIFICATE_TEXT_MAX = 255 };
 /* The facts of a site's certificate. If the site has several certificates, the
  * facts are of the one that ends first. Texts that are too long are cut. */
 struct stats_certificate_facts {
-    /* The certificate's end in seconds since the epoch; 0 without one. */
+    /* When the certificate ends, in seconds since the epoch; 0 if the site has
+     * no certificate. */
     int64_t ends_at;
     int64_t next_at;   /* next order, in seconds since the epoch; 0: never */
     uint64_t failures; /* consecutive failed orders */

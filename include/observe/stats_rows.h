@@ -74,7 +74,8 @@ struct stats_row {
     enum stats_part part;
     enum stats_kind kind;
     enum stats_unit unit;
-    /* the report and the JSON omit 0; all views omit an unknown gauge */
+    /* if true, the report and the JSON omit the number when it is 0, and all
+     * views omit a gauge that is unknown */
     bool is_sparse;
     size_t offset; /* where the field lies in its object */
     size_t bytes;
@@ -92,7 +93,7 @@ struct stats_row {
     const char *key;
     struct { /* how `sprintd top` shows the number */
         const char *text;
-        unsigned position; /* in the part's line, from 1; 0 if not shown */
+        unsigned position; /* column in the part's line, from 1; 0: hidden */
     } top;
 };
 

@@ -26,8 +26,8 @@
 #define PID_FILE_VARIABLE "SPRINTD_PID_FILE"
 
 struct pid_file {
-    int fd;        /* for reading, holds the lock; -1 if not open */
-    int number_fd; /* for writing; -1 if the broker has it */
+    int fd;        /* open for reading, holds the lock; -1 if not open */
+    int number_fd; /* open for writing; -1 if only the broker can write */
     const char *path;
 };
 

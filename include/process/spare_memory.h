@@ -19,7 +19,7 @@
 
 enum {
     SPARE_MEMORY_CROWD = 1000, /* connections; their memory is about 40 MiB */
-    SPARE_MEMORY_SHARE = 4     /* memory is returned when 1/4 of them is left */
+    SPARE_MEMORY_SHARE = 4     /* return memory when 1/4 of a crowd is left */
 };
 
 struct spare_memory {

@@ -17,8 +17,10 @@
 struct statistics {
     struct stats_shared *shared;
     struct history *history;
-    const struct stats_upstreams *upstreams; /* in force; borrowed, or NULL */
-    const struct cache_store *cache;         /* in force; borrowed, or NULL */
+    /* The upstream servers and the proxy cache of the present configuration;
+     * borrowed, and NULL if there are none. */
+    const struct stats_upstreams *upstreams;
+    const struct cache_store *cache;
     /* private */
     struct stats_snapshot *snapshot;
     struct stats_pulse pulse; /* the pulse at the last point */

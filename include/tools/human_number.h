@@ -22,7 +22,7 @@ struct human_number human_number_count(double value); /* like 1,234,567 */
 struct human_number human_number_brief(double value); /* like 1.23 M */
 struct human_number human_number_bytes(double bytes);
 struct human_number human_number_bits(double bits_per_second);
-struct human_number human_number_micros(double us); /* in ASCII, "us" */
+struct human_number human_number_micros(double us); /* the unit is "us" */
 struct human_number human_number_percent(double ratio);
 struct human_number human_number_duration(double seconds); /* like 3 d 4 h */
 

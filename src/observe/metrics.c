@@ -180,7 +180,8 @@ static void put_vector(struct metrics *metrics, const struct stats_row *row)
     }
 }
 
-/* Returns the row's number as a multiple of its last decimal place. */
+/* Returns the row's number in units of its last decimal place: 5000 for a share
+ * of 0.5, which has four decimal places. */
 static uint64_t number_of(const struct stats_row *row,
                           const struct stats_object *object)
 {

@@ -29,7 +29,7 @@ static bool read_slot(const struct slowest_slot *slot, struct slow_request *out)
                                                  memory_order_acquire);
 
         if (sequence == 0)
-            return false; /* never written */
+            return false; /* the slot was never written */
         for (unsigned i = 0; i < SLOWEST_WORDS; i++)
             words[i] = atomic_load_explicit(&slot->words[i],
                                             memory_order_acquire);

@@ -20,7 +20,7 @@
 
 enum {
     BATCH_MAX = 64,
-    LAST_BATCH_MAX = 65536, /* for the longest backlog, before the end */
+    LAST_BATCH_MAX = 65536, /* the longest backlog, accepted before the end */
     MOMENTS_MAX = 1000,     /* waits for full mailboxes: 1 s in each batch */
     MOMENT_NS = 1000000,
     COMPLAIN_MS = 10000
@@ -53,7 +53,7 @@ struct acceptor {
     int spare_fd; /* closed while a client is refused */
     struct log_limit complaint;
     struct handshake_storm storm;
-    atomic_bool leaves; /* set before `stop` is sent */
+    atomic_bool leaves; /* the end leaves the backlog to another process */
     pthread_t thread;
 };
 

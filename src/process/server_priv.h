@@ -77,14 +77,14 @@ struct server {
     struct dictionary_store *dictionaries; /* NULL without dictionaries */
     struct stores stores;
     struct cache_store *cache;  /* NULL without a proxy cache */
-    struct kv_memory kv_bodies; /* for all workers and stores together */
+    struct kv_memory kv_bodies; /* one limit for all workers and stores */
     struct kv_memory kv_values;
     struct acceptor *acceptor;
     size_t ended; /* workers that have ended */
 
     int signal_fd;
     enum shutdown_mode shutdown_mode;
-    uint64_t started_ms; /* on the monotonic clock */
+    uint64_t started_ms; /* time of the start, on the monotonic clock */
 
     struct readiness readiness;
     struct upgrade upgrade;

@@ -113,7 +113,8 @@ static const struct managed_certificate *find_managed(
     return NULL;
 }
 
-/* Adds a name to facts->names, which is cut if it gets too long. */
+/* Adds a name to the text facts->names, and cuts the text if it gets too
+ * long. */
 static void add_name(struct stats_certificate_facts *facts, const char *name)
 {
     size_t len = strlen(facts->names);
