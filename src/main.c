@@ -124,8 +124,9 @@ static void tell_faults(struct bytes text, const char *others)
 
 /* Reads the configuration as root, for an upgrade that the server's user may
  * have ordered. This user can see the messages, and messages about faults quote
- * the file. If others than root can change the configuration, they could make
- * it include any file, so the messages are then not shown. */
+ * the file. If users other than root can change the configuration, they could
+ * include any file and read it in the messages. The messages are not shown
+ * then. */
 static int read_for_upgrade(struct options *options, int argc, char **argv)
 {
     char *text = NULL;

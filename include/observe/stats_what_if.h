@@ -21,7 +21,7 @@ enum stats_what_if {
 
 struct stats_what_if_times {
     struct histogram all[STATS_WHAT_IF_COUNT];
-    struct counter sums[STATS_WHAT_IF_SIZES][STATS_WHAT_IF_COUNT]; /* of ns */
+    struct counter sums[STATS_WHAT_IF_SIZES][STATS_WHAT_IF_COUNT]; /* in ns */
     struct counter counts[STATS_WHAT_IF_SIZES];
 };
 

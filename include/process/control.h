@@ -5,7 +5,7 @@
  * connection ends:
  *
  *   reload\n     ok\n and more lines, or error: why\n and more lines
- *   cache ls\n   likewise; the words are for the cache (cache_command.h)
+ *   cache ls\n   the same answers; the words are for cache_command.h
  *
  * Only root and the server's user may command: only they can open the socket's
  * file (0600), and the kernel tells a client's user. A slow or silent client

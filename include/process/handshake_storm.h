@@ -5,8 +5,8 @@
  * The accepting thread interrupts a worker for each connection, so that no
  * connection waits for the end of the worker's slice of the CPU. A handshake
  * takes a worker 0.2 ms, an interruption 0.02 ms. In a storm, each connection
- * waits for the handshakes of others anyway, and waits less if these handshakes
- * are not interrupted.
+ * must wait for the handshakes of other connections. The wait is shorter if
+ * these handshakes are not interrupted.
  *
  * Thread: used only by the acceptor's thread.
  */

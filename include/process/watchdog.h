@@ -7,7 +7,7 @@
  * sends no messages, either.
  *
  *   notes     .  .  .  .  .  x  the worker is stuck
- *   messages  |     |     |     |  the last one, within stale_ms
+ *   messages  |     |     |     |  the last message, within stale_ms
  *                               |------ period ------|  the service restarts
  *
  * While the server drains, workers end one by one, and the watchdog is not

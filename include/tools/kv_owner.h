@@ -36,9 +36,9 @@ MUST_USE int kv_owner_become(const char *path, bool makes,
 
 /* Opens the folder that a copy of the store goes into, if the store's owner
  * could have put the copy there, too. So nobody can lead root to another
- * folder. Users other than root may choose any folder. Returns EX_OK, after
- * which the caller closes target->folder, or an exit status after one line on
- * stderr. */
+ * folder. Users other than root may choose any folder. Returns EX_OK; the
+ * caller must then close target->folder. Otherwise returns an exit status after
+ * one line on stderr. */
 MUST_USE int kv_owner_open_target(struct kv_target *target, const char *store,
                                   const char *to);
 

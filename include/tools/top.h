@@ -3,9 +3,8 @@
  * every second.
  *
  * A terminal shows the statistics until `q` or a signal, and then its earlier
- * content again. With --once, or if the output is no terminal, one
- * snapshot is printed as plain text. When the server goes away, top waits for
- * its return.
+ * content again. With --once, or if the output is no terminal, one snapshot is
+ * printed as plain text. When the server goes away, top waits for its return.
  *
  * Thread: the main thread's, before or instead of a server's.
  */

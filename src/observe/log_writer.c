@@ -292,7 +292,7 @@ static void *run(void *context)
     struct log_writer *writer = context;
 
     for (;;) {
-        /* ends_ms is read before the rings are, so that the thread does not end
+        /* The thread reads ends_ms before the rings, so that it does not end
          * before it has seen all flushed lines. */
         uint64_t ends_ms = atomic_load(&writer->ends_ms);
         enum log_sink_result result = write_all(writer, ends_ms);

@@ -103,9 +103,9 @@ static void add_file(struct allowed_paths *allowed, const char *path)
     free(real);
 }
 
-/* Whether a directory may have files that are not included. So it is with
- * common directories, and with the directory of the configuration file, which
- * may be a home directory. */
+/* Whether a directory may have files that are not included. This is assumed of
+ * common directories, and of the configuration file's directory, which may be a
+ * home directory. */
 static bool is_mixed(const char *directory, const char *config)
 {
     static const char *const everybodys[] = {

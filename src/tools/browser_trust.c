@@ -56,7 +56,7 @@ struct round {
 /* --- Changing ------------------------------------------------------------ */
 
 /* Runs certutil in the open folder. The folder is not opened again by its name,
- * since others may have replaced it. */
+ * since another folder may have the name by now. */
 static int run_certutil(const char *what, int folder, const char *trust,
                         struct bytes input, bool is_quiet)
 {

@@ -27,8 +27,8 @@
 
 enum { LOCAL_AUTHORITY_FAULT_MAX = PATH_MAX + 256 };
 
-/* Says what is wrong with which file. The text continues a message that begins
- * with "sprintd: --https: ". */
+/* A text that names a file and what is wrong with it. The text continues a
+ * message that begins with "sprintd: --https: ". */
 struct local_authority_fault {
     char text[LOCAL_AUTHORITY_FAULT_MAX];
 };

@@ -5,8 +5,8 @@
  * starts. But a rotated log, a configuration that an editor replaced, and a
  * socket are new files under an old name. To allow their directories would open
  * /run or a home directory to an attacker who takes the server over. So the
- * broker stays outside the sandbox, as the same user and without capabilities,
- * and does only what was listed at the start:
+ * broker stays outside the sandbox, as the server's user and without
+ * capabilities, and does only what was listed at the start:
  *
  *   FILE_READ    opens a listed file for reading
  *   FILE_APPEND  opens a listed file for appending, or makes it

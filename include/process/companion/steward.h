@@ -1,6 +1,6 @@
 /*
- * steward - a small process beside the server that keeps sprintd-acme running,
- * the program that obtains certificates. The steward starts the program, and
+ * steward - a small process beside the server that keeps a program running:
+ * sprintd-acme, which obtains certificates. The steward starts the program, and
  * starts it again when it has died or the configuration has changed. The
  * steward ends with the server.
  *
