@@ -149,7 +149,7 @@ static int read_for_upgrade(struct options *options, int argc, char **argv)
 /* Opens /dev/null as each standard descriptor that is closed. Otherwise a
  * client's connection could get the number of standard error, and then messages
  * for the operator. Standard input is opened only for writing, standard output
- * and error only for reading, so that using them fails as before. */
+ * and error only for reading, so that using them still fails. */
 static void fill_standard(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

@@ -6,8 +6,8 @@
  * nest. With --profile, a timer on the thread's own processor time sends a
  * signal to the thread at equal steps, and the signal's handler counts one
  * sample of the current phase. A waiting thread is not disturbed. The kernel
- * checks such timers at its tick, so a step is a tick (1 to 10 ms), or STEP_NS
- * if that is longer.
+ * checks such timers at its tick (1 to 10 ms), so a step is a tick, but not
+ * shorter than STEP_NS (1 ms).
  *
  *   accept    accepting connections, or turning them away
  *   read      receiving bytes

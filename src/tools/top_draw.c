@@ -10,7 +10,7 @@
 enum {
     CELL_COLUMNS = 10,
     TIME_COLUMNS = 9, /* so that seven durations fit into 80 columns */
-    LOOSE_ROWS = 40   /* windows with so many rows get empty lines, too */
+    LOOSE_ROWS = 40   /* from this height on, empty lines divide parts */
 };
 
 static double number_at(const struct json_value *object, const char *name)
