@@ -13,7 +13,7 @@
 #include "acme/acme_problem.h"
 
 enum {
-    ACME_NONCE_TRIES = 20, /* tries after badNonce: RFC 8555 6.5 */
+    ACME_NONCE_TRIES = 20, /* most tries after badNonce (RFC 8555 6.5) */
     ACME_VALUES_MAX = 8192 /* most JSON values in a reply */
 };
 
@@ -35,7 +35,7 @@ struct acme_client {
     char terms[ACME_URL_MAX + 1];
     bool needs_binding; /* accounts need external binding (7.3.4) */
     const struct acme_key *key;
-    char account[ACME_URL_MAX + 1]; /* URL; "" before it is known */
+    char account[ACME_URL_MAX + 1]; /* its URL; "" while it is unknown */
     char nonce[ACME_NONCE_MAX + 1];
 };
 

@@ -29,7 +29,7 @@ MUST_USE enum acme_result acme_issue_take(const struct acme_job *job,
                                           const char *url,
                                           struct acme_problem *problem);
 
-/* Checks whether a chain fits that key and these names, and is in force. If
+/* Checks whether a chain fits `key` and `names`, and is in force at now_s. If
  * not, `fault` gets the reason; otherwise "". */
 void acme_issue_judge(struct bytes chain, struct bytes key,
                       const struct texts *names, int64_t now_s,

@@ -12,7 +12,7 @@
 struct acme_jws {
     const struct acme_key *key;
     const char *account; /* account's URL; NULL: sends the public key */
-    const char *nonce;   /* NULL in a message that is inside another */
+    const char *nonce;   /* NULL if the message goes inside another */
     const char *url;
     struct bytes payload; /* empty: POST-as-GET */
 };

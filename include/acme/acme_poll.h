@@ -1,7 +1,7 @@
 /*
  * acme_poll - waits between two questions to an authority that has not decided
- * yet. The pauses are short at first and grow. A pause that the authority names
- * is kept instead, up to a limit.
+ * yet. The pauses are short at first and grow. If the authority names a pause,
+ * that pause is taken instead, up to a limit.
  *
  * Thread: the owner's; acme_poll_wait() blocks.
  */

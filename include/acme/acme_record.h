@@ -36,9 +36,10 @@ void acme_record_put(const struct acme_record *record, struct buf *text);
 /* --- Times --------------------------------------------------------------- */
 
 /* Returns when to renew a certificate. If the authority has named a window, the
- * time is in the part of it that lies in the certificate's life; otherwise at
- * two thirds of the life, or at half of a life under ten days. `chance`, from 0
- * to UINT32_MAX, spreads the times of many certificates. */
+ * time lies in that window and in the certificate's life. Otherwise the time
+ * comes when two thirds of the life are over; half of it, if the life is under
+ * ten days. `chance`, from 0 to UINT32_MAX, spreads the times of many
+ * certificates. */
 int64_t acme_record_due(const struct acme_record *record, int64_t begins_at,
                         int64_t ends_at, uint32_t chance);
 

@@ -26,7 +26,8 @@ MUST_USE bool acme_x509_put_challenge(
     int64_t now_s, struct buf *pem);
 
 /* Appends the id by which the authority knows the first certificate of a chain
- * in renewals (RFC 9773 4.1). Returns false if the certificate has none. */
+ * in renewals (RFC 9773 4.1). Returns false if the certificate has no such
+ * id. */
 MUST_USE bool acme_x509_put_identifier(struct bytes chain, struct buf *text);
 
 /* Appends the first certificate of a chain, as DER in base64url. Returns false

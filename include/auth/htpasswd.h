@@ -33,8 +33,9 @@ enum {
      * password's length. bcrypt uses only the first 72 bytes. */
     HTPASSWD_PASSWORD_BYTES_MAX = 255,
     HTPASSWD_BCRYPT_COST_MAX = 14, /* a hash takes about a second */
-    HTPASSWD_ROUNDS_MAX = 1000000, /* SHA-crypt: takes about a second */
-    HTPASSWD_LOOK_MS = 1000        /* between two checks for changes */
+    /* of SHA-crypt; a hash takes about a second */
+    HTPASSWD_ROUNDS_MAX = 1000000,
+    HTPASSWD_LOOK_MS = 1000 /* time between two looks for changes */
 };
 
 /* What is wrong with a file, as text for people. */
@@ -66,8 +67,9 @@ MUST_USE bool htpasswd_is_due(struct htpasswd *htpasswd, uint64_t now_ms);
  * what is wrong with the file. */
 void htpasswd_refresh(struct htpasswd *htpasswd);
 
-/* Whether `user` exists and has that password. No user has a name or a password
- * that contains NUL, or a password above HTPASSWD_PASSWORD_BYTES_MAX bytes. */
+/* Whether `user` exists and has that password. The answer is false for every
+ * name or password that contains NUL, and for every password longer than
+ * HTPASSWD_PASSWORD_BYTES_MAX bytes. */
 MUST_USE bool htpasswd_check(struct htpasswd *htpasswd, struct bytes user,
                              struct bytes password);
 

@@ -16,9 +16,9 @@
  * When all jobs are taken, a network with many questions makes room for one
  * with few: the last waiting question of the busiest address in the busiest
  * network is dropped. If several networks are equally busy, one whose last
- * password was wrong loses its question. If there is none, and the newcomer's
- * last password was not wrong either, chance decides. A client whose question
- * was dropped, or found no room, is told to come back later.
+ * password was wrong loses its question. If no such network exists, and the
+ * newcomer's last password was not wrong either, chance decides. A client whose
+ * question was dropped, or found no room, is told to come back later.
  *
  * Equal questions that wait at the same time share one job.
  *

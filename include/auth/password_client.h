@@ -21,7 +21,7 @@ enum password_verdict {
     PASSWORD_RIGHT,
     PASSWORD_WRONG,
     PASSWORD_LATER, /* wait->on_done gets the verdict later */
-    PASSWORD_BUSY   /* too many are waiting: 503 */
+    PASSWORD_BUSY   /* too many questions wait; to be answered by 503 */
 };
 
 struct password_question {
@@ -45,14 +45,14 @@ struct password_wait {
 
 struct password_client; /* opaque */
 
-/* Borrows `check` and `mailbox`. The mailbox may be destroyed only after
- * password_check_stop(). Returns 0 or -ENOMEM. */
+/* Creates a worker's client, which borrows `check` and `mailbox`. The mailbox
+ * may be destroyed only after password_check_stop(). Returns 0 or -ENOMEM. */
 MUST_USE int password_client_create(struct password_client **client_out,
                                     struct password_check *check,
                                     struct mailbox *mailbox);
 
-/* All questions must have been cancelled or answered, and password_check_stop()
- * must have been called. NULL is accepted. */
+/* Destroys a client. All its questions must have been cancelled or answered,
+ * and password_check_stop() must have been called. NULL is accepted. */
 void password_client_destroy(struct password_client *client);
 
 /* Asks a question, which is copied. If the result is PASSWORD_LATER,

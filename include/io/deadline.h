@@ -1,13 +1,13 @@
 /*
- * deadline - many time limits on one timer: a hashed timing wheel
- * (Varghese, Lauck, SOSP 1987, scheme 6), with lazy moves.
+ * deadline - many time limits on one timer: a hashed timing wheel (Varghese,
+ * Lauck, SOSP 1987, scheme 6), with lazy moves.
  *
  * A limit that moves to a time later than its node's slot only stores the new
  * time: the node is moved when its old slot comes by. So a busy connection
- * costs one store a request, and the wheel looks at an idle connection no more
- * than once in each of its turns.
+ * costs one store a request, and the wheel looks at an idle connection at most
+ * once in 131 s, the time that it takes to go around.
  *
- *   slot:  0 .. 1023, each DEADLINE_TICK_MS wide (about 131 s around)
+ *   slot:  0 .. 1023, each DEADLINE_TICK_MS wide (together about 131 s)
  *
  * The timer expires when the next slot in use comes by, and not before, so that
  * a server whose clients are idle sleeps.
@@ -42,14 +42,16 @@ struct deadline_wheel {
     deadline_fn on_expired;
     void *context;
     uint64_t tick; /* the last tick handled */
-    uint64_t due;  /* the timer's tick, if it runs; 0 while ticks are handled */
+    /* The tick at which the timer expires; UINT64_MAX when the timer is
+     * stopped, 0 while ticks are being handled. */
+    uint64_t due;
     size_t count;
     uint64_t used[DEADLINE_SLOTS / 64]; /* a bit for each slot in use */
     struct list slots[DEADLINE_SLOTS];
 };
 
-/* Prepares a wheel without limits. `now` is the loop's clock, which the loop
- * refreshes each turn. */
+/* Prepares a wheel on which no limit is set yet. `now` is the loop's clock,
+ * which the loop refreshes each turn. */
 void deadline_wheel_init(struct deadline_wheel *wheel, struct ev_loop *loop,
                          const struct now *now, deadline_fn on_expired,
                          void *context);

@@ -9,10 +9,9 @@
  * Sockets may also be opened by somebody else: by systemd, or by the server
  * that this one takes over from.
  *
- * Thread: opened and closed by the main thread, accepted from by the
- *         acceptor.
- * Owns:   the socket. The file of a unix socket, too, which is removed on
- *         close, unless the socket was adopted without its file.
+ * Thread: opened and closed by the main thread, accepted from by the acceptor.
+ * Owns:   the socket, and the file of a unix socket: closing removes the file,
+ *         unless the socket was adopted without its file.
  */
 #ifndef IO_LISTENER_H
 #define IO_LISTENER_H
@@ -28,18 +27,19 @@ struct listener {
     /* "http://[::1]:80/" or "unix:/path"; "https://[::1]:443/" for a listener
      * that is_tls. */
     char text[LISTENER_TEXT_MAX];
-    char path[108];  /* a unix socket's file; else empty */
-    uint64_t device; /* with inode: whether the file is still ours */
+    char path[108]; /* a unix socket's file; else empty */
+    /* `device` and `inode` tell whether the file at `path` is still ours. */
+    uint64_t device;
     uint64_t inode;
     unsigned port; /* TCP port; 0: a unix socket */
     bool is_tcp;
-    bool is_tls; /* connections speak TLS: listener_mark_tls() */
+    bool is_tls; /* connections speak TLS; set by listener_mark_tls() */
 };
 
 /* Opens a TCP listener. `address` is numeric IPv4 or IPv6 (without brackets),
  * or NULL for all addresses, dual stack where the machine has IPv6. Port 0
  * stands for any free port; listener->text names the real one. Returns 0 or
- * -errno; -EINVAL when the address has no such form. */
+ * -errno; -EINVAL when `address` is not numeric. */
 MUST_USE int listener_open_tcp(struct listener *listener, const char *address,
                                unsigned port);
 

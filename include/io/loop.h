@@ -3,9 +3,9 @@
  *
  * In each loop, libev has a table with 16 bytes for each descriptor up to the
  * highest one, and doubles the table when it is full. On the heap, the old
- * tables would stay as holes, a tenth of the memory of an idle connection. So
- * each large block is a mapping of its own, which the kernel can enlarge
- * without copying it (mremap).
+ * tables would stay as holes, which would add a tenth to the memory of each
+ * idle connection. So each large block is a mapping of its own, which the
+ * kernel can enlarge without copying it (mremap).
  *
  * Thread: any.
  */

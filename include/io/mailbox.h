@@ -7,8 +7,9 @@
  * wakes a loop once for a whole batch; libev writes to its eventfd only when
  * the loop sleeps.
  *
- * A full ring cannot lose commands, which are bits that stay set until they are
- * seen. Nor can it lose notes, whose list lies in memory of the senders.
+ * Only connections need room in the ring. So a full ring loses neither
+ * commands, which are bits that stay set until the loop has seen them, nor
+ * notes, which form a list in memory of their senders.
  *
  * Thread: mailbox_put(), mailbox_send(), mailbox_command() and mailbox_wake()
  *         are for any thread, the rest for the receiving loop's.
@@ -32,7 +33,8 @@ struct mail {
 
 /* A message to the loop, embedded in the object that the message is about. */
 struct mailbox_note {
-    struct mailbox_note *next; /* set by the mailbox, or for send_all() */
+    /* set by the mailbox, or by the caller of mailbox_send_all() */
+    struct mailbox_note *next;
     void (*on_arrive)(struct mailbox_note *note);
 };
 
@@ -49,21 +51,22 @@ struct mailbox; /* opaque */
 MUST_USE struct mailbox *mailbox_create(struct ev_loop *loop, size_t capacity,
                                         struct mailbox_receiver receiver);
 
-/* Closes the descriptors that are still inside; notes never arrive. The loop
- * must not run any more. */
+/* Destroys a mailbox whose loop does not run any more. Closes the descriptors
+ * that are still in the ring. Notes that are still under way never arrive. */
 void mailbox_destroy(struct mailbox *mailbox);
 
 /* Puts mail in. Returns false when the mailbox is full; the caller keeps the
  * descriptor then. */
 MUST_USE bool mailbox_put(struct mailbox *mailbox, const struct mail *mail);
 
-/* Has the loop call note->on_arrive once, in the order of sending, and wakes
- * the loop. The note must not be under way already. */
+/* Sends a note, and wakes the loop, which will call note->on_arrive once. Notes
+ * arrive in the order in which they were sent. A note that has not arrived yet
+ * must not be sent again. */
 void mailbox_send(struct mailbox *mailbox, struct mailbox_note *note);
 
 /* Sends the list of notes that begins with `first`, in its order, and wakes the
- * loop once, after the last note. Woken by the first note, the loop could be
- * asleep again before the second. */
+ * loop once, after the last note. If the first note woke the loop, the loop
+ * could be asleep again before the second note was sent. */
 void mailbox_send_all(struct mailbox *mailbox, struct mailbox_note *first);
 
 /* Sets command bits and wakes the loop. */

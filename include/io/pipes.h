@@ -27,7 +27,9 @@ struct pipe {
     struct pipe *next; /* private */
     int from;          /* the end to read; neither end blocks */
     int into;
-    size_t bytes; /* most that the pipe holds; less if pieces are small */
+    /* The most bytes that the pipe holds; fewer fit when they come in small
+     * pieces. */
+    size_t bytes;
 };
 
 struct pipes {

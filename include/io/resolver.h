@@ -11,8 +11,8 @@
  *
  * Addresses stand in the order in which to try them (address_merge.h).
  *
- * A look-up that nobody waits for any more runs to its end unseen, because
- * c-ares has no way to stop a single one.
+ * When a name is closed during its look-up, the look-up still runs to its end,
+ * and its result is dropped: c-ares has no way to stop a single look-up.
  *
  * Thread: the loop's; resolver_create() any thread's, before the loop runs.
  * Owns:   its timer, its sockets (open only while a look-up is under way), and
@@ -77,10 +77,10 @@ MUST_USE int resolver_create(struct resolver **resolver_out,
 void resolver_destroy(struct resolver *resolver);
 
 /* Begins to look up `host`, an IPv4 or IPv6 address (without brackets) or a
- * name. Some outcomes are known on return, and on_change is not called for
- * them: those of an address, which never changes, of a name in /etc/hosts, and
- * of a failure to send. Returns 0, -EINVAL (`host` is neither a name nor an
- * address), -ENOSPC (RESOLVER_NAMES_MAX) or -ENOMEM. */
+ * name. In three cases the outcome is known on return, and on_change is not
+ * called for it: `host` is an address (which never changes), /etc/hosts has the
+ * name, or the question could not be sent. Returns 0, -EINVAL (`host` is
+ * neither a name nor an address), -ENOSPC (RESOLVER_NAMES_MAX) or -ENOMEM. */
 MUST_USE int resolver_name_open(struct resolver_name **name_out,
                                 struct resolver *resolver, struct bytes host,
                                 uint16_t port, resolver_fn on_change,
@@ -97,8 +97,9 @@ enum resolver_state resolver_name_state(const struct resolver_name *name);
 const struct address *resolver_name_addresses(const struct resolver_name *name,
                                               size_t *count_out);
 
-/* Returns when `name` is looked up again, by options->now; 0 when a look-up is
- * under way, or when none will ever come. */
+/* Returns the time of the next look-up of `name`, by the clock options->now.
+ * Returns 0 when a look-up is under way, or when `name` will never be looked up
+ * again. */
 uint64_t resolver_name_ends_ms(const struct resolver_name *name);
 
 /* Returns why the last look-up failed; NULL when it did not fail. */

@@ -1,6 +1,6 @@
 /*
- * small_file - a whole file that is read at once: a configuration, passwords,
- * tokens.
+ * small_file - a file that is read into memory as a whole: a configuration,
+ * passwords, tokens.
  *
  * Only regular files are read, so that reading waits for nobody. No more bytes
  * are read than a limit allows, even when the file grows meanwhile.

@@ -1,7 +1,7 @@
 /*
  * socket_state - what the kernel knows of the bytes that a connected socket has
- * sent: how many wait, and how long the way is. Only io/transport asks more of
- * a client's socket.
+ * sent: how many wait, and how long the way is. All other calls on a client's
+ * socket are in io/transport.
  *
  * Thread: any.
  */
@@ -14,8 +14,8 @@
 
 /* The way to the other end of a TCP connection, as TCP_INFO tells it. */
 struct socket_path {
-    uint32_t rtt_us;        /* smoothed; 0: none was measured */
-    uint32_t least_rtt_us;  /* the least so far; UINT32_MAX: not known */
+    uint32_t rtt_us;        /* smoothed round-trip time; 0: not measured */
+    uint32_t least_rtt_us;  /* least round-trip time; UINT32_MAX: unknown */
     uint32_t segment_bytes; /* the largest payload of a segment */
     uint32_t unacked;       /* segments sent and not acknowledged */
     uint32_t under_way;     /* unacked segments neither received nor lost,
@@ -45,8 +45,8 @@ uint32_t socket_count_passing(int fd, uint32_t unsent_max);
  * not a TCP socket. */
 int socket_count_unsent(int fd);
 
-/* Has the socket take no more bytes while at least `bytes` wait in it unsent
- * (TCP_NOTSENT_LOWAT). 0 restores the system's default. */
+/* Makes the socket refuse further bytes while at least `bytes` bytes wait in it
+ * unsent (TCP_NOTSENT_LOWAT). 0 restores the system's default. */
 void socket_limit_unsent(int fd, int bytes);
 
 #endif

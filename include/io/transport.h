@@ -1,11 +1,13 @@
 /*
- * transport - a connection as a way for bytes: a client's, or ours to a server.
+ * transport - the way that bytes take over a connection: a client's connection,
+ * or ours to a server.
  *
- * All system calls on such a socket are here: the layers above speak of bytes,
- * and of what the way can do. A transport without TLS is the socket itself,
- * chosen by a predicted branch and not by a table of calls. Bytes count as sent
- * when the kernel has them. The bytes of a TLS record of which the kernel has
- * only a part (io/tls/tls) do not count yet, but nothing can overtake them.
+ * All system calls on such a socket are here. The layers above know only bytes,
+ * and what a transport can do with them. A transport without TLS is the socket
+ * itself, chosen by a predicted branch and not by a table of calls. Bytes count
+ * as sent when the kernel has them. The bytes of a TLS record of which the
+ * kernel has only a part (io/tls/tls) do not count yet, but nothing can
+ * overtake them.
  *
  *   transport_receive()    bytes out of the socket, at most so many
  *   transport_send()       a vector of memory into it
@@ -115,7 +117,8 @@ void transport_bare(struct transport *transport);
  * overtake bytes that wait there. */
 void transport_limit_unsent(const struct transport *transport, uint32_t bytes);
 
-/* These functions do what the next three functions do without TLS. */
+/* These functions do the work of the next three functions for a transport
+ * without TLS. */
 MUST_USE enum io_result transport_receive_bare(
     const struct transport *transport, char *data, size_t len, size_t *len_out);
 MUST_USE enum io_result transport_send_bare(const struct transport *transport,
@@ -172,7 +175,8 @@ MUST_USE bool transport_say(const struct transport *transport,
  * the client is gone already. */
 MUST_USE enum io_result transport_shut_down(const struct transport *transport);
 
-/* Receives at most `len` bytes, which nobody needs any more. */
+/* Receives at most `len` bytes that nobody needs any more. `data` is scratch
+ * memory for them. Bytes of TLS are not decrypted. */
 MUST_USE enum io_result transport_discard(const struct transport *transport,
                                           char *data, size_t len,
                                           size_t *len_out);

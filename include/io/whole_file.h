@@ -2,8 +2,9 @@
  * whole_file - files that are always seen whole or not at all: they are written
  * under another name, flushed to the disk, and then renamed.
  *
- * The caller holds the files' directory open, so that a new directory of the
- * same name leads nobody elsewhere. Symlinks in the directory are not followed.
+ * The caller holds the files' directory open. So no file is read or written in
+ * another directory that has been given the same name. Symlinks in the
+ * directory are not followed.
  *
  * Thread: any; waits for the disk.
  */

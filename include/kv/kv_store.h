@@ -37,7 +37,7 @@ enum {
     KV_TYPE_BYTES_MAX = 255, /* a media type */
     KV_PAGE_ENTRIES_MAX = 1000,
     KV_PAGE_VALUE_BYTES_MAX = 64 << 10, /* longer values are left out */
-    KV_PAGE_VALUES_BYTES = 128 << 10,   /* bytes of values that end a page */
+    KV_PAGE_VALUES_BYTES = 128 << 10,   /* a page ends at this size */
     KV_CURSOR_BYTES_MAX = 1 + KV_KEY_BYTES_MAX,
     KV_NAME_BYTES = 16, /* length of a name made by KV_PUT_NAMED */
     KV_WRITE_OPS_MAX = 10000
@@ -177,13 +177,13 @@ struct kv_op {
      * a check or a refusal, zero if the key is missing. After a delete, only
      * the delete's revision is set. */
     struct kv_meta meta;
-    /* The name that KV_PUT_NAMED made; no NUL follows. The new key is op->key
-     * and the name. Later names are larger. */
+    /* The name that KV_PUT_NAMED made; no NUL follows. The new key is op->key,
+     * followed by the name. Later names are larger. */
     char name[KV_NAME_BYTES];
 };
 
-/* Whether the key's present value forbids the operation. The whole write is
- * then not done. */
+/* Whether `outcome` says that the key's present value forbade the operation, so
+ * that the whole write was not done. */
 static inline bool kv_is_refused(enum kv_outcome outcome)
 {
     return outcome == KV_PRECONDITION || outcome == KV_NO_NUMBER ||
@@ -223,8 +223,9 @@ enum kv_event_kind {
 
 struct kv_event {
     enum kv_event_kind kind;
-    uint64_t number;       /* number to resume from; 0 if impossible */
-    struct kv_entry entry; /* put: all fields; reset: none; else the key */
+    uint64_t number; /* number to resume from; 0 if impossible */
+    /* put: all fields are set; reset: none; else only the key */
+    struct kv_entry entry;
     /* the texts that `entry` points at */
     char room[KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX];
 };

@@ -10,8 +10,8 @@
  * record of these bytes. Bytes of a record that the kernel has only in part are
  * owed: the next call to send has to offer the same bytes again (or more; their
  * content is not looked at), and reports them as sent once the rest of the
- * record has gone. At most one record is kept, as far as the kernel's word on
- * its room can be trusted.
+ * record has gone. At most one record is kept, unless the socket takes fewer
+ * bytes than the kernel said that it would.
  *
  * Bytes of a file are read by pread(2), and not from a mapping: when the file
  * shrinks, a mapping loses pages, and encrypting a lost page raises SIGBUS.
@@ -21,7 +21,7 @@
  * one segment each. The client can then read each record when it has come, and
  * not a round trip later.
  *
- * Buffers belong to the worker. A connection that waits has none of its own.
+ * Buffers belong to the worker. A connection that waits has no buffer.
  *
  * OpenSSL does the handshake. Then a client's connection of TLS 1.3 is taken
  * over from OpenSSL (tls_takeover), and only two keys are kept. A connection to
@@ -95,8 +95,10 @@ MUST_USE struct tls *tls_accept(struct tls_buffers *buffers,
                                 struct tls_context *context, int fd);
 void tls_destroy(struct tls *tls); /* tells the client nothing */
 
-/* Goes on with the handshake. Returns IO_DONE when the connection is open, and
- * IO_EOF or IO_FAILED when it never will be; tls_failure() says why. */
+/* Goes on with the handshake. Returns IO_DONE when the connection is open.
+ * Returns IO_AGAIN_READ or IO_AGAIN_WRITE when the call has to be repeated.
+ * Returns IO_EOF or IO_FAILED when the handshake has failed; tls_failure() says
+ * why. */
 MUST_USE enum io_result tls_handshake(struct tls *tls);
 
 enum tls_failure tls_failure(const struct tls *tls);
@@ -120,7 +122,8 @@ MUST_USE bool tls_knows_client(const struct tls *tls);
 /* Returns the set of certificates that the client was shown (tls_context.h). */
 const struct tls_set *tls_chosen(const struct tls *tls);
 
-/* These functions do what those of io/transport with the same names do. */
+/* Each of these functions does, for a connection over TLS, what the function of
+ * io/transport with the same name does. */
 MUST_USE enum io_result tls_receive(struct tls *tls, char *data, size_t len,
                                     size_t *len_out);
 MUST_USE enum io_result tls_send(struct tls *tls, const struct iovec *parts,
@@ -143,8 +146,8 @@ MUST_USE enum io_result tls_flush(struct tls *tls);
 
 struct tls_work *tls_work(struct tls *tls);
 
-/* Whether tls_receive() has still to return bytes that were read from the
- * socket. */
+/* Whether bytes that were already read from the socket wait for tls_receive()
+ * to return them. */
 MUST_USE bool tls_has_unread(const struct tls *tls);
 
 /* Whether there are kept bytes, which go before all else. */
@@ -169,8 +172,8 @@ MUST_USE bool tls_was_cut(const struct tls *tls);
  * TCP's heads, when records are as large as they may be. */
 MUST_USE uint64_t tls_wire_bytes(const struct tls *tls, uint64_t len);
 
-/* Returns how much payload becomes at most wire_bytes on the wire; 0 when not
- * even one record fits. */
+/* Returns the largest payload that takes at most wire_bytes bytes on the wire;
+ * 0 when not even one record fits. */
 MUST_USE uint64_t tls_payload_bytes(const struct tls *tls, uint64_t wire_bytes);
 
 #endif

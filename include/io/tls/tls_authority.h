@@ -2,10 +2,10 @@
  * tls_authority - a small authority of the user's own, and the certificates
  * that it signs.
  *
- * Who trusts an authority trusts all that it signs, and it can sign for any
- * name. So its key is worth as much as all those names, and nobody shall be
- * made to trust it unasked. The authority signs certificates of servers, and
- * none of further authorities (pathlen 0).
+ * Whoever trusts an authority trusts all certificates that it signs, and it can
+ * sign for any name. So its key is worth as much as all those names, and nobody
+ * shall be made to trust it unasked. The authority signs certificates of
+ * servers, and none of further authorities (pathlen 0).
  *
  *   authority    P-256, ten years, keyCertSign
  *   leaf         P-256, 90 days, serverAuth, names and addresses
@@ -76,8 +76,9 @@ MUST_USE int tls_authority_sign(const struct tls_authority *authority,
                                 const struct tls_names *names, int64_t now_s,
                                 struct tls_pem *leaf_out);
 
-/* Whether a leaf with its key can be shown to clients: this authority has
- * signed it, it is for all of `names`, and need not be renewed yet. */
+/* Whether a server may show `leaf`, a certificate with its key, to clients:
+ * this authority has signed the leaf, the leaf is for all of `names`, and it
+ * need not be renewed yet. */
 bool tls_authority_approves(const struct tls_authority *authority,
                             struct bytes leaf, const struct tls_names *names,
                             int64_t now_s);

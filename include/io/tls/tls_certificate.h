@@ -28,9 +28,9 @@ struct tls_certificate; /* opaque; counted */
 /* What a chain of certificates lacks. A faulty chain is served all the same,
  * since clients may know the missing certificates. */
 enum tls_chain {
-    TLS_CHAIN_WHOLE,      /* each is signed by the next, or by a known root */
+    TLS_CHAIN_WHOLE,      /* each is signed by the next one or a known root */
     TLS_CHAIN_ALONE,      /* the only certificate is signed by itself */
-    TLS_CHAIN_DISORDERED, /* the others are there, but out of order */
+    TLS_CHAIN_DISORDERED, /* none is missing, but they are out of order */
     TLS_CHAIN_INCOMPLETE  /* the only certificate is signed by another */
 };
 

@@ -13,9 +13,9 @@
  *        trust --> connector --> target --tls_connect()--> struct tls (tls.h)
  *
  * A server is believed when its certificate is for the target's name or
- * address, and leads to an authority of the trust. A session can be resumed
- * only by the same connector for the same target, and was begun with such a
- * certificate: trust never comes from anywhere else.
+ * address, and leads to an authority of the trust. A session was begun with
+ * such a certificate, and can be resumed only by the same connector for the
+ * same target. So a resumed session needs no new proof.
  *
  * Thread: a trust is made by the main thread, and counted by any; a connector
  *         and its targets are made by any thread, and then used by one worker.
@@ -41,7 +41,8 @@ struct tls_trust_options {
     /* An earlier trust, or NULL. If it has the system's authorities, they are
      * taken from it, and are not read again. */
     const struct tls_trust *before;
-    struct tls_certificate *certificate; /* shown to servers; held; or NULL */
+    /* shown to servers that ask; held; NULL: none */
+    struct tls_certificate *certificate;
 };
 
 /* Makes a trust. Returns 0; -EINVAL, and `fault` says why, in words that follow
@@ -60,7 +61,7 @@ struct tls_connector; /* opaque */
  * is wrong. */
 MUST_USE struct tls_connector *tls_connector_create(struct tls_trust *trust,
                                                     char fault[TLS_FAULT_MAX]);
-/* Has the connector offer no protocol by ALPN, for servers whose protocol has
+/* Makes the connector offer no protocol by ALPN, for servers whose protocol has
  * no name in ALPN. Without this call, HTTP/1.1 is offered. */
 void tls_connector_offer_nothing(struct tls_connector *connector);
 void tls_connector_destroy(struct tls_connector

@@ -52,10 +52,11 @@ struct tls_set;   /* opaque; lives as long as its table */
 MUST_USE struct tls_table *tls_table_create(enum tls_profile profile,
                                             struct tls_tickets *tickets);
 
-/* Has the table offer HTTP/2 to clients, too (ALPN). */
+/* Makes the table offer HTTP/2 to clients, too (ALPN). */
 void tls_table_offer_http2(struct tls_table *table);
 
-/* Has the kernel make the records of large files, if it can (tls_kernel.h). */
+/* Lets the kernel make the TLS records of large files, if it can
+ * (tls_kernel.h). */
 void tls_table_use_kernel(struct tls_table *table);
 struct tls_table *tls_table_acquire(struct tls_table *table);
 void tls_table_release(struct tls_table **table_ref);
@@ -81,10 +82,10 @@ MUST_USE int tls_table_add(struct tls_table *table,
                            const struct tls_set_options *options,
                            size_t *number_out, char fault[TLS_FAULT_MAX]);
 
-/* Gives a set a name, as a site's hosts or a certificate have it:
- * "example.org", an address, or "*.example.org", which is for one label more.
- * `host` is copied. A name that another set has stays with that set. Returns
- * false when memory is short. */
+/* Gives the set with the number `set` one more name, `host`, which is copied:
+ * "example.org", an address, or "*.example.org", where "*" stands for one
+ * label. A name that another set has stays with that set. Returns false when
+ * memory is short. */
 MUST_USE bool tls_table_name(struct tls_table *table, size_t set,
                              struct bytes host);
 
@@ -95,11 +96,11 @@ const struct tls_set *tls_table_find(const struct tls_table *table,
 
 /* --- The set of a connection --------------------------------------------- */
 
-/* Whether a request for `host` may be answered over a connection that got this
- * set, of this table or of a former one. If not, the answer is 421 (RFC 9110
- * 15.5.20): the host has a set of its own with other certificates, or its
- * clients have to show a certificate. `set` is NULL for a connection in clear
- * text. */
+/* Whether a request for `host` may be answered over a connection that got
+ * `set`, which may be of this table or of a former one. If false, the answer is
+ * 421 (RFC 9110 15.5.20): the host has a set of its own with other
+ * certificates, or its clients have to show a certificate. `set` is NULL for a
+ * connection in clear text. */
 bool tls_table_serves(const struct tls_table *table, const struct tls_set *set,
                       struct bytes host);
 

@@ -28,17 +28,17 @@ void tls_hkdf_destroy(struct tls_hkdf *hkdf); /* NULL is ok */
 MUST_USE size_t tls_hkdf_secret_bytes(const struct tls_hkdf *hkdf);
 
 /* HKDF-Expand-Label: writes `len` bytes to `out`. Returns false, and writes
- * nothing, when the secret is not as long as a digest, when `len` is more than
- * a digest has, or when `label` or `context` is longer than any in the
- * protocol. */
+ * nothing, when `secret` is not as long as a digest, when `len` is more than
+ * the length of a digest, or when `label` or `context` is longer than any in
+ * TLS 1.3. */
 MUST_USE bool tls_hkdf_expand(struct tls_hkdf *hkdf, struct bytes secret,
                               struct bytes label, struct bytes context,
                               unsigned char *out, size_t len);
 
 /* HKDF-Extract of `secret`, salted with Derive-Secret(previous, "derived", "").
- * The early secret has no previous secret (len 0). A secret of len 0 stands for
- * zeros of a digest's length. Returns false when `previous` is not as long as a
- * digest. */
+ * `previous` is empty for the early secret, which has no previous one. An empty
+ * `secret` stands for as many zeros as a digest has bytes. Returns false when
+ * `previous` is neither empty nor as long as a digest. */
 MUST_USE bool tls_hkdf_extract(struct tls_hkdf *hkdf, struct bytes previous,
                                struct bytes secret,
                                unsigned char out[TLS_SECRET_MAX]);

@@ -6,7 +6,7 @@
  *
  * Bytes of a file are encrypted on their way out of the page cache, and never
  * come into this process. Bytes that the kernel has taken are sent: nothing is
- * kept or owed. Receiving remains ours.
+ * kept or owed. What the client sends is still decrypted by this process.
  *
  * Thread: any; for a socket, its worker.
  * Owns:   nothing.
@@ -19,14 +19,15 @@
 #include "base/bytes.h"
 #include "io/tls/tls_record.h"
 
-/* Whether the kernel has TLS. The first call finds out, and has the kernel load
- * its module if this process may. So the first call comes at the start, before
- * rights are given up. */
+/* Whether the kernel has TLS. The first call finds out, which makes the kernel
+ * load its TLS module if this process has the right. So the first call comes at
+ * the start, before rights are given up. */
 MUST_USE bool tls_kernel_is_there(void);
 
-/* Has the kernel make the records of a TCP socket from now on, beginning with
- * the next record of `out`. All earlier records must be in the socket already.
- * Returns false when the kernel cannot; the socket is unchanged then. */
+/* Hands the making of a TCP socket's records over to the kernel, which begins
+ * with the next record of `out`. All earlier records must be in the socket
+ * already. Returns false when the kernel cannot; the socket is unchanged
+ * then. */
 MUST_USE bool tls_kernel_begin(int fd, const struct tls_direction *out);
 
 /* Sends a short record of another type than data. Returns false when the socket

@@ -25,8 +25,8 @@ bool tls_name_matches(struct bytes pattern, struct bytes name);
 struct bytes tls_name_above(struct bytes name);
 
 /* Returns the name that a ClientHello's server_name extension asks for (RFC
- * 6066 3), as it was sent; empty when there is none, or none that could be a
- * name. */
+ * 6066 3), as it was sent; empty when the extension has no name, or only a text
+ * that cannot be a name. */
 struct bytes tls_name_read_extension(struct bytes extension);
 
 #endif

@@ -5,8 +5,8 @@
  *
  * OpenSSL reads the file by itself when it is first used. Inside of a sandbox
  * OpenSSL would find no file, and go on without a word. So the file is read
- * before, if TLS may ever be spoken. Without TLS, OpenSSL is not set up at all,
- * which saves 2 MiB.
+ * before the sandbox is entered, if TLS may ever be spoken. Without TLS,
+ * OpenSSL is not set up at all, which saves 2 MiB.
  *
  * Thread: the main thread's.
  * Owns:   nothing.
@@ -16,8 +16,8 @@
 
 #include "base/bytes.h"
 
-/* Has OpenSSL read its file, once, while this process may still read any file.
- * Returns false when OpenSSL refuses the file. */
+/* Makes OpenSSL read its file. To be called once, while this process may still
+ * read any file. Returns false when OpenSSL refuses the file. */
 MUST_USE bool tls_policy_read(void);
 
 #endif

@@ -7,8 +7,8 @@
  *
  * After the handshake a direction needs a key, an initialization vector and a
  * counter. The ciphers and digests are OpenSSL's. But records are made and
- * opened here, because OpenSSL's SSL keeps 11 KiB more for each connection, for
- * whatever versions and handshakes there may be (io/tls_takeover).
+ * opened here, because OpenSSL's struct SSL, which is ready for every version
+ * and handshake, takes 11 KiB more for each connection (io/tls_takeover).
  *
  * Thread: one at a time may use a suite and all directions of that suite.
  * Owns:   a direction owns its key, which is wiped out at its end.
@@ -29,9 +29,11 @@ enum {
     TLS_RECORD_BYTES = 16384, /* longest payload (RFC 8446 5.1) */
     TLS_RECORD_HEAD = 5,
     TLS_RECORD_TAG = 16,
-    TLS_RECORD_SEALED = TLS_RECORD_HEAD + 1 + TLS_RECORD_TAG, /* added bytes */
-    TLS_RECORD_PADDING = 256, /* how much longer a record without its head may
-                                 be than its payload (5.2) */
+    /* bytes that sealing adds */
+    TLS_RECORD_SEALED = TLS_RECORD_HEAD + 1 + TLS_RECORD_TAG,
+    /* the most bytes by which a record without its head may be longer than its
+     * payload (5.2) */
+    TLS_RECORD_PADDING = 256,
     TLS_RECORD_MAX = TLS_RECORD_HEAD + TLS_RECORD_BYTES + TLS_RECORD_PADDING,
     TLS_SUITE_FIRST = 0x1301,
     TLS_SUITE_COUNT = 3,
@@ -92,8 +94,9 @@ struct tls_direction {
 MUST_USE bool tls_suite_init(struct tls_suite *suite, uint16_t id);
 void tls_suite_fini(struct tls_suite *suite); /* zeros are ok */
 
-/* Makes the key of a traffic secret. Returns false when memory is short, or the
- * secret is not as long as the suite's secrets. */
+/* Begins a direction with the key that a traffic secret gives. Returns false
+ * when memory is short, or when `secret` is not as long as the suite's
+ * secrets. */
 MUST_USE bool tls_direction_init(struct tls_direction *direction,
                                  const struct tls_suite *suite,
                                  struct bytes secret, bool seals);
@@ -127,8 +130,8 @@ MUST_USE size_t tls_record_length(struct bytes begun);
 
 /* Opens a record in place. The record is whole, unless its head claims more
  * than any record may have: then the head is enough. Returns TLS_ALERT_NONE,
- * with the payload and its type, which may be any; or the alert that tells the
- * other side of a fault. */
+ * and sets *payload_out and *type_out, which may be any type. If the record is
+ * faulty, returns the alert to be sent to the other side. */
 MUST_USE enum tls_alert tls_record_open(struct tls_direction *direction,
                                         char *record, size_t len,
                                         enum tls_content *type_out,

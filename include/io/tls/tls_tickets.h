@@ -20,7 +20,7 @@
 
 enum {
     TLS_TICKETS_ROTATE_S = 12 * 3600,
-    TLS_TICKETS_KEPT = 3,     /* keys made here */
+    TLS_TICKETS_KEPT = 3,     /* keys kept of those made here */
     TLS_TICKETS_MAX = 8,      /* keys read from a file */
     TLS_TICKET_KEY_BYTES = 80 /* name 16, HMAC-SHA-256 32, AES-256-CBC 32 */
 };
@@ -37,8 +37,9 @@ void tls_tickets_release(struct tls_tickets **tickets_ref);
 uint64_t tls_tickets_tick(struct tls_tickets *tickets, uint64_t now_s);
 
 /* Takes keys from a text with one key of 80 bytes in base64 on each line; the
- * first makes tickets. These keys never rotate by themselves. Returns NULL, or
- * what is wrong; the keys are unchanged then. */
+ * first makes tickets. These keys never rotate by themselves. Returns NULL when
+ * the keys were taken. Otherwise returns what is wrong with the text, and the
+ * old keys stay. */
 MUST_USE const char *tls_tickets_read(struct tls_tickets *tickets,
                                       struct bytes text);
 

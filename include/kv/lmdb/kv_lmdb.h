@@ -14,9 +14,9 @@
  *
  * One thread writes. All waiting writes go into one transaction and one sync,
  * and are answered after the sync. With KV_SYNC_FULL, the thread waits a little
- * before each transaction for the clients that it answered last. A write that
- * finds no room fails alone: the other writes of its transaction are done, and
- * reads go on.
+ * before each transaction, so that the clients that it answered last can send
+ * their next writes. A write that finds no room fails alone: the other writes
+ * of its transaction are done, and reads go on.
  *
  * If there is a kv_cache, a get is answered from the cache when possible.
  *
@@ -57,7 +57,7 @@ struct kv_lmdb_options {
     uint64_t bytes_first; /* the map's first size; 0: KV_LMDB_BYTES_FIRST */
     enum kv_sync sync;
     unsigned sync_interval_ms; /* 0: 1 s */
-    size_t queue_writes_max;   /* 0: 65536 */
+    size_t queue_writes_max;   /* writes that may wait; 0: 65536 */
     size_t queue_bytes_max;    /* bytes of keys and values; 0: 256 MiB */
     unsigned clients_max;      /* 0: KV_LMDB_CLIENTS_MAX */
     unsigned sweep_ms;         /* time between sweeps of expired keys; 0: 1 s */
@@ -72,7 +72,7 @@ enum { KV_LMDB_CLIENTS_MAX = 1024 }; /* more than any machine has workers */
 #define KV_LMDB_BYTES_FIRST ((uint64_t)1 << 26) /* 64 MiB */
 
 struct kv_lmdb_counts {
-    uint64_t keys; /* includes expired keys until they are swept */
+    uint64_t keys; /* includes expired keys that were not swept yet */
     uint64_t revision;
     uint64_t map_bytes;
     uint64_t used_bytes; /* size of the file */

@@ -51,8 +51,9 @@ struct kv_redis_options {
     const char *url;
     struct tls_trust *trust; /* for rediss://, or NULL; counted */
     unsigned timeout_ms;     /* time limit of an answer; 0: 5 s */
-    size_t calls_max;        /* unanswered commands of a client; 0: 16384 */
-    size_t bytes_max;        /* bytes of unanswered commands; 0: 256 MiB */
+    /* most unanswered commands of a client; 0: 16384 */
+    size_t calls_max;
+    size_t bytes_max; /* most bytes of these commands; 0: 256 MiB */
 };
 
 /* Counts of all clients since the store was opened. */

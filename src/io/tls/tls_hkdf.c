@@ -113,8 +113,9 @@ static void begin_padded(const struct tls_hkdf *hkdf, union state *state,
     OPENSSL_cleanse(block, hkdf->block_bytes);
 }
 
-/* Sets a key, unless it was set last: several secrets in a row are made of one
- * key. A key is as long as a digest, and zeros behind it change nothing. */
+/* Begins HMAC with `key`, which is as long as a digest. Several secrets in a
+ * row are often made with one key. So nothing is computed again when `key` is
+ * the key of the last call. */
 static void set_key(struct tls_hkdf *hkdf, const unsigned char *key)
 {
     enum { INNER = 0x36, OUTER = 0x5c };
