@@ -1,7 +1,7 @@
 /*
  * socket_state - what the kernel knows of the bytes that a connected socket has
  * sent: how many wait, and how long the way is. All other calls on a client's
- * socket are in io/transport.
+ * socket are in io/transport and io/tls.
  *
  * Thread: any.
  */

@@ -2,12 +2,12 @@
  * transport - the way that bytes take over a connection: a client's connection,
  * or ours to a server.
  *
- * All system calls on such a socket are here. The layers above know only bytes,
- * and what a transport can do with them. A transport without TLS is the socket
- * itself, chosen by a predicted branch and not by a table of calls. Bytes count
- * as sent when the kernel has them. The bytes of a TLS record of which the
- * kernel has only a part (io/tls/tls) do not count yet, but nothing can
- * overtake them.
+ * All system calls on such a socket are here, or in io/tls. The layers above
+ * know only bytes, and what a transport can do with them. A transport without
+ * TLS is the socket itself, chosen by a predicted branch and not by a table of
+ * calls. Bytes count as sent when the kernel has them. The bytes of a TLS
+ * record of which the kernel has only a part (io/tls/tls) do not count yet, but
+ * nothing can overtake them.
  *
  *   transport_receive()    bytes out of the socket, at most so many
  *   transport_send()       a vector of memory into it

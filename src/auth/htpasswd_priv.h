@@ -8,8 +8,8 @@
 
 #include "auth/htpasswd.h"
 
-/* The longest is "$6$rounds=1000000$" with 16 bytes of salt, "$", and 86 bytes
- * of hash. */
+/* The longest hash is "$6$rounds=1000000$", 16 bytes of salt, "$", and 86 bytes
+ * of digest. */
 enum { HTPASSWD_HASH_BYTES_MAX = 123 };
 
 /* A user in the file. Both members point into the file's text. */

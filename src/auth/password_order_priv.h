@@ -3,9 +3,9 @@
  * dropped when there is no room for all.
  *
  * Networks take turns, and so do the addresses inside a network. A job's turn
- * is a number, one more than that of its network's last job, and at least that
- * of the job started last. So a newcomer waits for one question of each other
- * network, however many questions these have queued.
+ * is a number: one more than the turn of its network's last job, and at least
+ * the turn of the job that was started last. So a newcomer waits for one
+ * question of each other network, however many questions these have queued.
  *
  *   put    A A A A  B B  C        turns of A: 1 2 3 4, of B: 1 2, of C: 1
  *   start  A B C  A B  A  A

@@ -12,8 +12,9 @@
 #include "base/siphash.h"
 #include "io/resolver.h"
 
-/* How a look-up ended. Owners of names are told later, at the end of the turn,
- * because c-ares is in the middle of its work. */
+/* By these calls, resolver_ares.c tells how a look-up ended. Owners of names
+ * are told later, at the end of the turn, because c-ares is in the middle of
+ * its work. */
 struct resolver_events {
     void (*on_failure)(struct resolver_name *name, const char *why);
     void (*on_found)(struct resolver_name *name,
@@ -26,8 +27,9 @@ struct resolver {
     struct ev_loop *loop;
     const struct now *now;
     struct ares_channeldata *channel;
-    ev_timer timer;  /* for c-ares' time-outs and the names due */
-    ev_io *watchers; /* for each server two: UDP and TCP; fd -1: unused */
+    ev_timer timer; /* for c-ares' time-outs and the names due */
+    /* two for each server, for UDP and TCP; a watcher with fd -1 is unused */
+    ev_io *watchers;
     size_t watcher_count;
     struct list names;
     size_t name_count;
@@ -46,10 +48,12 @@ struct resolver_name {
     resolver_fn on_change;
     void *context;
     enum resolver_state state;
-    bool is_asking;     /* c-ares has a pointer to this name */
-    bool is_closed;     /* c-ares' answer will free the name */
-    bool is_asked_just; /* being asked: an answer now has used no network */
-    unsigned failures;  /* failed look-ups in a row */
+    bool is_asking; /* c-ares has a pointer to this name */
+    bool is_closed; /* c-ares' answer will free the name */
+    /* Its look-up is being started: an answer that comes now used no
+     * network. */
+    bool is_asked_just;
+    unsigned failures; /* failed look-ups in a row */
     const char *why;
     uint64_t ends_ms;
     uint16_t port;
@@ -69,11 +73,11 @@ void resolver_ares_close(struct resolver *resolver);
 /* Begins a look-up, which may be over on return. */
 void resolver_ares_ask(struct resolver_name *name);
 
-/* Ends look-ups, and single tries, that have waited long enough. */
+/* Ends the look-ups, and single tries of look-ups, whose time is over. */
 void resolver_ares_mind_time(struct resolver *resolver);
 
 /* Returns in how many ms resolver_ares_mind_time() has to be called; UINT64_MAX
- * for never. */
+ * when it need not be called. */
 uint64_t resolver_ares_left_ms(struct resolver *resolver);
 
 #endif

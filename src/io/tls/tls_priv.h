@@ -21,30 +21,32 @@ struct ssl_st;
 struct x509_st;
 
 enum {
-    /* Records that leave in one call, if there is room: a quantum of 128 KiB,
+    /* The most records that leave in one call: enough for a quantum of 128 KiB,
      * and its overhead. */
     TLS_GATHERED_RECORDS = 9,
-    /* Head, explicit nonce, type, tag, at their longest. */
+    /* The most bytes that a record adds to its payload: head, explicit nonce,
+     * type and tag. */
     TLS_RECORD_EXTRA_MAX = 64,
-    /* Whole records, and room for tickets, alerts and updates of keys. What
-     * does not fit waits for another call. */
+    /* Room for so many whole records, and for tickets, alerts and updates of
+     * keys. What does not fit waits for another call. */
     TLS_OUT_BYTES =
         TLS_GATHERED_RECORDS * (TLS_RECORD_BYTES + TLS_RECORD_EXTRA_MAX) + 4096,
     /* Two records of the largest size, so that there is room behind a part of a
      * record. */
     TLS_IN_BYTES = 2 * TLS_RECORD_MAX,
-    /* Records opened before others have their turn. A record of one byte takes
-     * about as long to open as one of hundreds. */
+    /* The most records of one connection that are opened before other
+     * connections have their turn. A record of one byte takes about as long to
+     * open as one of hundreds. */
     TLS_RECORDS_AT_ONCE = 128,
-    TLS_BEGUN_MAX = 5, /* a KeyUpdate: clients send nothing else */
-    /* How many bytes without data may come to OpenSSL after the handshake: one
-     * record, and what was read ahead of the next. In one call, OpenSSL would
-     * take any number of updates of keys, and of wishes for another
-     * handshake. */
+    TLS_BEGUN_MAX = 5, /* a KeyUpdate, the only message clients send */
+    /* After the handshake, OpenSSL gets at most this many bytes that carry no
+     * data (`idle_bytes`): one record, and what was read ahead of the next.
+     * Without a limit, OpenSSL would handle any number of key updates, and of
+     * requests for another handshake, in one call. */
     TLS_IDLE_BYTES_MAX = TLS_IN_BYTES,
-    /* Each record with data makes up for this many bytes besides its data,
-     * since the record itself adds up to 85 bytes (TLS 1.2 with CBC and
-     * SHA-384, as some upstream servers have it). */
+    /* A record with data lowers `idle_bytes` by its data and by this many bytes
+     * more, since a record adds up to 85 bytes to its data (TLS 1.2 with CBC
+     * and SHA-384, as some upstream servers have it). */
     TLS_IDLE_BYTES_BACK = 128
 };
 
@@ -53,7 +55,7 @@ struct tls_buffers {
     struct bio_method_st *method;
     struct bio_st *bio; /* for all connections; serves `current` */
     struct tls_suite suites[TLS_SUITE_COUNT];
-    size_t out_len; /* ciphertext of this call, in `out` */
+    size_t out_len; /* bytes of ciphertext of this call, in `out` */
     size_t in_at;   /* where the untaken bytes in `in` begin */
     size_t in_len;
     char out[TLS_OUT_BYTES];
@@ -67,20 +69,23 @@ struct tls_taken {
     struct tls_direction out;
     struct ssl_ctx_st *context;  /* counted; `set` lives there */
     const struct tls_set *set;   /* the set that was chosen */
-    struct x509_st *certificate; /* the client's good one; or NULL */
+    struct x509_st *certificate; /* the client's, if it is good; or NULL */
     const char *cipher;          /* name, for people */
     const char *group;
     bool is_resumed;
     bool speaks_http2;
-    bool has_closed;      /* the client has said that nothing more comes */
-    bool by_kernel;       /* the kernel seals (tls_kernel.h); out.sequence is
-                             then the most records that it may have sent */
+    bool has_closed; /* the client has said that nothing more comes */
+    /* The kernel seals (tls_kernel.h). Then out.sequence is the most records
+     * that the kernel may have sent. */
+    bool by_kernel;
     bool has_tried;       /* the kernel was asked to seal */
     bool owes_update;     /* the next record has to use a new key */
     uint8_t idle_records; /* records in a row without data */
-    uint8_t updates;      /* of the client's keys, less what data made up for */
-    uint16_t data_bytes;  /* bytes of data that made up for no update yet */
-    uint8_t begun_len;    /* bytes of a message that is incomplete */
+    /* updates of the client's keys, less those that later data made good */
+    uint8_t updates;
+    /* bytes of data that have not made an update good yet */
+    uint16_t data_bytes;
+    uint8_t begun_len; /* bytes in `begun`, a message that is not complete */
     unsigned char begun[TLS_BEGUN_MAX];
     char name[]; /* the name that the client asked for, or "" */
 };
@@ -97,28 +102,32 @@ struct tls {
     uint32_t cipher_at; /* where records begin in `held` */
     uint32_t cipher_len;
     const char *why; /* why the connection broke, for people; static; or NULL */
-    char *kept;      /* ciphertext that goes next, or NULL */
+    char *kept;      /* ciphertext to be sent next, or NULL */
     uint32_t kept_at;
     uint32_t kept_len;
-    uint32_t owed;        /* payload encrypted, but not reported as sent */
-    uint32_t idle_bytes;  /* bytes that came to OpenSSL, less those of data */
-    uint32_t sent_ms;     /* when payload was sent last, by a coarse clock */
-    uint32_t unsent_max;  /* limit of unsent bytes in the socket; 0: none */
-    uint16_t early_bytes; /* payload of an early record */
-    uint8_t early_left;   /* early records still to come */
+    /* bytes of payload encrypted, but not reported as sent */
+    uint32_t owed;
+    /* bytes that OpenSSL got, less those of records with data */
+    uint32_t idle_bytes;
+    uint32_t sent_ms;    /* when payload was sent last, by a coarse clock */
+    uint32_t unsent_max; /* limit of unsent bytes in the socket; 0: none */
+    /* bytes of payload in an early record, which fills one segment */
+    uint16_t early_bytes;
+    uint8_t early_left; /* early records still to come */
     int fd;
     int error;            /* errno of the call that failed; 0: none */
     uint8_t record_extra; /* bytes that a record adds to its payload */
     uint8_t failure;      /* enum tls_failure */
-    bool has_unread;      /* more has come than was asked for */
-    bool has_ended;       /* nothing more comes from the socket */
-    bool is_cut;          /* the socket ended without close_notify */
-    bool has_heard;       /* a first byte of the client has come */
-    bool is_open;         /* the handshake is done */
-    bool has_said_end;    /* close_notify is on its way */
-    bool is_deferred;     /* kept bytes wait for the first reply */
-    bool is_broken;       /* OpenSSL must not be called any more */
-    bool is_mute;         /* nothing more can be sent, but what has come can
+    /* more bytes have come than tls_receive() was asked for */
+    bool has_unread;
+    bool has_ended;    /* nothing more comes from the socket */
+    bool is_cut;       /* the socket ended without close_notify */
+    bool has_heard;    /* a first byte of the client has come */
+    bool is_open;      /* the handshake is done */
+    bool has_said_end; /* close_notify is on its way */
+    bool is_deferred;  /* kept bytes wait for the first reply */
+    bool is_broken;    /* OpenSSL must not be called any more */
+    bool is_mute;      /* nothing more can be sent, but what has come can
                              still be received */
 };
 
@@ -129,7 +138,7 @@ MUST_USE struct tls *tls_create(struct tls_buffers *buffers,
 
 /* --- tls_takeover.c ------------------------------------------------------ */
 
-/* Finds the ciphers and digests. Returns false when memory is short. */
+/* Sets up buffers->suites. Returns false when memory is short. */
 MUST_USE bool tls_takeover_init(struct tls_buffers *buffers);
 void tls_takeover_fini(struct tls_buffers *buffers);
 
@@ -147,8 +156,8 @@ void tls_taken_destroy(struct tls_taken *taken); /* NULL is ok */
 MUST_USE enum io_result tls_taken_receive(struct tls *tls, char *data,
                                           size_t len, size_t *len_out);
 
-/* Puts a short record behind what this call has made. The connection must have
- * no kept bytes. */
+/* Makes a short record, which goes behind the records that this call has made.
+ * The connection must have no kept bytes. */
 void tls_taken_say(struct tls *tls, enum tls_content type, const char *payload,
                    size_t len);
 
@@ -187,8 +196,8 @@ static inline size_t tls_wire_room(const struct tls_buffers *buffers)
  * Returns IO_DONE, IO_AGAIN_READ, IO_EOF, or IO_FAILED with tls->error set. */
 MUST_USE enum io_result tls_wire_gather(struct tls *tls);
 
-/* Holds the bytes that this call has not taken. Returns false when memory is
- * short. */
+/* Moves the bytes that this call has received but not used to tls->held.
+ * Returns false when memory is short. */
 MUST_USE bool tls_wire_hold(struct tls *tls);
 
 /* Keeps what this call has made, to be sent with the reply that comes soon. So

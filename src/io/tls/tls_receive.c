@@ -54,8 +54,8 @@ void tls_taken_update(struct tls *tls)
         tls->is_broken = true;
 }
 
-/* Refuses what has come, and tells the client why. If bytes are kept, the
- * client is told nothing, because nothing goes behind kept bytes. */
+/* Refuses the record that has come, and tells the client why. If bytes are
+ * kept, the client is told nothing, because nothing goes behind kept bytes. */
 static enum io_result refuse(struct tls *tls, enum tls_alert alert)
 {
     const char text[] = {2, (char)alert};

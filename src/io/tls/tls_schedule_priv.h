@@ -19,13 +19,13 @@
 
 #include "io/tls/tls_secrets_priv.h"
 
-/* Returns the property, in OpenSSL's words, by which an SSL_CTX has its
- * handshakes come here. NULL: no handshakes come here. */
+/* Returns the property query that makes an SSL_CTX use the algorithm offered
+ * here. Returns NULL when no handshake can use it. */
 const char *tls_schedule_properties(void);
 
-/* Puts this thread into one handshake until tls_schedule_leave(). The keys of
- * the handshake are written to `secrets`. `suites` are all TLS_SUITE_COUNT
- * suites of the thread. */
+/* Says that this thread works on one handshake until tls_schedule_leave(), and
+ * that the keys of the handshake go to `secrets`. `suites` are all
+ * TLS_SUITE_COUNT suites of the thread. */
 void tls_schedule_enter(const struct tls_suite *suites,
                         struct tls_secrets *secrets);
 void tls_schedule_leave(void);

@@ -18,7 +18,8 @@ struct tls_set {
     size_t certificate_count;
     enum tls_client client;
     struct stack_st_X509 *authorities; /* of clients' certificates, or NULL */
-    /* The set's name for sessions: a session is resumed by this name only. */
+    /* The set's session id context: a session that was begun with one such name
+     * is resumed only where the name is the same. */
     unsigned char session_name[TLS_SESSION_NAME_BYTES];
 };
 

@@ -25,7 +25,8 @@ MUST_USE bool tls_tickets_take_newest(struct tls_tickets *tickets,
 
 enum tls_ticket_age { TLS_TICKET_UNKNOWN, TLS_TICKET_OLD, TLS_TICKET_NEWEST };
 
-/* Finds the key with that name, and tells how old it is. */
+/* Copies the key with that name to *key_out. Returns whether it is the newest
+ * key or an old one; TLS_TICKET_UNKNOWN when there is no such key. */
 enum tls_ticket_age tls_tickets_find(struct tls_tickets *tickets,
                                      const unsigned char *name,
                                      struct tls_ticket_key *key_out);

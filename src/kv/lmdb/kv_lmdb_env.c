@@ -22,7 +22,8 @@ enum {
     SERVERS = 4,
     SPARE_READERS = 64,
     READERS_MAX = SERVERS * KV_LMDB_CLIENTS_MAX + SPARE_READERS,
-    READER_BYTES = 64, /* a slot is a line of the processor's cache */
+    /* bytes of a reader's slot in lock.mdb: one cache line */
+    READER_BYTES = 64,
     READERS_HEAD_BYTES = 4096
 };
 

@@ -107,7 +107,7 @@ int kv_env_adopt(struct kv_env *env);
  * could not grow. No transaction may be active in the process. */
 MUST_USE bool kv_env_grow(struct kv_env *env, bool beyond_max);
 
-/* Returns how many pages the next transaction can use while the file does not
+/* Returns how many pages the next transaction can use without making the file
  * grow. */
 uint64_t kv_env_count_free(const struct kv_env *env);
 size_t kv_env_page_bytes(const struct kv_env *env);

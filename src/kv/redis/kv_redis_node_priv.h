@@ -7,12 +7,12 @@
  *   kv_redis_greet           sets a connection up, and subscribes
  *   kv_redis_wire            sends commands on a connection, and ends the
  *                            connection
- *   kv_redis_script          the text of the scripts
+ *   kv_redis_script          holds the text of the scripts
  *   kv_redis_command         writes a command
  *   kv_redis_slots           partitions, the cluster's nodes that have them,
  *                            and the targets of redirections (MOVED, ASK)
- *   kv_redis_url             what the URL says
- *   kv_redis_reply           looks at an answer
+ *   kv_redis_url             reads the store's URL
+ *   kv_redis_reply           reads the kind, text and members of an answer
  *
  * These files call upper files only through kv_connection_hooks.
  */
@@ -155,7 +155,8 @@ void kv_command_put_script(struct buf *out, enum kv_script script);
 /* --- kv_redis_connection ------------------------------------------------- */
 
 enum kv_connection_state {
-    KV_CONNECTION_OPENING, /* its first try, ever or after it worked well */
+    /* the first try since the start, or since it was up for a while */
+    KV_CONNECTION_OPENING,
     KV_CONNECTION_UP,
     KV_CONNECTION_DOWN /* connecting is retried from time to time */
 };
@@ -163,7 +164,7 @@ enum kv_connection_state {
 /* A command that waits for its answer; embedded in the asker's struct. */
 struct kv_connection_request {
     struct list list_node;
-    uint64_t ends_at; /* where it ends among all bytes written */
+    uint64_t ends_at; /* value of bytes_given behind the command */
 };
 
 struct kv_connection;

@@ -2,21 +2,21 @@
  * kv_redis_priv - what the files of the Redis store share. Each file calls only
  * files below it in this list:
  *
- *   kv_redis_client   one thread's questions: the functions of kv_client_ops
+ *   kv_redis_client   takes one worker's questions: the table kv_client_ops
  *   kv_redis_map      asks for the cluster's map (CLUSTER SLOTS), and handles
  *                     events of connections
- *   kv_redis_feed     watches, and the connections that listen for changes
+ *   kv_redis_feed     keeps watches, and the connections that listen
  *   kv_redis_hear     turns the notifications that listeners get into events
- *   kv_redis_list     pages, made of calls
+ *   kv_redis_list     makes pages of listings, by several calls each
  *   kv_redis_drop     drops an entry of the index that is out of date
- *   kv_redis_write    writes, made of calls
- *   kv_redis_asking   a question that makes one call at a time (not the command
- *                     ASKING)
- *   kv_redis_call     one command from sending to answer; follows MOVED
+ *   kv_redis_write    does writes, by one or more calls each
+ *   kv_redis_asking   keeps a question that makes one call at a time (this is
+ *                     not the command ASKING)
+ *   kv_redis_call     takes one command from sending to answer; follows MOVED
  *                     and ASK to another node
- *   kv_redis_route    a client's connections, and the choice of one for a call
- *   kv_redis_record   a key's name and fields in Redis
- *   kv_redis          the store: open, close
+ *   kv_redis_route    keeps a client's connections, and chooses one for a call
+ *   kv_redis_record   reads the fields of a key in Redis
+ *   kv_redis          opens and closes the store
  *
  * The files of kv_redis_node_priv.h are below all of these. Upper files are
  * called only through kv_redis_route_events and a call's on_end.
@@ -132,7 +132,8 @@ MUST_USE bool kv_redis_call_start(struct kv_redis_client *client,
 void kv_redis_put_script(const struct kv_redis_call *call, struct buf *out,
                          enum kv_script script, size_t keys, size_t arguments);
 
-/* Tries the waiting calls again, since something has changed. */
+/* Tries to send the waiting calls. Called when a connection or the map may have
+ * changed. */
 void kv_redis_place_waiting(struct kv_redis_client *client);
 
 void kv_redis_on_answer(struct kv_connection_request *request,
@@ -240,7 +241,7 @@ struct kv_redis_feed {
     uint64_t number;   /* the last event's number */
     struct list items; /* changes heard but not reported yet, in order */
     size_t item_count;
-    bool has_missed; /* a reset follows when all items are reported */
+    bool has_missed; /* events were missed; a reset follows the last item */
     /* Watches wait for the listeners until this deadline. */
     struct deadline patience;
     bool is_patient; /* a watch waits, and patience is set */
