@@ -4,8 +4,9 @@
  *
  *   worker --ask--> QUEUED -> RUNNING -> READY, HOPELESS or FAILED
  *             ^                             |
- *             +-------- asked again <-------+     (no worker is told: one that
- *                                                  still wants it asks again)
+ *             +-------- asked again <-------+     (no worker is told: a worker
+ *                                                  that still wants the result
+ *                                                  asks again)
  *
  * An order is identified by the version of its text, its coding, its dictionary
  * and its effort. Each order is made once, whichever workers ask, and however
@@ -57,8 +58,8 @@ enum {
     COMPRESSOR_SHELF_BYTES_MAX = 32 << 20,
     COMPRESSOR_RETRY_MS = 10000,  /* a failed order may be tried again after
                                      this time */
-    COMPRESSOR_WORTH_PERCENT = 95 /* of the plain size: a result that is larger
-                                     is not kept */
+    COMPRESSOR_WORTH_PERCENT = 95 /* a result that is larger than this part of
+                                     the plain size is not kept */
 };
 
 /* The result of an order; reference-counted, and shared by all workers. */
@@ -100,8 +101,9 @@ MUST_USE int compressor_create(struct compressor **compressor_out,
 void compressor_stop(struct compressor *compressor);    /* ends threads */
 void compressor_destroy(struct compressor *compressor); /* NULL is accepted */
 
-/* Returns what is known of the order, and places the order when nothing is
- * known. With COMPRESSOR_READY one reference to the result is the caller's. */
+/* Returns what is known of the order's result. When nothing is known, places
+ * the order. With COMPRESSOR_READY, *body_out is the result, and one reference
+ * to it is the caller's. */
 enum compressor_answer compressor_ask(struct compressor *compressor,
                                       const struct compress_order *order,
                                       uint64_t now_ms,

@@ -33,7 +33,7 @@ struct dictionary {
     uint64_t bytes;
     char name[DICTIONARY_NAME_SIZE];
     /* The next three members make the file's name. */
-    uint64_t rule;       /* only this rule's answers may use it */
+    uint64_t rule;       /* only answers of this rule use the dictionary */
     int64_t modified_ns; /* mtime of the file that was copied */
     uint8_t hash[DICTIONARY_HASH_BYTES]; /* SHA-256 */
 };
@@ -54,7 +54,8 @@ void dictionary_release(struct dictionary *dictionary); /* NULL is accepted */
 MUST_USE int dictionary_open(struct dictionary *dictionary);
 
 /* Reads the dictionary's bytes from `fd` into memory of codec_meter_allocate().
- * Returns NULL when the dictionary is damaged, or cannot be read now. */
+ * Returns NULL when the dictionary is damaged, when it cannot be read now, or
+ * when `stops` has become true. */
 MUST_USE char *dictionary_read(struct dictionary *dictionary, int fd,
                                const atomic_bool *stops,
                                struct codec_meter *meter);

@@ -3,7 +3,7 @@
  * restart, and the thread that writes them there.
  *
  *   worker --note--> queue --> thread: read, hash, write beside, sync, rename
- *   worker --find--> what is kept of a rule, by its hash
+ *   worker --find--> the dictionary with a rule and a hash, if it is kept
  *
  * dictionary_shelf.h decides which dictionaries are kept. Files that are in the
  * folder at the start are compared with their hashes by the thread; a
@@ -34,8 +34,8 @@ void dictionary_store_stop(struct dictionary_store
 void dictionary_store_close(struct dictionary_store
                                 *store); /* NULL is accepted */
 
-/* Has a file kept as a dictionary. Returns false when too many files wait, or
- * there is no memory or descriptor. */
+/* Tells the thread to keep a file as a dictionary. Returns false, and tells
+ * nothing, when too many files wait, or there is no memory or descriptor. */
 bool dictionary_store_note(struct dictionary_store *store,
                            const struct dictionary_note *note);
 

@@ -74,8 +74,8 @@ struct file_cache_options {
     struct dictionary_store *dictionaries; /* borrowed; NULL: no deltas */
     enum evict_policy policy;
     enum send_method send_method;
-    uint64_t bytes_max;     /* 0: keep nothing */
-    size_t entries_max;     /* 0: keep nothing */
+    uint64_t bytes_max;     /* most bytes of entries; 0: keep nothing */
+    size_t entries_max;     /* most entries; 0: keep nothing */
     size_t descriptors_max; /* most descriptors of entries */
     size_t snapshot_bytes;  /* longest body of a snapshot (SEND_AUTO) */
 };
@@ -90,7 +90,7 @@ struct file_space {
     const struct type_rules *type_rules;   /* overrule `mime`; or NULL */
     const struct head_edits *edits;        /* applied to every head; or NULL */
     const struct compress_rules *compress; /* NULL: nothing is compressed */
-    const struct dictionary_rules *dictionaries; /* NULL: there are none */
+    const struct dictionary_rules *dictionaries; /* NULL: no dictionaries */
     /* For dictionaries: what precedes a file's path in the paths of its site,
      * and a number that identifies the site. */
     struct bytes prefix;
@@ -115,9 +115,9 @@ struct file_entry {
     struct coded_head coded_head; /* head as HTTP/2 codes it, without Date */
     const char *map; /* SEND_MMAP: the whole file, for the kernel only */
     /* private */
-    struct file_entry *original; /* of a cached variant: its file's entry */
-    struct file_variant *place;  /* of a cached variant: where its file's entry
-                                    has it */
+    struct file_entry *original; /* for a cached variant: its file's entry */
+    struct file_variant *place;  /* for a cached variant: its place among the
+                                    variants of its file's entry */
     uint64_t folder_version;     /* version of the folder when siblings were
                                     looked for; 0: unknown */
     char etag_text[FILE_CACHE_ETAG_MAX];
@@ -129,14 +129,14 @@ struct file_entry {
     /* For a variant, the length of its file; 0 for other entries. A variant's
      * stamp is that of its file, but with the variant's own length. */
     uint64_t plain_bytes;
-    char *block;     /* only of FILE_REGULAR */
+    char *block;     /* the head, and what follows it; FILE_REGULAR only */
     size_t head_len; /* without the CRLF that ends the head */
     /* private */
     int64_t dated_s; /* the second of the Date in `block` */
     /* A variant's bytes; NULL when the variant is a snapshot. */
     struct coded_body *coded;
     struct evict_node node;
-    uint32_t uses; /* of a variant: how often it was used */
+    uint32_t uses; /* how often a variant was used */
     uint32_t refs;
     bool is_final; /* a variant that will not be made smaller */
     bool is_cached;
@@ -147,19 +147,19 @@ struct file_entry {
     enum coding coding;
     unsigned siblings; /* bit 1 << coding: a precompressed file exists */
     unsigned codable;  /* bit 1 << coding: a variant exists or may be made */
-    int fd;            /* -1: none is kept */
+    int fd;            /* the file's descriptor; -1: none is kept */
     /* The rule by which the file is kept as a dictionary, and the rule by which
      * it may be sent as a delta (bit CODING_DCZ in codable). NULL when there is
      * none. */
     const struct dictionary_rule *dictionary_made;
     const struct dictionary_rule *dictionary_used;
     /* private */
-    struct file_variants *variants; /* of a file; NULL: none so far */
+    struct file_variants *variants; /* a file's variants; NULL: none so far */
     uint64_t checked_ms;
     uint64_t siblings_checked_ms;
     const struct file_space *space;
     struct file_entry *next;
-    uint64_t hash; /* of `path`, and of a variant's ETag; for the index */
+    uint64_t hash; /* for the index: hash of `path`, and of a variant's ETag */
     size_t path_len;
     char path[]; /* the key: a clean path with its leading slash; then NUL */
 };
@@ -183,16 +183,16 @@ struct file_cache_counts {
 
 struct file_cache_counts file_cache_count(const struct file_cache *cache);
 
-/* Tells what caches of other sizes and policies would have missed; all 0 when
- * nothing is known. Called each second. */
+/* Sets *told_out to what caches of other sizes and policies would have missed,
+ * or to zeros when nothing is known. Called each second. */
 void file_cache_tell_what_if(struct file_cache *cache,
                              struct miniature_told *told_out);
 
-/* Finds or makes the entry for a clean path (as path_clean() makes it) of a
- * space under a coding. A coding other than identity must be one of the
- * `siblings` of the identity entry. A path that ends in '/' leads to its index,
- * or to the directory when there is none. Returns one reference, which is the
- * caller's; NULL when there is no memory. */
+/* Returns the entry for `path` of a space under a coding, and makes it if it is
+ * not cached. The path is clean, as path_clean() makes it. A path that ends in
+ * '/' leads to its index, or to the directory when there is no index. A coding
+ * other than identity must be one of the `siblings` of the identity entry. The
+ * caller gets one reference, or NULL when there is no memory. */
 MUST_USE struct file_entry *file_cache_acquire(struct file_cache *cache,
                                                const struct file_space *space,
                                                struct bytes path,
@@ -206,8 +206,8 @@ MUST_USE struct file_entry *file_cache_variant(struct file_cache *cache,
                                                struct file_entry *entry,
                                                enum coding coding);
 
-/* Returns the delta of a file's entry from the dictionary with that hash, or
- * orders the delta, as file_cache_variant() does with variants. */
+/* Does for a delta what file_cache_variant() does for a variant. The delta is
+ * the difference of the entry's file from the dictionary with that hash. */
 MUST_USE struct file_entry *file_cache_delta(
     struct file_cache *cache, struct file_entry *entry,
     const uint8_t hash[DICTIONARY_HASH_BYTES]);
@@ -219,8 +219,8 @@ MUST_USE struct file_entry *file_cache_delta(
 struct bytes file_entry_find_made(const struct file_entry *entry,
                                   struct bytes value, unsigned codings);
 
-/* Has a file kept as a dictionary, by its rule dictionary_made. One call is
- * enough. */
+/* Tells the dictionary store to keep a file, by its rule dictionary_made. Does
+ * nothing if the store was told before. */
 void file_cache_note_dictionary(struct file_cache *cache,
                                 struct file_entry *entry);
 
@@ -240,10 +240,10 @@ struct bytes file_cache_type(const struct file_cache *cache,
                              const struct file_space *space, struct bytes path);
 
 /* Whether siblings of an entry have come or gone since it was made. If so, the
- * entry is forgotten, and the caller acquires it anew. Looks once in
+ * entry is forgotten, and the caller acquires it anew. Looks at most once in
  * FILE_CACHE_CHECK_MS. If the folder has changed, or may have changed unseen,
- * this takes one stat for each possible sibling. Worth calling only for a
- * client that accepts codings. */
+ * the look takes one stat for each possible sibling. So the caller asks only
+ * for clients that accept codings. */
 bool file_cache_siblings_changed(struct file_cache *cache,
                                  struct file_entry *entry);
 

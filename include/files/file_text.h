@@ -13,8 +13,8 @@
 #include "files/file_stamp.h"
 
 /* Reads stamp.bytes of the file into memory of codec_meter_allocate(). Returns
- * NULL when the file does not have that stamp before and after the reading, or
- * cannot be read, or there is no memory, or `stops` has become true. */
+ * NULL when the file has another stamp, before or after the reading; when it
+ * cannot be read; when there is no memory; or when `stops` has become true. */
 MUST_USE char *file_text_read(int fd, const struct file_stamp *stamp,
                               const atomic_bool *stops,
                               struct codec_meter *meter);

@@ -3,11 +3,11 @@
  *
  * The table's memory is fixed, and a page of it is touched only when needed.
  * The table has one entry for each possible connection, since there cannot be
- * more addresses than connections. Each worker adds one entry, because a worker
- * counts a newcomer before it closes the connection that makes room. So the
- * table never fills up before the server does, even when a client sprays
- * addresses, and every count is exact. One lock serves all workers. A worker
- * holds the lock for a few steps, twice in the life of a connection.
+ * more addresses than connections. It has one more entry for each worker,
+ * because a worker counts a newcomer before it closes the connection that makes
+ * room. So the table never fills up before the server does, even when a client
+ * sprays addresses, and every count is exact. One lock serves all workers. A
+ * worker holds it for a few steps, twice in the life of a connection.
  *
  * An address may have more than its share while no other address has any
  * connection. When no room is left, addresses above their share give way to
@@ -47,8 +47,8 @@ void address_count_give(struct address_count *count, uint32_t *ticket);
  * false for ticket 0. */
 bool address_count_is_above(struct address_count *count, uint32_t ticket);
 
-/* Returns true if this address has less than its share while some other address
- * has more: the other address has to give way then. */
+/* Whether another address has to give way to this one. This is so if this
+ * address has less than its share while some other address has more. */
 bool address_count_gives_way(struct address_count *count,
                              const struct address *address);
 

@@ -14,7 +14,8 @@
 #include "http/exchange.h"
 
 /* Whether the request's Accept names application/problem+json or
- * application/json, and weighs text/html and text/plain no higher. */
+ * application/json, with a weight that neither text/html nor text/plain
+ * exceeds. */
 bool bad_request_wants_problem(const struct request *request);
 
 /* Does what bad_request_wants_problem() does, for the bytes of a head that may
@@ -22,8 +23,8 @@ bool bad_request_wants_problem(const struct request *request);
 bool bad_request_wants_problem_in(struct bytes head);
 
 /* Makes `response` the answer that tells the reason; an earlier response is
- * dropped. An error page of the operator can replace the text, as for all other
- * errors. */
+ * dropped. With as_problem, the answer is application/problem+json. Without, it
+ * is text, which an error page of the operator may replace. */
 void bad_request_write(struct response *response, enum reason reason,
                        bool as_problem, const struct server_defaults *defaults);
 

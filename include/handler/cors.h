@@ -1,9 +1,9 @@
 /*
  * cors - decides which pages of other origins may read a location's answers
  * (the CORS protocol of the Fetch standard). An origin is allowed by its name
- * ("https://app.example:8443"), by a pattern, whose host begins with "*." (all
- * hosts below the domain fit, but not the domain itself), or by "*", which
- * allows all origins.
+ * ("https://app.example:8443"), by a pattern, or by "*", which allows all
+ * origins. A pattern's host begins with "*.": it stands for all hosts below a
+ * domain, but not for the domain itself.
  *
  * A preflight is always answered with 204. If the answer does not permit the
  * request, the browser refuses to send the request. All other answers get
@@ -39,7 +39,7 @@ struct cors {
     struct cors_origin {
         /* The whole origin, or what stands before its '*'. */
         struct bytes before;
-        /* What stands behind the '*'; NULL if there is no '*'. */
+        /* What stands behind the '*'. Its data is NULL if there is no '*'. */
         struct bytes after;
     } origins[CORS_ORIGINS_MAX];
     struct cors_names methods; /* if empty: GET, HEAD and POST */

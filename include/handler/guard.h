@@ -39,7 +39,8 @@ struct guard {
 MUST_USE bool guard_admits(const struct guard *guard, struct exchange *exchange,
                            struct htpasswd *htpasswd, struct bytes realm);
 
-/* Answers 401, which asks for a password, or 503 for PASSWORD_BUSY. */
+/* Answers 503 if the verdict is PASSWORD_BUSY. Any other verdict gets 401, by
+ * which the client asks its user for a password for `realm`. */
 void guard_refuse(const struct guard *guard, struct exchange *exchange,
                   enum password_verdict verdict, struct bytes realm);
 

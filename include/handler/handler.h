@@ -35,10 +35,10 @@ enum handler_slash {
 };
 
 struct handler {
-    /* Makes exchange->response, whose persists and is_head are already set.
-     * `answer` may clear persists. `rest` is the part of exchange->path behind
-     * the handler's own prefix: a clean path, empty or beginning with '/',
-     * valid during the call. */
+    /* Makes exchange->response. Its members `persists` and is_head were set
+     * before; `answer` may clear `persists`. `rest` is the part of
+     * exchange->path behind the handler's own prefix: a clean path, empty or
+     * beginning with '/', valid during the call. */
     void (*answer)(void *self, struct exchange *exchange, struct bytes rest);
     /* Called for a request with a body before the first byte of the body was
      * read. The parameters are those of `answer`. `begin` is NULL if the

@@ -5,7 +5,8 @@
  *
  * Thread: any; values only, made by the main thread, unchanged afterwards.
  * Owns:   nothing. Texts, lists and everything compiled from them lie in the
- *         configuration's arena; htpasswd and limiter are its generation's.
+ *         configuration's arena; htpasswd and limiter belong to the
+ *         configuration's generation.
  */
 #ifndef HANDLER_LOCATION_H
 #define HANDLER_LOCATION_H
@@ -20,7 +21,8 @@ struct redirect_rules;
 struct location_options {
     /* What the location answers with. */
     const char *root;   /* folder in which the whole path names a file */
-    bool strip_prefix;  /* find files by the path behind the location's */
+    bool strip_prefix;  /* find files by the rest of the path, behind the
+                           location's own path */
     bool status_page;   /* statistics instead of files */
     const char *index;  /* name of a directory's index */
     struct texts proxy; /* "PREFIX=SERVERS": config/proxy_rule.h */
@@ -66,7 +68,7 @@ struct location_options {
     uint64_t compress_max;
     struct texts dictionary; /* see dictionary_rules.h */
 
-    /* Values for TLS. They are a site's: the same in all of its locations. */
+    /* Values for TLS. All locations of a site have the same ones. */
     struct texts certificate;     /* names of files */
     bool certificate_is_managed;  /* the server gets the first file itself
                                      (config/certificates/managed.h) */
@@ -79,8 +81,8 @@ struct location_options {
     const char *hsts; /* field value sent over https; NULL: no field */
 
     /* Who has access, and how often. */
-    struct cidrs allow;    /* if not empty: only they have access */
-    struct cidrs deny;     /* they have no access: see cidrs_admit() */
+    struct cidrs allow;    /* if not empty: only these addresses have access */
+    struct cidrs deny;     /* these addresses have none: see cidrs_admit() */
     uint64_t body_max;     /* bytes of a request's body; 0: no limit */
     const char *auth_file; /* htpasswd file; NULL: no password is needed */
     const char *auth_realm;
@@ -113,12 +115,13 @@ struct location_fault {
     const char *words;
 };
 
-/* Compiles the texts. The caller has set all of them before. */
+/* Compiles the texts, all of which the caller has set before. Returns the first
+ * fault; its `option` is NULL if there is none. */
 MUST_USE struct location_fault location_compile(
     struct location_options *location, struct arena *arena);
 
-/* Adds the rule "PATTERN TARGET" or "PATTERN TARGET STATUS", by
- * redirect_rules_add(). */
+/* Adds the rule that `text` spells: "PATTERN TARGET" or "PATTERN TARGET
+ * STATUS". Returns NULL, or what is wrong, as redirect_rules_add() does. */
 MUST_USE const char *location_add_redirect(struct redirect_rules *rules,
                                            struct bytes text);
 

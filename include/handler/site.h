@@ -25,7 +25,7 @@ struct site_location {
 struct site_options {
     const char *name; /* name in messages */
     /* "example.org", "*.example.org", "192.0.2.1" or "[2001:db8::1]", in lower
-     * case, without port. Empty: the site has all hosts of no other site. */
+     * case, without port. Empty: the site is for hosts that no site names. */
     struct texts hosts;
     struct location_options options;
     struct site_location *locations;

@@ -45,7 +45,8 @@ struct static_files_options {
     struct file_judge judge;
     struct encode encode;                /* how listings are compressed */
     const struct forwarded_trust *trust; /* borrowed: trusted proxies */
-    bool strips_prefix; /* find files by the path behind the location's */
+    bool strips_prefix; /* find files by the rest of the path, behind the
+                           location's own path */
     bool autoindex;     /* list directories that have no index */
     bool show_hidden;   /* serve names that begin with a dot */
 };

@@ -37,9 +37,9 @@ MUST_USE int stream_seats_init(struct stream_seats *seats, size_t max);
 /* Frees seats, all of which must have been left. Accepts a zeroed object. */
 void stream_seats_fini(struct stream_seats *seats);
 
-/* Takes a seat. Returns false if there is none for that address now.
- * *leaver_out is NULL, or the seat that must give way; the caller wakes its
- * stream. */
+/* Takes `seat` for a stream of that address. Returns false if the address can
+ * have no seat now. Another seat may have to give way: *leaver_out is that
+ * seat, whose stream the caller wakes, or NULL. */
 MUST_USE bool stream_seats_take(struct stream_seats *seats,
                                 struct stream_seat *seat,
                                 const struct address *address,

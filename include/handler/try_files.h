@@ -31,7 +31,8 @@ struct try_files {
     size_t count;
     unsigned status; /* status of "=404"; 0: not given, which means 404 */
     struct try_candidate {
-        struct bytes before; /* text before "$path", or all of it */
+        struct bytes before; /* text before "$path"; all text if has_path is
+                                false */
         struct bytes after;
         bool has_path;
     } candidates[TRY_FILES_MAX];

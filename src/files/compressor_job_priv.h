@@ -28,7 +28,7 @@ struct compressor_job {
     enum codec_effort effort;
     char *text;                    /* stamp.bytes long; NULL when `fd` has the
                                       text */
-    int fd;                        /* a duplicate of the order's, or -1 */
+    int fd;                        /* duplicate of the order's `fd`, or -1 */
     struct dictionary *dictionary; /* counted; NULL: none */
     int dictionary_fd;             /* -1: there is no dictionary to read */
     struct coded_body *body;       /* the result, once READY */
@@ -36,8 +36,10 @@ struct compressor_job {
     uint64_t failed_ms;
 };
 
-/* Makes a job with a copy of the order's text, or with duplicates of its
- * descriptors. Returns NULL when there is no memory or no descriptor. */
+/* Makes a job that needs nothing of the caller's later: it has a copy of the
+ * order's text, or a duplicate of the order's descriptor, and a descriptor of
+ * the order's dictionary. Returns NULL when there is no memory, or when a
+ * descriptor cannot be had. */
 MUST_USE struct compressor_job *compressor_job_create(
     const struct compress_order *order);
 void compressor_job_destroy(struct compressor_job *job);

@@ -27,11 +27,12 @@ struct file_folders {
     struct file_folder folders[FILE_FOLDERS];
 };
 
-/* Returns the version, at *looked_ms_out, of the folder where an entry's
- * siblings are. The version becomes another number when a name may have come or
- * gone. Costs one stat in FILE_CACHE_CHECK_MS for all files of the folder.
- * Returns 0 when nothing is known: the folder has changed so lately that it may
- * change again unseen, or another folder has its place. */
+/* Returns the version of the folder where an entry's siblings are, and sets
+ * *looked_ms_out to the time when the folder was looked at. The version becomes
+ * another number when a name may have come or gone. The calls for all files of
+ * a folder cost one stat in FILE_CACHE_CHECK_MS. Returns 0 when the version is
+ * not known: the folder has changed so lately that it may change again unseen,
+ * or another folder has its place. */
 uint64_t file_folders_look(struct file_folders *folders,
                            const struct file_entry *entry, uint64_t seed,
                            const struct now *now, uint64_t *looked_ms_out);
@@ -39,8 +40,8 @@ uint64_t file_folders_look(struct file_folders *folders,
 struct file_cache {
     struct file_cache_options options;
     const struct now *now;
-    uint64_t seed;                /* random, for the hash, as clients choose
-                                     paths */
+    uint64_t seed;                /* random seed of the hash, since clients
+                                     choose the paths */
     struct evict *resident;       /* entries that keep no descriptor */
     struct evict *opened;         /* entries that keep a descriptor */
     struct miniature *miniature;  /* models `resident` with other sizes; NULL:
@@ -92,11 +93,12 @@ enum compressor_answer file_cache_order(struct file_cache *cache,
                                         struct compress_order *order,
                                         struct coded_body **body_out);
 
-/* Makes a variant of the result `body`, which is taken over. Puts the variant
- * into `place` instead of an earlier one. Returns one reference, which is the
- * caller's; NULL when there is no memory, or when the variant is too long for
- * the cache; *fits_out is false then. The entry itself may leave the cache to
- * make room, so the caller must have a reference to the entry. */
+/* Makes a variant of the result `body`, which is taken over, and puts the
+ * variant into `place` instead of an earlier one. The caller gets one
+ * reference, or NULL when there is no memory or the variant is too long for the
+ * cache. Sets *fits_out to false when it is too long, or the cache has no room.
+ * The entry itself may leave the cache to make room, so the caller must have a
+ * reference to the entry. */
 struct file_entry *file_cache_put_variant(struct file_cache *cache,
                                           struct file_entry *entry,
                                           struct file_variant *place,

@@ -2,8 +2,8 @@
  * file_entry_priv - how entries of the file cache are made and freed. Each file
  * calls only those listed below it:
  *
- *   file_delta.c    has deltas made, and their entries (file_cache_priv.h)
- *   file_variant.c  has variants made, and their entries (file_cache_priv.h)
+ *   file_delta.c    orders deltas, makes their entries (file_cache_priv.h)
+ *   file_variant.c  orders variants, makes their entries (file_cache_priv.h)
  *   file_cache.c    keeps entries: finds them, checks them, lets them go
  *   file_folders.c  whether siblings may have come or gone (file_cache_priv.h)
  *   file_entry.c    makes entries, opens and reads their files, and frees them

@@ -30,7 +30,8 @@ enum redirect_variable {
 enum redirect_variable redirect_variable_read(struct bytes text,
                                               size_t *len_out);
 
-/* Takes the text before the first byte that is in `set`, or all of the text. */
+/* Takes off `text`, and returns, what stands before its first byte that is in
+ * `set`: all of the text if it has no such byte. */
 struct bytes redirect_take_before(struct bytes *text, const char *set);
 
 /* Whether a target begins with a scheme. */

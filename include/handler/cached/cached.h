@@ -44,7 +44,7 @@ struct cached_options {
     /* Who may PURGE from other machines. NULL: nobody may. */
     const struct kv_tokens *purgers;
     const struct server_defaults *defaults;
-    /* How long a stale answer is sent if no origin answers. */
+    /* How long a stale answer may still be sent if no origin answers. */
     int64_t unreachable_s;
     int64_t default_s; /* lifetime of answers that name no lifetime; 0: none */
     /* The worker's counters, in the order of struct stats_kept. */

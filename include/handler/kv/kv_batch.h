@@ -70,7 +70,7 @@ const struct kv_batch_fault *kv_batch_fault(const struct kv_batch *batch);
 /* Returns the operations, which stay until the batch is destroyed. */
 struct kv_op *kv_batch_ops(struct kv_batch *batch, size_t *count_out);
 
-/* Returns the line of the operation with the index `at`. */
+/* Returns the number of the line that has the operation with the index `at`. */
 size_t kv_batch_line(const struct kv_batch *batch, size_t at);
 
 /* Reads the value of "if" or If-Match, which is "*" or a revision in quotes. If

@@ -36,16 +36,17 @@ struct mount {
 };
 
 /* A proxy, which answers below a prefix, or in a location. The rules of its
- * site, and of a location that contains it, apply. The proxy also answers in
- * locations below its prefix, unless these have handlers of their own. */
+ * site apply, and those of a location around the prefix. The proxy also answers
+ * in locations below its prefix, unless these have handlers of their own. */
 struct proxied {
-    /* The items of the list of servers by which this proxy was configured. A
-     * place that inherits the same list has the same proxy. */
+    /* `items` of the list of servers that configures this proxy. A place that
+     * inherits this list is recognized by it, and has the same proxy. */
     const char *const *said_in;
     struct bytes prefix; /* a location's proxy has the location's path */
     struct handler handler;
-    struct handler uncached; /* for places without the cache; if answer is
-                                NULL, handler is used instead */
+    struct handler uncached; /* the proxy without its cache, for places that
+                                do not cache; if uncached.answer is NULL,
+                                `handler` is used instead */
 };
 
 struct sites_options {
@@ -69,7 +70,8 @@ struct sites_options {
     struct password_client *client; /* the worker's; NULL: no passwords */
     void (*wake)(void *context);    /* makes pending exchanges look again */
     void *wake_context;
-    /* May be NULL. Called on the worker's thread, or by sites_release(). */
+    /* May be NULL. Called when the sites are destroyed, by the caller of the
+     * last sites_release(). */
     void (*on_gone)(void *context);
     void *context;
 };

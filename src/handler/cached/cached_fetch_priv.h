@@ -62,8 +62,8 @@ struct fetch {
 
 void fetch_end_flight(struct fetch *fetch, enum cache_outcome outcome);
 
-/* Ends some of the fetches that nobody reads any more, if there are many. Must
- * be called before another fetch begins. */
+/* Ends some of the fetches whose answers nobody reads any more, if there are
+ * many such fetches. Must be called before another fetch begins. */
 void fetch_end_unread(struct cached *cached);
 
 /* Returns the length of the answer's body, or CACHE_LENGTH_UNKNOWN. */
@@ -81,8 +81,8 @@ void fetch_tell_entry(struct fetch *fetch, struct cache_entry *entry,
 
 struct cached_note fetch_note(const struct fetch *fetch);
 
-/* Returns what the requests do that have waited for a fetch: they look up the
- * entry, unless each of them must have it revalidated. */
+/* Returns what requests do that have waited for this fetch. They look up
+ * `entry`, unless the entry must be revalidated for each request. */
 enum cache_outcome fetch_outcome(const struct fetch *fetch,
                                  const struct cache_entry *entry);
 
@@ -90,9 +90,9 @@ enum cache_outcome fetch_outcome(const struct fetch *fetch,
  * client may get it, not even one that asked before. */
 bool fetch_is_current(const struct fetch *fetch, struct cache_entry *entry);
 
-/* Starts over when the answer is about another representation than the stored
- * answer. Removes the stored answer; whoever has asked fetches the whole
- * representation. Destroys the fetch. */
+/* Starts over after an answer that does not fit the stored answer, since it is
+ * about another representation. Removes the stored answer and destroys the
+ * fetch. Whoever has asked then fetches the whole representation. */
 void fetch_start_over(struct fetch *fetch);
 
 /* --- cached_error.c ------------------------------------------------------ */
@@ -105,11 +105,11 @@ bool fetch_is_about_request(const struct fetch *fetch);
 
 /* Returns whether the answer is an error about the asker's own request that
  * must not be kept, even if the origin says for how long it is fresh. Some
- * origins give all answers the same lifetime; one malformed request would then
- * have all clients told 400. Such an error is never kept if the request's
- * fields are odd, or if an answer that is no error is stored under its key. It
- * may not even stand beside the answer of another variant: without Vary, the
- * error would match every request. */
+ * origins give all answers the same lifetime: after one malformed request, all
+ * clients would get 400. Such an error is never kept if the request's fields
+ * are odd, or if an answer that is no error is stored under its key. This holds
+ * even if that answer is another variant, since an error without Vary would
+ * match every request. */
 bool fetch_is_askers_error(const struct fetch *fetch);
 
 /* --- cached_part.c ------------------------------------------------------- */
@@ -125,8 +125,8 @@ bool fetch_asks_for_part(const struct fetch *fetch);
 /* Whether two answers have identical bytes (RFC 9110 8.8.3.2). */
 bool fetch_is_same(const struct cache_facts *a, const struct cache_facts *b);
 
-/* Stores the part that has come, with stored parts of the same
- * representation. */
+/* Stores the part that has come, together with the parts of the same
+ * representation that are stored already. */
 void fetch_put_part(struct fetch *fetch);
 
 /* --- cached_fill.c ------------------------------------------------------- */
@@ -136,11 +136,12 @@ void fetch_fill(struct fetch *fetch);
 
 /* --- cached_renew.c ------------------------------------------------------ */
 
-/* Returns whether the answer is a 304 about a stored answer, and was used. If
- * so, the fetch is destroyed. */
+/* If the answer is a 304 about a stored answer, renews that answer, or starts
+ * over if the 304 is about another one. Returns true after that; the fetch is
+ * destroyed then. Returns false if there is no such 304, or no memory. */
 bool fetch_heed_not_modified(struct fetch *fetch);
 
-/* Uses the answer to a HEAD. */
+/* Renews or removes the stored answer, as the answer to a HEAD tells. */
 void fetch_heed_head(struct fetch *fetch);
 
 /* --- cached_keep.c ------------------------------------------------------- */

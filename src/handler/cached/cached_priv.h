@@ -144,10 +144,12 @@ void cached_answer_none(struct cached *cached, struct exchange *exchange);
 
 /* --- cached_request.c ---------------------------------------------------- */
 
-/* Copies the request of `from` into `to`. If `earlier` is not NULL, the copy
- * asks whether that entry is still valid. If `gap` is not NULL either, the copy
- * asks for the gap. The copy points into the block returned, which the caller
- * frees by free(3). Returns NULL when there is no memory. */
+/* Copies the request of `from` into `to`, and changes what the copy asks for.
+ * If `earlier` is NULL, it asks for what the client wants. If only `gap` is
+ * NULL, it asks whether the stored entry `earlier` is still valid. If neither
+ * is NULL, it asks for the range `gap` instead, which `earlier` lacks. The copy
+ * points into the block returned, which the caller frees by free(3). Returns
+ * NULL when there is no memory. */
 MUST_USE void *cached_request_make(const struct cached *cached,
                                    struct exchange *to,
                                    const struct exchange *from,
@@ -203,7 +205,7 @@ struct fetch_order {
     const struct exchange *from; /* the exchange with the request */
     struct bytes key;
     const struct cache_control *control; /* directives of the request */
-    /* Entry to revalidate; taken over; may be empty. */
+    /* The entry to be revalidated, or empty. The fetch takes it over. */
     struct cache_found *earlier;
     struct range gap;            /* gap to be fetched, if `earlier` has
                                     ranges */
@@ -263,8 +265,8 @@ bool cached_answer_purge(struct cached *cached, struct exchange *exchange);
 
 /* --- cached_ask.c -------------------------------------------------------- */
 
-/* Makes the exchange wait for an answer that the cache lacks, or has only
- * stale. `found`, which is empty or stale, is taken over. */
+/* Makes the exchange wait for an answer that is not stored, or is stored but
+ * stale. Takes over `found`, which is empty or stale. */
 void cached_ask(struct cached *cached, struct exchange *exchange,
                 struct bytes key, const struct cache_control *control,
                 struct cache_found *found);

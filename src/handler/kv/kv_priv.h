@@ -102,7 +102,7 @@ void kv_note_undone(const struct kv *kv, enum kv_outcome undone);
 void kv_fail(const struct kv *kv, struct exchange *exchange, unsigned status,
              const char *detail);
 
-/* Does what kv_fail() does, with more lines in the head and more details. */
+/* Answers with `problem`, whose `fields` are void after the call. */
 void kv_fail_with(const struct kv *kv, struct exchange *exchange,
                   struct problem *problem);
 

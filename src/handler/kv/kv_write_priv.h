@@ -51,10 +51,11 @@ MUST_USE bool kv_writing_read_head(struct kv_writing *writing,
                                    enum kv_key_verdict verdict,
                                    struct bytes key);
 
-/* Whether the head of a batch is valid. The batch's keys are checked later. */
+/* Returns whether the head of a batch is valid. If not, the request was
+ * answered. The batch's keys are checked later. */
 MUST_USE bool kv_writing_read_batch_head(struct kv_writing *writing);
 
-/* Returns the first operation that has stopped a write. */
+/* Returns the first operation because of which a write has failed. */
 const struct kv_op *kv_write_reason(const struct kv_write *write);
 
 /* Answers with the store's result. Uses up the reference that `pending`

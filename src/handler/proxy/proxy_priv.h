@@ -224,8 +224,8 @@ void proxy_ease(struct sink *sink);
 
 /* --- proxy_upload.c ------------------------------------------------------ */
 
-/* Gives `out` back if all of it was sent and it need not be kept; the next
- * bytes take a new buffer. A tunnel may be idle for hours. */
+/* Gives the buffer `out` back if all its bytes were sent and need not be kept,
+ * since a tunnel may be idle for hours. The next bytes take a new buffer. */
 void transfer_drop_empty(struct transfer *transfer);
 
 /* Gives up the copy of the body that another try would need, if memory is
@@ -324,33 +324,34 @@ void transfer_count_in(const struct transfer *transfer, size_t n);
 /* Sets the time limit for what the transfer waits for. */
 void transfer_watch(struct transfer *transfer);
 
-/* Implements pending.rest: whether the exchange's memory is not needed until
- * the server sends something, or is connected. */
+/* Implements pending.rest: gives memory back, if possible. Returns whether the
+ * exchange needs none until the server sends something, or is connected. */
 bool proxy_rest(struct pending *pending);
 
-/* Whether the upstream's socket has nothing more. Bytes behind a reply would be
- * taken for the next reply. */
+/* Whether the upstream's socket has nothing more to read. A connection with
+ * bytes behind a reply is not reused: they would pass for the next reply. */
 bool transfer_has_read_all(const struct transfer *transfer);
 
 /* Stops reading until the buffers have room again. */
 void transfer_pause(struct transfer *transfer);
 
-/* Returns the upstream to its pool, or closes it. */
+/* Gives up the upstream: the pool keeps its connection if `reusable` is true,
+ * and else closes it. `result` tells the pool how the server has done. */
 void transfer_let_go(struct transfer *transfer, bool reusable,
                      enum balance_result result);
 
-/* Tells that the whole reply was read. is_clean says that nothing followed
- * it. */
+/* Handles the end of the reply, all of which was read. is_clean says that no
+ * bytes followed it. */
 void transfer_finish(struct transfer *transfer, bool is_clean);
 
-/* Tells that the upstream's connection has ended. is_clean is false after a
- * reset, or without TLS's close_notify, where bytes might be missing. */
+/* Handles the end of the upstream's connection. is_clean is false if bytes may
+ * be missing: after a reset, or without TLS's close_notify. */
 void transfer_meet_end(struct transfer *transfer, bool is_clean);
 
 /* Gives back the transfer's pipe, which must exist. */
 void transfer_give_pipe(struct transfer *transfer);
 
-/* Tells that the exchange has ended, or has its complete response. */
+/* Handles the end of the exchange, or of its response. */
 void transfer_abandon(struct transfer *transfer);
 
 /* Drops a reference; the last one frees the transfer. */
@@ -379,8 +380,8 @@ void proxy_log_fault(struct proxy *proxy, const struct upstream_lease *lease,
 void proxy_answer_fault(const struct proxy *proxy, struct exchange *exchange,
                         enum proxy_fault fault);
 
-/* Makes a response of our own, with the reply's status and some of its
- * fields. */
+/* Makes a response of our own for PROXY_FAULT_INTERCEPTED. It has the reply's
+ * status, and the fields that `head` holds. */
 void proxy_answer_intercepted(struct transfer *transfer);
 
 /* Answers a request that is not passed on. */

@@ -29,13 +29,14 @@ struct place {
     const struct location_options *options;
     struct sites *sites;
     struct site *site;          /* NULL: a mount, which all sites have */
-    struct static_files *files; /* its files, or only its error pages */
-    struct respond *respond;    /* its fixed answer, or NULL */
-    bool is_plain;              /* has no rules besides the handler */
-    bool is_proxied;            /* other servers interpret the path, too */
+    struct static_files *files; /* the files, or the error pages alone */
+    struct respond *respond;    /* the place's fixed answer, or NULL */
+    bool is_plain;              /* the place has no rules, only a handler */
+    bool is_proxied;            /* a proxy answers: its server also interprets
+                                   the path */
     struct bytes prefix;        /* prefix of the paths that lead here */
     struct encode encode;       /* compression of proxied answers, or zeroed */
-    struct error_source errors; /* if `has` is NULL, there are none */
+    struct error_source errors; /* the error pages; `has` is NULL without any */
 };
 
 /* The result of a password check for which an exchange has waited. */
@@ -119,9 +120,9 @@ bool sites_names_proxied(const struct proxied *proxied,
 size_t sites_count_proxied(const struct sites *sites,
                            const struct site_options *site);
 
-/* Returns, of the locations that contain `path`, the one with the longest path.
- * If has_proxy is set, only locations with a proxy count. Returns NULL if there
- * is none. */
+/* Returns the location that contains `path` and, among several such locations,
+ * has the longest path. If has_proxy is set, only locations with a proxy count.
+ * Returns NULL if there is none. */
 const struct site_location *sites_find_around(const struct site_options *site,
                                               struct bytes path,
                                               bool has_proxy);
@@ -164,8 +165,8 @@ struct file_judge place_judge(struct place *place);
 bool place_shows(const struct place *place, const struct exchange *exchange,
                  struct bytes path);
 
-/* Whether the server behind `place` may read the path as another: one outside
- * of `place`, or one with stricter rules. */
+/* Whether the server behind `place` may take the path for another path, which
+ * leads out of `place`, or to a place with stricter rules. */
 bool place_is_misread(const struct place *place, struct bytes raw,
                       struct bytes clean);
 
