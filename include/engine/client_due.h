@@ -22,9 +22,11 @@ enum {
 };
 
 struct client_due {
-    uint32_t slope;  /* s, with CLIENT_DUE_SLOPE_BITS binary places */
-    uint64_t sloped; /* virtual bytes for which s still holds; then c holds */
-    uint64_t at;     /* the V at which something is due */
+    uint32_t slope; /* s, with CLIENT_DUE_SLOPE_BITS binary places */
+    /* Virtual bytes that the client may still be sent at the slope s; for all
+     * further bytes the slope is c. */
+    uint64_t sloped;
+    uint64_t at; /* the V at which something is due */
 };
 
 /* What client_due_begin() needs to know of a client. */
@@ -42,12 +44,14 @@ static inline uint64_t client_due_virtual(uint64_t bytes)
     return bytes << FAIR_SHARE_FRACTION_BITS;
 }
 
-/* Sets the V at which something is due. An earlier V that was promised is kept,
- * so that a client whose socket was full for a moment loses nothing. */
+/* Sets the V at which something is due. If the place's promise is an earlier V,
+ * that V is kept, so that a client whose socket was full for a moment loses
+ * nothing. */
 void client_due_begin(struct client_due *due, const struct client_wait *wait);
 
-/* Puts off the V at which something is due, since the client was sent `had`
- * bytes (as a virtual time). The new V is at most `latest`. */
+/* Puts off the V at which something is due, because the client was sent
+ * something. `had` is the number of bytes as a virtual time, and `factor` is c.
+ * The new V is at most `latest`. */
 void client_due_put_off(struct client_due *due, uint64_t had, uint64_t factor,
                         uint64_t latest);
 

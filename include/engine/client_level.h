@@ -27,10 +27,13 @@
 #include <stdint.h>
 
 enum {
-    CLIENT_LEVEL_MAX = 1024 * 1024, /* less than CLIENT_SHARE_CREDIT, so that
-                                       levels change no shares */
+    /* The highest level, in bytes. It is less than CLIENT_SHARE_CREDIT, so that
+     * levels change no shares. */
+    CLIENT_LEVEL_MAX = 1024 * 1024,
     CLIENT_LEVEL_SMALL = 64 * 1024, /* the largest thing that counts as small */
-    CLIENT_LEVEL_MANY = 64 /* more things than a page asks for at a time */
+    /* A level never falls while its client waits for more things than this. A
+     * page asks for fewer at a time. */
+    CLIENT_LEVEL_MANY = 64
 };
 
 /* The level of a client that waits for nothing is all zero. */

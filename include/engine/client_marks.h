@@ -22,7 +22,7 @@ enum {
 
 struct client_marks {
     uint64_t words[CLIENT_MARKS_WORDS];
-    uint32_t counts[CLIENT_MARKS]; /* waiting clients of each mark */
+    uint32_t counts[CLIENT_MARKS]; /* how many clients of each mark wait */
 };
 
 static inline uint32_t client_mark(uint64_t client)

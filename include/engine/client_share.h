@@ -104,20 +104,21 @@ enum {
     CLIENT_SHARE_GRACE_MAX = 4096 * 1024, /* the largest G, in bytes */
     CLIENT_SHARE_GRACES = 4,   /* the link carries this many G in a second */
     CLIENT_SHARE_STILL_S = 10, /* longest standstill that G may cause */
-    CLIENT_SHARE_AHEAD = 2048 * 1024,     /* the smallest A, in bytes */
-    CLIENT_SHARE_CREDIT = 4096 * 1024,    /* bytes ahead of its share for which
-                                             a client has no excess */
-    CLIENT_SHARE_HEARD_MAX = 1024 * 1024, /* most that client_share_hear()
-                                             adds to the bytes sent */
+    CLIENT_SHARE_AHEAD = 2048 * 1024, /* the smallest A, in bytes */
+    /* A client has no excess until it is ahead of its share by so many
+     * bytes. */
+    CLIENT_SHARE_CREDIT = 4096 * 1024,
+    /* Most bytes sent elsewhere that one client_share_hear() shares out. */
+    CLIENT_SHARE_HEARD_MAX = 1024 * 1024,
     CLIENT_SHARE_WHOLE = 256, /* a client's weight; a w-th part is 256 / w */
     CLIENT_SHARE_STREAM = 64 * 1024 /* b for a response of unknown length */
 };
 
 /* A place is embedded in the struct that waits. A new place is all zero. */
 struct client_place {
-    struct list link; /* in the list of its client's waiting places; while the
-                         place is not put, its owner may use the link for
-                         another list */
+    /* Links the client's waiting places. While the place is not put, its owner
+     * may use the link for another list. */
+    struct list link;
     uint64_t client;  /* the client's name, from client_share_name() */
     uint64_t promise; /* private (client_due.h); 0: nothing was ever sent */
 };
@@ -126,7 +127,7 @@ struct client_place {
 struct client_others {
     uint64_t sent;  /* bytes sent since the start */
     uint32_t count; /* clients that wait */
-    uint64_t parts; /* sum of CLIENT_SHARE_WHOLE / w of these clients */
+    uint64_t parts; /* the sum of their CLIENT_SHARE_WHOLE / w */
 };
 
 struct client_share {
@@ -140,14 +141,14 @@ struct client_share {
     struct heap due;
     struct heap leaving;
     struct client_entry *taken; /* the client of the place taken last */
-    const struct client_place *taken_place; /* the place taken last; used in
-                                               comparisons only */
-    uint64_t taken_counted;                 /* bytes by which taken_place
-                                               counts for the level */
-    struct client_entry *lone; /* entry for a client that is here alone */
+    /* The place taken last. It may be gone, so it is only compared. */
+    const struct client_place *taken_place;
+    /* How many bytes of taken_place still count in its client's level. */
+    uint64_t taken_counted;
+    struct client_entry *lone; /* for a client that is here alone */
     bool is_alone;             /* a client is here alone, in `lone` */
-    struct client_table table; /* all clients that are here, except the lone
-                                  one */
+    /* All clients that are here, except the lone one. */
+    struct client_table table;
     struct client_others others;
     struct client_marks marks;
     uint64_t missing; /* CLIENT_SHARE_WHOLE for each waiting client, minus
@@ -156,7 +157,8 @@ struct client_share {
      * there are no other workers. */
     uint32_t (*count_elsewhere)(const void *context, uint32_t mark);
     const void *context;
-    uint32_t looked; /* index in `due` where client_share_hear() goes on */
+    /* Index in `due` of the client at which client_share_hear() goes on. */
+    uint32_t looked;
     /* Called for each waiting place of a client whose level has changed. NULL
      * when nobody needs to know. */
     void (*on_level)(struct client_share *share, struct client_place *place,
@@ -184,7 +186,8 @@ static inline uint64_t client_share_name(const struct address *peer)
     if (peer->family != ADDRESS_IPV4)
         return client_share_name_other(peer);
     memcpy(&octets, peer->octets, sizeof(octets));
-    return (uint64_t)octets << 32 | 0xff; /* no IPv6 client's name: multicast */
+    /* No IPv6 client has this name, since 0xff begins a multicast address. */
+    return (uint64_t)octets << 32 | 0xff;
 }
 
 /* Lets `place` wait for `bytes` bytes, of which `known` bytes are sure to come.
@@ -193,8 +196,8 @@ static inline uint64_t client_share_name(const struct address *peer)
 void client_share_put(struct client_share *share, struct client_place *place,
                       uint64_t bytes, uint64_t known);
 
-/* Takes out `place`, which is sent to now. The caller puts it again if
- * something is left. `known` is as for client_share_put(). */
+/* Takes out `place`, whose client is sent something now. The caller puts it
+ * again if something is left. `known` is as for client_share_put(). */
 void client_share_take(struct client_share *share, struct client_place *place,
                        uint64_t known);
 
@@ -241,8 +244,8 @@ static inline uint64_t client_share_excess(const struct client_share *share,
     return share->is_alone ? 0 : client_share_excess_of(share, place);
 }
 
-/* Returns the level of a place's client; 0 for a client that is here alone,
- * since such a client has a single place. */
+/* Returns the level of a place's client. Returns 0 for a client that is here
+ * alone, since it has a single place, and a level needs several. */
 static inline uint64_t client_share_level(const struct client_share *share,
                                           const struct client_place *place)
 {

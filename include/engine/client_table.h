@@ -20,11 +20,11 @@
 struct client_entry {
     uint64_t client;
     struct client_entry *next; /* private: next in its bucket or free list */
-    struct heap_node node;     /* in the heap due or leaving of client_share */
-    uint32_t places;           /* how many of the client's places wait */
-    bool is_waiting;           /* the client is in the heap due, or alone */
+    struct heap_node node;     /* in client_share's heap `due` or `leaving` */
+    uint32_t places;           /* number of the client's waiting places */
+    bool is_waiting;           /* it is in the heap `due`, or is here alone */
     uint32_t elsewhere;        /* other workers at which the client waits */
-    uint64_t had;              /* the V at which it has had just its share */
+    uint64_t had;              /* the V at which it will have had its share */
     struct client_due due;
     struct client_level level;
     struct list list; /* the client's waiting places; the first is next */
@@ -55,8 +55,8 @@ static inline bool client_table_is_full(const struct client_table *table)
     return !table->free && table->unused == 0;
 }
 
-/* Takes an entry for a client outside the table, which client_table_find() does
- * not find. The table must not be full. */
+/* Takes a free entry for a client that the table does not contain:
+ * client_table_find() will not find it. The table must not be full. */
 struct client_entry *client_table_take(struct client_table *table);
 
 /* Adds an entry for `client`, which must not have an entry yet. The table must

@@ -58,7 +58,8 @@ enum conn_state {
     CONN_QUEUED,    /* waits for its turn to send */
     CONN_BLOCKED,   /* waits for the socket to take more */
     CONN_WAITING,   /* waits for more of its answer to be made */
-    CONN_LINGERING, /* all is sent; reads on until the client closes */
+    CONN_LINGERING, /* all is sent; the connection reads on until the client
+                       closes */
     CONN_CLOSED     /* freed at the end of the turn */
 };
 
@@ -83,33 +84,34 @@ struct conn_shared {
     struct list shaking;
     struct conn_costly costly; /* connections that are costly to read from */
     struct conn_costly held;   /* connections that read on in the next turn */
-    unsigned held_before;      /* connections in held since earlier turns */
+    unsigned held_before; /* how many were put into `held` before this turn */
     struct tls_buffers *tls_buffers; /* NULL until needed */
     struct tls_context *tls;         /* for new connections; NULL: no TLS */
     const struct protocol *http2;    /* the protocol that ALPN calls h2 */
-    bool has_work;                   /* the next turn begins without a wait */
-    bool is_held; /* nothing may send before the link's next tick */
+    bool has_work; /* the next turn does not wait for events */
+    bool is_held;  /* nothing may send before the link's next tick */
     _Atomic size_t reading_count; /* connections that wait for a request */
     void (*on_closed)(struct conn_shared *shared, struct conn *conn);
-    char discard[16384]; /* receives what lingering connections throw away */
+    char discard[16384]; /* where lingering connections read to */
 };
 
 /* Members are ordered by their use: a small request touches only the first
  * cache lines. */
 struct conn {
     _Alignas(64) ev_io io;
-    uint8_t state;          /* enum conn_state */
-    uint8_t ignored_events; /* the socket's events since it became QUEUED */
-    bool waits;             /* it waits for a request, and reading_count
-                               counts it */
-    bool is_put_off;        /* it is in shared->costly or shared->held */
-    uint32_t linger_bytes;  /* bytes that may still be thrown away */
-    struct sched_item item; /* place.link is in shared->waiting while WAITING */
+    uint8_t state; /* enum conn_state */
+    /* Events of the socket that came while the connection was QUEUED. */
+    uint8_t ignored_events;
+    /* The connection waits for a request, and is counted in reading_count. */
+    bool waits;
+    bool is_put_off;        /* it is in the ring `costly` or `held` */
+    uint32_t linger_bytes;  /* how many more bytes lingering may take */
+    struct sched_item item; /* while WAITING, place.link is in `waiting` */
     struct deadline deadline;
     /* When the state BLOCKED began, or when lingering or the handshake must
      * end. */
     uint64_t mark_ms;
-    struct list list_node; /* in conn_set's list open, closed or free */
+    struct list list_node; /* in conn_set's list `open`, `closed` or `free` */
     struct link_flow flow;
     struct what_if_mark mark;
     struct session session; /* last, since the protocol's own part follows */
@@ -136,7 +138,8 @@ void conn_shake(struct conn *conn);
 /* Reads once more from a connection that was in shared->costly. */
 void conn_read_on(struct conn *conn);
 
-/* Lets the connections in shared->unread read in the next turn. */
+/* Makes the connections in shared->unread read in the next turn, although no
+ * event of their sockets will come. */
 void conn_feed_unread(struct conn_shared *shared);
 
 /* Sends up to a quantum of a connection that was taken out of the scheduler.

@@ -29,7 +29,9 @@ struct conn;
 
 struct conn_costly_note {
     struct conn *conn;
-    uint64_t number; /* the connection's number; conn may be reused later */
+    /* The connection's number. If `conn` has another number now, the connection
+     * of this note has closed. */
+    uint64_t number;
 };
 
 /* A ring of notes. The caller zeroes it before the first use. */
@@ -39,8 +41,8 @@ struct conn_costly {
     unsigned count;
 };
 
-/* Puts `conn` behind all others, unless `conn` waits already. Returns false
- * when there is no room. */
+/* Puts `conn` at the end of the ring, unless `conn` waits there already.
+ * Returns false when there is no room. */
 MUST_USE bool conn_costly_put(struct conn_costly *costly, struct conn *conn);
 
 /* Takes the connection that has waited longest; NULL when none waits. */

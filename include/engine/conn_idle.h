@@ -26,7 +26,9 @@ struct list;
 
 struct conn_idle_note {
     struct conn *conn;
-    uint64_t number; /* the connection's number; conn may be reused later */
+    /* The connection's number. If `conn` has another number now, the connection
+     * of this note has closed. */
+    uint64_t number;
     uint64_t since_ms;
 };
 
@@ -35,12 +37,12 @@ struct conn_idle {
     struct conn_idle_note notes[CONN_IDLE_NOTED_MAX]; /* longest wait first */
     size_t count;
     size_t next;
-    uint64_t in_vain_ms; /* when a search last found nothing; 0: never */
+    uint64_t in_vain_ms; /* when a search last found none; 0: never */
 };
 
-/* Takes the connection that has waited longest for a request, the first or a
- * later one. `open` links all connections by list_node. Returns NULL when no
- * connection waits. */
+/* Takes the connection that has waited longest for a request, be it the
+ * connection's first request or a later one. `open` links all connections by
+ * list_node. Returns NULL when no connection waits. */
 MUST_USE struct conn *conn_idle_take(struct conn_idle *idle,
                                      const struct list *open, uint64_t now_ms);
 

@@ -19,10 +19,10 @@
 
 struct conn_set {
     struct conn_shared shared;
-    const struct protocol *protocol; /* what new connections begin with */
+    const struct protocol *protocol; /* the protocol of a new connection */
     const struct cidrs *proxies;     /* the trusted proxies */
-    bool proxies_introduce;          /* trusted proxies begin with the PROXY
-                                        protocol */
+    bool proxies_introduce; /* trusted proxies begin their connections with the
+                               PROXY protocol */
     /* private */
     struct list open;
     struct list closed;
@@ -58,12 +58,12 @@ void conn_set_open(struct conn_set *set, const struct mail *mail);
  * frees closed connections. */
 void conn_set_turn(struct conn_set *set);
 
-/* Queues all connections that are WAITING, so that their answers are asked
- * again whether there is more to send. */
+/* Queues all connections that are WAITING, so that each looks again whether
+ * more of its answer can be sent. */
 void conn_set_wake(struct conn_set *set);
 
-/* Makes each connection end after its next answer. Answers that wait for events
- * are asked to end now. */
+/* Makes each connection end after its next answer. An answer that is open until
+ * something happens, such as a stream of events, is asked to end now. */
 void conn_set_leave(struct conn_set *set);
 
 /* Does the same as conn_set_leave(), and closes idle connections. */

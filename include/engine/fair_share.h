@@ -32,11 +32,11 @@ enum { FAIR_SHARE_FRACTION_BITS = 12 };
 struct fair_share {
     struct heap heap;        /* the simulated responses, by virtual finish */
     struct heap_node *nodes; /* one for each response that may be simulated */
-    uint32_t *free_nodes;    /* the indexes of the free_count free nodes */
+    uint32_t *free_nodes;    /* indexes of nodes that are free: free_count */
     uint32_t free_count;
     uint32_t capacity;
     uint64_t now;  /* V, the virtual time */
-    uint64_t rest; /* bytes that were too few to raise V; shared out later */
+    uint64_t rest; /* bytes too few to raise V; shared out later */
 };
 
 void fair_share_init(struct fair_share *share);

@@ -77,20 +77,22 @@ struct session;
 
 /* Calls from a session up to its connection, at any time. */
 struct session_hooks {
-    /* session->beside has changed. `has_more` says that the answer for which
-     * the session waited has more to send, too. */
+    /* Called when session->beside has changed. `has_more` says that also the
+     * answer for which the session waited has more to send. */
     void (*on_change)(struct session *session, bool has_more);
-    /* An answer of `bytes` bytes was handed over whole. */
+    /* Called when an answer of `bytes` bytes was handed over whole. */
     void (*on_answered)(struct session *session, uint64_t bytes,
                         uint64_t now_ns);
-    /* A trusted proxy has named the connection's client. Returns false when
-     * this client already has as many connections as it may have. */
+    /* Called when a trusted proxy has named the connection's client. Returns
+     * false when this client already has as many connections as it may have. */
     bool (*on_introduced)(struct session *session,
                           const struct address *client);
-    /* The session has something new to send, or its candidate has changed. */
+    /* Called when the session has something new to send, or when its candidate
+     * has changed. */
     void (*on_ready)(struct session *session);
-    /* One of the session's many answers, of `bytes` bytes, begins to wait.
-     * `place` is this answer's own place in the scheduler's order. */
+    /* Called when one of the session's many answers begins to wait. The answer
+     * has `bytes` bytes, and `place` is its own place in the scheduler's
+     * order. */
     void (*on_arrive)(struct session *session, struct sched_item *place,
                       uint64_t bytes, bool is_stream);
     /* Returns the key of `place`, which sched_key() computes. */
@@ -122,15 +124,17 @@ struct session_context {
                                   stderr */
 };
 
-/* A client from which nothing is read may be gone unnoticed, so it is looked at
- * each time that this time has passed. */
+/* While nothing is read from a client, the client may go away unnoticed. So it
+ * is looked at whenever this time has passed. */
 enum { SESSION_LOOK_MS = 1000 };
 
 /* What is done with bytes from a client while its connection sends or waits. */
 enum session_beside {
-    SESSION_LEAVES, /* they stay unread, but the client's end is noticed */
-    SESSION_TAKES,  /* receive() reads them */
-    SESSION_RESTS   /* they stay unread and unwatched; expire() looks later */
+    /* The bytes stay unread, but it is noticed when the client goes away. */
+    SESSION_LEAVES,
+    SESSION_TAKES, /* receive() reads the bytes */
+    /* The bytes stay unread and the socket unwatched; expire() looks later. */
+    SESSION_RESTS
 };
 
 /* A connection as its protocol sees it. The protocol's own struct begins with a
@@ -145,7 +149,7 @@ struct session {
     bool awaits_proxy;  /* a proxy still has to name the client */
     bool is_introduced; /* the proxy has named peer */
     bool overlaps;      /* more requests may come while answers are sent */
-    bool is_costly;     /* its input costs more than it brings */
+    bool is_costly;     /* the client's input costs more than it brings */
     bool holds_input;   /* receive() can go on without new bytes */
     uint32_t requests;
     uint32_t finished; /* requests that have ended */
@@ -154,11 +158,13 @@ struct session {
      * UINT16_MAX at most. */
     uint16_t position;
     uint16_t waiting;
-    uint32_t ticket;     /* address_count's ticket of peer; 0: no ticket */
-    uint64_t number;     /* unique among the server's connections */
-    uint64_t since_ms;   /* when the wait for the next request began; 0: no
-                            request is awaited, or its first byte has come */
-    uint32_t blocked_ms; /* how long the present answer was BLOCKED before */
+    uint32_t ticket;   /* the peer's ticket of address_count; 0: none */
+    uint64_t number;   /* unique among the server's connections */
+    uint64_t since_ms; /* when the wait for the next request began; 0: no
+                          request is awaited, or its first byte has come */
+    /* For how long, in all, the connection was BLOCKED with its present
+     * answer. */
+    uint32_t blocked_ms;
     struct address peer; /* the client, or the client that a proxy has named */
 };
 
@@ -166,9 +172,9 @@ struct session {
 enum session_step {
     SESSION_STAYS,   /* nothing changes */
     SESSION_GOES_ON, /* something has come; advance() is next */
-    SESSION_READS,   /* nothing to send; receive() when more has come */
-    SESSION_SENDS,   /* something to send; candidate() and send() are next */
-    SESSION_ENDS,    /* all is sent; the client may still be sending */
+    SESSION_READS, /* nothing to send; receive() is next, when more has come */
+    SESSION_SENDS, /* something to send; candidate() and send() are next */
+    SESSION_ENDS,  /* all is sent; the client may still be sending */
     SESSION_IS_OVER, /* neither side sends any more */
     SESSION_CLOSES   /* the connection is closed at once, for session->why */
 };
@@ -182,9 +188,11 @@ struct candidate {
     /* More answers wait behind the candidate, and leave with it when the link
      * holds nothing back. */
     bool has_others;
-    uint32_t beside; /* further bytes that leave with it, such as framing */
-    const struct sched_item *place; /* the answer's place (on_arrive); NULL: the
-                                       connection's place */
+    /* Further bytes, such as framing, that leave with the candidate. */
+    uint32_t beside;
+    /* The answer's own place, known from on_arrive(); NULL: the connection's
+     * place is used. */
+    const struct sched_item *place;
 };
 
 /* What a session waits for when limit() is asked. */
@@ -192,9 +200,11 @@ enum session_wait { SESSION_WAIT_READ, SESSION_WAIT_SEND, SESSION_WAIT_ANSWER };
 
 struct protocol {
     size_t session_bytes; /* size of the protocol's own struct */
-    uint64_t crumb_bytes; /* a rest of the budget this small is not used */
-    uint32_t unsent_max;  /* most unsent bytes in a socket, unless the link has
-                             a limit; 0: the system's limit */
+    uint64_t crumb_bytes; /* nothing more is sent if so little of the budget is
+                             left */
+    /* Most unsent bytes in a socket, unless the link sets a limit; 0: the
+     * system's own limit. */
+    uint32_t unsent_max;
     /* Fills in the protocol's struct behind the session, which is set
      * already. */
     void (*open)(struct session *session);

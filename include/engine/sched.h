@@ -94,22 +94,24 @@ struct sched {
     uint64_t clock;         /* counts arrivals and, under the policy fair,
                                turns */
     uint64_t bytes_arrived; /* A times 1 or 9, as in the keys of srpt */
-    uint64_t bytes_waiting; /* bytes of all items that wait; streams have 0 */
-    uint64_t bytes_sent;    /* bytes sent since the start */
+    /* Bytes of all items that wait; a stream counts as 0. */
+    uint64_t bytes_waiting;
+    uint64_t bytes_sent; /* bytes sent since the start */
     struct fair_share share;
     struct client_share clients; /* shares of clients, under srpt */
 };
 
 struct sched_item {
     struct heap_node node; /* private */
-    bool is_stream;        /* private: its length is unknown */
-    bool is_due;           /* private: taken because its client had something
-                              due */
+    bool is_stream;        /* private: the length is unknown */
+    /* Private: the item was taken because its client had something due. */
+    bool is_due;
     /* The item is one of many responses of a connection, and has no part in
      * levels. Set by the owner while the item is not queued. */
     bool is_of_many;
-    uint64_t arrival;          /* private: the value of clock on arrival */
-    uint64_t stamp;            /* private: srpt: a; fsp: the virtual finish */
+    uint64_t arrival; /* private: the value of clock on arrival */
+    /* Private: under srpt the a of the key, under fsp the virtual finish. */
+    uint64_t stamp;
     uint64_t bytes;            /* private: the item's part of bytes_waiting */
     struct client_place place; /* private */
     uint64_t excess;           /* private: the part of the key that is excess */
@@ -130,8 +132,8 @@ void sched_fini(struct sched *sched);
  * 0 or -ENOMEM. */
 MUST_USE int sched_reserve(struct sched *sched, size_t items);
 
-/* Notes that a new response of `bytes` bytes arrives. For a stream, `bytes` is
- * what the stream has at its beginning. `client` comes from
+/* Notes that a new response of `bytes` bytes arrives. For a stream, `bytes`
+ * counts what is there to be sent when it begins. `client` comes from
  * client_share_name(). */
 void sched_arrive(struct sched *sched, struct sched_item *item, uint64_t client,
                   uint64_t bytes, bool is_stream);
@@ -153,8 +155,8 @@ uint64_t sched_key(const struct sched *sched, const struct sched_item *item,
  * left to send or, for a stream, sent so far. */
 void sched_put(struct sched *sched, struct sched_item *item, uint64_t bytes);
 
-/* Whether sched_take() would find an item, or has to settle the item taken
- * last. */
+/* Whether sched_take() has to be called: it would find an item, or it has to
+ * end the waiting of a client whose last item was taken. */
 static inline bool sched_has_work(const struct sched *sched)
 {
     return sched->heap.count > 0 || sched->clients.taken;

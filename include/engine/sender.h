@@ -26,8 +26,9 @@ enum sender_result {
     SENDER_DONE,  /* nothing of the pipeline is left */
     SENDER_MORE,  /* a step was made, more is left */
     SENDER_FULL,  /* the socket takes no more for now */
-    SENDER_LATER, /* nothing to send until the first response has more */
-    SENDER_FAILED /* client gone, file changed or no memory: close */
+    SENDER_LATER, /* nothing to send until the first response has more bytes */
+    SENDER_FAILED /* the client is gone, a file has changed, or memory is short:
+                     close */
 };
 
 struct sender {

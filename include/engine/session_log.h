@@ -9,7 +9,8 @@
 
 #include "engine/protocol.h"
 
-/* Log and count an exchange that has ended, sent whole or not. */
+/* session_log_exchange() logs an exchange that has ended, sent whole or not;
+ * session_count_exchange() counts it in the statistics. */
 void session_log_exchange(const struct session *session,
                           const struct exchange *exchange);
 void session_count_exchange(const struct session *session,

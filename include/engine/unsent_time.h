@@ -27,9 +27,10 @@
 #include "observe/stats.h"
 
 enum {
-    UNSENT_TIME_ANSWERS = 64,       /* of this many small answers, one is
-                                       watched */
-    UNSENT_TIME_LARGE_BYTES = 65536 /* all larger answers are watched */
+    /* Of this many answers, one is watched, even if all of them are small. */
+    UNSENT_TIME_ANSWERS = 64,
+    /* Every answer of more bytes is watched, if no other is. */
+    UNSENT_TIME_LARGE_BYTES = 65536
 };
 
 struct unsent_time {
@@ -39,7 +40,7 @@ struct unsent_time {
     ev_timer timer;
     int fd;             /* the socket that is watched; -1: no socket */
     uint64_t handed_ns; /* when the last byte was handed over */
-    unsigned answers;   /* answers since the last one watched */
+    unsigned answers;   /* answers since one was last watched */
 };
 
 void unsent_time_init(struct unsent_time *unsent_time, struct ev_loop *loop,

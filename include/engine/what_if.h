@@ -33,9 +33,10 @@
 #include "observe/stats.h"
 
 enum {
-    WHAT_IF_JOBS = 4096, /* most responses noted; the sample ends when more
-                            come */
-    WHAT_IF_SAMPLE = 2,  /* how many ticks a sample lasts */
+    /* Most responses noted in a sample. The sample ends early when more
+     * come. */
+    WHAT_IF_JOBS = 4096,
+    WHAT_IF_SAMPLE = 2, /* length of a sample, in ticks */
     WHAT_IF_EVERY = 5
 };
 
@@ -51,7 +52,8 @@ struct what_if {
     struct what_if_job *jobs; /* in order of arrival; NULL: no samples are
                                  taken */
     uint32_t count;
-    uint32_t sample; /* number of the sample; marks of older ones are ignored */
+    /* The sample's number. A mark that has another number is ignored. */
+    uint32_t sample;
     unsigned ticks;
     bool is_noting;
     uint64_t since_ns;
@@ -60,7 +62,7 @@ struct what_if {
     struct heap heap;
 };
 
-/* A mark is embedded in a connection, and says which job is the
+/* A mark is embedded in a connection, and says which job of which sample is the
  * connection's. */
 struct what_if_mark {
     uint32_t sample;
@@ -93,8 +95,8 @@ void what_if_note(struct what_if *what_if, struct what_if_mark *mark,
 void what_if_end(struct what_if *what_if, const struct what_if_mark *mark,
                  uint64_t now_ns, bool is_done);
 
-/* Fills done_ns[count] with the time when each job, in order of arrival, would
- * be done. */
+/* A model of a link that carries `rate` bytes a second. It sets done_ns[i] to
+ * the time when the job what_if->jobs[i] would be done. */
 typedef void what_if_model_fn(struct what_if *what_if, uint64_t rate,
                               uint64_t *done_ns);
 extern what_if_model_fn *const what_if_models[STATS_WHAT_IF_COUNT];

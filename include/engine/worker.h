@@ -30,14 +30,14 @@
 
 enum { WORKER_STORES_MAX = 8, WORKER_PROXIES_MAX = 256 };
 
-/* A proxy and its prefix; the worker makes a struct proxied of it
- * (handler/sites/sites.h). */
+/* A proxy and its prefix. The worker makes a struct proxied
+ * (handler/sites/sites.h) of them. */
 struct worker_proxy {
     const char *const *said_in;
     struct bytes prefix;
     struct proxy_options options; /* the worker fills in defaults and pipes */
-    struct upstream_probe_options probe; /* probes are sent only if probe.path
-                                            is set */
+    /* Probes are sent only if probe.path is set. */
+    struct upstream_probe_options probe;
     /* The options of the proxy's cache, used if the worker has a cache store.
      * The worker fills in members that are its own. */
     struct cached_options cached;
@@ -46,31 +46,33 @@ struct worker_proxy {
 /* What may change while a worker runs. The worker fills in clock and mounts. */
 struct worker_service {
     struct sites_options sites;
-    struct password_check *password_check;   /* borrowed; NULL: no site asks
-                                                for passwords */
-    struct bytes status_prefix;              /* the prefix of every site's
-                                                status page; or empty */
+    struct password_check *password_check; /* borrowed; NULL: no site asks for
+                                              passwords */
+    /* The prefix of the status pages of all sites; or empty. */
+    struct bytes status_prefix;
     bool has_status;                         /* some site has a status page */
     struct status_audience status_audience;  /* borrowed */
     struct kv_access kv_access;              /* access to stores; borrowed */
     const struct stats_upstreams *upstreams; /* for the status page; borrowed */
     const struct stats_certificates *certificates; /* status page; borrowed */
     const struct worker_proxy *proxied;            /* borrowed */
-    size_t proxied_count;            /* WORKER_PROXIES_MAX at most */
-    struct tls_trust *proxied_trust; /* for servers asked over TLS, borrowed
-                                        until worker_prepare() has returned;
-                                        NULL: no server is asked over TLS */
-    const struct cidrs *proxies;     /* the trusted proxies; borrowed */
-    bool proxies_introduce;          /* as in struct conn_set */
-    struct tls_table *tls;     /* borrowed until worker_prepare() has returned;
-                                  NULL: no listener speaks TLS */
+    size_t proxied_count; /* WORKER_PROXIES_MAX at most */
+    /* Which certificates of upstream servers are trusted. Borrowed until
+     * worker_prepare() has returned; NULL: no server is asked over TLS. */
+    struct tls_trust *proxied_trust;
+    const struct cidrs *proxies; /* the trusted proxies; borrowed */
+    bool proxies_introduce;      /* as in struct conn_set */
+    /* Borrowed until worker_prepare() has returned; NULL: no listener speaks
+     * TLS. */
+    struct tls_table *tls;
     struct conn_limits limits; /* connections_max is fixed at the start */
 };
 
 /* A key-value store that all workers share, and its prefix. */
 struct worker_store {
     struct bytes prefix;
-    bool codes_values; /* values are compressed for clients that take codings */
+    /* Values are compressed for clients that accept a content coding. */
+    bool codes_values;
     struct kv_lmdb *lmdb;   /* NULL: the store is in Redis */
     struct kv_redis *redis; /* NULL: the store is in LMDB */
 };
@@ -80,20 +82,20 @@ struct worker_options {
     const struct stats_shared *shared_stats; /* for the status page; borrowed */
     struct history *history;                 /* for the status page; borrowed */
     enum sched_policy schedule;
-    struct sched_bounds bounds;        /* bounds of srpt */
-    struct link_shared *link;          /* borrowed; shared by all workers */
-    size_t number;                     /* number of this worker, from 0 */
-    size_t streams_max;                /* most answers compressed at a time */
-    size_t pipes_max;                  /* most pipes open at a time, for
-                                          proxies */
-    struct address_count *addresses;   /* shared by all workers; NULL: no
-                                          counts */
+    struct sched_bounds bounds;      /* bounds of srpt */
+    struct link_shared *link;        /* borrowed; shared by all workers */
+    size_t number;                   /* this worker's number, from 0 */
+    size_t streams_max;              /* most answers compressed at a time */
+    size_t pipes_max;                /* most pipes of proxies open at a time */
+    struct address_count *addresses; /* all workers share it; NULL: no counts */
     const struct worker_store *stores; /* borrowed while the worker lives */
     size_t store_count;                /* WORKER_STORES_MAX at most */
-    struct cache_store *cache; /* for answers of proxies; all workers share it,
-                                  and it outlives them; NULL: no cache */
-    struct kv_options kv;      /* options of each store; the worker fills in
-                                  members that differ by worker or store */
+    /* The store for answers of proxies. All workers share it, and it outlives
+     * them; NULL: no cache. */
+    struct cache_store *cache;
+    /* Options of each store. The worker fills in those members that differ from
+     * worker to worker or from store to store. */
+    struct kv_options kv;
     const struct access_log *access_log;
     struct stats *stats; /* borrowed, this worker's */
     bool is_profiled;    /* --profile: the worker's time is sampled */

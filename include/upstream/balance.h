@@ -66,8 +66,9 @@ struct balance_options {
     uint64_t eject_ms;
     uint64_t eject_max_ms;
     uint64_t slow_start_ms; /* 0: full weight at once */
-    unsigned rise, fall;    /* probes in a row that change the state; 0 means
-                               1 */
+    /* After so many probes in a row a server counts as up (`rise`) or as down
+     * (`fall`); 0 means 1. */
+    unsigned rise, fall;
 };
 
 /* A server, as configured. */
@@ -84,28 +85,29 @@ struct balance_server_shared {
     _Atomic uint32_t fails;  /* failures in the present window */
     _Atomic uint64_t window_ends_ms;
     _Atomic uint64_t ejected_until_ms; /* ejected before this time */
-    _Atomic uint64_t risen_at_ms;      /* when last changed from down to up */
-    _Atomic uint32_t ejections;        /* consecutive ejections */
-    _Atomic uint32_t probes;           /* consecutive probes whose results
-                                          contradict is_down */
-    _Atomic bool is_down;              /* probes found the server down */
+    _Atomic uint64_t risen_at_ms; /* when it last changed from down to up */
+    _Atomic uint32_t ejections;   /* consecutive ejections */
+    /* Consecutive probes whose results contradict is_down. */
+    _Atomic uint32_t probes;
+    _Atomic bool is_down; /* probes found the server down */
 };
 
 struct balance; /* opaque */
 
 /* Creates a balance for `count` servers (1 to BALANCE_SERVERS_MAX). The arrays
  * `servers` and `shared` have `count` elements each and are borrowed. `seed`
- * seeds random numbers and says where round robin begins; each worker passes
- * another seed. Returns NULL if there is no memory. */
+ * seeds random numbers and says where round robin begins, so each worker passes
+ * a seed of its own. Returns NULL if there is no memory. */
 MUST_USE struct balance *balance_create(const struct balance_options *options,
                                         const struct balance_server *servers,
                                         struct balance_server_shared *shared,
                                         size_t count, uint64_t seed);
 void balance_destroy(struct balance *balance);
 
-/* Chooses a server and counts a request at it. Bit n of `tried` excludes server
- * n. Only BALANCE_HASH uses `hash`. Returns the server's number, or -1 if each
- * server is excluded, down or at its limit. */
+/* Chooses a server, and counts one more active request at this server. If bit n
+ * of `tried` is set, server n is not chosen. Only BALANCE_HASH uses `hash`.
+ * Returns the server's number, or -1 if each server is excluded, down or at its
+ * limit. */
 int balance_take(struct balance *balance, uint64_t hash, uint64_t tried,
                  uint64_t now_ms);
 

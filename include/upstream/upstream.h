@@ -142,8 +142,9 @@ struct upstream_lease {
     int server;     /* number of the server taken; -1: none was taken */
     bool is_reused; /* the connection has carried exchanges before */
     bool is_retry;  /* private, like all fields below */
-    bool wants_new; /* must not get an idle connection */
-    struct upstream_connecting *connecting; /* not NULL while connecting */
+    bool wants_new; /* the lease must not get an idle connection */
+    /* Not NULL while the lease waits for a new connection. */
+    struct upstream_connecting *connecting;
     struct upstream_pool *pool;
 };
 
@@ -182,12 +183,12 @@ void upstream_lease_cancel(struct upstream_lease *lease);
 void upstream_release(struct upstream_lease *lease, bool reusable,
                       uint64_t idle_ms, enum balance_result result);
 
-/* Whether one more try is allowed after on_failed, a release or a cancel. The
- * caller has counted `retries`, which must be below retries_max. Another server
- * must be up and untried, and the budget must have a retry, which is taken. If
- * `was_stale`, a reused connection was closed before an answer came. The server
- * has not failed then, and may be asked once more over a new connection,
- * whatever the limits say. */
+/* Whether one more try is allowed after on_failed, a release or a cancel.
+ * `retries` is the number of retries so far, which must be below retries_max.
+ * Another server must be up and untried, and the budget must have a retry,
+ * which is taken. If `was_stale`, a reused connection was closed before an
+ * answer came. The server has not failed then, and may be asked once more over
+ * a new connection, whatever the limits say. */
 MUST_USE bool upstream_may_retry(struct upstream_lease *lease, unsigned retries,
                                  bool was_stale);
 

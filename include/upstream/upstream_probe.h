@@ -35,7 +35,7 @@ struct upstream_probe_options {
     /* The path to ask for, which may have a query. See
      * upstream_probe_takes_path(). */
     struct bytes path;
-    struct bytes host;    /* value of Host; if empty, each server's own name */
+    struct bytes host; /* value of Host; empty: each server's own authority */
     uint64_t interval_ms; /* at least 1, like timeout_ms */
     uint64_t timeout_ms;
     unsigned status_min, status_max;

@@ -1,8 +1,8 @@
 /*
  * conn_memory_priv - the memory of a set's connections. It is allocated in
- * slabs of several connections, each of which has cache lines of its own. The
- * memory of a closed connection is used for another; the slabs are freed with
- * the set.
+ * slabs, each for several connections; a connection shares no cache line with
+ * another. The memory of a closed connection is used for another; the slabs are
+ * freed with the set.
  *
  * Thread: the set's.
  */

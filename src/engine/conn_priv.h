@@ -61,8 +61,8 @@ static inline struct candidate conn_candidate(struct conn *conn)
  * writes the state. */
 void conn_enter(struct conn *conn, enum conn_state state);
 
-/* Brings reading_count up to date, which counts connections that wait for a
- * request and so could make room for others. */
+/* Updates reading_count, which counts the connections that wait for a request.
+ * Called when `conn` may have begun or ceased to wait. */
 void conn_count_waiting(struct conn *conn);
 
 /* Sets watcher and deadline to what session->beside says. */
@@ -94,7 +94,7 @@ void conn_limit(struct conn *conn, uint64_t at_ms);
 
 enum conn_handshake {
     CONN_SHAKEN,    /* the handshake is done */
-    CONN_SHAKES,    /* the handshake goes on later, by itself */
+    CONN_SHAKES,    /* the handshake goes on later; nothing is to be done */
     CONN_SHOUTS,    /* the client spoke plain HTTP, and was answered */
     CONN_SHAKES_NOT /* the handshake failed; the caller closes the connection */
 };

@@ -31,8 +31,8 @@ struct worker_proxies {
     struct upstream_probe *probes[WORKER_PROXIES_MAX];
     bool needs_resolver;
     struct tls_connector *tls; /* NULL: no upstream server speaks TLS */
-    /* The proxies are in the worker's list leaving: their sites are gone, but
-     * other workers still read what their caches fetch. */
+    /* These proxies are in the worker's list `leaving`: their sites are gone,
+     * but other workers still read what the caches of these proxies fetch. */
     bool is_leaving;
     struct worker_proxies *next_leaving;
     struct worker *worker;
@@ -59,26 +59,26 @@ struct worker {
     bool link_timer_runs;
     struct mailbox *mailbox;
     struct sites *sites;
-    struct encoder encoder;           /* compresses answers while they are
-                                         sent */
-    struct file_cache_counts earlier; /* the counts of earlier sites' caches */
-    struct status *status;            /* the page that is served; NULL: no site
-                                         has a status page */
+    struct encoder encoder; /* compresses answers while they are sent */
+    /* Counts of the file caches of sites that are gone. */
+    struct file_cache_counts earlier;
+    /* The status page that is served; NULL: no site has one. */
+    struct status *status;
     struct worker_kv kvs[WORKER_STORES_MAX];
     struct server_defaults kv_defaults;
     struct cache_port cache_port;
     struct password_client *client; /* NULL until needed */
-    /* The status page that the main thread made; NULL until needed. */
+    /* The status page that worker_prepare() has made; NULL until needed. */
     struct status *made;
     struct resolver *resolver;        /* NULL until needed */
     struct tls_buffers *upstream_tls; /* NULL until needed */
     struct pipes pipes;               /* of all proxies, also of leaving ones */
     struct proxy_held held;           /* of all proxies, also of leaving ones */
-    struct worker_proxies *proxies;   /* the sites' proxies, which end together
-                                         with the sites; or NULL */
-    struct worker_proxies *leaving;   /* proxies of sites that are gone */
-    _Atomic(struct worker_change *) change; /* a change that was applied and
-                                               not taken yet; or NULL */
+    /* The proxies of the present sites, which end with the sites; or NULL. */
+    struct worker_proxies *proxies;
+    struct worker_proxies *leaving; /* proxies of sites that are gone */
+    /* The change that was applied but not taken yet; or NULL. */
+    _Atomic(struct worker_change *) change;
     uint64_t applied;      /* changes applied so far; main thread only */
     atomic_ullong taken;   /* number of the latest change taken or refused */
     atomic_ullong refused; /* number of the latest change refused */

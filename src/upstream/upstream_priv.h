@@ -23,8 +23,9 @@
 
 enum { UPSTREAM_LOG_INTERVAL_MS = 10000 };
 
-/* on_won or on_lost is called once for each lease whose connecting was started;
- * on_connected is called for events of the sockets that are tried. */
+/* For each lease whose connecting was started, either on_won or on_lost is
+ * called, once. on_connected is called when a socket that is tried has an
+ * event. */
 struct upstream_events {
     void (*on_won)(struct upstream_lease *lease, struct upstream *upstream);
     /* `err` is a system call's errno, or 0. `why` is TLS's reason, or NULL. */
@@ -45,7 +46,7 @@ struct upstream_server {
     struct upstream_counts *counts;
     struct tls_target *tls;     /* NULL: without TLS */
     struct resolver_name *name; /* NULL: a unix socket */
-    unsigned changes;           /* how often the addresses have changed */
+    unsigned changes;           /* counts changes of the addresses */
     struct list waiting;    /* connectings that wait for the first addresses */
     struct list backlogged; /* connectings that wait for room in the backlog */
     ev_timer backlog_retries; /* on while the list backlogged has members */
@@ -57,7 +58,7 @@ struct upstream_server {
 };
 
 struct upstream {
-    ev_io reading; /* on, except while connecting or paused */
+    ev_io reading; /* on, unless connecting or paused */
     ev_io writing; /* on while connecting, or when asked for */
     /* the watchers reading and writing watch the socket of this transport */
     struct transport transport;
@@ -161,8 +162,9 @@ bool upstream_close_one_idle(struct upstream_pool *pool);
 
 /* --- upstream_attempt.c -------------------------------------------------- */
 
-/* How often an unanswered round through all addresses is repeated. During the
- * last round, no new connection is tried; only the kernel retransmits. */
+/* Most rounds through all addresses after the first one, as long as none is
+ * answered. In the last of them no new connection is tried; only the kernel
+ * retransmits. */
 enum { UPSTREAM_ROUNDS_MAX = 4 };
 
 /* Connects to one address. Returns 0 when *upstream_out is connected,

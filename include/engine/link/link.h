@@ -35,14 +35,14 @@
  * most one limit of bytes that were handed over before.
  *
  * All workers share one limit, one window or one bucket. Each worker publishes
- * what it has in the kernel on cache lines of its own, without locks. A worker
- * that has not looked for a while publishes an old number. So the worker that
- * adapts the limit or the pace asks the kernel about two flows of each other
- * worker: otherwise a queue of another worker's bytes would seem to be empty,
- * and the pace would rise for ever. (The descriptor of such a flow may already
- * belong to something else. This does no harm: the kernel is only asked how
- * many bytes are queued.) A worker whose next response is not the first of all
- * workers' sends only as much as keeps the link busy.
+ * what it has in the kernel on cache lines of its own, without locks. The
+ * numbers of a worker that has not measured for a while are old. So the worker
+ * that adapts the limit or the pace asks the kernel about two flows of each
+ * other worker. Otherwise old numbers could make a queue seem empty, and the
+ * pace would rise for ever. (The descriptor of such a flow may already belong
+ * to something else. This does no harm: the kernel is only asked how many bytes
+ * are queued.) While a response of another worker comes first in the order, a
+ * worker sends only as much as keeps the link busy.
  *
  * Thread: struct link is one worker's. struct link_shared is shared by relaxed
  *         atomics: its numbers only steer, and nothing else depends on them.
@@ -64,32 +64,36 @@ enum {
     LINK_BURST_BYTES = 8192,
     LINK_HEADER_BYTES = 66, /* Ethernet, IPv4, TCP with timestamps */
     LINK_SEGMENT_BYTES = 1448,
-    LINK_OPEN_PACKETS = 4,    /* each connection's packets without data */
-    LINK_TICK_NS = 500000,    /* time after which held flows are looked at
-                                 again */
-    LINK_LATE_NS = 8000000,   /* a tick never counts as later than this */
-    LINK_TURN_NS = 100000,    /* policy fair: time that a turn fills the link */
+    LINK_OPEN_PACKETS = 4, /* packets without data that each connection costs */
+    /* Time between two looks at the flows that are held back. */
+    LINK_TICK_NS = 500000,
+    /* A tick that is later than this counts as this late. */
+    LINK_LATE_NS = 8000000,
+    /* Under the policy fair, a flow's turn keeps the link busy for this
+     * time. */
+    LINK_TURN_NS = 100000,
     LINK_LIMIT_MIN = 4096,    /* smallest limit of the local queue, in bytes */
     LINK_LIMIT_PACED = 32768, /* smallest limit while the pace is known */
     LINK_LIMIT_START = 65536,
-    LINK_LIMIT_MAX = 4 * 1048576, /* with a higher limit the link counts as
-                                     fast */
-    LINK_UNSENT_MAX = 2048,       /* most unsent bytes in the socket of a flow
-                                     that is held back */
+    /* A link that needs a higher limit counts as fast. */
+    LINK_LIMIT_MAX = 4 * 1048576,
+    /* Most unsent bytes in the socket of a flow that is held back. */
+    LINK_UNSENT_MAX = 2048,
     /* Bytes between two probes of a fast link, at first. */
     LINK_PROBE_BYTES = 65536,
-    /* Bytes between two probes when none finds anything. */
+    /* Most bytes between two probes, if no probe finds a queue. */
     LINK_PROBE_BYTES_MAX = 1048576,
-    /* Bytes between two probes when the queues they find never last. */
+    /* Most bytes between two probes, if every queue that a probe finds is gone
+     * soon. */
     LINK_PROBE_BYTES_REST = 1 << 30,
-    LINK_PROBE_MS = 2, /* a queue counts when it stands this long */
-    /* The shortest time between two searches for delays while few bytes are
-     * sent. */
+    LINK_PROBE_MS = 2, /* a queue counts if it lasts this long */
+    /* A narrow link takes long to carry the bytes between two probes. Meanwhile
+     * a delay is looked for, but not more often than once in this time. */
     LINK_PROBE_LATE_MS = 10,
-    LINK_UNHELD_BYTES = 1048576, /* bytes that must be sent without a hold
-                                    before the limit rises */
-    LINK_PATHS = 512             /* most clients whose least round trip is
-                                    kept */
+    /* After so many bytes, of which none were held back, the limit rises. */
+    LINK_UNHELD_BYTES = 1048576,
+    /* Most clients whose least round trip is remembered. */
+    LINK_PATHS = 512
 };
 
 enum link_mode { LINK_OFF, LINK_RATE, LINK_AUTO };
@@ -97,30 +101,31 @@ enum link_mode { LINK_OFF, LINK_RATE, LINK_AUTO };
 /* What one worker publishes for the others. */
 struct link_line {
     _Alignas(64) _Atomic uint64_t queued; /* bytes in the local queue */
-    _Atomic uint64_t seen_ns;             /* when queued was measured */
-    _Atomic uint64_t flight;              /* bytes in flight, divided by span_us
-                                             of struct link */
-    _Atomic uint64_t passing;             /* bytes a second that come through */
-    _Atomic uint64_t standing;            /* bytes in a remote queue */
-    _Atomic uint64_t looked_ns;           /* when flight, passing and standing
-                                             were measured */
-    _Atomic uint64_t handed;              /* bytes on the wire since the start,
-                                             without unsent ones */
-    _Atomic uint64_t last_fd;             /* descriptor of the flow that was
-                                             handed bytes last */
-    _Atomic uint64_t most_fd;             /* descriptor of the flow with most
-                                             queued bytes; UINT64_MAX: none */
-    _Atomic uint64_t news;                /* how often the worker has looked or
-                                             handed over */
-    _Atomic uint64_t gone;                /* the value of news when another
-                                             worker found that these bytes had
-                                             left */
-    _Atomic uint64_t waiting_rank;        /* rank of the next response, or
-                                             UINT64_MAX */
-    _Atomic uint64_t sent;                /* bytes of responses since the
-                                             start */
-    _Atomic uint64_t clients;             /* clients that wait */
-    /* The name of the client that waits, if only one waits. */
+    _Atomic uint64_t seen_ns;             /* when `queued` was measured */
+    /* The bytes in flight as a rate: divided by span_us of struct link. */
+    _Atomic uint64_t flight;
+    /* Bytes a second that come through the narrowest place of the way. */
+    _Atomic uint64_t passing;
+    _Atomic uint64_t standing; /* bytes in a remote queue */
+    /* When `flight`, `passing` and `standing` were measured. */
+    _Atomic uint64_t looked_ns;
+    /* Bytes handed over since the start, headers included. Bytes that are
+     * unsent in sockets do not count. */
+    _Atomic uint64_t handed;
+    /* Descriptor of the flow that handed over bytes last; UINT64_MAX: none. */
+    _Atomic uint64_t last_fd;
+    /* Descriptor of the flow with most queued bytes; UINT64_MAX: none. */
+    _Atomic uint64_t most_fd;
+    /* How often the worker has measured its queue or handed bytes over. */
+    _Atomic uint64_t news;
+    /* The value of `news` when another worker found this worker's queue
+     * empty. */
+    _Atomic uint64_t gone;
+    /* Rank of the waiting response that is next; UINT64_MAX: none waits. */
+    _Atomic uint64_t waiting_rank;
+    _Atomic uint64_t sent;    /* response bytes sent so far */
+    _Atomic uint64_t clients; /* clients that wait */
+    /* The name of the only client that waits; 0: none or several wait. */
     _Atomic uint64_t only_client;
     _Atomic uint64_t parts; /* client_share_parts() of the clients that wait */
     /* The marks of the clients that wait: client_marks.h. */
@@ -131,11 +136,12 @@ struct link_shared {
     /* These change now and then. `rate` is an estimate of the link's rate.
      * `pacer` is derived from `rate`: the pace at which the bucket lets bytes
      * go. */
-    _Alignas(64) _Atomic uint64_t pacer; /* bytes a second on the wire that may
-                                            leave; 0: not known yet */
-    _Atomic uint64_t rate;      /* bytes a second that leave a busy queue */
-    _Atomic uint64_t crest;     /* the pace to which pacer comes back quickly */
-    _Atomic uint64_t rises;     /* how often pacer has risen in a row */
+    /* Bytes a second, headers included, that may leave; 0: not known yet. */
+    _Alignas(64) _Atomic uint64_t pacer;
+    _Atomic uint64_t rate; /* bytes a second that leave a busy queue */
+    /* The pace up to which `pacer` comes back quickly (link_pacer.c). */
+    _Atomic uint64_t crest;
+    _Atomic uint64_t rises;     /* how often `pacer` has risen in a row */
     _Atomic uint64_t paced;     /* 1 if the bucket has held bytes back */
     _Atomic uint64_t left;      /* bytes that had left the queue at since_ns */
     _Atomic uint64_t since_ns;  /* when the rate was last judged */
@@ -143,18 +149,20 @@ struct link_shared {
     _Atomic uint64_t least;     /* fewest bytes in the queue since since_ns */
     _Atomic uint64_t limit;     /* limit of bytes in the local queue */
     _Atomic uint64_t limit_ns;  /* when the limit was last moved */
-    _Atomic uint64_t window;    /* bytes a second, see link_delay_window.c; 0:
-                                   no window */
-    _Atomic uint64_t window_ns; /* when window was last moved */
+    /* The window, in bytes a second (link_delay_window.c); 0: no window. */
+    _Atomic uint64_t window;
+    _Atomic uint64_t window_ns; /* when `window` was last moved */
     _Atomic uint64_t trip_us;   /* a recent round trip */
-    _Atomic uint64_t near_us;   /* the smallest recent round trip of all
-                                   paths */
-    _Atomic uint64_t windowed;  /* what has held bytes back; 1: the window's
-                                   pace, 2: the window */
-    _Atomic uint64_t windowed_ns; /* when window or pace last held bytes back */
-    _Atomic uint64_t long_ns;     /* when the window's queue became much too
-                                     long, or when the window was last cut for
-                                     it; 0: the queue is not too long */
+    /* The smallest recent round trip of all paths. */
+    _Atomic uint64_t near_us;
+    /* What has held bytes back since `window` was last moved: 0 nothing, 1 the
+     * window's pace, 2 the window itself. */
+    _Atomic uint64_t windowed;
+    /* When the window or its pace last held bytes back. */
+    _Atomic uint64_t windowed_ns;
+    /* When the remote queue became much too long, or when the window was last
+     * cut because of it; 0: the queue is not too long. */
+    _Atomic uint64_t long_ns;
     size_t worker_count;
     struct link_line *lines;
     enum link_mode mode;
@@ -170,18 +178,20 @@ MUST_USE int link_shared_init(struct link_shared *shared, enum link_mode mode,
                               uint64_t rate, size_t worker_count);
 void link_shared_fini(struct link_shared *shared);
 
-/* A connection's bytes that the kernel has; embedded in the connection. */
+/* What is known of a connection's bytes in the kernel. The struct is embedded
+ * in the connection. */
 struct link_flow {
     struct list link;
     unsigned fd : 30;
-    unsigned is_bounded : 1; /* the socket's unsent bytes are limited to
-                                LINK_UNSENT_MAX */
-    unsigned is_fresh : 1;   /* bytes were handed over lately */
-    uint32_t path;   /* hash of the client's address; 0: the client is on this
-                        machine */
+    /* The socket's unsent bytes are limited to LINK_UNSENT_MAX. */
+    unsigned is_bounded : 1;
+    unsigned is_fresh : 1; /* bytes were handed over lately */
+    /* Hash of the client's address; 0: the client is on this machine. */
+    uint32_t path;
     uint32_t queued; /* bytes in the local queue, as last known */
     uint32_t flight; /* unacknowledged bytes, as last known */
-    uint64_t key;    /* key of the bytes left to send; 0: nothing is left */
+    /* The scheduler's key of the bytes left to send; 0: nothing is left. */
+    uint64_t key;
 };
 
 struct link_counters {
@@ -211,15 +221,15 @@ struct link {
     uint64_t seen_ns;   /* when the local queue was last measured */
     uint64_t looked_ns; /* when the flights were last measured */
     uint64_t looked;    /* the value of `flight` at looked_ns */
-    uint64_t handed;    /* bytes on the wire since the start */
-    uint64_t unsent;    /* the part of handed that was in sockets at
-                           counted_ns */
+    uint64_t handed;    /* bytes handed over, headers included */
+    /* The part of `handed` that was unsent in sockets at counted_ns. */
+    uint64_t unsent;
     uint64_t counted_ns;
     uint64_t news;          /* as in struct link_line */
-    struct link_flow *last; /* the flow that was handed bytes last */
+    struct link_flow *last; /* the flow that handed over bytes last */
     struct link_flow *most; /* the flow with most queued bytes */
     uint64_t due_ns;        /* when the next tick is due; 0: no tick is due */
-    uint64_t late_ns;       /* how late recent ticks were */
+    uint64_t late_ns;       /* average lateness of recent ticks */
     uint64_t unheld;        /* bytes sent since bytes were last held back */
     uint64_t unprobed;      /* bytes sent since the last probe */
     uint64_t probe_bytes;   /* bytes to be sent until the next probe */
@@ -228,13 +238,17 @@ struct link {
     uint64_t probe_ms;
     uint64_t asked_ms; /* when a delay was last looked for */
     int64_t trip_us;   /* average round trip of the flights */
-    uint64_t least_us; /* smallest round trip of the flights; 0: not known */
-    uint64_t span_us;  /* least_us plus the time for which the target queue
-                          lasts; window * span_us may be in flight */
-    /* The window's pace, in bytes a second; 0: no pace. */
+    /* Average of the least round trips of the flights' paths; 0: not known. */
+    uint64_t least_us;
+    /* least_us plus the time for which the target queue lasts. As many bytes
+     * may be in flight as `window` allows in this time. */
+    uint64_t span_us;
+    /* The pace at which bytes leave into the window, in bytes a second; 0: no
+     * pace. */
     uint64_t window_pacer;
     uint32_t delay_us; /* delay of the last flow that was found delayed */
-    uint32_t delayed;  /* flows in a row with about the same delay */
+    /* How many probed flows in a row had about the same delay. */
+    uint32_t delayed;
     bool is_local;     /* the local queue is kept short */
     bool was_found;    /* a queue was found since is_local was set */
     bool was_held;     /* the limit has held bytes back since the last tick */
@@ -286,15 +300,15 @@ static inline bool link_lets_all(const struct link *link,
     return !flow->is_bounded && !link_holds_back(link, flow);
 }
 
-/* Returns how many of `want` bytes `flow` may hand over now. If none, the flow
- * has to wait until the next tick. `key` is the key of the flow's next
- * response. */
+/* Returns how many bytes, of the `want` bytes that `flow` would hand over, it
+ * may hand over now. `key` is the key of the flow's next response. If the
+ * result is 0, the flow has to wait until the next tick. */
 uint64_t link_allow(struct link *link, struct link_flow *flow, uint64_t key,
                     uint64_t want);
 
-/* Returns how many bytes a flow sends in its turn under the policy fair:
- * `quantum`, or less if bytes are held back. Otherwise a newcomer would wait
- * for a large quantum of each flow. */
+/* Returns how many bytes a flow sends in its turn under the policy fair. The
+ * result is `quantum`, or less while bytes of the flow may be held back: a
+ * newcomer waits for one turn of each other flow, which must not take long. */
 uint64_t link_quantum(const struct link *link, const struct link_flow *flow,
                       uint64_t quantum);
 
@@ -307,8 +321,8 @@ static inline bool link_counts(const struct link *link,
 }
 
 /* Notes that `flow` has handed over `bytes` bytes. `key` is the key of the
- * bytes left to send, or 0 when nothing is left, and matters only while
- * link_tracks(). `now_ms` is the time of the turn. */
+ * bytes left to send, or 0 when nothing is left. It may have any value while
+ * link_tracks() is false. `now_ms` is the time of the turn. */
 void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
                  uint64_t key, uint64_t now_ms);
 
@@ -316,11 +330,11 @@ void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
  * is closed. */
 void link_drop(struct link *link, struct link_flow *flow);
 
-/* Notes that bytes are held back, so that the next tick is due in
- * LINK_TICK_NS. */
+/* Notes that bytes are held back. So a tick is due after LINK_TICK_NS. */
 void link_await(struct link *link);
 
-/* Called at each tick: measures the queue and adapts the limit. */
+/* Called at each tick. Measures the queue, and adapts what holds bytes back:
+ * the limit, the pace or the window. */
 void link_tick(struct link *link);
 
 /* Whether this worker has to share the link with others. */
@@ -338,18 +352,19 @@ void link_publish(struct link *link, uint64_t waiting_key);
 void link_tell_clients(struct link *link, const struct client_share *clients,
                        uint64_t sent);
 
-/* Calls client_share_hear() with what the other workers have published, since
- * shares are shares of the whole link. When a single client waits at this
- * worker and at all others, `clients` hears of no other clients. */
+/* Tells `clients` what the other workers have published, by a call of
+ * client_share_hear(): clients share the whole link, and not one worker's part
+ * of it. A client that alone waits at all workers shares the link with nobody.
+ * In this case `clients` is told that no client waits elsewhere. */
 void link_hear_clients(const struct link *link, struct client_share *clients);
 
-/* Counts the other workers that have published that a client with `mark` waits
- * there. This is count_elsewhere() of struct client_share; `of_link` is the
- * link. */
+/* Returns at how many other workers a client with `mark` waits, as they have
+ * published; 0 while the link is fast. This function is the callback
+ * count_elsewhere() of struct client_share; `of_link` is the struct link. */
 uint32_t link_count_elsewhere(const void *of_link, uint32_t mark);
 
-/* Returns the bytes of responses that the other workers have published as
- * sent. */
+/* Returns how many bytes of responses the other workers have sent since the
+ * start, as they have published. */
 uint64_t link_sent_elsewhere(const struct link *link);
 
 /* The state of the link, as far as this worker knows. */

@@ -28,10 +28,10 @@ struct h1 {
     struct exchange *current; /* the exchange whose body is being read; in an
                                  upload also the first of the pipeline */
     struct http1_progress progress;
-    bool is_closing;       /* parse no more; end the connection when all is
-                              sent */
+    /* Nothing more is parsed, and the connection ends when all is sent. */
+    bool is_closing;
     bool client_closes;    /* the client asked for the end and sends no more */
-    uint8_t in_row;        /* requests taken since the last read */
+    uint8_t in_row;        /* number of requests taken since the last read */
     bool head_timed : 1;   /* until_ms is the limit of a head */
     bool has_body : 1;     /* the body of current is being read */
     bool is_uploading : 1; /* the body is read while its answer is sent */
@@ -160,9 +160,9 @@ static inline void h1_give_input(struct h1 *h1)
               input);
 }
 
-/* Moves the input's bytes into a whole input, unless it is whole already.
- * Pointers into the old input become invalid. Returns false when there is no
- * memory. */
+/* Moves the bytes of a small input into a whole input; does nothing when the
+ * input is whole already. Pointers into the old input become invalid. Returns
+ * false when there is no memory. */
 MUST_USE bool h1_widen_input(struct h1 *h1);
 
 /* Begins to read the body of the current exchange. */
@@ -172,8 +172,8 @@ void h1_begin_reading(struct h1 *h1, enum body_framing framing);
  * sink has taken all of it and more is to come. */
 enum h1_taken h1_take_body(struct h1 *h1);
 
-/* Gives the sink bytes of the body, without framing, that are not in the
- * input. */
+/* Gives the sink `data`. These are bytes of a body without framing, and do not
+ * lie in the input. */
 enum h1_taken h1_take_plain(struct h1 *h1, struct bytes data);
 
 /* Whether the body is longer than its handler allows. */
@@ -200,8 +200,8 @@ enum session_step h1_take_upload(struct h1 *h1);
 enum session_step h1_take_wide(struct h1 *h1, struct bytes data);
 enum session_step h1_meet_upload_end(struct h1 *h1);
 
-/* Returns the time until which more of an upload has to come. While no more is
- * awaited, returns when the client is looked at again. */
+/* Returns the time until which more of an upload has to come. While no more of
+ * it is awaited, returns the time when the client is looked at again. */
 uint64_t h1_limit_upload(const struct h1 *h1);
 
 /* Called when the time of h1_limit_upload() has come. */

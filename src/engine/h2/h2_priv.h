@@ -32,17 +32,18 @@
 #include "observe/stats_http2.h"
 
 enum {
-    H2_STREAMS_MAX = 100, /* most streams open at a time (RFC 9113 6.5.2) */
-    /* How many open streams have an exchange. The heads of the others are kept
-     * until there is an exchange, so that a hundred streams cost no more than
-     * 256 KiB. */
+    H2_STREAMS_MAX = 100, /* most open streams (RFC 9113 6.5.2) */
+    /* Most open streams of a connection that have an exchange, extra ones
+     * aside. Of the other streams only the heads are kept, until an exchange is
+     * free: so a hundred streams cost no more than 256 KiB. */
     H2_LIVE_MAX = 40,
-    /* Most memory of live exchanges, further memory of answers, and all heads,
-     * taken together. With long heads fewer than H2_LIVE_MAX streams have an
-     * exchange. */
+    /* Most bytes of a connection's live exchanges, of what their answers need
+     * outside of them, and of all heads, added up. With long heads fewer than
+     * H2_LIVE_MAX streams have an exchange. */
     H2_LIVE_BYTES_MAX = 163840,
-    /* Most memory of all streams while the client has had no answer. A stream
-     * that is proxied needs roughly H2_PROXIED_BYTES beside its exchange. */
+    /* Most bytes of all streams of a client that has had no answer yet. A
+     * stream that is proxied needs roughly H2_PROXIED_BYTES beside its
+     * exchange. */
     H2_BYTES_MAX = 229376,
     H2_PROXIED_BYTES = 960,
     /* Most extra exchanges of all connections of a worker together. A
@@ -56,42 +57,52 @@ enum {
      * clients that have had an answer get extra bytes. They need them, because
      * long cookies come with every request. */
     H2_EXTRA_TEXT_BYTES_MAX = 8388608,
-    /* A connection gets at most this part of the extra bytes that others have
-     * left, so that some are always left. */
+    /* A connection gets at most 1 / H2_EXTRA_TEXT_PART of the extra bytes that
+     * other connections have left. So some are always left. */
     H2_EXTRA_TEXT_PART = 8,
     /* Texts of heads are stored in pooled blocks of 1 to H2_TEXT_POOLS times
      * this many bytes, less one word, which malloc() adds. Longer texts are
      * allocated singly. */
     H2_TEXT_STEP = 64,
     H2_TEXT_POOLS = 8,
-    H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* window for a request's body */
-    H2_CONN_WINDOW = 196607,        /* window for all bodies; bounds their
-                                       memory */
-    H2_STREAM_WINDOW_MAX = 1048576, /* largest after growth: h2_windows.c */
-    H2_GROWN_BYTES_MAX = 33554432,  /* most growth of a worker's windows */
-    H2_BLOCK_BYTES_MAX = 32768,     /* most bytes of a head in several frames */
-    H2_BLOCK_PIECES_MAX = 8,        /* most frames of a head in several
-                                       frames */
+    H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* the window for a body */
+    /* The first window for all bodies of a connection. It bounds their
+     * memory. */
+    H2_CONN_WINDOW = 196607,
+    H2_STREAM_WINDOW_MAX = 1048576, /* largest window for a body */
+    /* The most bytes by which all windows of a worker, together, may grow. */
+    H2_GROWN_BYTES_MAX = 33554432,
+    /* Most bytes of a head that comes in several frames. */
+    H2_BLOCK_BYTES_MAX = 32768,
+    H2_BLOCK_PIECES_MAX = 8, /* most frames of a head */
     H2_CONTROL_BYTES_MAX = 65536,
-    H2_CONTROL_BYTES_REST = 32768, /* with more unsent control bytes, nothing is
-                                      read */
+    /* While so many control bytes are unsent, nothing more is read. */
+    H2_CONTROL_BYTES_REST = 32768,
     /* How many bytes are framed in one go. A single head, which is the longest
      * text to be encoded, may exceed this. */
     H2_PLAN_BYTES = 131072,
     H2_PLAN_TEXT = 2 * H2_PLAN_BYTES + 4096,
     H2_SEGMENTS_MAX = 256,
-    H2_FRAME_MIN = 1024,  /* only last frames, and frames for small windows, are
-                             shorter */
-    H2_UPDATES_KEPT = 16, /* priorities kept of streams still to come */
-    /* For so many of the last streams we know whether they were reset, because
-     * frames for a stream that was reset may still be under way. */
+    /* The least bytes in a frame, unless it is the last of its stream or the
+     * window is small. */
+    H2_FRAME_MIN = 1024,
+    /* Most priorities kept for streams that are still to come. */
+    H2_UPDATES_KEPT = 16,
+    /* The server remembers which of the last H2_RESETS_KEPT streams were reset,
+     * because frames for them may still be under way. */
     H2_RESETS_KEPT = 1024,
-    H2_GOODBYE_MS = 1000,   /* longest time between both GOAWAYs */
-    H2_PAGE_FILE = 262144,  /* larger answers are not files of a page */
-    H2_PAGE_FILES = 128,    /* with more files another page begins */
-    H2_PAGE_BID_MIN = 8192, /* smaller bids go before any page */
-    H2_PAGE_TIMES = 4,      /* a bid is at most so many means of the page */
-    H2_UNSENT_MAX = 65536   /* most unsent bytes in the kernel */
+    H2_GOODBYE_MS = 1000, /* longest time from the first to the second GOAWAY */
+    /* The next four are explained in h2_bid.c. A larger answer is not a file of
+     * a page. */
+    H2_PAGE_FILE = 262144,
+    /* When a page has so many files, the next file begins another page. */
+    H2_PAGE_FILES = 128,
+    /* A file's bid counts as at least this, so smaller bids go before any
+     * page. */
+    H2_PAGE_BID_MIN = 8192,
+    /* A file's bid counts as at most so many times the mean bid of the page. */
+    H2_PAGE_TIMES = 4,
+    H2_UNSENT_MAX = 65536 /* most unsent bytes in a socket */
 };
 
 struct h2;
@@ -101,37 +112,37 @@ struct h2_stream {
     struct list wait_node;  /* in h2->parked, in h2->shut, or in no list */
     struct heap_node ready; /* in h2->ready */
     struct sched_item place;
-    uint64_t turn;  /* the value of h2->turns at its arrival, last frame or end
-                       of turn; orders streams of equal key */
-    uint64_t had;   /* bytes of its body that were framed in this turn */
+    /* The value of h2->turns when the stream arrived, had a frame or ended its
+     * turn, whichever was last. It orders streams of equal key. */
+    uint64_t turn;
+    uint64_t had;   /* bytes of its answer's body framed in this turn */
     uint64_t bid;   /* bytes that it bids for its connection: h2_bid.c */
     uint64_t order; /* its place in the client's order: h2_stream.c */
     struct h2 *h2;
-    struct exchange *exchange;  /* NULL while parked, or when ended */
-    struct exchange_room *room; /* the exchange's room; NULL while the exchange
-                                   rests */
-    char *text;                 /* the text of its head:
-                                   http/http2/http2_request.h */
-    char *held;                 /* body bytes that wait for the sink */
+    struct exchange *exchange; /* NULL while parked, or when ended */
+    /* The exchange's room; NULL while the exchange rests (h2_rest.c). */
+    struct exchange_room *room;
+    char *text; /* its head (http/http2/http2_request.h) */
+    char *held; /* body bytes that wait for the sink */
     uint32_t held_at;
     uint32_t held_len;
     uint32_t text_len;
     uint32_t id;
     int32_t window;         /* the client's window, for the answer */
     int32_t receive_window; /* our window, for the request's body */
-    uint32_t receive_size;  /* receive_window when nothing is under way */
-    uint32_t credit;        /* body bytes to give back to the client */
-    uint32_t unsent;        /* bytes framed, but not sent */
-    uint32_t beside;        /* bytes of its answer outside of its room */
+    uint32_t receive_size;  /* the full size of receive_window */
+    uint32_t credit; /* body bytes taken, but not given back to our window */
+    uint32_t unsent; /* bytes framed, but not sent */
+    uint32_t beside; /* memory of its answer outside of its room, in bytes */
     uint64_t content_length;
     uint64_t received;   /* bytes of the request's body so far */
     uint64_t bytes_in;   /* bytes of its frames, as read */
     uint64_t read_ns;    /* when its head was read */
     uint64_t shut_at_ms; /* when its window shut; 0: it is open */
-    uint64_t shut_ms;    /* how long its window was shut earlier */
+    uint64_t shut_ms;    /* how long, in all, its window was shut before */
     uint64_t body_since_ms;
     struct priority priority;
-    uint8_t reason; /* enum reason: why it is refused once it has an exchange */
+    uint8_t reason; /* why it will be refused when it has an exchange */
     bool has_length;
     bool has_ended;    /* the client has sent all of its request */
     bool awaits_body;  /* its handler wants the whole body first */
@@ -145,12 +156,12 @@ struct h2_stream {
     bool has_half_ended; /* END_STREAM was sent; the client goes on */
     bool is_framed;      /* all of the answer is framed, END_STREAM too */
     bool has_priority;   /* the server has set its priority */
-    bool is_gone;        /* it was given up; framed bytes of it are unsent */
-    bool is_live;        /* it has one of the H2_LIVE_MAX exchanges */
-    bool is_idle;        /* it is live, and waits for its handler */
-    bool is_extra;       /* it is live, and counts in H2_EXTRA_MAX */
-    bool is_extra_text;  /* its head counts in H2_EXTRA_TEXT_BYTES_MAX */
-    bool is_of_page;     /* its bid counts in page_bytes: h2_bid.c */
+    bool is_gone;       /* it was given up, but framed bytes of it are unsent */
+    bool is_live;       /* it has one of the H2_LIVE_MAX exchanges */
+    bool is_idle;       /* it is live, and waits for its handler */
+    bool is_extra;      /* it is live, and counts in H2_EXTRA_MAX */
+    bool is_extra_text; /* its head counts in H2_EXTRA_TEXT_BYTES_MAX */
+    bool is_of_page;    /* its bid counts in page_bytes: h2_bid.c */
 };
 
 /* Bytes to be sent that belong to one frame. */
@@ -161,13 +172,13 @@ struct h2_segment {
     int fd;
     uint32_t len;
     uint8_t kind;   /* enum part_kind */
-    bool is_text;   /* memory is in the plan's text */
+    bool is_text;   /* `memory` is in the plan's text */
     bool is_answer; /* these bytes count in the response's bytes_sent */
 };
 
-/* Bytes of a file that were read for frames still to come. They lie in the
- * plan's text, at the places of these frames if no other frame comes first. The
- * next payload begins at `text`. */
+/* Bytes of a file that were read before their frames are made. In the plan's
+ * text they lie where the payloads of these frames will be, provided that no
+ * other frame is made first. The next payload begins at `text`. */
 struct h2_ahead {
     const struct h2_stream *stream; /* whose file it is; NULL: nothing was read
                                        ahead */
@@ -179,7 +190,7 @@ struct h2_ahead {
 /* What is sent next, in order. */
 struct h2_plan {
     struct h2_ahead ahead;
-    uint64_t bytes; /* bytes of the segments from `at` on */
+    uint64_t bytes; /* unsent bytes: those of the segments from `at` on */
     unsigned at;
     unsigned count;
     size_t text_len;
@@ -212,7 +223,7 @@ struct h2_rest;
 struct h2_budget {
     uint32_t level; /* how full the bucket is, in 1/1024 */
     uint32_t since_ms;
-    uint32_t count; /* frames counted by h2_spend_beside() */
+    uint32_t count; /* frames counted by h2_spend_beside() so far */
 };
 
 /* The priority that the client gave a stream still to come; id is 0 when
@@ -238,8 +249,8 @@ struct h2 {
     struct list shut;    /* streams that wait for a window, by wait_node */
     struct heap ready;
     struct h2_stream *bidder; /* the stream with the smallest bid: h2_bid.c */
-    uint64_t page_bytes;      /* bids left for files of the page: h2_bid.c */
-    uint32_t page_files;      /* all files of the page, complete or not */
+    uint64_t page_bytes;      /* the sum of the page's bids: h2_bid.c */
+    uint32_t page_files;      /* files of the page, complete ones included */
     struct buf control;       /* frames that go before all streams */
     struct buf block;         /* a head that comes in several frames */
     struct h2_rest *rest;
@@ -266,55 +277,62 @@ struct h2 {
     bool is_trusted;    /* the last stream began on trust: h2_abuse.c */
     bool is_known;      /* a head of an answer has been framed */
     uint32_t last_id;   /* the client's latest stream */
-    uint64_t used;      /* for each id from last_id down, 1 if it was opened */
+    /* A bit for each of the last 64 ids, the lowest for last_id; 1: the client
+     * has opened this stream. */
+    uint64_t used;
     uint32_t last_allowed;
     uint32_t stream_count;
     uint32_t live_count;
     uint32_t idle_count;       /* live streams that wait for handlers */
-    uint32_t text_bytes;       /* bytes of heads, without extra ones */
-    uint32_t extra_text_bytes; /* bytes of heads that count as extra */
-    uint32_t table_bytes;      /* bytes of field tables, which resting exchanges
-                                  lack */
+    uint32_t text_bytes;       /* bytes of heads that are not extra */
+    uint32_t extra_text_bytes; /* bytes of heads that are extra */
+    /* Bytes of the field tables of exchanges. A resting exchange has no
+     * table. */
+    uint32_t table_bytes;
     /* Bytes of answers outside of their rooms, not counting exchanges that wait
      * for their handlers. */
     uint32_t beside_bytes;
     int64_t window;      /* the client's window for all answers */
-    int64_t window_then; /* with has_ended: the value of window at silent_ms */
-    uint64_t silent_ms;  /* with has_ended: when there was last any progress */
+    int64_t window_then; /* if has_ended: the value of `window` at silent_ms */
+    uint64_t silent_ms;  /* if has_ended: when there was last progress */
     int32_t receive_window;
     uint32_t receive_size;
     uint32_t credit;
-    uint32_t
-        owed; /* body bytes that sinks have taken and keep: no credit yet */
-    uint32_t body_window;   /* receive_size of streams that begin now */
-    uint32_t measured;      /* bytes of bodies since the PING, if
-                               is_measuring */
-    uint32_t measure_rest;  /* pieces until the next PING */
-    uint32_t measure_pause; /* where measure_rest last began to count down */
+    /* Bytes of bodies that sinks have taken and still keep. For these bytes the
+     * window does not open yet (h2_credit.c). */
+    uint32_t owed;
+    /* The size that the windows of streams get when they next open. */
+    uint32_t body_window;
+    /* While is_measuring: bytes of bodies that came since the PING was sent. */
+    uint32_t measured;
+    uint32_t measure_rest; /* pieces of bodies that come before the next PING */
+    uint32_t measure_pause; /* the number from which measure_rest last counted
+                               down */
     bool is_measuring;
-    uint64_t turns;         /* counts turns of streams */
-    uint64_t goodbye_ms;    /* when the first GOAWAY was sent */
-    uint64_t until_ms;      /* deadline for the next request */
-    uint64_t head_until_ms; /* deadline for a begun frame's rest; 0: no frame */
-    uint64_t look_ms;       /* when all streams are looked at; 0: not set */
-    uint32_t limited;       /* session->requests when until_ms was set */
-    uint64_t sent; /* bytes sent since output began, for send_rate_min */
+    uint64_t turns;      /* counts turns of streams */
+    uint64_t goodbye_ms; /* when the first GOAWAY was sent */
+    uint64_t until_ms;   /* deadline for the next request */
+    /* Deadline for the rest of a frame or head that has begun; 0: none has. */
+    uint64_t head_until_ms;
+    uint64_t look_ms; /* when all streams are looked at next; 0: not set */
+    uint32_t limited; /* session->requests when until_ms was set */
+    uint64_t sent;    /* bytes sent since output began, for send_rate_min */
     uint64_t bytes_in;
-    uint64_t bytes_out;                   /* bytes of control frames */
-    uint64_t payload;                     /* useful bytes of frames, in and
-                                             out */
-    uint32_t answers;                     /* answers that were sent whole */
-    uint32_t late_resets;                 /* resets of streams that are gone
-                                             already */
-    uint32_t resets[H2_RESETS_KEPT / 32]; /* a bit for each recent stream, at id
-                                             / 2 */
-    uint32_t old_reset;                   /* the last stream reset that was too
-                                             old for a bit in resets */
+    uint64_t bytes_out; /* bytes of control frames */
+    uint64_t payload;   /* bytes of heads and bodies, in and out */
+    uint32_t answers;   /* answers that were sent whole */
+    /* Resets by the client of streams that were gone already. */
+    uint32_t late_resets;
+    /* A bit for each recent stream, at id / 2; 1: the stream was reset. */
+    uint32_t resets[H2_RESETS_KEPT / 32];
+    /* The last stream that was reset when it was too old for a bit in
+     * `resets`. */
+    uint32_t old_reset;
     uint32_t update_at;
     struct h2_update updates[H2_UPDATES_KEPT];
-    uint32_t work;            /* work since the last read: h2_abuse.c */
-    uint32_t charged;         /* the part of work that was for abuses */
-    uint32_t trust;           /* streams that need not count as work */
+    uint32_t work;    /* work since the last read: h2_abuse.c */
+    uint32_t charged; /* the part of work that was for abuses */
+    uint32_t trust;   /* how many streams may begin without counting as work */
     uint64_t costly_until_ms; /* until when the client is costly */
     struct h2_budget budgets[STATS_HTTP2_ABUSE_COUNT];
 };
@@ -348,8 +366,8 @@ static inline uint64_t h2_now_ms(const struct h2 *h2)
 
 /* --- h2_abuse.c ---------------------------------------------------------- */
 
-/* Counts one more frame or event of `kind`. Returns false when there are too
- * many; then the connection is over. */
+/* Counts one more frame or event of the abuse `kind`. Returns false when there
+ * were too many of them; then the connection is over. */
 MUST_USE bool h2_spend(struct h2 *h2, enum stats_http2_abuse kind);
 
 /* Counts one more frame of a kind that accompanies payload. Such frames are
@@ -373,8 +391,8 @@ void h2_note_stream(struct h2 *h2);
 /* Notes that the stream's answer comes later, from an upstream server, say. */
 void h2_note_pending(struct h2 *h2);
 
-/* Notes that a list of fields of `bytes` bytes and `lines` lines was
- * decoded. */
+/* Notes that the fields of a head or trailer were decoded: `bytes` bytes in
+ * `lines` lines. */
 void h2_note_list(struct h2 *h2, uint64_t bytes, unsigned lines);
 
 /* Notes a frame that may be worth little, but does not count as abuse. */
@@ -404,8 +422,8 @@ void h2_put_reset(struct h2 *h2, uint32_t stream, enum http2_error error);
  * SENDS. */
 void h2_make_ready(struct h2 *h2);
 
-/* Clears the reset bits of the streams after last_id, up to `stream`, which
- * begins. */
+/* Called when `stream` begins. Clears the reset bits of the streams after
+ * last_id, up to and including `stream`. */
 void h2_forget_resets(struct h2 *h2, uint32_t stream);
 
 /* Whether `stream` cannot have been opened: the client's ids have not come so
@@ -484,16 +502,17 @@ void h2_give_exchange(struct h2_stream *stream);
  * handlers. */
 uint32_t h2_count_tables(const struct h2 *h2);
 
-/* Called when the stream's exchange begins to wait for its handler. If many
- * exchanges wait, all of them rest from now on. */
+/* Called when the stream's exchange begins to wait for its handler. Lets the
+ * exchange rest if more than H2_LIVE_MAX exchanges wait, or if a stream is
+ * parked. When just H2_LIVE_MAX wait, lets all of them rest. */
 void h2_save_room(struct h2_stream *stream);
 
 /* Lets all waiting exchanges rest. Called when other streams need the
  * memory. */
 void h2_save_all_rooms(struct h2 *h2);
 
-/* The on_rouse() of exchanges: gives an exchange its room again. Returns false
- * when there is no memory. */
+/* Gives a resting exchange its room and its fields again. Returns false when
+ * there is no memory. This is the callback on_rouse() of exchanges. */
 bool h2_rouse(struct exchange *exchange);
 
 /* --- h2_bid.c ------------------------------------------------------------ */
@@ -506,7 +525,8 @@ void h2_heed_client(struct h2 *h2);
  * known. */
 void h2_bid_begin(struct h2_stream *stream);
 
-/* Returns the bytes by which a connection with a bidder is ordered. */
+/* Returns the number of bytes by which the scheduler orders the connection,
+ * which has a bidder. */
 uint64_t h2_bid_bytes(const struct h2 *h2);
 
 /* Spends `bytes` bytes of bids, since this many bytes of an answer of known
@@ -516,7 +536,8 @@ void h2_bid_spend(struct h2 *h2, uint64_t bytes);
 /* Drops the bid of a stream that is given up. */
 void h2_bid_drop(struct h2_stream *stream);
 
-/* Passes the rest of a complete stream's bid on to other streams. */
+/* Called when a stream is complete. Passes what is left of its bid on to
+ * another stream. */
 void h2_bid_pass_on(struct h2_stream *stream);
 
 /* --- h2_answer.c --------------------------------------------------------- */
@@ -571,11 +592,12 @@ void h2_add_text(struct h2_plan *plan, struct h2_stream *stream, size_t len,
 bool h2_frame_head(struct h2_stream *stream);
 void h2_frame_interim(struct h2_stream *stream, const struct answer *answer);
 
-/* Frames one piece of the body. Returns false when the stream or the connection
- * has ended. */
+/* Frames one piece of the body, of about `room` bytes at most. Returns false
+ * when the stream or the connection has ended. */
 bool h2_frame_body(struct h2_stream *stream, uint64_t room);
 
-/* Frames an empty DATA that ends the server's half. */
+/* Frames an empty DATA with END_STREAM, which ends the server's half of the
+ * stream. */
 void h2_frame_empty(struct h2_stream *stream);
 
 /* Frames the end of the answer. The stream may be gone afterwards. */
@@ -621,17 +643,20 @@ void h2_measure(struct h2 *h2, const struct h2_stream *stream, uint32_t len);
  * measure. */
 bool h2_end_measure(struct h2 *h2, const char payload[8]);
 
-/* Gives back the connection's part of grown_bytes at the connection's end. */
+/* Called when the connection ends. Subtracts the growth of its windows from the
+ * worker's grown_bytes. */
 void h2_forget_windows(struct h2 *h2);
 
 /* --- h2_credit.c --------------------------------------------------------- */
 
-/* Gives `len` bytes of a body back to the windows, which lets the client send
- * more. `stream` may be NULL. */
+/* Gives `len` bytes of a body back to the windows of the connection and of
+ * `stream`, which lets the client send more. If `stream` is NULL, only the
+ * connection's window gets them. */
 void h2_give_back(struct h2 *h2, struct h2_stream *stream, uint32_t len);
 
-/* Gives back `len` bytes that the stream's sink has taken. If the sink keeps
- * them, the connection's window gets them only later. */
+/* Gives back `len` bytes that the stream's sink has taken, as h2_give_back()
+ * does. But if the sink keeps them, the connection's window gets them only when
+ * the sink has ceased to keep them. */
 void h2_give_taken(struct h2 *h2, struct h2_stream *stream, uint32_t len);
 
 /* Gives bytes back to the connection's window: those that sinks have ceased to

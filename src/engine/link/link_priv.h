@@ -17,9 +17,10 @@
 #include "base/now.h"
 #include "engine/link/link.h"
 
-/* How old a worker's published numbers may be. Those of its queue may be as old
- * as LINK_FRESH_NS for the limit's decisions and LINK_QUEUED_FRESH_NS for the
- * sum of all queues, those of its flight as old as LINK_FLIGHT_FRESH_NS. */
+/* The greatest ages at which the numbers that a worker has published are used:
+ * LINK_FRESH_NS for its queue when a response asks for room,
+ * LINK_QUEUED_FRESH_NS for its queue when all queues are added up, and
+ * LINK_FLIGHT_FRESH_NS for its bytes in flight. */
 enum {
     LINK_FRESH_NS = 2 * LINK_TICK_NS,
     LINK_QUEUED_FRESH_NS = 8 * LINK_TICK_NS,
@@ -55,18 +56,18 @@ static inline uint64_t link_narrowest(const struct link *link)
 
 /* --- link_shared.c -------------------------------------------------------- */
 
-/* The sums of what the other workers have published. */
+/* What the other workers have published, added up. */
 struct link_others {
     uint64_t queued;
     uint64_t flight;
     uint64_t passing;
     uint64_t standing;
     uint64_t left; /* bytes that had left when each worker last looked */
-    bool is_after; /* all their waiting responses come later in the order */
+    bool is_after; /* the other workers' responses come later in the order */
 };
 
-/* Returns the sums over the other workers. is_after says whether all their
- * waiting responses come after `key`. */
+/* Adds up what the other workers have published. is_after of the result says
+ * whether all responses that wait there come after `key` in the order. */
 struct link_others link_ask_others(const struct link *link, uint64_t key,
                                    uint64_t now_ns);
 
@@ -75,11 +76,12 @@ struct link_others link_ask_others(const struct link *link, uint64_t key,
  * bytes. */
 uint64_t link_count_queued(struct link *link, uint64_t enough, uint64_t now_ns);
 
-/* Returns how many of `want` bytes fit below `limit` when `ahead` bytes are
- * there already; at least one segment, unless the limit is reached. */
+/* Returns how many of `want` bytes may be added to `ahead` bytes that are there
+ * already. The result is 0 when `ahead` has reached `limit`. Otherwise there is
+ * room for at least one segment, even if it exceeds the limit a little. */
 uint64_t link_room(uint64_t limit, uint64_t ahead, uint64_t want);
 
-/* Forgets a flow if it has nothing under way. */
+/* Drops a flow if it has nothing in the local queue and nothing in flight. */
 void link_drop_idle(struct link *link, struct link_flow *flow);
 
 /* Returns the bytes in flight now, supposing that acknowledgements have come
@@ -89,7 +91,7 @@ uint64_t link_count_flight(const struct link *link, uint64_t now_ns);
 /* Returns how many bytes a second come through the narrowest place. */
 uint64_t link_count_passing(const struct link *link);
 
-/* Drops all flows, if they need not be tracked any more. */
+/* Drops all flows, unless link_tracks() is true. */
 void link_forget(struct link *link);
 
 /* Whether this worker may move a number that all workers share. In each
@@ -105,8 +107,8 @@ static inline uint64_t link_wire_bytes(uint64_t bytes)
                        LINK_HEADER_BYTES;
 }
 
-/* Returns how many bytes may leave ahead of the pace: enough for two ticks, of
- * which one is as late as recent ticks were. */
+/* Returns how many bytes may leave ahead of the pace `pacer`. They keep the
+ * link busy for two ticks, or for longer when recent ticks were late. */
 uint64_t link_pacer_burst(const struct link *link, uint64_t pacer);
 
 /* A bucket that lets `pacer` bytes a second go, and at most `burst` bytes ahead
@@ -132,8 +134,8 @@ void link_pacer_adapt(struct link *link, uint64_t queued, uint64_t now_ns);
 
 /* --- link_window_pacer.c -------------------------------------------------- */
 
-/* Returns how many of `want` bytes may leave now by the pace of a window of
- * `bytes` bytes. */
+/* Returns how many of `want` bytes may leave now, at the pace at which a window
+ * of `bytes` bytes is filled. */
 uint64_t link_window_pacer_allow(struct link *link, uint64_t bytes,
                                  uint64_t key, uint64_t want);
 void link_window_pacer_pay(struct link *link, uint64_t bytes);
@@ -156,8 +158,9 @@ uint64_t link_queue_limit_allow(struct link *link, uint64_t key, uint64_t want);
 /* Measures the local queue, and moves the limit. */
 void link_queue_limit_adapt(struct link *link, uint64_t now_ns);
 
-/* Raises the limit, or gives it up, if there is hardly a queue. Called when
- * much was sent without being held back, and no pace is known. */
+/* Called when much was sent without being held back, and no pace is known. If
+ * there is hardly a queue, raises the limit. When the limit becomes higher than
+ * LINK_LIMIT_MAX, the link counts as fast. */
 void link_queue_limit_loosen(struct link *link);
 
 /* Called when a probe has found a queue: the queue is kept short from now
