@@ -222,7 +222,7 @@ static struct acme_key *load_next(const struct acme_account *account,
 }
 
 /* Asks the authority for the account of that key. The result is ACME_DONE if
- * there is one. */
+ * the account exists. */
 static enum acme_result ask_by(struct acme_client *client,
                                const struct acme_key *key,
                                struct acme_problem *problem)

@@ -14,7 +14,7 @@
 #include "http/date.h"
 
 enum {
-    TURN_S = 10,     /* between checks for clock changes, damaged files */
+    TURN_S = 10,     /* time between checks for a changed clock or file */
     WAIT_LOCK_S = 2, /* pause while another process has the lock */
     DAY_S = 24 * 3600,
     DATE_MAX = 32
@@ -167,7 +167,7 @@ static void renew(struct acme_agent *agent,
     memcpy(job.replaces, standing->id, sizeof(job.replaces));
     for (size_t i = 0; i < directories->count && result != ACME_DONE; i++) {
         if (strcmp(standing->record.directory, directories->items[i]) != 0)
-            job.replaces[0] = '\0'; /* the old one has another issuer */
+            job.replaces[0] = '\0'; /* the old certificate has another issuer */
         result = try_directory(agent, directories->items[i], &job, &problem);
         if (result != ACME_DONE)
             log_info("acme: %s by %s: %s", certificate->names.items[0],

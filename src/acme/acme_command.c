@@ -206,7 +206,9 @@ static int once_word(const struct options *options, const char *word)
 static const struct {
     const char *name;
     bool has_word;
-    bool is_asked; /* a command that an operator gives */
+    /* An operator gives the command: it needs no OPTIONS, and runs as the owner
+     * of the state's folder. */
+    bool is_asked;
     int (*run)(const struct options *options, const char *word);
 } commands[] = {
     {"run", false, false, run_word}, {"once", false, false, once_word},

@@ -144,7 +144,8 @@ static void refresh(struct htpasswd *htpasswd)
     if (err == 0)
         err = content_read(&content, htpasswd->path, &fault);
     if (err == 0) {
-        /* This is what was read; stat(2) may have seen an older file. */
+        /* The state of the file that was read; stat(2) may have seen an older
+         * file. */
         htpasswd->judged = content.file.seen;
         take_over(htpasswd, &content);
         log_notice("passwords '%s': read anew", htpasswd->path);

@@ -66,7 +66,7 @@ static uint64_t next_tick(struct deadline_wheel *wheel)
 
 /* --- The timer ----------------------------------------------------------- */
 
-/* Has the timer run when the tick comes. */
+/* Sets the timer to expire when `tick` comes. */
 static void await(struct deadline_wheel *wheel, uint64_t tick)
 {
     uint64_t due_ms = tick * DEADLINE_TICK_MS;
@@ -94,7 +94,8 @@ void deadline_place(struct deadline_wheel *wheel, struct deadline *deadline)
     else if (wheel->count++ == 0)
         start(wheel);
     /* The tick is rounded up, and is never one that was handled already. A
-     * limit beyond one turn of the wheel is looked at again in between. */
+     * limit that is more than one turn of the wheel away is looked at once in
+     * each turn until then. */
     tick = (deadline->at_ms + DEADLINE_TICK_MS - 1) / DEADLINE_TICK_MS;
     if (tick <= wheel->tick)
         tick = wheel->tick + 1;

@@ -139,8 +139,8 @@ static int is_stale(const union any_address *address, const char *path)
     return stale;
 }
 
-/* Opens a unix socket at `path`. `mode` is the file's; 0 leaves it to the
- * umask. */
+/* Opens a unix socket at `path`. `mode` is the mode of its file; 0 leaves the
+ * mode to the umask. */
 static int make_unix(struct listener *listener, const char *path, mode_t mode)
 {
     union any_address address = {.un = {.sun_family = AF_UNIX}};
@@ -161,7 +161,7 @@ static int make_unix(struct listener *listener, const char *path, mode_t mode)
     listener->fd = open_socket(AF_UNIX);
     if (listener->fd < 0)
         return listener->fd;
-    /* The file gets the mode of the socket. */
+    /* bind() gives the file the mode that the socket has now. */
     err = mode != 0 && fchmod(listener->fd, mode) == -1 ? -errno : 0;
     if (err == 0)
         err = bind_and_listen(listener->fd, &address, sizeof(address.un));
@@ -204,8 +204,8 @@ static int find_address(int fd, union any_address *bound, socklen_t *len_out)
     return getsockname(fd, &bound->any, len_out) == -1 ? -errno : 0;
 }
 
-/* Whether the socket takes connections to all addresses. A socket of IPv6 has
- * to take those to IPv4 addresses, too. */
+/* Whether the socket takes connections to all addresses. A socket of IPv6 must
+ * take connections to IPv4 addresses, too. */
 static bool is_everywhere(int fd, const union any_address *bound)
 {
     int only6 = 1;

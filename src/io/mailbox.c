@@ -54,7 +54,8 @@ static bool take(struct mailbox *mailbox, struct mail *mail_out)
     return true;
 }
 
-/* Reverses the list of notes, and returns its new head, formerly its last. */
+/* Reverses the list of notes. Returns the new head, which was the last note
+ * before. */
 static struct mailbox_note *turn_around(struct mailbox_note *notes)
 {
     struct mailbox_note *turned = NULL;
@@ -69,8 +70,8 @@ static struct mailbox_note *turn_around(struct mailbox_note *notes)
     return turned;
 }
 
-/* Delivers all notes. All notes are taken out first, so that a note that is
- * sent again meanwhile waits for the next time. */
+/* Delivers all notes. All notes are taken out first, so that a note that
+ * on_arrive sends again waits for the next delivery. */
 static void deliver_notes(struct mailbox *mailbox)
 {
     struct mailbox_note *sent = atomic_exchange_explicit(&mailbox->notes, NULL,

@@ -87,7 +87,7 @@ static void note_found(struct resolver_name *name,
 
 /* --- The loop's part ------------------------------------------------------ */
 
-/* Has the timer run when c-ares or a name is due. */
+/* Sets the timer to expire when c-ares or a name is due. */
 static void set_timer(struct resolver *resolver)
 {
     const struct heap_item *first = heap_first(&resolver->due);

@@ -179,8 +179,9 @@ enum io_result transport_discard(const struct transport *transport, char *data,
     return transport_receive_bare(transport, data, len, len_out);
 }
 
-/* Tells a client over TLS of the end unless it was told before, because the
- * client may take a connection that just ends for an attack. */
+/* Before a connection over TLS is closed, close_notify is sent, unless it was
+ * sent before: the client may take a connection that ends without it for an
+ * attack. */
 void transport_close(struct transport *transport, bool resets)
 {
     if (transport->tls && !resets)

@@ -298,9 +298,9 @@ struct kv_cache_counts kv_cache_count(struct kv_cache *cache)
 
 /* --- Coming and going ----------------------------------------------------- */
 
-/* Makes one bucket for every two entries that fit if all have the smallest
- * size. Most entries are larger, so chains are short. Pages of unused buckets
- * are never touched. */
+/* Initializes a group of bytes_max bytes. If all entries had the smallest size,
+ * each bucket would have two entries. Most entries are larger, so chains are
+ * short. Pages of unused buckets are never touched. */
 static int init_group(struct group *group, enum evict_policy policy,
                       uint64_t bytes_max)
 {

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 
 enum {
-    /* events that one call of kv_watch_next() may skip */
+    /* the most events that one call of kv_watch_next() skips */
     LOOKS_MAX = 4096,
     DRAFT_KEPT_BYTES = 1 << 16 /* a draft with more memory is freed */
 };

@@ -40,8 +40,8 @@ void tls_buffers_destroy(struct tls_buffers *buffers)
 
 /* --- Calls to OpenSSL ---------------------------------------------------- */
 
-/* Enters a call. Clears OpenSSL's errors of other connections, which mean
- * nothing here, and output of a connection that broke. */
+/* Begins a call of a connection. Clears what calls of other connections have
+ * left: OpenSSL's errors, and output of a connection that broke. */
 static void enter(struct tls *tls)
 {
     tls->buffers->current = tls;
@@ -86,7 +86,7 @@ static void note_reason(struct tls *tls)
         tls->why = "unknown error";
 }
 
-/* Translates the result, 0 or less, of a call to OpenSSL. */
+/* Translates what a call to OpenSSL has returned, which is 0 or less. */
 static enum io_result result_of(struct tls *tls, int returned)
 {
     switch (SSL_get_error(tls->ssl, returned)) {
@@ -223,8 +223,9 @@ static void note_failure(struct tls *tls)
                                      : failure_of(ERR_peek_last_error()));
 }
 
-/* Counts the bytes that a record adds to its payload. TLS 1.3 (RFC 8446 5.2):
- * head, type, tag. TLS 1.2 (RFC 5288, 7905): head, nonce or none, tag. */
+/* Counts the bytes that a record adds to its payload. In TLS 1.3 (RFC 8446 5.2)
+ * these are head, type and tag; in TLS 1.2 (RFC 5288, 7905) head, nonce if the
+ * cipher has one, and tag. */
 static uint8_t count_extra(const SSL *ssl)
 {
     enum { HEAD = 5, TYPE = 1, NONCE = 8, TAG = 16 };
@@ -294,7 +295,8 @@ static bool has_more(const struct tls *tls)
     return tls->held || SSL_has_pending(tls->ssl);
 }
 
-/* Notes that a record with `len` bytes of data has come. */
+/* Lowers tls->idle_bytes, because a record with `len` bytes of data has
+ * come. */
 static void forget_idle(struct tls *tls, size_t len)
 {
     size_t bytes = len + TLS_IDLE_BYTES_BACK;
@@ -339,7 +341,8 @@ enum io_result tls_receive(struct tls *tls, char *data, size_t len,
     tls_wire_resume(tls);
     result = tls->taken ? tls_taken_receive(tls, data, len, len_out)
                         : receive(tls, data, len, len_out);
-    /* If this call has data, the next call tells of the fault behind them. */
+    /* If this call has data, the next call reports the fault that came behind
+     * the data. */
     if (result == IO_FAILED)
         result = fail(tls);
     else if (was_deferred && *len_out > 0 && tls_wire_defer(tls))

@@ -73,7 +73,7 @@ static int refuse_password(char *password, int size, int writes, void *context)
 }
 
 /* read_certificate() and read_key() read the first certificate, or the first
- * key, in a text. They return NULL when there is none that is whole. */
+ * key, in a text. They return NULL when the text has none that is complete. */
 static X509 *read_certificate(struct bytes pem)
 {
     BIO *bio = BIO_new_mem_buf(pem.data, (int)pem.len);

@@ -215,8 +215,8 @@ static void read_issuer(struct tls_certificate *certificate)
     ERR_clear_error();
 }
 
-/* Returns which certificate of the chain, from 1, the key belongs to; 0 for
- * none. */
+/* Returns the number, counted from 1, of the certificate in the chain that the
+ * key belongs to; 0 if the key belongs to none behind the first. */
 static int find_owner(const struct tls_certificate *certificate)
 {
     for (int i = 0; i < sk_X509_num(certificate->others); i++)

@@ -86,8 +86,8 @@ bool tls_challenge_show(struct ssl_st *ssl, const char *folder,
 }
 
 /* A client that is asked for another group says hello twice, and may ask for
- * something else the second time. Such a connection stays one for a challenge,
- * since its client was asked for no certificate. */
+ * something else the second time. Such a connection remains a connection for a
+ * challenge, since its client was asked for no certificate. */
 bool tls_challenge_is_met(const struct ssl_st *ssl)
 {
     const unsigned char *protocol;

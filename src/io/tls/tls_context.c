@@ -54,8 +54,10 @@ struct tls_context {
 /* --- What belongs to an SSL_CTX ------------------------------------------ */
 
 static pthread_once_t slots_once = PTHREAD_ONCE_INIT;
-static int context_slot = -1; /* for the context, in the first SSL_CTX */
-static int set_slot = -1;     /* for the set, in each SSL_CTX */
+/* The index at which the first SSL_CTX keeps the context. */
+static int context_slot = -1;
+/* The index at which each SSL_CTX keeps its set. */
+static int set_slot = -1;
 
 static void free_context(struct tls_context *context)
 {
@@ -113,7 +115,8 @@ static int verify_mode(const struct tls_set *set)
     return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
 }
 
-/* Changes to another SSL_CTX, also in what SSL_set_SSL_CTX() leaves alone. */
+/* Changes the connection to another SSL_CTX. SSL_set_SSL_CTX() does not copy
+ * the session id context and the verify mode, so both are set here. */
 static bool go_over(SSL *ssl, SSL_CTX *to, const struct tls_set *set)
 {
     if (!SSL_set_SSL_CTX(ssl, to) ||

@@ -29,7 +29,7 @@ struct tls_hkdf {
     size_t block_bytes;
     unsigned char nothing[TLS_SECRET_MAX]; /* the digest of no bytes */
     bool has_key;
-    unsigned char key[TLS_SECRET_MAX]; /* `inner` and `outer` began with it */
+    unsigned char key[TLS_SECRET_MAX]; /* the key of `inner` and `outer` */
     union state inner;
     union state outer;
 };
@@ -163,7 +163,7 @@ bool tls_hkdf_expand(struct tls_hkdf *hkdf, struct bytes secret,
     if (secret.len != hkdf->secret_bytes || len > hkdf->secret_bytes ||
         label.len > LABEL_MAX || context.len > CONTEXT_MAX)
         return false;
-    info[at++] = 0; /* high byte of the length: one digest at most */
+    info[at++] = 0; /* high byte of `len`, which is small */
     info[at++] = (unsigned char)len;
     info[at++] = (unsigned char)(PREFIX_BYTES + label.len);
     at = append(info, at, prefix, PREFIX_BYTES);

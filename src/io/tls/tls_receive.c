@@ -30,12 +30,14 @@ enum {
     KEY_UPDATE = 24, /* a message of a handshake (RFC 8446 4.6.3) */
     KEY_UPDATE_BYTES = 5,
     KEY_UPDATE_HEAD = 4, /* the message's type and length */
-    /* Limit of records in a row without data. A client may hide by such records
-     * how much it sends, or change its keys with them. But each costs the
-     * server more than the client, and prolongs no time limit. */
+    /* The most records in a row without data. A client may send such records to
+     * hide how much it sends, or to change its keys. But each record costs the
+     * server more than the client. No time limit is prolonged by such
+     * records. */
     IDLE_RECORDS_MAX = 32,
-    /* New keys take several times as long as a record. A client may have
-     * UPDATES_MAX at once, and one more for each UPDATE_BYTES of data. */
+    /* Making new keys takes several times as long as opening a record. A client
+     * may change its keys UPDATES_MAX times at once, and once more for each
+     * UPDATE_BYTES of data. */
     UPDATES_MAX = 64,
     UPDATE_BYTES = 1024
 };
@@ -69,8 +71,9 @@ static enum io_result refuse(struct tls *tls, enum tls_alert alert)
 
 /* --- Records of the client ----------------------------------------------- */
 
-/* Takes an alert. Any alert but an end is an error (RFC 8446 6), and each comes
- * whole, in a record of its own (5.1, 5.4). */
+/* Handles an alert. Each alert is an error, except close_notify and
+ * user_canceled (RFC 8446 6). Each alert must come whole, in a record of its
+ * own (5.1, 5.4). */
 static enum io_result take_alert(struct tls *tls, struct bytes payload)
 {
     if (payload.len != 2)
@@ -109,10 +112,9 @@ static enum io_result change_key(struct tls *tls, bool is_wanted_of_us)
     return IO_FAILED;
 }
 
-/* Takes a handshake message. The only one that a client sends is a change of
- * its keys, since it was asked for nothing else. The client may cut the
- * message's five bytes (RFC 8446 5.1), but sends nothing behind them with the
- * old key. */
+/* Handles a handshake message, or a part of it. A client sends only KeyUpdate,
+ * since it was asked for nothing else. The client may cut the message's five
+ * bytes (RFC 8446 5.1), but sends nothing behind them with the old key. */
 static enum io_result take_handshake(struct tls *tls, struct bytes payload)
 {
     static const unsigned char update[KEY_UPDATE_HEAD] = {KEY_UPDATE, 0, 0, 1};
@@ -141,7 +143,7 @@ static enum io_result take_handshake(struct tls *tls, struct bytes payload)
     return change_key(tls, taken->begun[KEY_UPDATE_HEAD] == 1);
 }
 
-/* Notes that `len` bytes of data have come. */
+/* Lowers taken->updates, because `len` bytes of data have come. */
 static void forget_updates(struct tls_taken *taken, size_t len)
 {
     size_t bytes = taken->data_bytes + len;
@@ -202,8 +204,9 @@ static enum io_result take_record(struct tls *tls, size_t len,
     return refuse(tls, TLS_ALERT_UNEXPECTED_MESSAGE);
 }
 
-/* Returns the length of the next record; 0 when it is not whole. A head that is
- * no record's, or that claims too many bytes, counts as a whole record. */
+/* Returns the length of the next record; 0 when it is not whole. If the bytes
+ * do not begin an encrypted record, or if its head claims too many bytes, all
+ * of them count as a record, which is then refused. */
 static size_t find_record(const struct tls_buffers *buffers)
 {
     const char *begin = buffers->in + buffers->in_at;
@@ -320,7 +323,7 @@ static enum io_result receive_records(struct tls *tls, char *data, size_t len,
         buffers->in_len = 0;
         tls->is_broken |= result == IO_FAILED;
         /* No event will tell of the end, so has_unread makes the caller call
-         * once more, and that call tells. */
+         * once more, and that call reports the end. */
         tls->has_unread = *len_out > 0;
         return result;
     }

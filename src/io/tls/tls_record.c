@@ -72,8 +72,9 @@ static bool use_key(struct tls_direction *direction, const unsigned char *key)
                               NULL, direction->seals, NULL) == 1;
 }
 
-/* The last secret is forgotten at once: all connections share the suite, which
- * would keep the secret until the next one comes. */
+/* Makes the key of a direction from its secret. Then the suite forgets the
+ * secret at once: all connections share the suite, which would otherwise keep
+ * the secret until it gets another one. */
 static bool make_key(struct tls_direction *direction)
 {
     unsigned char key[TLS_KEY_MAX];

@@ -12,8 +12,8 @@ static uint64_t read_now_s(void)
     return (uint64_t)time(NULL);
 }
 
-/* Reads when the client of a session was last looked at. Returns false when the
- * session does not say. */
+/* Reads when the certificate of a session's client was last checked. Returns
+ * false when the session does not say. */
 static bool read_seen(SSL_SESSION *session, uint64_t *seen_s_out)
 {
     void *data = NULL;
@@ -26,8 +26,8 @@ static bool read_seen(SSL_SESSION *session, uint64_t *seen_s_out)
     return true;
 }
 
-/* Writes into a ticket when its client was last looked at. A resumed session
- * keeps the time that it has. */
+/* Writes into a ticket when its client's certificate was last checked. The
+ * ticket of a resumed session keeps the time of the session's first ticket. */
 static int on_make(SSL *ssl, void *object)
 {
     SSL_SESSION *session = SSL_get_session(ssl);

@@ -17,7 +17,8 @@
 static _Thread_local struct {
     const struct tls_suite *suites; /* NULL: no handshake is entered */
     struct tls_secrets *secrets;
-    struct tls_keys *begun; /* keys whose key and vector come next; or NULL */
+    /* keys of which OpenSSL asks for `key` and `iv` next; or NULL */
+    struct tls_keys *begun;
 } current;
 
 void tls_schedule_enter(const struct tls_suite *suites,
@@ -250,11 +251,12 @@ static int begin_provider(const OSSL_CORE_HANDLE *handle,
 
 static pthread_once_t begun_once = PTHREAD_ONCE_INIT;
 static OSSL_PROVIDER *provider;
-static bool is_found; /* a context that prefers the provider finds it */
+/* an SSL_CTX that prefers our provider gets our algorithm */
+static bool is_found;
 
-/* OpenSSL's own algorithm is fetched first, because later its name would find
- * ours. A provider that is loaded in another way than here would replace
- * OpenSSL's own. */
+/* Loads our provider. OpenSSL's own algorithm is fetched first, because later
+ * the same name would find ours. OSSL_PROVIDER_try_load() with 1 keeps
+ * OpenSSL's own providers; without that, ours would replace them. */
 static void begin(void)
 {
     EVP_KDF *ours = NULL;

@@ -3,9 +3,10 @@
 #include <openssl/crypto.h>
 #include <openssl/ssl.h>
 
-/* Counts records, which gives the sequence number. All that the server writes
- * once it has its secret is encrypted with that secret: OpenSSL has sent
- * everything else before. */
+/* Counts the records that are encrypted with the server's secret. The count is
+ * the sequence number of the next record. All records that the server writes
+ * once it has that secret are encrypted with it, because OpenSSL has sent all
+ * others before. */
 static void on_message(int is_written, int version, int type, const void *data,
                        size_t len, SSL *ssl, void *object)
 {

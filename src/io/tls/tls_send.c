@@ -117,11 +117,12 @@ static uint32_t read_clock_ms(void)
            (uint32_t)(now.tv_nsec / NS_PER_MS);
 }
 
-/* A record can be read only when all of it is there. A record of 16 KiB is more
- * than TCP sends at once at the beginning of a connection, or after a silence:
- * its first byte would wait for another round trip. On a long way, the bytes
- * that leave at once therefore leave in records of one segment each. Bytes that
- * fit into one segment anyway are no burst. */
+/* Begins a burst of early records. A record can be read only when all of it is
+ * there. A record of 16 KiB is more than TCP sends at once at the beginning of
+ * a connection, or after a silence: its first byte would wait for another round
+ * trip. So when the round trip is long, the bytes that TCP sends at once leave
+ * in records of one segment each. There is no burst when all bytes fit into one
+ * segment. */
 static void begin_burst(struct tls *tls, size_t left)
 {
     struct socket_path path;
@@ -156,9 +157,9 @@ static size_t count_room(const struct tls *tls)
 }
 
 /* Plans how many records to make, because records that do not fit into the
- * socket would have to be kept. The first record is made without asking, since
- * the socket was said to take more. Where there is little room, a small record
- * is made. */
+ * socket would have to be kept. The first record is made without asking the
+ * kernel for its room, since the socket was reported to take more. If there is
+ * little room, a small record is made. */
 static size_t plan_records(const struct tls *tls, size_t left, bool is_first,
                            size_t *record_bytes_out)
 {
@@ -286,8 +287,8 @@ static bool is_by_kernel(struct tls *tls, const struct payload *payload)
     return taken->by_kernel;
 }
 
-/* Plans how many bytes to send: fewer if the socket may not hold so many bytes
- * unsent. */
+/* Returns how many of `left` bytes to send now: fewer than all, if the limit of
+ * unsent bytes in the socket demands that. */
 static size_t plan_bytes(const struct tls *tls, size_t left)
 {
     enum { LEAST = 2048 };

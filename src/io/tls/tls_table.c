@@ -125,9 +125,9 @@ static int read_authorities(struct tls_set *set, struct bytes text,
     return err;
 }
 
-/* Gives the set its name for sessions. To a session, sets with the same name,
- * rules and authorities are one set, also in another process and after a
- * reload. */
+/* Sets set->session_name. Sets with the same name, rules and authorities get
+ * the same session name, also in another process and after a reload. A session
+ * can be resumed with any of them. */
 static void name_sessions(struct tls_set *set,
                           const struct tls_set_options *options)
 {
@@ -296,8 +296,8 @@ static bool covers(const struct tls_set *set, struct bytes host)
     return false;
 }
 
-/* Whether two sets, even of different tables, are the same. Their names for
- * sessions are the same exactly if their rules are. */
+/* Whether two sets, even of different tables, are the same. Their session names
+ * are equal exactly if their rules are equal. */
 static bool is_same(const struct tls_set *one, const struct tls_set *other)
 {
     return one == other ||

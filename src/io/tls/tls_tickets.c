@@ -162,8 +162,8 @@ static bool read_key(struct bytes line, struct tls_ticket_key *key)
     return is_key;
 }
 
-/* Whether an earlier key has the name of this key, which would then open
- * nothing. */
+/* Whether a key before keys[number] has the same name. Then keys[number] would
+ * never be found for a ticket. */
 static bool is_named_before(const struct tls_ticket_key *keys, size_t number)
 {
     for (size_t i = 0; i < number; i++)

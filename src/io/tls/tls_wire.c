@@ -33,8 +33,9 @@ static ssize_t send_bytes(struct tls *tls, const char *data, size_t len,
     return -1;
 }
 
-/* Ends sending, because the other side has closed or reset the connection. A
- * reason that the other side told before can still be read. */
+/* Ends sending, because the other side has closed or reset the connection. An
+ * alert that the other side has sent before, with its reason, can still be
+ * read. */
 static enum io_result fall_silent(struct tls *tls)
 {
     tls->is_mute = true;
@@ -114,7 +115,8 @@ enum io_result tls_wire_flush(struct tls *tls, bool more, size_t *sent_out)
     buffers->out_len = 0;
     if (len == 0 || tls->is_mute)
         return IO_DONE;
-    assert(tls->kept_len == 0); /* else write_bytes() took nothing */
+    /* While bytes are kept, write_bytes() takes nothing. */
+    assert(tls->kept_len == 0);
     sent = send_bytes(tls, buffers->out, len, more);
     if (sent == -1)
         return fall_silent(tls);

@@ -40,7 +40,8 @@ int kv_change_apply(struct kv_change *change, struct kv_write *write)
     struct kv_change inner = *change;
     int rc;
 
-    kv_write_set_outcomes(write, KV_UNDONE); /* another try begins anew */
+    /* An earlier try may have set outcomes. */
+    kv_write_set_outcomes(write, KV_UNDONE);
     if (write->count == 1)
         return apply_ops(change, write);
     rc = mdb_txn_begin(change->env->env, change->txn, 0, &inner.txn);

@@ -41,8 +41,9 @@ void kv_lmdb_tell_watchers(struct kv_lmdb *store)
     pthread_mutex_unlock(&store->clients_mutex);
 }
 
-/* The revision is read because a client may have seen changes that are
- * committed but not published yet; a watch can be resumed from these. */
+/* Reads the store's revision, because a client may have seen changes that are
+ * committed but not published yet. The client can resume its watch from such a
+ * change. */
 bool kv_lmdb_watch(struct kv_client *base, struct kv_watch *watch)
 {
     struct kv_lmdb_client *client = client_of(base);

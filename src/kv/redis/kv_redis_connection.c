@@ -117,7 +117,7 @@ static void on_reply(redisAsyncContext *context, void *reply, void *about)
                        list_node);
     list_drop(&request->list_node);
     connection->options.hooks.on_answer(request,
-                                        /* may free the connection */
+                                        /* on_answer may free `connection` */
                                         reply);
 }
 

@@ -25,8 +25,9 @@ struct kv_connection_tls {
     struct tls_target *target;
     struct tls *tls; /* NULL until the socket is connected */
     bool is_open;    /* the handshake is complete */
-    int wanted;      /* EV_WRITE, if it is watched for besides EV_READ; or 0 */
-    bool *is_gone;   /* set to true when the struct is freed; may be NULL */
+    /* EV_WRITE if the socket is watched for that, too; else 0 */
+    int wanted;
+    bool *is_gone; /* set to true when the struct is freed; may be NULL */
 };
 
 /* --- What the socket is watched for -------------------------------------- */

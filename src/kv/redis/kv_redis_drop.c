@@ -2,8 +2,8 @@
 
 #include "kv/redis/kv_redis_priv.h"
 
-/* The dropping of an index entry. It may last longer than the page that found
- * the entry. */
+/* An index entry that is being dropped. This may last longer than the page that
+ * found the entry. */
 struct dropping {
     struct kv_redis_question question;
     struct kv_redis_call call;

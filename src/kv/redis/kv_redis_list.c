@@ -2,7 +2,7 @@
 
 #include "kv/redis/kv_redis_listing_priv.h"
 
-enum { ROUNDS_MAX = 4 }; /* a page ends after this many, even a short one */
+enum { ROUNDS_MAX = 4 }; /* a page ends after this many, even if it is short */
 
 static void destroy(struct kv_redis_question *question)
 {

@@ -41,9 +41,9 @@ static uint64_t count_sent(const struct kv_connection *connection)
     return connection->bytes_given - (rest ? sdslen((sds)(uintptr_t)rest) : 0);
 }
 
-/* Returns the requests last, when the connection is RESTING, since on_return
- * may send them on another connection at once. A command that was not sent
- * whole cannot have run. */
+/* Ends the connection. Its requests are given back last, when the connection is
+ * RESTING, since on_return may send them on another connection at once. A
+ * command that was not sent whole cannot have run. */
 void kv_connection_end(struct kv_connection *connection, const char *why)
 {
     const struct kv_connection_hooks *hooks = &connection->options.hooks;

@@ -69,7 +69,7 @@ static char kind_of(const struct kv_op *op)
 static char condition_of(const struct kv_op *op)
 {
     if (op->kind == KV_PUT_NAMED)
-        return '0'; /* KV_IF_MISSING: clients can choose names, too */
+        return '0'; /* KV_IF_MISSING: a client may have chosen that name */
     switch (op->condition) {
     case KV_IF_ANY:
         return '*';
