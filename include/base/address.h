@@ -20,7 +20,7 @@
 /* A zeroed address has the family ADDRESS_UNKNOWN, so an address that was never
  * set is not taken for a client's. */
 enum address_family {
-    ADDRESS_UNKNOWN, /* a proxy did not name its client */
+    ADDRESS_UNKNOWN, /* unknown, since a proxy did not name its client */
     ADDRESS_UNIX,
     ADDRESS_IPV4,
     ADDRESS_IPV6
@@ -45,8 +45,9 @@ union address_any {
     struct sockaddr_un un;
 };
 
-/* Converts `address` to the system's form. For ADDRESS_UNIX, `path` is the
- * socket's path, which must fit into sun_path. Returns the result's length. */
+/* Writes `address` to `to` in the system's form, and returns the length of that
+ * form. For ADDRESS_UNIX, `path` is the socket's path, which must fit into
+ * sun_path. */
 socklen_t address_fill(const struct address *address, const char *path,
                        union address_any *to);
 
@@ -62,8 +63,8 @@ void address_from_ipv6(struct address *address, const void *octets,
  * address. */
 MUST_USE bool address_parse(struct address *address, struct bytes text);
 
-/* Whether `address` can only belong to this machine: it is a unix socket or
- * loopback. */
+/* Returns true if `address` is a unix socket or a loopback address: its peer
+ * can only be on this machine. */
 bool address_is_local(const struct address *address);
 
 /* Writes "192.0.2.1", "2001:db8::1", "unix:" or "unknown" without a port;

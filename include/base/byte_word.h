@@ -2,8 +2,8 @@
  * byte_word - loads eight bytes of a text as one word, to look at them all at
  * once.
  *
- * The machine's byte order decides which byte lands in the high bits. Whether a
- * word contains a byte does not depend on it.
+ * The machine's byte order decides which byte lands in the high bits. A search
+ * for a byte anywhere in a word gives the same result in either order.
  *
  * Thread: any; values only.
  */
@@ -47,10 +47,10 @@ static inline uint64_t byte_word_find(uint64_t word, unsigned char c)
     return byte_word_zeros(word ^ BYTE_EIGHTFOLD(c));
 }
 
-/* Whether `text` has none of the bytes that `find` looks for. `find` gets words
- * of the text, which may overlap, and returns 0 for a word without such bytes.
- * For a text of fewer than four bytes, the result is false: the caller must
- * look at its bytes one by one. */
+/* Returns true if `text` has none of the bytes that `find` looks for. `find`
+ * gets words of the text, which may overlap, and returns 0 for a word without
+ * such bytes. If the text has fewer than four bytes, the result is always
+ * false, and the caller must look at the bytes one by one. */
 static inline __attribute__((always_inline)) bool byte_word_lacks(
     struct bytes text, uint64_t (*find)(uint64_t word))
 {

@@ -57,8 +57,8 @@ static inline bool byte_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A word whose eight bytes all have that value, to compare eight bytes at
- * once. */
+/* A word of eight bytes that all have the value `value`. With such a word,
+ * eight bytes of a text are compared at once. */
 #define BYTE_EIGHTFOLD(value) (UINT64_MAX / 0xFF * (value))
 
 /* Whether the `len` bytes at `a` equal those at `b`, ignoring the case of ASCII

@@ -11,7 +11,8 @@
  *           and clears their mark, and evicts the first unvisited entry
  *           (Zhang et al., NSDI 2024).
  *
- * A hit costs a store in sieve, a relink in lru, O(log n) in gdsf and saved.
+ * A hit costs one store to memory in sieve, moving a list node in lru, and
+ * O(log n) steps in gdsf and saved.
  * The cache keeps its own index; evict knows only nodes, so that the file cache
  * and other caches share it. S3-FIFO (Yang et al., SOSP 2023) was tried: its
  * hit ratios were within a point of sieve's, with three times the code.
@@ -41,19 +42,19 @@ struct evict_node {
     uint64_t bytes; /* memory that the entry occupies */
     struct list list_node;
     struct heap_node heap; /* for gdsf and saved only */
-    uint32_t frequency;    /* gdsf, saved: hits; sieve: 1 once visited */
-    /* Set by the owner: how many more entries the node represents
-     * (miniature.h), or 0. The node's bytes include theirs. */
+    uint32_t frequency;    /* number of hits; in sieve, 1 if visited */
+    /* How many more entries the node represents (miniature.h), or 0. Set by the
+     * owner. The node's `bytes` include the bytes of these entries. */
     uint32_t others;
-    /* Set by the owner, for saved: how many milliseconds it takes to fetch the
-     * entry again. */
+    /* How many milliseconds it takes to fetch the entry again. Set by the
+     * owner, for saved only. */
     uint32_t cost;
 };
 
 struct evict; /* opaque */
 
-/* bytes_max and entries_max are at least 1. Returns NULL if there is no
- * memory. */
+/* Makes an empty evict for a cache of at most bytes_max bytes and entries_max
+ * entries, both at least 1. Returns NULL if there is no memory. */
 MUST_USE struct evict *evict_create(enum evict_policy policy,
                                     uint64_t bytes_max, size_t entries_max);
 void evict_destroy(struct evict *evict); /* no node may be inside */

@@ -36,12 +36,12 @@ struct glob {
     uint8_t captures; /* how many steps are * or ** */
     struct glob_step {
         uint8_t kind; /* private */
-        char byte;    /* the literal, or the wildcard's number from 0 */
+        char byte;    /* a literal byte, or a wildcard's number from 0 */
     } steps[GLOB_BYTES_MAX];
 };
 
-/* Compiles the pattern in `text`. Returns NULL; or what is wrong with it, such
- * as "is empty". */
+/* Compiles the pattern in `text`. Returns NULL if the pattern is valid;
+ * otherwise, returns what is wrong with it, such as "is empty". */
 MUST_USE const char *glob_read(struct glob *glob, struct bytes text);
 
 /* Whether the whole text matches. If so, captures[0] becomes the part of `text`

@@ -48,7 +48,7 @@ struct json_value {
 };
 
 struct json_reader {
-    struct json_value *values; /* values[0]: the document; others private */
+    struct json_value *values; /* values[0] is the whole document */
     uint32_t count;
     uint32_t capacity;
     uint32_t count_max;
@@ -59,14 +59,15 @@ struct json_reader {
  * json_fini() may be called in any case. */
 MUST_USE int json_read(struct json_reader *json, struct bytes text);
 
-/* Like json_read(), for text from strangers: also refuses, by -E2BIG, a text
- * with more than values_max values. */
+/* Parses text from strangers. Does the same as json_read(), but also returns
+ * -E2BIG if the text has more than values_max values. */
 MUST_USE int json_read_few(struct json_reader *json, struct bytes text,
                            uint32_t values_max);
 void json_fini(struct json_reader *json);
 
-/* Returns the member with that name; NULL if there is none. `value` may be NULL
- * or not an object, which gives NULL, too, so that calls can be nested. */
+/* Returns the member of `value` with that name; NULL if there is none. Also
+ * returns NULL if `value` is NULL or not an object, so that calls can be
+ * nested. */
 const struct json_value *json_find(const struct json_value *value,
                                    const char *name);
 

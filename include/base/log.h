@@ -59,8 +59,8 @@ struct log_limit {
     uint64_t held_back;
 };
 
-/* Whether to log a line now. If so, *held_back_out gets how many lines were
- * suppressed since the last logged one. */
+/* Returns 1 if a line may be logged now, else 0. With 1, *held_back_out gets
+ * how many lines were suppressed since the last logged one. */
 int log_limit_allows(struct log_limit *limit, uint64_t now_ms,
                      uint64_t interval_ms, uint64_t *held_back_out);
 

@@ -85,20 +85,21 @@ MUST_USE struct miniature *miniature_create(const struct miniature_options
                                                 *options);
 void miniature_destroy(struct miniature *miniature);
 
-/* Whether any model samples `key`, a hash that clients cannot choose, for an
- * entry of `bytes` bytes. Once the answer is false, it stays false. */
+/* Returns true if any model samples the key. `key` is a hash that clients
+ * cannot choose, and `bytes` is the size of the key's entry. Once the result is
+ * false for a key, it stays false. */
 bool miniature_samples(const struct miniature *miniature, uint64_t key,
                        uint64_t bytes);
 
-/* Simulates one request for a sampled key. The owner has already counted the
- * request in `asked`. */
+/* Simulates one request for a key for which miniature_samples() is true. The
+ * owner has already counted the request in `asked`. */
 void miniature_ask(struct miniature *miniature, uint64_t key, uint64_t bytes);
 
 /* Tells the models that the key's content has changed: the next request for it
  * misses. */
 void miniature_forget(struct miniature *miniature, uint64_t key);
 
-/* Renews the budget; to be called each second. */
+/* Renews the budget of time. To be called once a second. */
 void miniature_tick(struct miniature *miniature);
 
 void miniature_tell(const struct miniature *miniature,

@@ -14,9 +14,9 @@
 #include "base/bytes.h"
 
 struct now {
-    uint64_t mono_ms; /* monotonic, to a tick (1 to 10 ms) */
-    int64_t wall_s;   /* seconds since the epoch */
-    int64_t wall_ns;  /* nanoseconds since the epoch, to a tick */
+    uint64_t mono_ms; /* monotonic time, exact to a tick of 1 to 10 ms */
+    int64_t wall_s;   /* wall clock, in seconds since the epoch */
+    int64_t wall_ns;  /* the same moment in nanoseconds, exact to a tick */
 };
 
 /* Reads the coarse clocks, which takes about 10 ns and no system call. */

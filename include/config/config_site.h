@@ -34,9 +34,10 @@ static inline bool config_is_top(const struct site_options *site)
 
 enum { CONFIG_WORDS_MAX = 200 };
 
-/* Writes the beginning of a message about a location in a site, such as
- * 'site "x": location "/y": '; or about the site, if the location is NULL. For
- * a location at the top level, the part for the site is left out. */
+/* Writes the beginning of a message. If `location` is NULL, the message is
+ * about the site: 'site "x": '. Otherwise it is about the location: 'site "x":
+ * location "/y": ', or only 'location "/y": ' for a location at the top
+ * level. */
 void config_words(char words_out[CONFIG_WORDS_MAX + 1],
                   const struct site_options *site,
                   const struct site_location *location);

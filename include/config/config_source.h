@@ -39,7 +39,7 @@ struct config_source {
     const char *open[1 + CONFIG_DEPTH_MAX]; /* the files being read now */
     size_t depth;
     size_t bytes;
-    bool is_full; /* a limit is reached, and reported */
+    bool is_full; /* a limit was exceeded, which is reported */
 };
 
 /* Passes the first file, options->config, to on_file; `text` is its content. */

@@ -31,7 +31,7 @@ enum config_token_kind {
 
 struct config_token {
     enum config_token_kind kind;
-    bool is_bad; /* invalid and reported; without a value */
+    bool is_bad; /* the token is invalid, reported, and has no value */
     int line;
     struct bytes written; /* as in the file, without quotes */
     struct bytes value;   /* a string with escapes and variables replaced */
@@ -48,9 +48,9 @@ struct config_text {
     struct faults *faults;
 };
 
-/* Begins to read `text`, whose first line has the number `line`. *room is how
- * many bytes strings with escapes and variables may still take. Reading such a
- * string reduces it. */
+/* Begins to read `text`, whose first line has the number `line`. A string with
+ * escapes or variables is rewritten in new memory; *room is the number of bytes
+ * left for such strings, and is reduced by each of them. */
 void config_text_open(struct config_text *reading, struct bytes text, int line,
                       struct arena *arena, size_t *room, struct faults *faults);
 

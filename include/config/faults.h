@@ -23,13 +23,13 @@ struct fault {
 
 /* A list of faults. An empty one is zeroed, except for `file` and `files`. */
 struct faults {
-    const char *file; /* NULL: there is only the command line */
-    /* The names of all files, numbered as in config_line.h; NULL: there is only
-     * the one that `file` names. */
+    const char *file; /* first file; NULL: only the command line was read */
+    /* The names of all files, numbered as in config_line.h. NULL if `file` is
+     * the only one. */
     const struct texts *files;
-    const char *kind; /* precedes each text, as "warning: "; or NULL */
+    const char *kind; /* a word before each text, as "warning: "; or NULL */
     struct fault items[FAULTS_MAX];
-    size_t count; /* of all faults; `items` has only the first of them */
+    size_t count; /* number of all faults; `items` has only the first */
     struct arena arena;
 };
 

@@ -13,8 +13,9 @@
 /* Whether `text` has wildcards, and so may match several files. */
 bool include_is_pattern(struct bytes text);
 
-/* Records the folders of a pattern that is relative to `folder`. `path` is both
- * joined, as for glob(). Returns false if there is no memory. */
+/* Records the folders of `pattern`, which is relative to `folder`. `path` is
+ * the folder and the pattern joined, in the form that glob() takes. Returns
+ * false if there is no memory. */
 MUST_USE bool include_folders_note(struct options *options, const char *folder,
                                    struct bytes pattern, const char *path);
 

@@ -16,7 +16,7 @@ enum { LISTEN_ADDRESS_MAX = 64 };
 
 struct listen_address {
     bool is_tls;
-    const char *path;   /* a unix socket's path, in text; NULL: TCP */
+    const char *path;   /* path of a unix socket, in the text; NULL: TCP */
     bool is_everywhere; /* all addresses */
     char address[LISTEN_ADDRESS_MAX];
     unsigned port; /* 0: any free port */

@@ -15,14 +15,14 @@
 #include "config/options.h"
 
 enum option_kind {
-    OPTION_SWITCH, /* bool, without a value */
+    OPTION_SWITCH, /* a bool; needs no value behind the name */
     OPTION_NUMBER,
     OPTION_BYTES, /* a number with K, M or G */
-    OPTION_TIME,  /* in ms; as text in seconds, or with ms, s or m */
-    OPTION_RATE,  /* bits a second with K, M, G of 1000; or auto, off */
+    OPTION_TIME,  /* milliseconds; written in seconds, or with ms, s or m */
+    OPTION_RATE,  /* bits per second, with K, M, G of 1000; or auto, off */
     OPTION_TEXT,
-    OPTION_PROSE, /* may be empty, or have several lines */
-    OPTION_PATH,  /* in a file, relative to the first file's folder */
+    OPTION_PROSE, /* a text that may be empty or have several lines */
+    OPTION_PATH,  /* a path; in a file, relative to the first file's folder */
     OPTION_CHOICE,
     OPTION_FORMAT, /* a format of the access log */
     OPTION_PREFIX, /* a prefix of paths */
@@ -32,11 +32,12 @@ enum option_kind {
 };
 
 enum option_scope {
-    OPTION_GLOBAL,   /* in struct options */
-    OPTION_START,    /* in struct options; a reload ignores it */
-    OPTION_COMMAND,  /* only on the command line, as --help */
-    OPTION_LOCATION, /* in struct location_options */
-    /* In struct location_options; only the top level and sites set it. */
+    OPTION_GLOBAL,   /* lies in struct options */
+    OPTION_START,    /* the same, but a reload ignores changes */
+    OPTION_COMMAND,  /* valid only on the command line, as --help */
+    OPTION_LOCATION, /* lies in struct location_options */
+    /* Lies in struct location_options, but no location can set it: only sites
+     * and the top level can. */
     OPTION_SITE
 };
 
@@ -54,14 +55,14 @@ static inline bool option_is_at_top(enum option_scope scope)
 }
 
 struct option_choice {
-    const char *name; /* NULL ends a list of choices */
+    const char *name; /* the choice's name; NULL ends a list of choices */
     uint64_t value;
 };
 
 struct option_row {
     const char *group; /* title of a new group in --help, or NULL */
     const char *name;
-    char letter; /* short form, or 0 */
+    char letter; /* letter of the short form, or 0 */
     enum option_kind kind;
     enum option_scope scope;
     size_t offset; /* offset in the struct of its scope */
@@ -69,10 +70,12 @@ struct option_row {
     const char *preset; /* default, as a user would write it; NULL: none */
     uint64_t min;
     uint64_t max;
-    /* For a text or path: words that cancel an inherited value. For networks:
-     * words that stand for all networks. */
+    /* Words that stand for a value. For a choice, one of them is the value. For
+     * a text or path, they cancel an inherited value; for networks, they stand
+     * for all networks. */
     const struct option_choice *choices;
-    /* May have several lines; --help indents all but the first. */
+    /* The help text. It may have several lines; --help indents all but the
+     * first. */
     const char *help;
 };
 

@@ -22,10 +22,12 @@ enum {
     OPTIONS_CERTIFICATES_MAX = 64 /* certificates of a site */
 };
 
-/* The value of options->https without HTTPS. It is larger than any port. */
+/* The value of options->https if HTTPS is off: a number larger than any
+ * port. */
 #define OPTIONS_HTTPS_OFF 65536
 
-/* Whether a site's certificates are obtained from an authority. */
+/* The values of the option acme: whether a site's certificates are obtained
+ * from an authority. */
 #define OPTIONS_ACME_OFF 0
 #define OPTIONS_ACME_ON 1
 
@@ -48,7 +50,7 @@ enum options_report {
 
 /* How trusted proxies name the client's address. */
 enum options_client {
-    OPTIONS_CLIENT_PEER, /* not at all: the peer is the client */
+    OPTIONS_CLIENT_PEER, /* they do not: the peer counts as the client */
     OPTIONS_CLIENT_X_FORWARDED_FOR,
     OPTIONS_CLIENT_FORWARDED,
     OPTIONS_CLIENT_PROXY_PROTOCOL
@@ -68,31 +70,33 @@ struct option_origins {
 
 struct options {
     uint64_t port;
-    const char *bind;             /* NULL: all addresses */
-    struct texts listen;          /* empty: `port` and `bind` say where */
-    const char *https_told;       /* a port, or names; NULL: off */
+    const char *bind;             /* address to listen at; NULL: all */
+    struct texts listen;          /* if empty, `port` and `bind` count */
+    const char *https_told;       /* a port, or names; NULL: HTTPS is off */
     uint64_t https;               /* port of --https, or OPTIONS_HTTPS_OFF */
     struct texts https_names;     /* the names in https_told */
-    const char *https_folder;     /* of the local authority, or NULL */
+    const char *https_folder;     /* local authority's folder, or NULL */
     uint64_t tls_profile;         /* enum tls_profile */
     uint64_t tls_kernel;          /* enum options_tls_kernel */
     uint64_t http2;               /* enum options_http2 */
-    const char *ticket_file;      /* NULL: the server makes keys */
-    uint64_t redirect_port;       /* in redirects to HTTPS; 0: the listener's */
-    const char *state_directory;  /* NULL: see state_folder.h */
+    const char *ticket_file;      /* keys' file; NULL: keys are made */
+    uint64_t redirect_port;       /* port in redirects; 0: the listener's */
+    const char *state_directory;  /* a folder; NULL: see state_folder.h */
     struct texts acme_directory;  /* URLs of authorities, in order */
-    const char *acme_email;       /* NULL: no contact is given */
+    const char *acme_email;       /* contact address; NULL: none is given */
     const char *acme_ca;          /* file of authorities; NULL: the system's */
-    struct texts acme_challenge;  /* empty: those the listeners allow */
-    const char *acme_profile;     /* NULL: the authority chooses */
+    struct texts acme_challenge;  /* if empty, the listeners decide */
+    const char *acme_profile;     /* its name; NULL: authority chooses */
     const char *acme_eab_id;      /* name of an existing account */
     const char *acme_eab_key;     /* file with the account's secret */
-    const char *acme_dns_command; /* NULL: there is none */
+    const char *acme_dns_command; /* a command; NULL: there is none */
     uint64_t acme_retry_ms;
-    uint64_t acme_start;                 /* 1: the server starts sprintd-acme */
-    uint64_t acme_key;                   /* enum acme_key_kind */
-    const char *acme_folder_told;        /* as configured; NULL: state folder */
-    const char *acme_folder;             /* NULL: no managed certificates */
+    uint64_t acme_start; /* 1: the server starts sprintd-acme */
+    uint64_t acme_key;   /* enum acme_key_kind */
+    /* Folder of sprintd-acme's files, as it was configured; or NULL. */
+    const char *acme_folder_told;
+    /* The same folder, as it is used; NULL if no certificate is managed. */
+    const char *acme_folder;
     struct managed_certificate *managed; /* managed.h */
     size_t managed_count;
     struct texts local_names; /* names that no authority certifies */
@@ -119,7 +123,7 @@ struct options {
     uint64_t send_ms;
     uint64_t send_rate_min;
     uint64_t drain_ms;
-    struct bytes status; /* prefix, no slash at its end; empty: off */
+    struct bytes status; /* prefix without a slash at its end; empty: off */
     struct cidrs status_allow;
     struct texts status_host; /* names of this machine, for `status` */
     const char *access_log;
@@ -135,7 +139,7 @@ struct options {
     const char *pid_file;
     const char *user;
     const char *group;
-    const char *control; /* NULL: a default (server.c) */
+    const char *control; /* its socket; NULL: a default (server.c) */
     uint64_t sandbox;    /* enum sandbox_mode */
     bool wants_help;
     bool wants_version;
@@ -146,14 +150,14 @@ struct options {
     const char *kv_sync;
     uint64_t kv_value_bytes_max;
     uint64_t kv_bytes_max;
-    uint64_t kv_memory_bytes; /* 0: a part of the memory */
+    uint64_t kv_memory_bytes; /* 0: a share of the machine's memory */
     uint64_t kv_watchers_max; /* per store and worker */
     uint64_t kv_cache_bytes;
     uint64_t kv_cache_policy; /* enum evict_policy */
     uint64_t kv_lock_groups;
     struct {
         const char *ca;              /* file of authorities; NULL: system's */
-        const char *certificate;     /* file; NULL: none is shown */
+        const char *certificate;     /* file to show; NULL: none */
         const char *certificate_key; /* file; NULL: the certificate's */
     } kv_tls;
     const char *kv_token;
@@ -170,7 +174,7 @@ struct options {
     uint64_t proxy_traceparent;            /* enum proxy_trace */
     uint64_t proxy_splice;                 /* whether bodies are spliced */
     const char *proxy_tls_ca;              /* authorities; NULL: system's */
-    const char *proxy_tls_certificate;     /* file; NULL: none is shown */
+    const char *proxy_tls_certificate;     /* file to show; NULL: none */
     const char *proxy_tls_certificate_key; /* file; NULL: the certificate's */
     const char *proxy_tls_name;            /* NULL: each server's own name */
     uint64_t proxy_tls_client;             /* pass client certificates on */
@@ -205,9 +209,9 @@ struct options {
     const char *config;               /* the file read first; NULL: none */
     struct texts files;               /* `config` and all files it includes */
     struct texts include_folders;     /* where included files may appear */
-    struct texts include_ways;        /* paths of possible new files */
+    struct texts include_ways;        /* paths that new files may have */
     struct location_options location; /* values at the top, for all sites */
-    struct site_options *sites;       /* none: only `location` applies */
+    struct site_options *sites;       /* NULL: only `location` applies */
     size_t site_count;
     struct option_origins origins;       /* of the values at the top level */
     struct option_origins *site_origins; /* in the order of `sites` */

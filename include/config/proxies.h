@@ -19,9 +19,9 @@ enum { PROXIES_SERVERS_MAX = 256 }; /* servers in all proxies together */
 
 struct proxies; /* opaque */
 
-/* Checks all proxies, alone and together. Returns NULL if all are valid.
- * Otherwise, *told_out gets the first bad proxy, and the result is an error
- * message to append to that proxy's text. */
+/* Checks each proxy by itself, and whether all can be used together. Returns
+ * NULL if all are valid. Otherwise, *told_out gets the first bad proxy, and the
+ * result is an error message to append to that proxy's text. */
 const char *proxies_check(const struct options *options,
                           struct proxy_told *told_out);
 

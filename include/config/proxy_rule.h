@@ -30,7 +30,7 @@ struct proxy_rule_server {
     struct bytes name; /* "app:9000" or "unix:/run/app"; unique */
     struct bytes host; /* without brackets */
     uint16_t port;
-    struct bytes socket;    /* replaces `host` and `port` if not empty */
+    struct bytes socket;    /* path of a unix socket, or empty */
     struct bytes authority; /* the value of Host */
     unsigned weight;
     unsigned conns_max; /* 0: any number */
@@ -40,8 +40,8 @@ struct proxy_rule_server {
 
 struct proxy_rule {
     struct bytes prefix; /* without a slash at its end; empty: all paths */
-    bool has_prefix;     /* a prefix was given */
-    struct bytes path;   /* empty: paths do not change */
+    bool has_prefix;     /* the text has a prefix */
+    struct bytes path;   /* replaces the prefix; empty: paths do not change */
     size_t count;
     struct proxy_rule_server servers[PROXY_RULE_SERVERS_MAX];
 };

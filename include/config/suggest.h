@@ -13,16 +13,17 @@
 
 struct suggest {
     struct bytes name;
-    size_t least;      /* private: smallest excluded distance */
+    size_t least;      /* private: only shorter distances count as near */
     const char *found; /* NULL: no name is near */
 };
 
 void suggest_init(struct suggest *suggest, struct bytes name);
 
-/* Keeps `other` if it is near, and nearer than all names before. A name is near
- * if at most two changes turn the misspelt name into it. In a name of more than
- * eight characters, a third of the characters may change; in a short one, never
- * more than half of them. */
+/* Remembers `other` as the nearest name if it is near, and nearer than all
+ * names before. A name is near if at most two changed characters turn the
+ * misspelt name into it, but never more than half of the misspelt name's
+ * characters. If the misspelt name has more than eight characters, a third of
+ * them may change. */
 void suggest_consider(struct suggest *suggest, const char *other);
 
 #endif

@@ -16,11 +16,11 @@
 
 #include "base/bytes.h"
 
-/* Replaces the standard descriptors that are terminals. The input becomes
- * read-only with `reads`, else /dev/null; the outputs become write-only. An
- * output that cannot be opened again (because it belongs to another session, or
- * is not visible here) becomes /dev/null, which is logged. An input that cannot
- * be opened again is an error with `reads`.
+/* Replaces the standard descriptors that are terminals. With `reads`, the input
+ * becomes read-only; without, it becomes /dev/null. The outputs become
+ * write-only. An output that cannot be opened again (because it belongs to
+ * another session, or is not visible here) becomes /dev/null, which is logged.
+ * With `reads`, an input that cannot be opened again is an error.
  *
  * Also leaves the session's terminal, so that the process cannot fake the
  * user's typing there (TIOCSTI). A process that leads its session keeps the

@@ -12,8 +12,8 @@
  *                directory of somebody else, since the user cannot rename
  *                that. Group 0 counts as root if only root is in it
  *   a symlink    is accepted in an accepted directory without the sticky bit
- *   /proc        is refused: its links lead to open files (/proc/self/fd),
- *                whoever opened them, not to names
+ *   /proc        is refused: its links (/proc/self/fd) do not lead to names,
+ *                but to files that are open, whoever opened them
  *
  * The result stays valid as long as the users who may write in these
  * directories change nothing there.
@@ -37,9 +37,9 @@ struct safe_path {
     struct stat st;
 };
 
-/* Walks to `path`. Returns -EPERM if the user `who` can redirect the path; with
- * NULL, if any user but root can. Returns another -errno on failure, or 0, and
- * only then safe_path_close() is needed. */
+/* Walks to `path`. Returns 0; after that, and only then, safe_path_close() is
+ * needed. Returns -EPERM if the user `who` can redirect the path; if `who` is
+ * NULL, any user but root counts. Returns another -errno on failure. */
 MUST_USE int safe_path_open(struct safe_path *at, const char *path,
                             const struct identity *who);
 void safe_path_close(struct safe_path *at);
@@ -59,12 +59,13 @@ struct safe_folder {
 MUST_USE int safe_path_open_folder(const char *path, uid_t owner,
                                    struct safe_folder *about_out);
 
-/* Whether `who` can write to the file at the end of the path, or can gain that
- * right. */
+/* Returns true if `who` can write to the file at the end of the path, or can
+ * gain the right to write. */
 bool safe_path_is_writable(const struct safe_path *at,
                            const struct identity *who);
 
-/* Whether the walk may go on in the directory behind the descriptor `fd`. */
+/* Decides whether the walk may go on in the directory whose descriptor is
+ * `fd`. */
 typedef bool safe_path_see(void *context, int fd);
 
 /* Walks to `path`, with `see` as the only judge of its directories. Returns 0,

@@ -29,7 +29,7 @@ struct sandbox_path {
 
 struct sandbox_options {
     enum sandbox_mode mode;
-    bool is_default; /* no mode was chosen: log no missing features */
+    bool is_default; /* nobody chose the mode: log no missing feature */
     const struct sandbox_path *paths;
     size_t path_count;
     bool connects_tcp;      /* the server asks other servers */

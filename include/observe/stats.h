@@ -136,7 +136,8 @@ struct stats_log {
 
 /* What the compressor threads have done. */
 struct stats_compress {
-    /* variants made; the members up to cpu_ns count since the start */
+    /* number of variants made; this member and those up to cpu_ns count since
+     * the start */
     uint64_t made;
     uint64_t hopeless; /* files whose variant was not smaller */
     uint64_t failed;
@@ -256,7 +257,7 @@ struct stats_options {
     const char *version;
     const char *schedule;                           /* such as "srpt" */
     const char *cache_policy;                       /* such as "sieve" */
-    const char *cache_policies[MINIATURE_POLICIES]; /* all policies */
+    const char *cache_policies[MINIATURE_POLICIES]; /* names of all */
     uint64_t cache_bytes;                           /* size of each cache */
     const char *link_mode;                          /* such as "auto" */
     bool is_profiled;                               /* threads are sampled */

@@ -60,10 +60,10 @@ enum stats_unit {
     STATS_UNIT_NUMBER,
     STATS_UNIT_BYTES,
     STATS_UNIT_BYTES_A_SECOND,
-    STATS_UNIT_NS, /* microseconds in the JSON; 0 if unknown */
+    STATS_UNIT_NS, /* the JSON shows microseconds, or 0 if unknown */
     STATS_UNIT_US,
-    STATS_UNIT_MS,     /* seconds in the JSON */
-    STATS_UNIT_MOMENT, /* nanoseconds since the epoch; seconds in the JSON */
+    STATS_UNIT_MS,     /* the JSON shows seconds */
+    STATS_UNIT_MOMENT, /* nanoseconds since the epoch; the JSON: seconds */
     STATS_UNIT_BOOL,
     STATS_UNIT_TEXT,  /* a const char *; a label in the metrics */
     STATS_UNIT_SHARE, /* a double from 0 to 1; NAN if unknown */
@@ -83,7 +83,8 @@ struct stats_row {
     /* label in the report, or of a trend in `sprintd top`; NULL if the row has
      * no label. The names of a vector's counters follow the label. */
     const char *label;
-    const char *metric; /* metric's name, or NULL; its rows are adjacent */
+    /* metric's name, or NULL; rows of a metric are adjacent */
+    const char *metric;
     /* the metric's help text; only the metric's first row has it, and all
      * objects of the metric have this row */
     const char *help;

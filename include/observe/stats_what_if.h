@@ -21,7 +21,8 @@ enum stats_what_if {
 
 struct stats_what_if_times {
     struct histogram all[STATS_WHAT_IF_COUNT];
-    struct counter sums[STATS_WHAT_IF_SIZES][STATS_WHAT_IF_COUNT]; /* in ns */
+    /* The sums of the replies' times in ns, for each size class and order. */
+    struct counter sums[STATS_WHAT_IF_SIZES][STATS_WHAT_IF_COUNT];
     struct counter counts[STATS_WHAT_IF_SIZES];
 };
 

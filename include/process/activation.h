@@ -3,9 +3,10 @@
  * come from systemd (sd_listen_fds(3)), or from the server that this one
  * replaces (upgrade.h).
  *
- * A socket that systemd names "https" (FileDescriptorName=) speaks TLS. By its
- * address, the server recognizes and takes each socket that it would otherwise
- * open itself. The server closes the other sockets when it serves.
+ * A socket that systemd names "https" (FileDescriptorName=) speaks TLS. The
+ * server compares the sockets' addresses with the addresses where it must
+ * listen, and uses the sockets that fit instead of opening new ones. It closes
+ * the other sockets when it serves.
  *
  * Thread: used only by the main thread.
  * Owns:   the listeners that are not taken.
@@ -16,13 +17,13 @@
 #include "io/listener.h"
 
 #define ACTIVATION_VARIABLE "SPRINTD_LISTENERS" /* descriptors, like "3;4;5" */
-#define ACTIVATION_TLS "SPRINTD_TLS_LISTENERS"  /* only with TLS, like "4" */
+#define ACTIVATION_TLS "SPRINTD_TLS_LISTENERS"  /* those for TLS, like "4" */
 #define ACTIVATION_ORIGIN "SPRINTD_ACTIVATED"   /* set if systemd opened them */
 
 enum { ACTIVATION_MAX = 32 };
 
 struct activation {
-    struct listener listeners[ACTIVATION_MAX]; /* fd is -1 after it was taken */
+    struct listener listeners[ACTIVATION_MAX]; /* fd is -1 once taken */
     const char *names[ACTIVATION_MAX];         /* systemd's name, or "" */
     size_t count;
     bool is_systemds; /* systemd opened them, even for an earlier server */

@@ -18,12 +18,12 @@
 #include <stdint.h>
 
 enum {
-    SPARE_MEMORY_CROWD = 1000, /* connections; their memory is about 40 MiB */
-    SPARE_MEMORY_SHARE = 4     /* return memory when 1/4 of a crowd is left */
+    SPARE_MEMORY_CROWD = 1000, /* so many connections have about 40 MiB */
+    SPARE_MEMORY_SHARE = 4     /* memory is returned when 1/4 is left */
 };
 
 struct spare_memory {
-    uint64_t height; /* the most open connections since the last return */
+    uint64_t height; /* most connections since memory was last returned */
 };
 
 /* Notes how many connections are open. Returns true if it is time to return

@@ -1,7 +1,8 @@
 /*
- * stray_descriptors - closes descriptors that the program that started the
- * server, such as root's shell, happened to have open. Neither the user that
- * the server becomes nor an attacker who takes the server over may have them.
+ * stray_descriptors - closes descriptors that the server has inherited by
+ * accident from the program that started it, such as root's shell. Neither the
+ * user that the server becomes nor an attacker who takes the server over may
+ * have them.
  *
  * An option may name a stray descriptor (--config /dev/fd/63, which shells make
  * of <(...)), so stray descriptors are noted first and closed later.

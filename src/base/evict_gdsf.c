@@ -32,7 +32,7 @@ enum { UNIT_BITS = 32 };
 
 struct gdsf {
     struct evict base;
-    struct heap heap; /* by priority; equal ones, least recently used first */
+    struct heap heap; /* lowest priority first, then least recently used */
     uint64_t floor;   /* L in the formula above */
     uint64_t uses;    /* number of all uses, the `tie` in the heap */
     uint64_t entering_priority;

@@ -21,8 +21,9 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* Subtracts from the excess those items at and below index `at` whose priority
- * is at most `priority`. Returns whether they cover the excess. Below an item
- * whose priority is too high, no item has a lower one, so all are skipped. */
+ * is at most `priority`. Returns true once these items cover the excess. An
+ * item with a higher priority is skipped together with all items below it,
+ * since no priority below an item is lower than its own. */
 static bool is_covered(const struct heap *heap, uint32_t at, uint64_t priority,
                        struct excess *excess)
 {

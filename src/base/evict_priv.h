@@ -32,16 +32,16 @@ struct evict_rules {
     /* Inserts the newcomer into a queue. */
     void (*put)(struct evict *evict, struct evict_node *node);
 
-    /* Records a use of a node in a queue, beyond node->frequency, which evict.c
-     * has counted already. NULL: a policy that records nothing else. */
+    /* Records a use of a node in a queue. evict.c has already counted the use
+     * in node->frequency. NULL: a policy that records nothing else. */
     void (*hit)(struct evict *evict, struct evict_node *node);
 
     /* Removes a node from its queue. */
     void (*drop)(struct evict *evict, struct evict_node *node);
 
-    /* Removes the next victim from its queue and returns it, or returns the
-     * newcomer, which is in no queue. It is called when a limit is exceeded, or
-     * the cache is emptied; there is always a victim. */
+    /* Returns the next victim: a node, which is removed from its queue, or the
+     * newcomer, which is in no queue. The function is called when a limit is
+     * exceeded, or when the cache is emptied; there is always a victim. */
     struct evict_node *(*take)(struct evict *evict);
 };
 
@@ -49,7 +49,7 @@ struct evict {
     const struct evict_rules *rules;
     uint64_t bytes_max;
     size_t entries_max;
-    uint64_t bytes; /* includes the newcomer's */
+    uint64_t bytes; /* bytes of all nodes, newcomer included */
     size_t entries;
     struct evict_node *entering; /* the newcomer, or NULL */
 };
@@ -69,8 +69,9 @@ static inline struct evict_node *evict_node_in(struct heap_node *node)
 /* Makes room for one more node. Returns false if there is no memory. */
 MUST_USE bool evict_heap_reserve(struct heap *heap);
 
-/* Whether the limits are kept after evicting all entries in the heap with at
- * most this priority, the newcomer's. The newcomer is counted already. */
+/* Returns true if the limits would be kept once all entries in the heap with a
+ * priority up to `priority`, the newcomer's, were evicted. `evict` counts the
+ * newcomer already. */
 bool evict_heap_can_make_room(const struct evict *evict,
                               const struct heap *heap, uint64_t priority);
 

@@ -8,12 +8,12 @@
  * priority. So entries that are fetched quickly, are large, or are seldom
  * requested make room for the others.
  *
- * A scan inserts entries that are requested only once. Each is worth one hit,
- * has the lowest priority, and is evicted for the next. L rises by that worth
- * only after all other entries with the lowest priority have gone, so an entry
- * with n hits outlives about n caches full of such newcomers. Hits count only
- * up to HITS_MAX, so that an entry that was popular for a day is not kept for a
- * week.
+ * A scan inserts entries that are requested only once. Each of them is worth
+ * one hit, has the lowest priority, and is evicted to make room for the next. L
+ * rises by the worth of one hit only after all other entries with the lowest
+ * priority have gone, so an entry with n hits outlives about n caches full of
+ * such newcomers. Hits count only up to HITS_MAX, so that an entry that was
+ * popular for a day is not kept for a week.
  */
 #include <stdlib.h>
 
@@ -27,9 +27,9 @@ enum { UNIT_BITS = 32, HITS_MAX = 64, COST_MAX = 65535 };
 
 struct saved {
     struct evict base;
-    struct heap heap; /* by priority; equal ones, least recently used first */
-    uint64_t floor;   /* L in the formula above */
-    uint64_t uses;    /* number of all uses, the `tie` in the heap */
+    struct heap heap;      /* lowest priority first, then least recently used */
+    uint64_t floor;        /* L in the formula above */
+    uint64_t uses;         /* number of all uses, the `tie` in the heap */
     bool is_entering_sure; /* it is decided that the newcomer stays */
 };
 

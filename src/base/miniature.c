@@ -13,8 +13,8 @@ enum {
      * doubling and takes up to 48 bytes per copy. */
     COPY_MEMORY = 60 + 48 / 3,
     COPIES_MIN = 16,
-    /* A used-up budget does not thin models with at most this many copies,
-     * since the results of fewer copies would be worth too little. */
+    /* Models with at most this many copies are not thinned when the budget is
+     * used up, since the results of fewer copies would be worth too little. */
     COPIES_KEPT = 160,
     /* After this many simulated requests, earlier results are halved. */
     HALF_LIFE = 1 << 18,

@@ -41,7 +41,7 @@ static bool set_presets(struct options *options)
 
         if (row->preset && option_set(base_of(options, row), row, row->preset,
                                       &options->arena) != 0)
-            abort(); /* the table contradicts itself */
+            abort(); /* a row of the table refuses its own preset */
     }
     return true;
 }

@@ -305,7 +305,7 @@ static bool is_proxied(const struct site_location *location,
     if (has_proxy(location, site))
         return true;
     if (location->options.proxy.items != site->options.proxy.items)
-        return false; /* an empty list cancels the site's */
+        return false; /* an empty list cancels the list of the site */
     for (size_t i = 0; i < site->location_count; i++)
         if (!site->locations[i].is_exact &&
             has_proxy(&site->locations[i], site) &&

@@ -30,7 +30,7 @@ static struct bytes folder_of(struct bytes path)
 }
 
 /* Adds a copy of `text` to `list`, and frees `text`. Returns false if there is
- * no memory. NULL as `text` means that there was none for the text. */
+ * no memory, or if `text` is NULL because there was none for it. */
 static bool keep(struct options *options, struct texts *list, char *text)
 {
     const char *kept = text ? arena_text(&options->arena, bytes_of(text))

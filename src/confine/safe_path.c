@@ -15,7 +15,7 @@ enum { LINKS_MAX = 40 /* the kernel's limit */ };
  * path. */
 struct walk {
     const struct identity *who;
-    uid_t trusted;      /* if `who` is NULL: trusted like root */
+    uid_t trusted;      /* if `who` is NULL, this user is trusted like root */
     safe_path_see *see; /* NULL: the rights of `who` decide */
     void *context;
     int fd;            /* the directory reached so far */
@@ -36,9 +36,9 @@ static bool has_group(const struct identity *who, gid_t gid)
     return who->gid == gid;
 }
 
-/* Whether an ACL may let others write the file. The mode's group bits are the
- * mask of an ACL, which limits the rights of all users and groups in it. An ACL
- * that cannot be read counts as one that lets others write. */
+/* Returns true if an ACL may let others write the file. The mode's group bits
+ * are the mask of an ACL, which limits the rights of all users and groups in
+ * the ACL. An ACL that cannot be read counts as one that lets others write. */
 static bool has_acl(int fd, const struct stat *st)
 {
     char path[sizeof("/proc/self/fd/") + 11];
@@ -51,8 +51,8 @@ static bool has_acl(int fd, const struct stat *st)
            (errno != ENODATA && errno != ENOTSUP);
 }
 
-/* Whether `who` owns the file that `st` describes. If `who` is NULL, whether
- * the owner is neither root nor `trusted`. */
+/* With `who`, returns true if `who` owns the file that `st` describes. If `who`
+ * is NULL, returns true if the owner is neither root nor `trusted`. */
 static bool is_owned(const struct stat *st, const struct identity *who,
                      uid_t trusted)
 {

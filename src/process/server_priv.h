@@ -43,15 +43,15 @@ struct renewal {
     uint64_t seen;    /* state of the files at their last check */
     /* State of the files at the last reading, even if the reading failed. */
     uint64_t tried;
-    uint64_t again_ms; /* when to read unreadable files again */
-    uint64_t pause_ms; /* pause before again_ms */
+    uint64_t again_ms; /* next try to read unreadable files */
+    uint64_t pause_ms; /* pause before that try, which grows */
     uint64_t https_ms; /* last try to renew the file of --https */
     int64_t warn_at_s; /* when to warn next of certificates that end soon */
     bool has_told;     /* a failure to read files again was logged */
 };
 
 struct server {
-    struct link_shared link;  /* first, since it is aligned to cache lines */
+    struct link_shared link;  /* first: it is aligned to cache lines */
     struct generation *first; /* kept, since `options` points into it */
     struct generation *generation;
     const struct options *options; /* the options of `first` */
@@ -120,10 +120,10 @@ MUST_USE int privileges_begin(struct server *server);
  * Returns EX_OK, or a status after one line on stderr. */
 MUST_USE int privileges_drop(struct server *server);
 
-/* Whether an upgrade with these options gives no rights back to an attacker who
- * has taken the confined server over. This is so if the server cannot change
- * any file that the new program would read. Returns false after writing one
- * line to `errors`. */
+/* Returns true if an upgrade with these options is safe: it must give no rights
+ * back to an attacker who has taken the confined server over. So the server
+ * must not be able to change any file that the new program would read. Returns
+ * false after writing one line to `errors`. */
 MUST_USE bool privileges_stay_dropped(const struct server *server,
                                       const struct options *options,
                                       FILE *errors);

@@ -31,7 +31,7 @@ struct certificate_pair {
     struct file_mark chain;
     struct file_mark key; /* may be the same file as `chain` */
     struct tls_certificate *certificate;
-    bool is_kept;        /* in use, but the file is no longer readable */
+    bool is_kept;        /* still in use, though its file is unreadable */
     bool is_placeholder; /* stands in for a missing certificate */
     struct certificate_pair *next;
 };
@@ -60,8 +60,9 @@ struct certificate_files {
 /* certificate_files_read_pair() and the next two functions read a file, unless
  * `files` has it already. If this process may no longer read the file, they
  * take its content from `before`, the earlier reading, which may be NULL. They
- * return 0, -ENOMEM, or another -errno; then `fault` is the end of a message
- * that begins with the file's name, which *path_out gets. */
+ * return 0, -ENOMEM, or another -errno. In the last case, `fault` gets the end
+ * of an error message, and *path_out the name of the file, with which the
+ * message begins. */
 MUST_USE int certificate_files_read_pair(struct certificate_files *files,
                                          const struct certificate_files *before,
                                          const char *chain, const char *key,
@@ -73,9 +74,9 @@ MUST_USE int certificate_files_read_authority(
     const char *path, struct certificate_authority **authority_out,
     char fault[TLS_FAULT_MAX]);
 
-/* certificate_files_read_tickets() also refuses, by -EINVAL, a file that users
- * other than its owner and group can read: with its keys, they could decrypt
- * recorded connections that were resumed. */
+/* If users other than its owner and group can read the file,
+ * certificate_files_read_tickets() returns -EINVAL: with the keys in the file,
+ * they could decrypt recorded connections that were resumed. */
 MUST_USE int certificate_files_read_tickets(
     struct certificate_files *files, const struct certificate_files *before,
     const char *path, char fault[TLS_FAULT_MAX]);

@@ -20,7 +20,8 @@
 #include "config/options.h"
 #include "io/tls/tls_context.h"
 
-enum { CERTIFICATES_WARN_S = 14 * 24 * 3600 }; /* so long before an expiry */
+/* --test warns of a certificate that ends within this time. */
+enum { CERTIFICATES_WARN_S = 14 * 24 * 3600 };
 
 struct certificates; /* opaque */
 
@@ -57,7 +58,8 @@ const char *certificates_find_closed(const struct certificates *certificates);
 void certificates_check(const struct certificates *certificates, int64_t now_s,
                         struct faults *warnings);
 
-/* Of the certificates of one site, the one that expires first. */
+/* Facts about one certificate of a site. If the site has several certificates,
+ * it is the one that expires first. */
 struct certificate_term {
     const char *site; /* the site's name; "*" if there are no sites */
     const char *path;

@@ -22,7 +22,7 @@
 #include "config/options.h"
 
 enum {
-    MANAGED_NAMES_MAX = 100 /* in one certificate: the authorities' limit */
+    MANAGED_NAMES_MAX = 100 /* names in a certificate; authorities allow 100 */
 };
 
 /* Environment variable: the descriptor by which sprintd-acme tells the server
@@ -36,7 +36,7 @@ enum {
 /* The certificate of one site. */
 struct managed_certificate {
     const char *site; /* the site's name; "*" if there are no sites */
-    const char *name; /* base name of the files: first host, '*' as "_" */
+    const char *name; /* files' base name: the first host, with "_" for '*' */
     const char *path;
     struct texts names;
 };

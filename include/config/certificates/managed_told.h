@@ -23,9 +23,9 @@
 enum { MANAGED_TOLD_ERROR_MAX = 255, MANAGED_TOLD_BYTES_MAX = 4096 };
 
 struct managed_told {
-    int64_t next_at;   /* seconds since the epoch; 0: not told */
+    int64_t next_at;   /* next request, in s since the epoch; 0: unknown */
     uint64_t failures; /* consecutive failures */
-    char error[MANAGED_TOLD_ERROR_MAX + 1]; /* the last failure; "": none */
+    char error[MANAGED_TOLD_ERROR_MAX + 1]; /* last failure, or "" */
 };
 
 /* Makes the file's name, NAME.told, without its folder. */

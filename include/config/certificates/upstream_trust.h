@@ -23,22 +23,23 @@ enum { UPSTREAM_TRUST_FAULT_MAX = 600 };
 
 struct upstream_trust_fault {
     const char *option; /* the option that names the bad file */
-    int status;         /* exit status */
+    int status;         /* status with which the program must exit */
     char text[UPSTREAM_TRUST_FAULT_MAX];
 };
 
-/* Makes the trust for servers that are asked over TLS. `options` was checked,
- * and names such a server. `before` is the trust of the configuration that is
- * being replaced, and `earlier` has that configuration's options; both may be
- * NULL. Returns false, with the reason in `fault`, if there is no trust. */
+/* Makes the trust by which proxies verify servers that they ask over TLS.
+ * `options` was checked, and names such a server. `before` is the trust of the
+ * configuration that is being replaced, and `earlier` has that configuration's
+ * options; both may be NULL. Returns false, with the reason in `fault`, if the
+ * trust cannot be made. */
 MUST_USE bool upstream_trust_open(struct tls_trust **trust_out,
                                   const struct options *options,
                                   struct tls_trust *before,
                                   const struct options *earlier,
                                   struct upstream_trust_fault *fault);
 
-/* Makes the trust for rediss:// stores in the same way, but only at the start:
- * a reload does not change it. */
+/* Makes the trust for rediss:// stores. Does the same as upstream_trust_open(),
+ * but is called only at the start: a reload does not change this trust. */
 MUST_USE bool upstream_trust_open_kv(struct tls_trust **trust_out,
                                      const struct options *options,
                                      struct upstream_trust_fault *fault);

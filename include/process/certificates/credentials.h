@@ -25,7 +25,7 @@
 
 struct credentials {
     const struct options *options; /* borrowed */
-    struct local_https *https;     /* NULL if not used */
+    struct local_https *https;     /* NULL if --https is not used */
     /* the keys of tickets; NULL if an option names a file of keys */
     struct tls_tickets *tickets;
     struct certificates *certificates; /* NULL without certificates */

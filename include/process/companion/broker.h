@@ -13,7 +13,7 @@
  *   FILE_LISTEN  makes a listed socket. Also makes another socket in the same
  *                directory, if the present configuration has that socket; the
  *                broker reads the configuration itself
- *   FILE_NUMBER  writes the server's number into the listed pid file
+ *   FILE_NUMBER  writes the server's process id into the listed pid file
  *   FILE_REMOVE  removes a socket that was listed or that the broker made, or
  *                the pid file; empties the pid file if removing is forbidden
  *
@@ -72,8 +72,9 @@ struct broker {
 MUST_USE int broker_open(struct broker *broker,
                          const struct broker_options *options);
 
-/* Whether the broker does for `path` what `need` says. For a socket, the broker
- * may still refuse, since it looks at the configuration when it is asked. */
+/* Returns true if the list lets the broker do for `path` what `need` says. For
+ * a socket, the broker may still refuse, since it looks at the configuration
+ * when it is asked. */
 bool broker_serves(const struct broker *broker, enum file_need need,
                    const char *path);
 
