@@ -61,11 +61,11 @@ enum cache_body_state {
 
 /* Counts of all bodies of a store. */
 struct cache_body_counts {
-    atomic_size_t files;      /* open files */
-    atomic_size_t maps;       /* mapped files */
-    _Atomic uint64_t filling; /* bytes set aside for bodies not whole yet */
-    _Atomic uint64_t whole;   /* memory of whole bodies, in the store or not */
-    struct cache_spooling *spooling; /* where long bodies go; NULL: memory */
+    atomic_size_t files;      /* number of open files */
+    atomic_size_t maps;       /* number of mapped files */
+    _Atomic uint64_t filling; /* bytes set aside for unfinished bodies */
+    _Atomic uint64_t whole;   /* bytes of memory that whole bodies take */
+    struct cache_spooling *spooling; /* disk for long bodies; NULL: no disk */
 };
 
 struct cache_body; /* opaque */
@@ -74,16 +74,17 @@ struct cache_body; /* opaque */
 struct cache_reader {
     struct list list_node; /* private */
     bool is_mapped;        /* the reader wants the bytes of a file mapped */
-    uint64_t at; /* offset of the next byte to send; the mutex guards it */
+    uint64_t at; /* offset of the next byte; guarded by the body's mutex */
 };
 
 /* Makes an empty body, whose length may be CACHE_LENGTH_UNKNOWN. `counts` is
  * borrowed. Returns NULL when memory or descriptors are short. */
 MUST_USE struct cache_body *cache_body_create(uint64_t length,
                                               struct cache_body_counts *counts);
-/* Makes a body of a file, which the body owns from then on. If is_whole,
- * readers get all of it, otherwise what cache_body_reveal() lets them have.
- * Returns NULL when memory is short. */
+/* Makes a body of the file fd, which the body then owns. With is_whole readers
+ * may have all bytes at once. Otherwise they get only the bytes that
+ * cache_body_reveal() lets them have. Returns NULL when memory is short; the
+ * caller then still owns fd. */
 MUST_USE struct cache_body *cache_body_create_of(
     int fd, uint64_t length, bool is_whole, struct cache_body_counts *counts);
 struct cache_body *cache_body_acquire(struct cache_body *body);
@@ -95,28 +96,33 @@ void cache_body_release(struct cache_body **body_ref);
  * the caller then has to end the body. */
 MUST_USE bool cache_body_put(struct cache_body *body, struct bytes data);
 
-/* Does as cache_body_put() with the next len bytes of the pipe fd. */
+/* Appends the next len bytes of the pipe fd to the body, and returns what
+ * cache_body_put() would return. */
 MUST_USE bool cache_body_put_pipe(struct cache_body *body, int fd,
                                   uint64_t len);
 
-/* Notes that many readers wait for the body, and will join it. */
+/* Notes that many readers wait for the body and will join it. From then on
+ * cache_body_is_crowded() is true. */
 void cache_body_await_crowd(struct cache_body *body);
 
-/* Ends the body: nothing follows. A spooled body becomes whole when all of it
- * is written. */
+/* Ends the body: no more bytes follow. If is_whole is false, bytes are missing
+ * and the body is broken. Otherwise the body is whole; a spooled body becomes
+ * whole only when the spool has written all of it. */
 void cache_body_end(struct cache_body *body, bool is_whole);
 
 /* Lets readers have the first `filled` bytes of the body's file, because these
  * bytes have been checked. */
 void cache_body_reveal(struct cache_body *body, uint64_t filled);
 
-/* Takes the file of a spooled body that is whole. The first caller gets it, all
- * others get NULL. To be called in the queue's thread. */
+/* Takes the file of a spooled body that is whole. Only the first caller gets
+ * the file. Returns NULL to all others, and also when a part of the body is not
+ * in the file. To be called in the queue's thread. */
 MUST_USE struct cache_file_writer *cache_body_take_file(struct cache_body
                                                             *body);
 
-/* cache_body_is_spooled(): whether the body goes, or went, to a disk.
- * cache_body_has_fallen(): whether a part of it did not get there. */
+/* cache_body_is_spooled(): whether a spool brings, or has brought, the body to
+ * a disk. cache_body_has_fallen(): whether a part of the body lies in memory
+ * instead, because it did not get to the disk. */
 bool cache_body_is_spooled(const struct cache_body *body);
 bool cache_body_has_fallen(const struct cache_body *body);
 
@@ -124,14 +130,16 @@ bool cache_body_has_fallen(const struct cache_body *body);
  * up the bytes behind its slowest reader. */
 void cache_body_pass(struct cache_body *body);
 
-/* Whether more may be put now. If not, `wait` is told when more may be put. */
+/* Whether more bytes may be put into the body now. If not, `wait` is told as
+ * soon as they may. */
 bool cache_body_takes_more(struct cache_body *body, struct cache_wait *wait);
 
 /* Whether anybody besides the writer and an entry holds the body. */
 bool cache_body_is_wanted(const struct cache_body *body);
 
-/* Whether the body is passing and nobody reads it. Others that hold the body
- * have not joined yet, and would not find its beginning. */
+/* Whether the body is passing and has no reader. A client that holds the body
+ * but has not joined it does not count, because the body's beginning may be
+ * gone already. */
 bool cache_body_is_forsaken(struct cache_body *body);
 
 /* Cancels a wait of cache_body_takes_more() or cache_body_read(). */
@@ -144,7 +152,7 @@ void cache_body_join(struct cache_body *body, struct cache_reader *reader,
                      uint64_t at);
 void cache_body_leave(struct cache_body *body, struct cache_reader *reader);
 
-/* Notes that the next len bytes have been sent. */
+/* Notes that the reader has sent the next len bytes. */
 void cache_body_advance(struct cache_body *body, struct cache_reader *reader,
                         uint64_t len);
 
@@ -158,12 +166,14 @@ bool cache_body_has_beginners(const struct cache_body *body);
  * passing body may have given them up. */
 bool cache_body_has_from(struct cache_body *body, uint64_t at);
 
-/* Whether more than one reader reads the body, or is about to. */
+/* Whether the body has more than one reader, or will have more than one
+ * (cache_body_await_crowd()). */
 bool cache_body_is_crowded(struct cache_body *body);
 
-/* Returns the next bytes for `reader` as a part. An empty part means that there
- * are none now; `wait` is then told when there are some, unless *state_out says
- * that no more will come. */
+/* Returns at most at_most of the next bytes for `reader`, as a part. The part
+ * is empty when there are no bytes now. If *state_out is CACHE_BODY_FILLING
+ * then, `wait` is told when there are more. In any other state no more will
+ * come. */
 struct part cache_body_read(struct cache_body *body,
                             struct cache_reader *reader, uint64_t at_most,
                             struct cache_wait *wait,
@@ -182,8 +192,8 @@ uint64_t cache_body_length(const struct cache_body *body);
 struct part cache_body_part(const struct cache_body *body, uint64_t at,
                             uint64_t len);
 
-/* Does as cache_body_part(), but the part is a PART_MEMORY in the mapping if
- * the body's file can be mapped. */
+/* Does what cache_body_part() does. But if the body's file can be mapped, the
+ * part is a PART_MEMORY that lies in the mapping. */
 struct part cache_body_part_mapped(struct cache_body *body, uint64_t at,
                                    uint64_t len);
 
@@ -191,8 +201,8 @@ struct part cache_body_part_mapped(struct cache_body *body, uint64_t at,
 uint64_t cache_body_footprint(const struct cache_body *body);
 uint64_t cache_body_memory(const struct cache_body *body);
 
-/* Copies a whole body into no more room than it needs. Returns NULL when
- * nothing would be gained, or memory is short. */
+/* Makes a copy of a whole body that takes no more room than the bytes need.
+ * Returns NULL when the copy would save nothing, or memory is short. */
 MUST_USE struct cache_body *cache_body_compact(const struct cache_body *body);
 
 #endif

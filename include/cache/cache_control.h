@@ -18,21 +18,23 @@
 
 enum cache_directive {
     CACHE_NO_STORE = 1 << 0,
-    CACHE_NO_CACHE = 1 << 1, /* of the whole answer; else no_cache_fields */
-    CACHE_PRIVATE = 1 << 2,  /* of the whole answer; else private_fields */
+    /* The next two are about the whole answer. A directive that lists fields
+     * sets no_cache_fields or private_fields instead. */
+    CACHE_NO_CACHE = 1 << 1,
+    CACHE_PRIVATE = 1 << 2,
     CACHE_PUBLIC = 1 << 3,
     CACHE_MUST_REVALIDATE = 1 << 4,
     CACHE_PROXY_REVALIDATE = 1 << 5,
     CACHE_MUST_UNDERSTAND = 1 << 6,
     CACHE_ONLY_IF_CACHED = 1 << 7,
     CACHE_IMMUTABLE = 1 << 8,
-    CACHE_ANY = 1 << 9 /* some directive, known or not, was there */
+    CACHE_ANY = 1 << 9 /* the field had a directive, known or not */
 };
 
 enum { CACHE_UNSAID = -1 };
 
 struct cache_control {
-    uint32_t said; /* enum cache_directive */
+    uint32_t said; /* bits of enum cache_directive */
     /* Seconds, or CACHE_UNSAID. Of two values that differ the lesser counts. A
      * value that is no number is 0, stale at once (RFC 9111 4.2.1). */
     int64_t max_age;
@@ -41,16 +43,16 @@ struct cache_control {
     int64_t max_stale; /* CACHE_SECONDS_MAX if no number is given */
     int64_t stale_while_revalidate;
     int64_t stale_if_error;
-    struct bytes no_cache_fields; /* names, joined by commas; or empty */
+    struct bytes no_cache_fields; /* names with commas between; or empty */
     struct bytes private_fields;
 };
 
 void cache_control_init(struct cache_control *control);
 
-/* Reads the value of one line. If `surrogate` is empty, the field has no
- * targets, and ';' ends a directive as ',' does. Otherwise a directive may have
- * a target behind ';' (as in Surrogate-Control), and counts if it has no target
- * or the target is `surrogate`. */
+/* Reads the value of one line, and adds what it says to *control. If
+ * `surrogate` is empty, directives have no targets, and ';' ends a directive as
+ * ',' does. Otherwise the line is a Surrogate-Control: a directive may have a
+ * target behind ';', and counts if it has none or if it is `surrogate`. */
 void cache_control_read(struct cache_control *control, struct bytes value,
                         struct bytes surrogate);
 
@@ -58,7 +60,8 @@ void cache_control_read(struct cache_control *control, struct bytes value,
  * too large gives CACHE_SECONDS_MAX. Returns false when `text` is no number. */
 bool cache_seconds_read(struct bytes text, int64_t *seconds_out);
 
-/* Returns the directive that has that name and no argument; 0 for none. */
+/* Returns the directive with that name, if it is one that takes no argument;
+ * otherwise 0. */
 enum cache_directive cache_control_find_flag(struct bytes name);
 
 /* Returns the member of *control for the seconds of the directive with that

@@ -4,7 +4,7 @@
  *
  *   keep ---> queue ---> file ---> on_kept
  *   start --> queue ---> each file's head ---> on_found
- *   wake ---> a body of a file. A short one is read and checked at once; a long
+ *   wake ---> a body is made of a file. A short body is checked at once; a long
  *             one is checked by the queue, block by block, while it is read
  *
  * A damaged file is removed, and its entry with it (on_lost). While the folder
@@ -21,16 +21,18 @@
 #include "cache/cache_entry.h"
 
 enum {
-    CACHE_DISK_PENDING_MAX = 33554432, /* bytes of bodies that wait in memory */
-    CACHE_DISK_SCAN = 64               /* files looked at in one go */
+    /* Most bytes of bodies that wait in memory to be written. */
+    CACHE_DISK_PENDING_MAX = 33554432,
+    CACHE_DISK_SCAN = 64 /* number of files that are looked at in one go */
 };
 
 struct cache_disk_events {
-    /* Called when the entry was written to `file`, a reference to which is
-     * handed over. `file` is NULL when the entry was not written. */
+    /* Called when the entry has been written to `file`. The callee owns the
+     * reference to `file`, which is NULL when the entry was not written. */
     void (*on_kept)(void *context, struct cache_entry *entry,
                     struct cache_file *file);
-    /* Called when the entry's body or file is broken. */
+    /* Called when the entry's body broke off, or did not all get to the disk,
+     * or was found to be damaged there. */
     void (*on_lost)(void *context, struct cache_entry *entry);
     /* Called for an entry that was found in `file`. Returns false when the
      * entry is not wanted. */
@@ -41,7 +43,7 @@ struct cache_disk_events {
 struct cache_disk_options {
     const char *folder;     /* borrowed */
     struct bytes surrogate; /* our name in Surrogate-Control */
-    bool is_awaited;        /* another process is about to leave the folder */
+    bool is_awaited; /* another process has the folder, and leaves soon */
 };
 
 struct cache_disk; /* opaque */
@@ -63,41 +65,48 @@ void cache_disk_close(struct cache_disk *disk); /* NULL is accepted */
  * more. */
 void cache_disk_leave(struct cache_disk *disk);
 
-/* Returns the spooling by which long bodies go to this disk, for the member of
- * cache_body_counts. */
+/* Returns the spooling that brings long bodies to this disk. The caller puts it
+ * into its cache_body_counts. */
 struct cache_spooling *cache_disk_spooling(struct cache_disk *disk);
 
-/* Has the entry written as soon as its body (NULL: it has none) is whole; then
- * on_kept is called. Returns false, and does nothing, when too much waits to be
- * written. */
+/* Gives the entry to the queue, which writes it to a file. `body` is its body,
+ * which has ended, or NULL if it has none. Returns true when either
+ * on_kept or on_lost will be called: on_lost if the body breaks off, or if a
+ * part of a spooled body did not get to the disk, and on_kept otherwise.
+ * Returns false, and calls neither, when memory is short. For a body that is
+ * not spooled it also returns false when too many bytes wait to be written, or
+ * no file may be begun now. */
 MUST_USE bool cache_disk_keep(struct cache_disk *disk,
                               struct cache_entry *entry,
                               struct cache_body *body);
 
-/* Gives the file to another entry with the same body. */
+/* Makes the file that of `entry`, which has the same body as the entry in it:
+ * only the head is written anew. The file is removed if that fails. */
 void cache_disk_change(struct cache_disk *disk, struct cache_entry *entry,
                        struct cache_file *file);
 
 /* Removes the file from the folder. */
 void cache_disk_forget(struct cache_disk *disk, struct cache_file *file);
 
-/* Returns the body in a file; the body is not whole until it has been checked.
- * Returns NULL when the body is damaged or gone (*is_lost_out is true then), or
- * when memory or descriptors are short now (*is_lost_out is false then). */
+/* Returns the body that is in the file. A body that has not been checked yet is
+ * not whole, and the caller passes it to cache_disk_check(). Returns NULL when
+ * the body is damaged or gone (*is_lost_out is true then), or when memory or
+ * descriptors are short now (*is_lost_out is false then). */
 MUST_USE struct cache_body *cache_disk_wake(struct cache_disk *disk,
                                             struct cache_file *file,
                                             struct cache_body_counts *counts,
                                             bool *is_lost_out);
 
-/* Has the queue check the entry's body. Readers get the bytes that have been
- * checked so far. */
+/* Gives the entry's body to the queue, which checks it block by block. Readers
+ * get the bytes that have been checked so far. A damaged body breaks off, and
+ * on_lost is called. */
 void cache_disk_check(struct cache_disk *disk, struct cache_entry *entry,
                       struct cache_file *file, struct cache_body *body);
 
 struct cache_disk_counts {
-    uint64_t written; /* files written */
-    uint64_t refused; /* entries that were not written, for any reason */
-    uint64_t damaged; /* files found to be damaged */
+    uint64_t written; /* number of files written */
+    uint64_t refused; /* number of entries that were not written */
+    uint64_t damaged; /* number of files that were found to be damaged */
 };
 
 struct cache_disk_counts cache_disk_count(const struct cache_disk *disk);

@@ -21,24 +21,24 @@ struct cache_entry {
     struct bytes variant;        /* values of these fields in its request */
     struct bytes phrase;         /* reason phrase behind the status */
     struct bytes lines;          /* fields of the answer */
-    struct bytes hidden;         /* lines that clients do not get */
-    struct bytes codings;        /* Content-Encoding; empty if the answer varies
-                                    by Accept-Encoding */
+    struct bytes hidden;         /* fields that clients do not get */
+    struct bytes codings;        /* value of Content-Encoding; empty if the
+                                    answer varies by Accept-Encoding */
     struct cache_facts facts;    /* what `lines` say */
     struct cache_ranges *ranges; /* parts of the answer; NULL: it is whole */
     uint32_t cost_ms;            /* how long the origin took to answer */
-    atomic_llong retry_s;        /* until when the origin is left alone after a
-                                    failure; monotonic clock */
-    atomic_bool has_answered;    /* the failure was an answer with an error */
-    atomic_bool is_purged; /* purged softly: the origin is asked before it is
-                              used */
+    atomic_llong retry_s;        /* the origin has failed, and is not asked
+                                    before this second of the monotonic clock */
+    atomic_bool has_answered;    /* the origin failed by an error as answer */
+    atomic_bool is_purged; /* the entry was purged softly: it is used only after
+                              asking the origin */
     /* The store's own members. */
     uint64_t hash;
     struct cache_entry *next;
     struct evict_node node;
     struct cache_body *body;  /* NULL: no body, or only one on disk */
     struct cache_file *file;  /* NULL: the entry is not on disk */
-    struct evict_node waking; /* for the body while it is in memory */
+    struct evict_node waking; /* node of a body that is in memory */
     bool has_body;
     bool is_indexed;
     bool is_settled; /* `node` is in the shard's `evict` */
@@ -53,7 +53,7 @@ struct cache_entry_parts {
     struct bytes variant;
     unsigned status;
     struct bytes phrase;
-    struct bytes lines; /* fields as they came; the entry keeps some */
+    struct bytes lines; /* fields as they came; the entry keeps some of them */
     struct cache_body
         *body; /* a reference is taken; NULL: the answer has no body */
     uint32_t cost_ms;
@@ -82,8 +82,8 @@ MUST_USE struct cache_entry *cache_entry_refresh(
 bool cache_entry_is_meant(const struct cache_entry *earlier,
                           struct bytes lines);
 
-/* Does what cache_facts_use() does. An entry that was purged softly is used
- * only after asking the origin. */
+/* Tells what cache_facts_use() tells; but CACHE_USE_ASK for an entry that was
+ * purged softly. */
 enum cache_use cache_entry_use(const struct cache_entry *entry,
                                const struct cache_control *request,
                                int64_t now_s);

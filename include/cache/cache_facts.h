@@ -19,9 +19,12 @@
 #include "cache/cache_control.h"
 
 enum {
-    CACHE_HEURISTIC_PART = 10, /* a tenth of the time since Last-Modified */
+    /* A lifetime that has to be guessed is one tenth of the time since
+     * Last-Modified, and CACHE_HEURISTIC_MAX_S seconds at most. */
+    CACHE_HEURISTIC_PART = 10,
     CACHE_HEURISTIC_MAX_S = 86400,
-    /* How much later one worker may have read the clock than another. */
+    /* One worker's clock may be behind another's by this many seconds, because
+     * they read the time at different moments. */
     CACHE_CLOCK_SLACK_S = 5,
     CACHE_DEFAULT_NONE = 0
 };
@@ -30,7 +33,7 @@ struct cache_facts {
     unsigned status;
     struct cache_control control; /* directives of the field that counts */
     bool is_targeted;             /* that field is for shared caches alone */
-    bool is_explicit;             /* the origin itself has said lifetime_s */
+    bool is_explicit;             /* lifetime_s is the origin's, not guessed */
     bool has_cookie;              /* the answer has Set-Cookie */
     bool varies_by_all;           /* Vary: * */
     bool has_validator;
@@ -39,17 +42,17 @@ struct cache_facts {
     int64_t modified_s;    /* Last-Modified; INT64_MIN: none */
     int64_t date_s;        /* Date, or else when the answer came */
     int64_t born_s;        /* when the age was 0, by the wall clock */
-    int64_t lifetime_s;    /* 0: stale at once */
+    int64_t lifetime_s;    /* how long it is fresh; 0: stale at once */
     struct bytes modified; /* Last-Modified as it came; or empty */
 };
 
 /* When an answer was asked for, when it came, and how long it is fresh if it
  * does not say so itself. */
 struct cache_circumstances {
-    int64_t asked_s; /* seconds since the epoch */
+    int64_t asked_s; /* seconds since the epoch, like came_s */
     int64_t came_s;
-    int64_t default_s;      /* lifetime of answers that say none; 0: stale */
-    bool may_guess;         /* Last-Modified may serve to guess lifetimes */
+    int64_t default_s;      /* lifetime of an answer that tells none */
+    bool may_guess;         /* lifetimes may be guessed from Last-Modified */
     struct bytes surrogate; /* our name in Surrogate-Control */
 };
 
@@ -99,9 +102,10 @@ static inline int64_t cache_facts_age(const struct cache_facts *facts,
     return now_s > facts->born_s ? now_s - facts->born_s : 0;
 }
 
-/* Returns for how many more seconds the answer is fresh; below 0: for how long
- * it has been stale. An answer from the future shows that the clock was put
- * back. Its age is unknown, so it counts as stale until now_s is born_s. */
+/* Returns for how many more seconds the answer is fresh. A negative result
+ * tells for how many seconds it has been stale. An answer that was born after
+ * now_s shows that the clock was put back. The age of such an answer is
+ * unknown, so it counts as stale until now_s has reached born_s. */
 static inline int64_t cache_facts_ttl(const struct cache_facts *facts,
                                       int64_t now_s)
 {
@@ -130,10 +134,10 @@ enum cache_use cache_facts_use(const struct cache_facts *facts,
                                const struct cache_control *request,
                                int64_t now_s);
 
-/* Whether the answer may be used although the origin could not be asked, or has
- * failed (RFC 9111 4.2.4, RFC 5861 4: stale-if-error). unreachable_s: how long
- * an answer without stale-if-error may be used while the origin cannot be
- * reached. has_answered: the origin has answered with an error. */
+/* Whether a stale answer may be used because the origin has failed (RFC 9111
+ * 4.2.4, RFC 5861 4: stale-if-error). has_answered tells that the origin has
+ * answered with an error; otherwise the origin could not be reached. In that
+ * case an answer without stale-if-error may be stale by unreachable_s. */
 bool cache_facts_bears_error(const struct cache_facts *facts,
                              const struct cache_control *request, int64_t now_s,
                              int64_t unreachable_s, bool has_answered);

@@ -4,11 +4,11 @@
  *
  *   body | a sum (8 octets) of each CACHE_FILE_BLOCK_BYTES of it | head | foot
  *
- * The foot is of one size, and has the lengths of the other parts and the
- * head's sum. It is written last, so that a file that was cut off or never
- * finished has none. Numbers are in the machine's own order. Nothing is
- * flushed: a file that a crash of the machine has left incomplete has wrong
- * sums.
+ * The foot is always of the same size, and has the lengths of the other parts
+ * and the head's sum. The foot is written last, so that a file that was cut off
+ * or never finished has none. Numbers are in the machine's own order. No file
+ * is flushed to the disk: if the machine crashes, the sums show which files are
+ * incomplete.
  *
  * Thread: any, one at a time for each object; but a cache_file is shared, and
  *         only its flags change.
@@ -46,12 +46,12 @@ void cache_file_release(struct cache_file **file_ref);
 /* Opens the file. Returns a descriptor, or -errno. */
 MUST_USE int cache_file_open(const struct cache_file *file);
 
-/* Whether an error says nothing of the file itself: all descriptors are in use,
- * or memory is short. */
+/* Whether the error err (-errno) says nothing against the file itself, because
+ * all descriptors are in use or memory is short. */
 bool cache_file_is_want(int err);
 
-/* Reads the head into an empty buffer, and the length of the body. Returns
- * false when the file is damaged. */
+/* Reads the head of the file fd into `head`, an empty buffer, and the length of
+ * its body into *length_out. Returns false when the file is damaged. */
 MUST_USE bool cache_file_read_head(int fd, struct buf *head,
                                    uint64_t *length_out);
 
@@ -59,23 +59,25 @@ MUST_USE bool cache_file_read_head(int fd, struct buf *head,
  * body and its sum. Returns false when the body is damaged. */
 MUST_USE bool cache_file_read_body(int fd, uint64_t length, char *to);
 
-/* Whether the block that begins at offset `at` is undamaged. buffer has room
- * for one block; *end_out is where the next block begins. */
+/* Whether the block that begins at offset `at` is undamaged. The caller's
+ * `buffer` has room for one block. *end_out becomes the offset of the next
+ * block. */
 MUST_USE bool cache_file_check_block(int fd, uint64_t length, uint64_t at,
                                      char *buffer, uint64_t *end_out);
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* Replaces the head. Returns 0 or -errno. */
+/* Replaces the head in the file. Returns 0 or -errno. */
 MUST_USE int cache_file_change_head(const struct cache_file *file,
                                     struct bytes head);
-/* Removes a file from the folder, if the folder is ours. */
+/* Removes the file with that name from the folder, if the folder is ours.
+ * is_new: the name has the ending ".new". */
 void cache_file_remove(const struct cache_folder *folder,
                        const struct cache_file_name *name, bool is_new);
 
 struct cache_file_writer; /* opaque */
 
-/* Begins a file. Returns 0 or -errno. */
+/* Begins a new file in the folder. Returns 0 or -errno. */
 MUST_USE int cache_file_begin(struct cache_file_writer **writer_out,
                               struct cache_folder *folder);
 /* Appends data to the body in the file. Returns 0 or -errno. */

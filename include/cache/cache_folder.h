@@ -23,7 +23,7 @@
 
 enum {
     CACHE_FILE_NAME_BYTES = 40,
-    CACHE_FOLDER_RETRY_MS = 1000 /* how long no file is begun after a failure */
+    CACHE_FOLDER_RETRY_MS = 1000 /* after a failure no file is begun so long */
 };
 
 struct cache_folder {
@@ -51,7 +51,8 @@ void cache_folder_close(struct cache_folder *folder);
 MUST_USE int cache_folder_take(struct cache_folder *folder);
 void cache_folder_leave(struct cache_folder *folder);
 
-/* Whether a file may be begun. */
+/* Whether a new file may be begun now: the folder is ours, and the last failure
+ * to write is not too recent. */
 bool cache_folder_takes(const struct cache_folder *folder);
 
 /* Notes the result of writing, 0 or -errno; the first failure is logged. For
@@ -72,7 +73,8 @@ static inline bool cache_folder_has_made(const struct cache_folder *folder,
 void cache_file_name_put(const struct cache_file_name *name, bool is_new,
                          char text[CACHE_FILE_NAME_BYTES]);
 
-/* Reads the name of a file. Returns false when no cache gives such a name. */
+/* Reads the name of a file. *is_new_out becomes true if the name ends in
+ * ".new". Returns false when no cache gives such a name. */
 bool cache_file_name_read(struct cache_file_name *name, bool *is_new_out,
                           const char *text);
 

@@ -30,9 +30,10 @@ struct cache_forms cache_forms_read(const struct request *request);
 void cache_forms_put(const struct cache_forms *forms,
                      const struct request *request, struct buf *out);
 
-/* Does as cache_forms_put(), but with one usual form added. If the request asks
- * for that form with another value, the usual value replaces it. `number` is
- * the index of the usual form. Returns false when there are not that many. */
+/* Does what cache_forms_put() does, but adds one of the usual forms. If the
+ * request asks for that form with another value, the usual value replaces it.
+ * The caller counts `number` up from 0 to get one usual form after the other.
+ * Returns false when `number` is past the last one. */
 MUST_USE bool cache_forms_put_with(const struct cache_forms *forms,
                                    const struct request *request,
                                    unsigned number, struct buf *out);

@@ -51,9 +51,9 @@ MUST_USE bool cache_key_put_target(const struct cache_key_rules *rules,
  * accepted. */
 struct bytes cache_key_address(struct bytes place, struct bytes key);
 
-/* Appends the key of another address of the same place and host, which Location
- * or Content-Location names (RFC 9111 4.4). Returns false when `reference`
- * names another host, or is no address. */
+/* Appends the key of the address `reference`, the value of a Location or
+ * Content-Location in the answer to `request` (RFC 9111 4.4). Returns false
+ * when `reference` names another host than the request, or is no address. */
 MUST_USE bool cache_key_put_other(const struct cache_key_rules *rules,
                                   const struct request *request,
                                   const struct cache_key_asker *asker,

@@ -31,8 +31,9 @@ struct cache_parts {
     struct cache_part items[CACHE_PARTS_MAX];
 };
 
-/* Reads a part with its '-' and '*'. Only "query:NAME" can have the '-', by
- * which it is left out. Returns NULL, or what is wrong with `text`. */
+/* Reads a part out of `text`. A '-' in front leaves the part out of the key;
+ * only "query:NAME" may have it. Returns NULL when the part was read, otherwise
+ * what is wrong with `text`. */
 const char *cache_part_read(struct cache_part *part, struct bytes text);
 
 /* Whether the request has any of the parts. */
@@ -45,7 +46,8 @@ bool cache_parts_has(const struct cache_parts *parts,
 void cache_parts_put_query(const struct cache_parts *parts, struct bytes query,
                            struct buf *out);
 
-/* Appends the request's fields and cookies that are parts, a line each. */
+/* Appends those fields and cookies of the request that are among the parts,
+ * each as a line. */
 void cache_parts_put(const struct cache_parts *parts,
                      const struct request *request, struct buf *out);
 

@@ -26,8 +26,8 @@
 struct cache_port {
     pthread_mutex_t mutex; /* guards `ready`, its nodes, and is_sent */
     struct list ready;
-    bool is_sent;             /* `note` is under way */
-    struct mailbox_note note; /* private, too */
+    bool is_sent;             /* `note` is on its way to the port's loop */
+    struct mailbox_note note; /* tells the loop that `ready` has waits */
     struct mailbox *mailbox;  /* borrowed */
 };
 
@@ -71,12 +71,12 @@ static inline void cache_wait_leave(struct cache_wait *wait)
     list_drop(&wait->list_node);
 }
 
-/* Has on_ready called soon for all waits in `list`. The caller holds the mutex
- * that guards the list. */
+/* Empties `list`, and tells the ports of its waits to call on_ready for them
+ * soon. The caller holds the mutex that guards the list. */
 void cache_wait_tell(struct list *list);
 
-/* Has on_ready called soon; for the port's worker only. The call is harmless
- * when on_ready is to be called anyway, and while `wait` is in a list. */
+/* Tells the port to call on_ready soon. Only the port's worker may do this. It
+ * does no harm when on_ready is to be called anyway, or `wait` is in a list. */
 void cache_wait_later(struct cache_wait *wait);
 
 /* Ends the wait: on_ready will not be called any more. `mutex` is that of the

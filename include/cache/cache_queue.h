@@ -42,13 +42,14 @@ static inline void cache_job_init(struct cache_job *job,
 /* Starts the thread. Returns 0 or -errno. */
 MUST_USE int cache_queue_create(struct cache_queue **queue_out);
 
-/* Has the job run. Returns false, and does nothing, when it is queued
- * already. */
+/* Puts the job at the end of the queue, whose thread will run it. Returns
+ * false, and does nothing, when the job is queued already. */
 bool cache_queue_put(struct cache_queue *queue, struct cache_job *job);
 
-/* For run(). cache_queue_is_ending(): whether the queue ends soon, so that a
- * job does only what it must. cache_queue_is_late(): whether the time for that
- * is over, too. */
+/* A job asks these while it runs. cache_queue_is_ending(): whether the queue is
+ * being stopped, so that the job does only what it must.
+ * cache_queue_is_late(): whether CACHE_QUEUE_END_MS have passed since then, so
+ * that the job leaves out even that. */
 bool cache_queue_is_ending(const struct cache_queue *queue);
 bool cache_queue_is_late(const struct cache_queue *queue);
 

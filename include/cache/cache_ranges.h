@@ -43,23 +43,24 @@ MUST_USE struct cache_ranges *cache_ranges_create(uint64_t length,
                                                   const struct range *range,
                                                   struct cache_body *body);
 
-/* Joins the ranges of `earlier` and the one range of `fresh`, which gives the
- * bytes that both have. Bodies that have broken off are left out. Returns NULL
- * when the result has more than bytes_max, or too many ranges, or memory is
- * short. */
+/* Joins the ranges of `earlier` with the one range of `fresh`. Bytes that both
+ * have are taken from `fresh`. Ranges whose bodies have broken off are left
+ * out. Returns NULL when the result would have more than bytes_max bytes or
+ * more than CACHE_RANGES_MAX ranges, or when memory is short. */
 MUST_USE struct cache_ranges *cache_ranges_join(
     const struct cache_ranges *earlier, const struct cache_ranges *fresh,
     uint64_t bytes_max);
 
 void cache_ranges_destroy(struct cache_ranges *ranges); /* NULL is accepted */
 
-/* Whether the bytes of `wanted` are all in one range, whose body may still be
- * filled, or in several ranges, whose bodies are whole. */
+/* Whether all bytes of `wanted` are there. They may lie in one range, even if
+ * its body is still being filled, or in several ranges whose bodies are all
+ * whole. */
 bool cache_ranges_has(const struct cache_ranges *ranges,
                       const struct range *wanted);
 
-/* Whether the bytes that are missing make one range, which *gap_out becomes,
- * and all bodies are whole. */
+/* Whether all bodies are whole, and the missing bytes make exactly one range.
+ * *gap_out then becomes that range. */
 bool cache_ranges_find_gap(const struct cache_ranges *ranges,
                            struct range *gap_out);
 

@@ -11,8 +11,8 @@
 /* Appends the entry, without its body, to `out`. */
 void cache_record_put(const struct cache_entry *entry, struct buf *out);
 
-/* Reads an entry out of a record. A body that the entry may have lies
- * elsewhere. surrogate: our name in Surrogate-Control. Returns NULL when the
+/* Reads an entry out of a record. The entry has no body, since a record has
+ * none. `surrogate` is our name in Surrogate-Control. Returns NULL when the
  * record is malformed, or memory is short. */
 MUST_USE struct cache_entry *cache_record_read(struct bytes record,
                                                struct bytes surrogate);

@@ -60,8 +60,9 @@ void cache_spool_end(struct cache_spool *spool, bool is_whole);
 /* Lets all that follows go into memory, because the body is not to be kept. */
 void cache_spool_fall(struct cache_spool *spool);
 
-/* Returns the file, once the spool has ended; NULL when a part of the body is
- * not in the file, or the file has been taken. */
+/* Takes the file of a spool that has ended. Returns NULL when the spool has not
+ * ended, when a part of the body is not in the file, or when the file has been
+ * taken already. */
 MUST_USE struct cache_file_writer *cache_spool_take(struct cache_spool *spool);
 
 #endif

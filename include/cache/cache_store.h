@@ -29,20 +29,27 @@
 #include "http/request.h"
 
 enum {
-    CACHE_VARIANTS_MAX = 32, /* variants of one key */
-    CACHE_ALONE_S = 10,      /* how long nobody waits after a private answer */
-    CACHE_LATE_S = 10,       /* how long all wait before one more asks */
-    CACHE_LONG_S = 600,      /* how long nobody waits after a too long answer */
+    CACHE_VARIANTS_MAX = 32, /* most variants that one key has */
+    /* After an answer that was for one client only, requests for its key do not
+     * wait for each other for this many seconds. */
+    CACHE_ALONE_S = 10,
+    /* When a fetch has taken this many seconds, one of the requests that wait
+     * for it begins another fetch. */
+    CACHE_LATE_S = 10,
+    /* After an answer that was too long to be kept, requests for its key do not
+     * wait for each other for this many seconds. */
+    CACHE_LONG_S = 600,
     CACHE_AWAKE_BYTES_MAX =
-        134217728, /* bodies in memory that lie on disk, too */
-    CACHE_HEADS_BYTES_MAX = 268435456 /* entries without bodies, with a disk */
+        134217728, /* most bytes of bodies that are on disk and in memory */
+    /* With a disk: most bytes of all entries, without their bodies. */
+    CACHE_HEADS_BYTES_MAX = 268435456
 };
 
 struct cache_store_options {
     enum evict_policy policy;
     uint64_t bytes_max;
-    uint64_t object_max;            /* most bytes of a body */
-    size_t files_max;               /* most descriptors */
+    uint64_t object_max;            /* most bytes of one body */
+    size_t files_max;               /* most descriptors of all bodies */
     struct cache_disk_options disk; /* folder NULL: all is in memory */
 };
 
@@ -66,9 +73,9 @@ void cache_store_leave(struct cache_store *store);
 /* --- Finding ------------------------------------------------------------- */
 
 struct cache_found {
-    struct cache_entry *entry; /* a reference, like body; NULL: none */
-    struct cache_body *body;   /* NULL: the entry has none */
-    uint64_t variant;          /* for cache_store_join(), like version */
+    struct cache_entry *entry; /* a reference; NULL: nothing was found */
+    struct cache_body *body;   /* a reference; NULL: the entry has no body */
+    uint64_t variant;          /* for cache_store_join(), like `version` */
     uint64_t version;
 };
 
@@ -94,16 +101,17 @@ enum cache_outcome {
 struct cache_flight; /* opaque; counted */
 
 enum cache_join {
-    CACHE_LEAD,  /* fetch; the caller ends *flight_out */
-    CACHE_WAIT,  /* somebody fetches; `wait` is told of the end */
-    CACHE_ALONE, /* fetch, and nobody waits for anybody */
-    CACHE_LOOK   /* an entry has come: find again */
+    CACHE_LEAD,  /* the caller fetches, and then ends *flight_out */
+    CACHE_WAIT,  /* somebody else fetches; `wait` is told of the end */
+    CACHE_ALONE, /* the caller fetches, and nobody waits for it */
+    CACHE_LOOK   /* an entry has come: the caller looks for it again */
 };
 
-/* Joins the flight that fetches what is missing in `found`, the result of
- * cache_store_find() for the same key, or begins such a flight. After LEAD and
- * WAIT *flight_out is a reference. A caller that may lead but will not wait
- * passes NULL for `wait`, and gets no reference with WAIT.
+/* Joins the flight that fetches what cache_store_find() has not found, or
+ * begins such a flight. `found` is the result of cache_store_find() for the
+ * same key. With CACHE_LEAD and CACHE_WAIT *flight_out becomes a reference. A
+ * caller that may lead but will not wait passes NULL for `wait`, and gets no
+ * reference with CACHE_WAIT.
  *
  * Here and below now_s is of the monotonic clock, so that setting the wall
  * clock makes no wait longer. */
@@ -132,8 +140,8 @@ void cache_store_end_late(struct cache_store *store, int64_t now_s);
 enum cache_outcome cache_flight_peek(struct cache_store *store,
                                      const struct cache_flight *flight);
 
-/* Ends a wait, whether the flight has ended or not. Takes over the
- * reference. */
+/* Ends a wait, whether the flight has ended or not, and takes over the
+ * reference. Returns what cache_flight_peek() would return. */
 enum cache_outcome cache_flight_leave(struct cache_store *store,
                                       struct cache_flight **flight_ref,
                                       struct cache_wait *wait);
@@ -190,7 +198,7 @@ MUST_USE bool cache_store_put(struct cache_store *store,
                               struct cache_epoch epoch);
 
 /* Notes that all of the entry's body has been put. As soon as the body is
- * whole, the entry counts, and may be evicted. */
+ * whole, its bytes count as kept, and the entry may be evicted. */
 void cache_store_settle(struct cache_store *store, struct cache_entry *entry);
 
 void cache_store_drop(struct cache_store *store, struct cache_entry *entry);

@@ -15,13 +15,13 @@
 #include "base/bytes.h"
 
 enum codec_effort {
-    CODEC_QUICK, /* short texts in 2 ms, others at tens of MB/s */
-    CODEC_SLOW   /* as small as possible, at about 1 MB/s */
+    CODEC_QUICK, /* takes 2 ms for a short text, else works at tens of MB/s */
+    CODEC_SLOW   /* makes the text as small as possible, at about 1 MB/s */
 };
 
 enum codec_result {
     CODEC_DONE,
-    CODEC_TOO_LARGE, /* more than out_max bytes */
+    CODEC_TOO_LARGE, /* the result would have more than out_max bytes */
     CODEC_NO_MEMORY,
     CODEC_STOPPED
 };
@@ -40,7 +40,7 @@ struct codec_order {
     char *out;               /* the caller's room for out_max bytes */
     size_t out_max;
     enum codec_effort effort;
-    const atomic_bool *stops;  /* becomes true: give up soon */
+    const atomic_bool *stops;  /* set by any thread to make the codec give up */
     struct codec_meter *meter; /* shared; must outlive all its users */
     size_t out_len;            /* valid with CODEC_DONE */
 };
@@ -57,11 +57,11 @@ static inline bool codec_is_stopped(const struct codec_order *order)
 
 /* --- codec_meter.c ------------------------------------------------------- */
 
-/* Like malloc() and free(), but count the bytes in the meter. */
+/* These work like malloc() and free(), but count the bytes in the meter. */
 void *codec_meter_allocate(struct codec_meter *meter, size_t bytes);
 void codec_meter_free(struct codec_meter *meter, void *memory);
 
-/* Count memory that a library has allocated, or freed, by other means. */
+/* These count memory that a library has allocated, or freed, by itself. */
 void codec_meter_add(struct codec_meter *meter, uint64_t bytes);
 void codec_meter_subtract(struct codec_meter *meter, uint64_t bytes);
 

@@ -20,15 +20,15 @@
 enum { CODEC_STREAM_BYTES_MAX = 400 * 1024 };
 
 enum codec_flush {
-    CODEC_GO_ON, /* more will follow; output may be held back */
-    CODEC_FLUSH, /* output all input so far, if there is room */
-    CODEC_END    /* the same, and then end the coding */
+    CODEC_GO_ON, /* more input will follow; output may be held back */
+    CODEC_FLUSH, /* all input so far is to be in the output afterwards */
+    CODEC_END    /* no input follows; the coding ends with the output */
 };
 
 struct codec_step {
-    struct bytes in; /* input; consumed bytes are removed */
-    char *out;       /* advances behind the output */
-    size_t room;     /* bytes left at out */
+    struct bytes in; /* the input; step() takes off what it has consumed */
+    char *out;       /* where step() writes; it moves `out` behind its output */
+    size_t room;     /* how many bytes of room are left at `out` */
 };
 
 struct codec_stream {

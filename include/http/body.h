@@ -57,8 +57,8 @@ enum piece_state {
 
 struct piece {
     enum piece_state state;
-    bool joins;      /* the next piece is sent with this one: pull at once */
-    bool is_framing; /* made by the protocol, no part of the body */
+    bool joins;      /* the next piece has to be pulled, and sent with this */
+    bool is_framing; /* the protocol has made it; no byte of it is body */
     bool is_paused;  /* with PIECE_LATER: more is there, for a later turn */
     struct part part;
     struct bytes trailer; /* with PIECE_END: field lines behind the body */
@@ -82,8 +82,8 @@ struct text_source {
     enum piece_state (*fill)(struct text_source *text, struct buf *out);
     void (*destroy)(struct text_source *text); /* frees the text_source, too */
     struct buf out;                            /* private, like the next two */
-    size_t at;                                 /* bytes of `out` given away */
-    enum piece_state state;                    /* state of the last piece */
+    size_t at;              /* bytes of `out` that were pulled */
+    enum piece_state state; /* state of the last piece */
 };
 
 void text_source_init(struct text_source *text,

@@ -24,14 +24,14 @@ enum body_framing {
 enum body_event {
     BODY_AGAIN, /* input used up, more needed */
     BODY_DATA,  /* *data_out holds some of the body, a view into input */
-    BODY_END,   /* complete; input stands behind it */
-    BODY_BAD    /* malformed, or cut off: the framing is lost */
+    BODY_END,   /* the body is complete; input stands behind it */
+    BODY_BAD    /* the body is malformed or cut off: its framing is lost */
 };
 
 struct body_reader {
     uint64_t left;          /* bytes still to come, for BODY_LENGTH */
     uint64_t bytes;         /* bytes of the body so far, decoded */
-    struct chunked chunked; /* its trailer may be set after init */
+    struct chunked chunked; /* the caller may set its `trailer` after init */
     uint8_t framing;        /* enum body_framing */
     bool is_done;           /* BODY_END or BODY_BAD was returned */
 };
@@ -46,8 +46,9 @@ void body_reader_init(struct body_reader *reader, enum body_framing framing,
 enum body_event body_reader_next(struct body_reader *reader,
                                  struct bytes *input, struct bytes *data_out);
 
-/* Returns how many of the next bytes are body with no framing between them:
- * UINT64_MAX for a body that ends with the connection, 0 for chunks. */
+/* Returns how many bytes of the body follow without any framing between them.
+ * These bytes may go another way (body_reader_pass()). The number is UINT64_MAX
+ * for a body that ends with the connection, and 0 for chunks. */
 uint64_t body_reader_plain(const struct body_reader *reader);
 
 /* Returns how many bytes of the present chunk are still to come; 0 where there

@@ -22,9 +22,9 @@
 enum { CHUNKED_EXTENSION_BYTES_MAX = 256, CHUNKED_TRAILER_BYTES_MAX = 8192 };
 
 struct chunked {
-    struct buf *trailer;      /* set by the caller after init; has the lines of
-                                 the trailer fields at the end of the body;
-                                 NULL: the fields are dropped */
+    struct buf *trailer;      /* gets the lines of the trailer fields; set by
+                                 the caller after init; NULL: the fields are
+                                 dropped */
     uint64_t chunk_left;      /* bytes of the chunk still to come */
     uint16_t extension_bytes; /* bytes of extensions in all chunks so far */
     uint16_t trailer_bytes;   /* bytes of the trailer so far */
@@ -35,7 +35,7 @@ struct chunked {
 enum chunked_event {
     CHUNKED_AGAIN, /* input used up, more needed */
     CHUNKED_DATA,  /* *data_out holds decoded bytes, a view into input */
-    CHUNKED_END,   /* body complete; input stands after it */
+    CHUNKED_END,   /* the body is complete; input stands behind it */
     CHUNKED_BAD    /* malformed or over a limit: 400 and close */
 };
 

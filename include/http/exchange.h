@@ -69,35 +69,35 @@ struct sink {
      * nothing more is read. */
     bool (*take)(struct sink *sink, struct bytes data);
     void (*destroy)(struct sink *sink);
-    /* Whether the sink would take that many more bytes, which a chunk has
-     * announced. If not, the body is refused as by `take`. NULL: the sink does
-     * not look ahead. */
+    /* Called when a chunk has announced that many bytes: whether the sink would
+     * take them. If not, the body is refused as it is by `take`. NULL: the sink
+     * does not look ahead. */
     bool (*foresee)(struct sink *sink, uint64_t bytes);
-    /* Called behind the last byte of the body. NULL: the answer comes after the
-     * body. If `end` is set, the answer is asked for at once, and the body
-     * comes beside the answer. Then only the handler's answer can send a 100;
-     * and when `take` refuses the body, an answer under way goes on, as the
-     * last of its connection. */
+    /* Called when the last byte of the body has come. NULL: the answer is asked
+     * for after the body. If `end` is set, the answer is asked for at once, and
+     * the body comes in beside the answer. In that case the handler itself has
+     * to send a 100. And if `take` refuses the body, an answer under way goes
+     * on, but its connection is closed afterwards. */
     void (*end)(struct sink *sink);
-    /* With `end`: while is_full is set, nothing more is read; the sink clears
-     * it and calls exchange_wake(). `take` may set it and still take its
-     * data. */
+    /* With `end`: while is_full is set, nothing more is read. The sink clears
+     * is_full and then calls exchange_wake(). `take` may set is_full and take
+     * its data all the same. */
     bool is_full;
-    /* With `end`: the most bytes that the sink takes in one call and passes on
-     * from where they lie. 0: as many as a read brings. Every sink that may set
-     * is_full has to set this limit. */
+    /* With `end`: the most bytes that one call of `take` gets and may pass on
+     * from where they lie. 0: as many as one read brings. Every sink that may
+     * set is_full has to set this limit. */
     size_t takes_at_once;
-    /* Called for a tunnel while is_full, perhaps several times, when the client
-     * has ended: only bytes that are still unread follow. NULL: the sink does
-     * not look ahead. */
+    /* Called when the client of a tunnel has ended while is_full is set: only
+     * bytes that are unread yet follow. There may be several such calls. NULL:
+     * the sink does not look ahead. */
     void (*foresee_end)(struct sink *sink);
-    /* Returns how many bytes of the body the sink has in memory and could pass
-     * on or forget. NULL: the sink keeps no bytes. */
+    /* Returns how many bytes of the body the sink has in memory that it could
+     * pass on or forget. NULL: the sink keeps no bytes. */
     size_t (*kept)(const struct sink *sink);
-    /* With `kept`: called when the memory for all bodies of the client is used
-     * up, after is_eased has been set. While is_eased is set, the sink passes
-     * on what it has as soon as it can, keeps no copy, and calls
-     * exchange_wake() when it has less. */
+    /* With `kept`: called when the client's bodies together have used up their
+     * memory; is_eased was set just before. While is_eased is set, the sink
+     * passes its bytes on as soon as it can and keeps no copies, and it calls
+     * exchange_wake() when it has fewer bytes. */
     void (*ease)(struct sink *sink);
     bool is_eased;
 };
@@ -129,9 +129,9 @@ struct exchange {
     struct list list_node; /* in its session's pipeline, in order of arrival */
     const struct address *peer; /* who asks, as far as trusted proxies tell */
     const struct address *neighbour; /* who is connected */
-    struct address client; /* `peer` points here when a proxy has named it */
-    struct priority_said priority; /* set by the place's rules; counts when the
-                                      answer begins to wait */
+    struct address client; /* the client that a proxy has named; see `peer` */
+    struct priority_said priority; /* set by the place's rules; read when the
+                                      answer begins to wait for its turn */
     void (*on_wake)(struct exchange *exchange);  /* private */
     bool (*on_rouse)(struct exchange *exchange); /* private */
     void *session;                               /* private */
@@ -142,14 +142,14 @@ struct exchange {
     struct exchange_times times;
     uint64_t bytes_in;   /* bytes of the request, as read */
     uint64_t body_bytes; /* decoded bytes of the request's body so far */
-    uint64_t body_max; /* longest body that may come beside an answer, else 413;
-                          0: no limit */
-    /* Called last, with on_done_object, when the exchange is over, to give back
-     * whatever had to outlive the exchange. NULL: nothing had to. */
+    uint64_t body_max;   /* most bytes of a body that comes beside an answer; a
+                            longer body gets a 413; 0: no limit */
+    /* Called with on_done_object as the last thing when the exchange is over.
+     * It gives back what was needed until then. NULL: nothing was. */
     void (*on_done)(void *object);
     void *on_done_object;
     bool has_begun; /* the place let the request in before its body came */
-    /* The handler wants no byte of the request's body, whatever the method; the
+    /* The handler refuses the body of the request, whatever the method; its
      * answer says why. */
     bool refuses_body;
     /* The PROXY protocol came first, and `neighbour` is whom it named. */
@@ -172,7 +172,7 @@ struct exchange {
     struct response response;
     struct request request;
     char id_line[EXCHANGE_ID_AT + EXCHANGE_ID_MAX + 2]; /* field and CRLF */
-    struct exchange_room room; /* missing where another room is lent */
+    struct exchange_room room; /* not allocated if another room is lent */
 };
 
 /* The size of an exchange that has no room of its own (exchange_side.room). */

@@ -75,7 +75,7 @@ struct request {
      * room is too small, `fields` becomes `many`. */
     struct field *fields;
     struct field
-        *many; /* set by the caller, too: REQUEST_FIELDS_MAX fields; or NULL */
+        *many; /* room for REQUEST_FIELDS_MAX fields, by the caller; or NULL */
 };
 
 /* Returns the first field with that id, or NULL. */

@@ -96,16 +96,16 @@ struct response {
     bool persists;    /* the connection goes on after the response */
     bool is_head;     /* answers HEAD: no body is sent */
     bool has_head;    /* the first part is a head, own or borrowed */
-    bool is_borrowed; /* the head is cached: http/http1/http1_frame.h */
+    bool is_borrowed; /* the head is one that a cache has made */
     bool is_framed;   /* private to the protocol */
     bool has_date;    /* Date is among the fields */
-    bool has_phrase;  /* the headroom has a phrase for the status */
+    bool has_phrase;  /* a reason phrase stands in the headroom */
     bool is_unsized;  /* nobody knows the body's length beforehand */
-    bool has_length;  /* `source` makes exactly length_left more bytes */
+    bool has_length;  /* `source` has to make length_left more bytes */
     bool has_ended;   /* `source` makes nothing more */
     bool is_timed;    /* the head gets a Server-Timing field */
-    bool is_error;    /* the body says only what the status does */
-    bool is_edited;   /* the head has the place's edits already */
+    bool is_error;    /* the body tells nothing but what the status tells */
+    bool is_edited;   /* `edits` were made in the fields already */
     uint8_t phrase_len;
     uint8_t reason;        /* enum reason: why the request is refused */
     uint8_t extra_count;   /* how many elements of `extra` are in use */
@@ -114,32 +114,34 @@ struct response {
     uint8_t part_count;    /* how many elements of `parts` are in use */
     uint8_t part_at;       /* index of the part sent next */
     uint64_t bytes_left;   /* bytes of all unsent parts */
-    uint64_t bytes_sent;   /* bytes the kernel has, head included */
-    uint64_t bytes_before; /* bytes_sent when the response last waited */
+    uint64_t bytes_sent;   /* bytes that the kernel has, head included */
+    uint64_t bytes_before; /* what bytes_sent was at the last wait */
     uint64_t body_bytes;   /* length of the body as announced; for logs */
-    uint64_t length_left;  /* bytes of the body to come, with has_length */
-    uint32_t head_bytes;   /* bytes of the head; set once it is framed */
-    uint32_t timing_at;    /* offset in `head` of Server-Timing's value; or 0 */
-    uint32_t fields_end;   /* offset in `head` of the fields' end, once ended */
-    uint32_t taken_bytes;  /* bytes of the last PART_READ piece that the socket
-                              took; 0: it has always taken whole pieces */
-    struct part *parts;    /* in the room, or on the heap when they are many */
-    struct origin origin;  /* `object` is NULL when nothing is borrowed */
-    struct source *source; /* NULL: no bytes follow `parts`; kept until what was
-                              borrowed from it has been sent */
-    /* What the head gets when it ends, whoever makes it: first `edits` (of the
-     * place), then `own_edits` (of this answer), then `extra` (pieces of whole
-     * lines). All are borrowed until then; NULL: no such edits. */
+    uint64_t length_left; /* with has_length: what `source` still has to make */
+    uint32_t head_bytes;  /* bytes of the head; set when it is framed */
+    uint32_t timing_at;   /* offset in `head` of Server-Timing's value; or 0 */
+    uint32_t fields_end;  /* offset in `head` behind the fields; set when they
+                             have ended */
+    uint32_t taken_bytes; /* bytes that the socket took of the last PART_READ;
+                             0: it has taken every one whole */
+    struct part *parts;   /* in the room, or on the heap when they are many */
+    struct origin origin; /* `object` is NULL when nothing is borrowed */
+    struct source *source; /* makes the bytes behind `parts`, and is kept until
+                              all its bytes are sent; NULL: none follow */
+    /* When the head ends, three changes are made in this order: `edits` are
+     * those of the place, own_edits those of this answer, and `extra` has
+     * pieces of whole lines to append. All of them are borrowed until then.
+     * NULL: there are no such edits. */
     const struct head_edits *edits;
     const struct head_edits *own_edits;
     struct bytes extra[RESPONSE_EXTRA_MAX];
-    struct bytes id_line;  /* put into the head, too: the request's id */
-    struct buf *head_copy; /* borrowed; gets the head when the head ends; NULL:
-                              nobody will look at it later */
+    struct bytes id_line;  /* the line with the request's id, for the head */
+    struct buf *head_copy; /* borrowed; gets a copy of the head when the head
+                              ends; NULL: nobody needs one */
     /* The place's bodies for errors; borrowed; or NULL. */
     const struct error_source *errors;
-    /* How handlers that pass answers on encode them; borrowed; NULL: they do
-     * not. */
+    /* How handlers compress the answers that they pass on; borrowed; NULL: they
+     * do not compress any. */
     const struct encode *encode;
     /* Where the HTTP/2 form of a borrowed head is kept; NULL: nowhere. */
     struct coded_head *coded_head;
@@ -164,16 +166,16 @@ static inline bool response_has_room(const struct response *response)
     return response->head.storage;
 }
 
-/* response_can_rest(): whether the response can do without its room for now,
- * since nothing has been written yet, or all has been sent and nothing follows
- * for now. response_take_room() takes the room away, and response_lend_room()
- * lends the response another one. */
+/* response_can_rest(): whether the response needs no room for now, because the
+ * room has no text yet, or all text in it has been sent and the source has
+ * nothing more at the moment. response_take_room() takes the room away, and
+ * response_lend_room() lends the response another room. */
 bool response_can_rest(const struct response *response);
 void response_take_room(struct response *response);
 void response_lend_room(struct response *response, struct response_room *room);
 
-/* Gives back the source of the body and the origin of its bytes; the parts
- * stay. */
+/* Destroys the source of the body, and releases the origin of borrowed parts.
+ * The parts themselves stay. */
 void response_drop_body(struct response *response);
 
 /* --- Writing fields ------------------------------------------------------ */
@@ -182,7 +184,8 @@ void response_drop_body(struct response *response);
 void response_begin(struct response *response, unsigned status,
                     const struct server_defaults *defaults);
 
-/* Writes the first lines of response_begin() into any buf. */
+/* Appends the lines that `defaults` ask for to a buf of the caller, as
+ * response_begin() does to its response. */
 void head_put_server_defaults(struct buf *head,
                               const struct server_defaults *defaults);
 void head_field(struct buf *head, struct bytes name, struct bytes value);
@@ -227,24 +230,25 @@ void response_add_memory(struct response *response, struct bytes text);
 void response_add_file(struct response *response, enum part_kind kind, int fd,
                        uint64_t offset, uint64_t len);
 
-/* Ends the fields, and adds them as the first part. The fields get what the
- * head gets at its end (edits, extra), and room for Server-Timing if is_timed.
- * When there was no memory to write the fields (head.failed), the response
- * stays without parts, and the connection is closed instead. */
+/* Ends the fields, and adds them as the first part. Before that the edits are
+ * made, the lines of `extra` are appended and, with is_timed, room is made for
+ * Server-Timing. If memory was short for the fields (head.failed), the response
+ * gets no part, and the connection is closed instead. */
 void response_add_head(struct response *response);
 
 /* Adds the head of another server's 101, without the lines that other heads get
  * at their end. */
 void response_add_bare_head(struct response *response);
 
-/* The two steps of response_add_head(). Between the steps more text may be put
- * into response->head, behind the head. response_end_head() returns false when
- * memory is short. */
+/* The two steps of response_add_head(): the first ends the fields, the second
+ * adds them as a part. In between more text may be appended to response->head,
+ * behind the head. response_end_head() returns false when memory is short. */
 MUST_USE bool response_end_head(struct response *response);
 void response_lay_head(struct response *response);
 
-/* Adds a head of head_len bytes that a cache has made. In `block` an empty line
- * follows the head, and the body may follow that line. */
+/* Adds a head that a cache has made, and what follows it, as one part. `block`
+ * begins with the head of head_len bytes and an empty line; the body may stand
+ * behind that. */
 void response_borrow_head(struct response *response, struct bytes block,
                           size_t head_len);
 
@@ -272,29 +276,31 @@ void response_make_short(struct response *response, unsigned status,
                          struct bytes text,
                          const struct server_defaults *defaults);
 
-/* Gives an answer that is_error the body that `errors` has for its status, if
- * there is one. */
+/* Replaces the body of an error by the operator's own. Does nothing if the
+ * response is no error (is_error), or `errors` has no body for its status. */
 static inline void response_put_error_body(struct response *response)
 {
     if (response->is_error && response->errors)
         response->errors->put(response->errors, response);
 }
 
-/* Makes an error whose body is `text`; else does as response_make_error(). */
+/* Does what response_make_error() does, but the body is `text`, of the media
+ * type `type`. */
 void response_make_error_text(struct response *response, unsigned status,
                               struct bytes extra_fields, struct bytes type,
                               struct bytes text,
                               const struct server_defaults *defaults);
 
-/* Gives an answer that is_error another body of that type and length, which the
- * caller adds next. Nothing of the answer may have been sent. The head keeps
- * all fields but those that describe the body; a source is given up. Returns
- * false when the head could not be written; nothing may be added then. */
+/* Takes the body of an error (is_error) away, and announces another body of
+ * that type and length, which the caller has to add next. Nothing of the answer
+ * may have been sent yet. The head keeps all fields except those that describe
+ * the old body, whose source is destroyed. Returns false when the head could
+ * not be written; the caller then adds nothing. */
 MUST_USE bool response_replace_body(struct response *response,
                                     struct bytes type, uint64_t length);
 
-/* Gives the response up for want of memory: the connection is closed
- * instead. */
+/* Gives the response up because memory is short. The connection is closed
+ * instead of an answer. */
 void response_break_off(struct response *response);
 
 /* --- Sending ------------------------------------------------------------ */
@@ -302,8 +308,9 @@ void response_break_off(struct response *response);
 /* Notes that len bytes of the next parts have gone to the kernel. */
 void response_advance(struct response *response, uint64_t len);
 
-/* Pulls the next piece of the source, at_most bytes of it, when all parts have
- * been sent. Returns false when the body cannot go on. */
+/* Pulls the next piece, of at most at_most bytes, out of the source. To be
+ * called when all parts have been sent. Returns false when the body cannot go
+ * on. */
 MUST_USE bool response_pull(struct response *response, uint64_t at_most);
 
 /* Whether the source may make more bytes behind the parts. */

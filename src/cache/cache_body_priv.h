@@ -17,18 +17,21 @@ struct cache_body {
     struct cache_body_counts *counts;
     uint64_t length;    /* as announced; or CACHE_LENGTH_UNKNOWN */
     uint64_t set_aside; /* the body's part of counts->filling */
-    uint64_t counted;   /* its part of counts->whole; set before `state` */
-    char *memory;       /* the first bytes; NULL: all are in the file */
+    uint64_t counted; /* the body's part of counts->whole; set before `state` */
+    char *memory;     /* the first bytes; NULL: all are in the file */
     size_t memory_bytes;
-    int fd;                    /* -1: all is in memory; set by the writer before
-                                  `filled` exceeds memory_bytes */
+    int fd;                    /* file of the bytes behind those in memory; -1:
+                                  none; set before `filled` exceeds
+                                  memory_bytes */
     bool is_on_disk;           /* the file of fd is on a disk; set with fd */
-    struct cache_spool *spool; /* NULL: the writer itself writes and raises
-                                  `filled`; else the spool's thread does */
-    uint64_t taken;            /* bytes put, if the body is spooled */
-    atomic_uint holds;         /* references that the spool has */
-    atomic_int fallen_fd;      /* file of bytes that fell to memory; -1: none */
-    uint64_t fallen_at;        /* offset of fallen_fd's first byte; set first */
+    struct cache_spool *spool; /* writes the bytes and raises `filled`; NULL:
+                                  the body's writer does so */
+    uint64_t taken;            /* bytes that the spool was given */
+    atomic_uint holds;         /* number of references that the spool has */
+    atomic_int fallen_fd;      /* file in memory with the bytes that did not get
+                                  to the disk; -1: none */
+    uint64_t fallen_at;        /* offset of the first byte in fallen_fd; set
+                                  before fallen_fd */
     _Atomic(char *) map;       /* mapping of fd; NULL: nobody wanted it yet, or
                                   fd cannot be mapped */
     size_t map_bytes;          /* length of the whole body; set before `map` */
@@ -52,8 +55,8 @@ MUST_USE struct cache_body *cache_body_make(uint64_t length,
 /* Counts one more open descriptor. */
 void cache_body_count_file(const struct cache_body *body);
 
-/* Counts `bytes` as those of a body being filled, in the place of the number
- * that was counted before. */
+/* Sets `bytes` aside for a body that is being filled (counts->filling), instead
+ * of the bytes that were set aside for it before. */
 void cache_body_set_aside(struct cache_body *body, uint64_t bytes);
 
 #endif

@@ -12,7 +12,8 @@
 
 #include "cache/cache_disk.h"
 
-/* The pause between two tries of something that cannot be done yet. */
+/* How long a job sleeps before it tries again to lock the folder, or to read a
+ * file for which memory or descriptors were short. */
 enum { CACHE_DISK_PAUSE_US = 20000 };
 
 struct cache_disk {
@@ -23,16 +24,17 @@ struct cache_disk {
     const struct cache_disk_events *events;
     void *context;
     atomic_bool leaves;       /* the folder is left to another process */
-    _Atomic uint64_t pending; /* bytes in memory that are to be written */
+    _Atomic uint64_t pending; /* bytes of bodies in memory, to be written */
     _Atomic uint64_t written;
     _Atomic uint64_t refused;
     _Atomic uint64_t damaged;
     struct cache_job lock; /* locks the folder, or leaves it */
     struct cache_job scan;
-    DIR *names;            /* for the queue's thread, like the next three */
+    /* For the queue's thread alone: */
+    DIR *names;            /* the folder while its files are looked at */
     struct dirent *unread; /* entry of `names` whose file could not be read */
-    char *buffer;          /* room for one block */
-    uint64_t damaged_said;
+    char *buffer;          /* room for one block of a file */
+    uint64_t damaged_said; /* number of damaged files that was logged last */
 };
 
 /* --- cache_scan.c -------------------------------------------------------- */

@@ -16,31 +16,34 @@
 
 enum {
     CACHE_SHARDS = 32,
-    CACHE_BUCKETS = 2048, /* of each shard */
-    CACHE_MARKS = 64,     /* of each shard */
-    CACHE_EPOCHS = 256,   /* of each shard */
-    CACHE_INVALIDS = 256  /* hashes that each shard remembers */
+    /* Numbers of elements that each shard has: */
+    CACHE_BUCKETS = 2048,
+    CACHE_MARKS = 64,
+    CACHE_EPOCHS = 256,
+    CACHE_INVALIDS = 256 /* the latest hashes that were made invalid */
 };
 
 /* What is remembered of a key that has no entry. */
 struct cache_mark {
     uint64_t hash;
-    int64_t until_s;      /* till then nobody waits: the answer was for one */
-    int64_t long_until_s; /* till then nobody waits: the answer was too long */
+    /* Until these times of the monotonic clock nobody waits for another's
+     * fetch: the answer was for one client only, or was too long to be kept. */
+    int64_t until_s;
+    int64_t long_until_s;
 };
 
 struct cache_shard {
     _Alignas(64) pthread_mutex_t mutex; /* guards all below, and the store's
                                            members of entries and flights */
     struct evict *evict;
-    struct evict *awake; /* policy of bodies in memory; NULL: no disk */
+    struct evict *awake; /* chooses bodies to leave memory; NULL: no disk */
     struct list flights;
-    uint64_t version; /* counts changes of the shard's entries */
+    uint64_t version; /* number of changes to the shard's entries */
     uint32_t
-        /* how often keys with that hash were made invalid */
+        /* how often keys with such a hash were made invalid */
         epochs[CACHE_EPOCHS];
-    uint32_t invalid_count;
-    uint64_t invalids[CACHE_INVALIDS];
+    uint32_t invalid_count;            /* how often any key was made invalid */
+    uint64_t invalids[CACHE_INVALIDS]; /* hashes of the latest such keys */
     struct cache_mark marks[CACHE_MARKS];
     struct cache_entry *buckets[CACHE_BUCKETS];
 };
@@ -52,7 +55,8 @@ enum { CACHE_PURGES_KEPT = 64 };
 struct cache_purges {
     pthread_mutex_t mutex; /* taken after a shard's */
     _Atomic uint32_t count;
-    /* NULL: memory was short for a note, and the purge may name anything. */
+    /* An element is NULL when memory was short for the note of that purge. The
+     * purge then counts as one that names every entry. */
     struct cache_noted *noted[CACHE_PURGES_KEPT];
 };
 
@@ -61,7 +65,7 @@ enum cache_purged { CACHE_PURGED_NOT, CACHE_PURGED_SOFTLY, CACHE_PURGED };
 struct cache_store {
     struct cache_store_options options;
     struct cache_purges purges;
-    struct siphash_key secret; /* of hashes, because clients choose keys */
+    struct siphash_key secret; /* hashes need one: clients choose the keys */
     struct cache_body_counts bodies;
     _Atomic uint64_t bytes; /* bytes of settled entries */
     _Atomic uint64_t entries;
@@ -69,7 +73,7 @@ struct cache_store {
     atomic_uint hand; /* number of the shard that makes room next */
     atomic_uint awake_hand;
     struct cache_disk *disk; /* NULL: all is in memory */
-    _Atomic uint64_t heads;  /* with a disk: bytes of entries but not bodies */
+    _Atomic uint64_t heads;  /* with a disk: bytes of entries without bodies */
     _Atomic uint64_t awake;  /* with a disk: bytes of bodies in memory */
     struct cache_shard shards[CACHE_SHARDS];
 };
@@ -98,9 +102,9 @@ static inline bool cache_entry_has_key(const struct cache_entry *entry,
     return entry->hash == hash && bytes_eq(entry->key, key);
 }
 
-/* Returns the count of how often a hash was made invalid. If the count changes
- * while an answer is fetched, the answer may be older than the change. The
- * shard is locked. */
+/* Returns the counter of how often the hash was made invalid. If it is raised
+ * while an answer is fetched, the answer may have been out of date when it
+ * came. The shard is locked. */
 static inline uint32_t *cache_epoch_of(struct cache_shard *shard, uint64_t hash)
 {
     return &shard->epochs[hash / CACHE_SHARDS % CACHE_EPOCHS];
@@ -113,8 +117,9 @@ static inline void cache_make_invalid(struct cache_shard *shard, uint64_t hash)
     shard->invalids[shard->invalid_count++ % CACHE_INVALIDS] = hash;
 }
 
-/* Whether the hash was made invalid since the epoch, or may have been because
- * too many others were. The shard is locked. */
+/* Whether the hash was made invalid after the epoch `since`. The result is true
+ * as well when nobody can tell any more, because more than CACHE_INVALIDS
+ * hashes were made invalid after it. The shard is locked. */
 static inline bool cache_was_made_invalid(struct cache_shard *shard,
                                           uint64_t hash,
                                           struct cache_epoch since)
@@ -138,7 +143,8 @@ static inline struct cache_mark *cache_mark_of(struct cache_shard *shard,
     return &shard->marks[hash / CACHE_SHARDS % CACHE_MARKS];
 }
 
-/* Returns the mark of that hash, emptied if it was another hash's. */
+/* Returns the mark of that hash. If the mark was another hash's, it is emptied
+ * first. */
 static inline struct cache_mark *cache_mark_anew(struct cache_shard *shard,
                                                  uint64_t hash)
 {
@@ -154,16 +160,20 @@ static inline struct cache_mark *cache_mark_anew(struct cache_shard *shard,
 void cache_purges_init(struct cache_purges *purges);
 void cache_purges_fini(struct cache_purges *purges);
 
-/* Tells whether any purge but the first `since` ones names the entry. */
+/* Looks at all purges that came after the first `since` ones. Returns
+ * CACHE_PURGED if one of them removes the entry, or may do so because it is not
+ * known any more. Otherwise returns CACHE_PURGED_SOFTLY if a soft purge names
+ * the entry, and CACHE_PURGED_NOT if none does. */
 enum cache_purged cache_purges_since(struct cache_purges *purges,
                                      uint32_t since,
                                      const struct cache_entry *entry);
 
 /* --- cache_index.c: the caller has locked shard, if there is one --------- */
 
-/* Puts an entry in the place of others of its variant; if the key has too many
- * variants, the oldest goes, too. Returns the entries that go, chained by next.
- * The new entry gets the file of `earlier`. */
+/* Puts the entry into its bucket, in the place of others of the same variant.
+ * If the key then has too many variants, the oldest one goes, too. Returns the
+ * entries that have gone, chained by `next`. The new entry gets the file of
+ * `earlier`, unless that is NULL. */
 struct cache_entry *cache_index_insert(struct cache_store *store,
                                        struct cache_shard *shard,
                                        struct cache_entry *entry,
@@ -181,21 +191,22 @@ struct cache_entry *cache_index_take(struct cache_store *store,
                                      struct cache_shard *shard,
                                      struct cache_entry *entry);
 
-/* Notes that the entry has got a body in memory. */
+/* Notes that the entry's body, which is on the disk, is now in memory, too. */
 void cache_index_note_awake(struct cache_store *store,
                             struct cache_shard *shard,
                             struct cache_entry *entry);
 
 /* The functions below lock the shards that they look at. cache_index_let_go()
- * gives up one entry, and cache_index_release() all that are chained by next.
- * These entries are in no bucket any more, and leave the disk, too.
- * cache_index_release() returns how many there were. */
+ * gives up one entry, and cache_index_release() a chain of entries, linked by
+ * `next`. These entries have left their buckets before; now their files are
+ * removed and their references released. cache_index_release() returns how many
+ * entries there were. */
 void cache_index_let_go(struct cache_store *store,
                         struct cache_entry **entry_ref);
 size_t cache_index_release(struct cache_store *store,
                            struct cache_entry *entry);
 
-/* Counts the entry's bytes from now on, because its body is whole. */
+/* Counts the entry's bytes as kept from now on, because its body is whole. */
 void cache_index_settle(struct cache_store *store, struct cache_entry *entry);
 
 void cache_index_make_room(struct cache_store *store);

@@ -27,7 +27,7 @@
 enum {
     HTTP1_LINE_BYTES_MAX = 8192,  /* request line; over it: 414 */
     HTTP1_HEAD_BYTES_MAX = 16384, /* request line and fields; over it: 431 */
-    HTTP1_LEADING_CRLF_MAX = 4    /* before the request line (9112 2.2) */
+    HTTP1_LEADING_CRLF_MAX = 4    /* empty lines before it (9112 2.2) */
 };
 
 enum http1_verdict {

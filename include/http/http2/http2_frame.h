@@ -121,9 +121,9 @@ void http2_put_lines(struct hpack_encoder *encoder, struct bytes lines,
  * called before http2_put_head(). */
 size_t http2_lines_bytes(const struct response *response);
 
-/* Appends the head of a response that has been made: its status, Date and its
- * fields, which bytes_left no longer counts. The Date is taken from `date`, a
- * block with that field alone, unless the response has one itself.
+/* Appends the head of a response that has been made: its status, Date and
+ * fields. Afterwards bytes_left no longer counts the fields. `date` is a block
+ * with nothing but a Date, for a response that has no Date itself.
  * *priority_out becomes the value of the field Priority, a view for the moment;
  * it stays untouched when there is no such field. */
 void http2_put_head(struct hpack_encoder *encoder, struct response *response,

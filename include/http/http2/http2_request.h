@@ -82,9 +82,9 @@ void http2_head_begin(struct http2_head *head, bool is_trailer);
 MUST_USE bool http2_head_add(struct http2_head *head, struct bytes name,
                              struct bytes value);
 
-/* Ends a head when all its lines have come. `ends`: no body follows.
- * socket_key: 24 bytes that nobody has seen, for the request of a WebSocket
- * (RFC 6455 4.1). */
+/* Ends a head when all its lines have come. `ends` tells that no body follows.
+ * socket_key has 24 bytes that nobody has seen yet; a request for a WebSocket
+ * needs them (RFC 6455 4.1). *reason_out is set with HTTP2_REFUSED. */
 enum http2_verdict http2_head_end(struct http2_head *head, bool ends,
                                   const char *socket_key,
                                   enum reason *reason_out);

@@ -32,23 +32,26 @@
 #include "http/response.h"
 
 enum {
-    RELAY_HEAD_BYTES_MAX = 65536, /* for a buf; heads may grow on their way */
-    RELAY_NOMINATED_MAX = 16,     /* fields that Connection may name */
-    RELAY_ROUNDS_MAX = 10         /* our name so often in Via shows a loop */
+    /* The limit for bufs that heads are written to. It is above the limits for
+     * heads that come in, because relaying adds fields and renames paths. */
+    RELAY_HEAD_BYTES_MAX = 65536,
+    RELAY_NOMINATED_MAX = 16, /* number of fields that Connection may name */
+    /* A request whose Via has our name this many times goes in a loop. */
+    RELAY_ROUNDS_MAX = 10
 };
 
 /* How messages of one place are relayed. All texts are borrowed. `host`,
  * request_id and traceparent belong to the exchange; all other members are the
  * same for each message. */
 struct relay {
-    /* The target's path, as sent, begins with `strip`, and `replace` is put in
-     * its place: "/app/" and "/" turn "/app/x" into "/x". If both are empty,
-     * the path stays. `strip` ends where a segment ends. */
+    /* The path of a target, as the client sends it, has to begin with `strip`,
+     * which is replaced by `replace`: "/app/" and "/" turn "/app/x" into "/x".
+     * If both are empty, the path stays. `strip` ends where a segment ends. */
     struct bytes strip;
     struct bytes replace;
     struct bytes host;      /* value of Host, for the upstream */
     bool is_https;          /* the upstream is asked by https */
-    bool keeps_host;        /* the client's Host goes on, if it has one */
+    bool keeps_host;        /* the client's Host, if any, goes on instead */
     struct bytes pseudonym; /* our name in Via, a token */
     struct bytes upgrade;   /* the one protocol that clients may upgrade to, as
                                "websocket"; empty: none */
@@ -58,13 +61,13 @@ struct relay {
                           fields that nobody else can send */
     struct bytes request_id;  /* replaces X-Request-Id in both directions;
                                  empty: the field goes on as it came */
-    struct bytes traceparent; /* replaces the client's; empty: the client's
-                                 goes on */
+    struct bytes traceparent; /* replaces the field traceparent of the client;
+                                 empty: the field goes on as it came */
 };
 
 /* What relay_request() needs to know besides the request. */
 struct relay_from {
-    const struct address *peer; /* who is connected, whomever a proxy names */
+    const struct address *peer; /* who is connected, not whom a proxy names */
     struct bytes scheme;        /* "http" or "https" */
     bool expects_continue;      /* the client's Expect: 100-continue goes on */
     /* The client's certificate, for relay.tells_client; empty: the client has
@@ -78,7 +81,7 @@ enum relay_verdict {
     RELAY_DONE,
     RELAY_BAD_CONNECTION, /* Connection names too many fields, or a field that
                              is not about one connection */
-    RELAY_BAD_TARGET,     /* has dot segments, or does not begin with `strip` */
+    RELAY_BAD_TARGET,     /* the path has dot segments, or lacks `strip` */
     RELAY_BAD_COUNT,      /* Max-Forwards is no number */
     RELAY_BAD_SWITCH,     /* a 101 that nobody asked for */
     RELAY_LOOP,           /* the request has passed here too often */
@@ -100,8 +103,8 @@ MUST_USE enum relay_verdict relay_request(const struct relay *relay,
                                           struct buf *out);
 
 /* Returns how the request's body is framed for the upstream: BODY_NONE,
- * BODY_LENGTH or BODY_CHUNKED. The framing is the client's unless
- * has_length. */
+ * BODY_LENGTH or BODY_CHUNKED. The body keeps the framing that the client has
+ * used, unless from->has_length is set. */
 enum body_framing relay_framing(const struct request *request,
                                 const struct relay_from *from);
 
@@ -109,8 +112,9 @@ enum body_framing relay_framing(const struct request *request,
  * is a GET of HTTP/1.1 that has no body and asks for relay->upgrade. */
 bool relay_upgrades(const struct relay *relay, const struct request *request);
 
-/* Whether Connection keeps fields from going on, or cannot be read. The
- * upstream then answers less than the client asked for. */
+/* Whether the request's Connection names fields, which then do not go on, or
+ * cannot be read. In either case the upstream is asked for less than the client
+ * has asked for. */
 bool relay_leaves_out(const struct request *request);
 
 /* Whether the request has credentials that count for all requests on its
@@ -128,11 +132,11 @@ MUST_USE enum relay_verdict relay_interim(const struct relay *relay,
                                           const struct reply *reply,
                                           struct buf *out);
 
-/* Appends the fields of a reply, except those about its framing. The caller
- * passes them to response_add_source_of() if the framing is BODY_LENGTH, to
- * response_add_source() if it is BODY_CHUNKED or BODY_UNTIL_CLOSE, and to
- * response_add_head() if it is BODY_NONE. Only with BODY_NONE is Content-Length
- * among the fields, as in an answer to HEAD or a 304. */
+/* Appends the fields of a reply, except those about its framing. Content-Length
+ * is among the fields only if the framing is BODY_NONE, as in an answer to HEAD
+ * or a 304. To end the head, the caller calls response_add_head() for
+ * BODY_NONE, response_add_source_of() for BODY_LENGTH, and
+ * response_add_source() for BODY_CHUNKED or BODY_UNTIL_CLOSE. */
 MUST_USE enum relay_verdict relay_reply(const struct relay *relay,
                                         const struct request *request,
                                         const struct reply *reply,
@@ -142,17 +146,17 @@ MUST_USE enum relay_verdict relay_reply(const struct relay *relay,
 void relay_put_uri(const struct relay *relay, const struct request *request,
                    struct bytes uri, struct buf *out);
 
-/* Appends the fields of a reply with an error whose body is replaced. Fields
- * about framing or the body are left out, and so are fields that the new answer
- * has itself. */
+/* Appends fields of an error's reply to the head of our own answer, whose body
+ * replaces that of the reply. Fields about framing and about the reply's body
+ * are left out, and so are fields that our answer gets anyway. */
 MUST_USE enum relay_verdict relay_error(const struct relay *relay,
                                         const struct request *request,
                                         const struct reply *reply,
                                         struct buf *fields);
 
-/* Appends those of the trailer fields in `lines` (whole lines, from
- * chunked.trailer) that may follow a body. Fields about framing, routing,
- * control, authentication or content may not (RFC 9110 6.5.1). */
+/* Appends the trailer fields in `lines`, which are whole lines as chunked.h
+ * gives them. Fields about framing, routing, control, authentication or content
+ * are left out, because they may not stand in a trailer (RFC 9110 6.5.1). */
 void relay_trailer(struct bytes lines, struct buf *out);
 
 #endif

@@ -53,7 +53,8 @@ static inline bool http1_all_in(struct bytes text, unsigned set)
  * each line of a head is checked here. */
 bool http1_is_value(struct bytes text);
 
-/* The reason for a reply without a valid status; no request can have it. */
+/* The reason for refusing a reply without a valid status. It is no member of
+ * enum reason, because no request can be refused for it. */
 #define REASON_REPLY_STATUS REASON_COUNT
 
 /* What differs between heads of requests and of replies. */
@@ -61,12 +62,13 @@ struct http1_rules {
     enum reason (*check_first)(struct bytes line);
     uint32_t head_bytes_max;
     uint32_t first_bytes_max; /* longest first line */
-    uint8_t leading_crlf_max; /* empty lines allowed before it */
+    uint8_t leading_crlf_max; /* most empty lines before the first line */
 };
 
-/* Looks for the end of the head. Each complete line is checked, and so is the
- * incomplete last line. On HTTP1_DONE *used_out is the head's length. On
- * HTTP1_BAD *reason_out is what check_first said, or a reason found here. */
+/* Looks for the end of the head, and checks all lines, even a last one that is
+ * incomplete. On HTTP1_DONE *used_out is the head's length. On HTTP1_BAD
+ * *reason_out is what check_first() returned for the first line, or tells what
+ * is wrong with another line. */
 enum http1_verdict http1_find_end(const struct http1_rules *rules,
                                   struct http1_progress *progress,
                                   const char *data, size_t len,

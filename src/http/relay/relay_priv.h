@@ -41,20 +41,21 @@ bool relay_is_for_all(struct bytes name);
 bool relay_has_prefix(struct bytes name, struct bytes prefix);
 
 /*
- * Fields that stand side by side in the head that came, and are written there
- * just as a relay writes them, are copied as one text. Most heads are a few
- * such runs.
+ * A run of fields that are copied as one text. They stand side by side in the
+ * head that came, and each is written there just as a relay would write it.
+ * Most heads consist of a few such runs.
  */
 struct relay_run {
     struct bytes text; /* without its last CRLF; empty: no run */
 };
 
-/* Appends a field as it came, either at once or later with those behind it. */
+/* Appends a field as it came. A field that may be part of a run is appended
+ * later, when the run has ended. */
 void relay_run_put(struct relay_run *run, const struct field *field,
                    struct buf *out);
 
-/* Appends the rest of a run. To be called before anything else is appended, and
- * at the end. */
+/* Appends the run that has not been appended yet. To be called before anything
+ * else is appended, and behind the last field. */
 void relay_run_end(struct relay_run *run, struct buf *out);
 
 void relay_put_via(const struct relay *relay, unsigned minor, struct buf *out);
