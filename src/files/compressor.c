@@ -150,8 +150,8 @@ static struct compressor_job *take_job(struct compressor *compressor,
     return job;
 }
 
-/* Takes a job that may start; returns NULL when none may. Sets *counts_out to
- * whether the job's time counts for the share. */
+/* Takes a job that may start. Returns NULL when none may. Sets *counts_out to
+ * whether the job's time counts for compressor_share_end(). */
 static struct compressor_job *start_job(struct compressor *compressor,
                                         bool *counts_out)
 {
@@ -167,8 +167,8 @@ static struct compressor_job *start_job(struct compressor *compressor,
                : NULL;
 }
 
-/* Waits until something has changed; or, when a slow job waits, until it is
- * time to look again whether it may begin. */
+/* Waits until something has changed. While a slow job waits, the wait also ends
+ * after COMPRESSOR_SHARE_LOOK_MS: the job may be allowed to begin then. */
 static void await_job(struct compressor *compressor)
 {
     struct timespec until;

@@ -49,8 +49,8 @@ static struct coded_body *finish_body(struct coded_body *body, size_t len)
     return body;
 }
 
-/* Writes the head of a delta before the codec's bytes, and returns its length;
- * 0 when the job makes no delta. */
+/* Writes the head that precedes the codec's bytes in a delta. Returns its
+ * length, or 0 when the job makes no delta. */
 static size_t write_head(const struct compressor_job *job, char *to)
 {
     if (!job->dictionary)

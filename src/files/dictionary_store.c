@@ -16,8 +16,8 @@
 
 enum {
     FILE_MODE = 0600,
-    /* An unfinished file of this age is a leftover; a younger one may be one
-     * that is being written. */
+    /* An unfinished file is a leftover when it is as old as this. A younger
+     * file may still be written. */
     LEFTOVER_S = 600,
     LEFTOVER_NAME_LEN = 1 + DICTIONARY_NAME_SIZE - 1 + 1 + 16
 };
@@ -203,8 +203,9 @@ static void check(struct dictionary_store *store, struct dictionary *item)
     close(fd);
 }
 
-/* Takes a reference to a dictionary that has not been checked; NULL when all
- * have been. The caller holds the mutex. */
+/* Returns a dictionary that has not been checked, with a reference for the
+ * caller. Returns NULL when all have been checked. The caller holds the
+ * mutex. */
 static struct dictionary *take_unchecked(struct dictionary_store *store)
 {
     for (size_t i = 0; i < store->shelf.count; i++) {
@@ -233,8 +234,8 @@ static bool is_stopping(const struct dictionary_store *store)
 }
 
 /* Checks all dictionaries that were in the folder at the start. The caller
- * holds the mutex, which is released meanwhile. Whoever uses a dictionary while
- * its check still runs reads and compares its bytes, too. */
+ * holds the mutex, which is released meanwhile. A dictionary may be used while
+ * its check still runs: each use compares its bytes with the hash, too. */
 static void check_all(struct dictionary_store *store)
 {
     struct dictionary *item;

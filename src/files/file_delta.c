@@ -45,8 +45,8 @@ static struct file_delta *find_delta(struct file_variants *variants,
     return NULL;
 }
 
-/* Returns a place for another delta. If all places are used, the delta that was
- * asked for longest ago gives up its place: its dictionary may be gone. */
+/* Returns a place for another delta. If all places are used, it is the place of
+ * the delta that was asked for longest ago, whose dictionary may be gone. */
 static struct file_delta *take_place(struct file_cache *cache,
                                      struct file_variants *variants)
 {

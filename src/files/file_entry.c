@@ -213,8 +213,8 @@ struct file_entry *file_entry_create(const struct file_space *space,
     return entry;
 }
 
-/* Returns the codings by which the file may be compressed. There are none
- * without a cache, as a variant would be gone before it is sent. */
+/* Returns the codings in which variants of the file may be made. There are none
+ * if the cache keeps nothing: a variant would be gone before it is sent. */
 static unsigned find_codable(const struct file_entry *entry,
                              const struct file_cache_options *options)
 {

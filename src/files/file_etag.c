@@ -114,8 +114,8 @@ static bool is_made(struct bytes make, unsigned codings)
     return false;
 }
 
-/* Returns the part of a tag behind the version, from its dot on; empty when
- * there is no dot. */
+/* Returns the part of a tag behind the version: the dot and what follows it.
+ * Returns an empty text when there is no dot. */
 static struct bytes make_of(struct bytes tag)
 {
     const char *end = tag.data + tag.len;

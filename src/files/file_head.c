@@ -31,8 +31,8 @@ struct bytes file_space_type(const struct file_space *space,
     return type.len > 0 ? type : mime_find(mime, name);
 }
 
-/* Returns Last-Modified in seconds; INT64_MIN when none is sent, as for a date
- * in the future, which must not be sent (RFC 9110 8.8.2.1). */
+/* Returns Last-Modified in seconds. Returns INT64_MIN when none is sent: a date
+ * in the future must not be sent (RFC 9110 8.8.2.1). */
 static int64_t modified_of(const struct file_stamp *stamp,
                            const struct now *now)
 {
@@ -41,8 +41,8 @@ static int64_t modified_of(const struct file_stamp *stamp,
     return seconds > 0 && seconds <= now->wall_s ? seconds : INT64_MIN;
 }
 
-/* Returns the Cache-Control for the file's path, which for a directory is the
- * path of its index; empty when there is none. */
+/* Returns the value of Cache-Control for the entry's path or, for a directory,
+ * for the path of its index. Returns an empty text when there is none. */
 static struct bytes cache_control_of(const struct file_entry *entry)
 {
     const struct file_space *space = entry->space;
@@ -79,9 +79,9 @@ static void put_fields(struct buf *head, const struct file_entry *entry)
         head_field(head, BYTES("Cache-Control"), cache_control);
 }
 
-/* Lays out the block: the head, its end, and room for the body. Edits may
- * remove some of the fields from the head, so the fields from before the edits
- * follow then. Returns false when there is no memory. */
+/* Lays out the block: the head, its end, and room for the body. If there are
+ * edits, the fields from before the edits are kept behind the body, since edits
+ * may remove them from the head. Returns false when there is no memory. */
 static bool lay_block(struct file_entry *entry, struct buf *head,
                       size_t fields_at, const struct head_edits *edits,
                       size_t body_bytes)

@@ -3,10 +3,10 @@
 #include "files/file_cache_priv.h"
 
 enum {
-    /* A file is compressed once more, with more effort, when the bytes sent of
-     * its variant are this many times the length of the file. Of these bytes,
-     * the smaller variant would have saved as many as a line of 1 Gbit/s, 125
-     * bytes a microsecond, sends in the time that the compressing takes.
+    /* A file is compressed once more, with more effort, when its variant was
+     * sent so often that the bytes sent are this many times the file's length.
+     * By then a smaller variant would have saved as many bytes as a line of 1
+     * Gbit/s, 125 bytes a microsecond, sends while the compressing takes place.
      *
      *   brotli 11   0.75 us for a byte of text, saves 14 %   125 * 0.75 / 0.14
      *   zstd 19     0.22                              5 %    125 * 0.22 / 0.05
@@ -33,7 +33,7 @@ enum compressor_answer file_cache_order(struct file_cache *cache,
     if (entry->is_snapshot && entry->stamp.bytes <= COMPRESSOR_TEXT_BYTES_MAX)
         order->text = file_entry_body(entry);
     else if (entry->fd < 0)
-        return COMPRESSOR_HOPELESS; /* a snapshot that is too long to copy */
+        return COMPRESSOR_HOPELESS; /* the snapshot is too long to be copied */
     return compressor_ask(cache->options.compressor, order, cache->now->mono_ms,
                           body_out);
 }
@@ -123,8 +123,8 @@ struct file_entry *file_cache_put_variant(struct file_cache *cache,
     return variant;
 }
 
-/* Makes and caches a variant of `body`. A variant for which the cache has no
- * room is not made again. */
+/* Makes a variant of `body`, and puts it into the cache. If the cache has no
+ * room for it, the variant is not asked for again. */
 static struct file_entry *keep(struct file_cache *cache,
                                struct file_entry *entry, enum coding coding,
                                struct coded_body *body)
@@ -169,8 +169,8 @@ static bool is_worth_effort(const struct file_entry *variant)
                SLOW_WORTH * variant->plain_bytes;
 }
 
-/* Asks for a variant that is smaller than `variant`, and returns it when it
- * exists; otherwise returns `variant`. Takes over the reference to
+/* Asks for a variant that is smaller than `variant`. Returns the smaller one
+ * when it exists, and otherwise `variant`. Takes over the reference to
  * `variant`. */
 static struct file_entry *improve(struct file_cache *cache,
                                   struct file_entry *entry,

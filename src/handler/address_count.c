@@ -7,8 +7,9 @@
 #include "base/address_key.h"
 #include "base/pages.h"
 
-/* Entries are linked by their numbers, which are index + 1. An entry is in the
- * chain of its hash, or in the chain of free entries. */
+/* Entries are linked by their numbers. An entry's number is its index in
+ * `entries`, plus 1. Each entry is in the chain of its hash, or in that of the
+ * free entries. */
 struct counted_address {
     uint64_t key;
     uint32_t open; /* open connections; 0: the entry is free */
@@ -23,7 +24,7 @@ struct address_count {
     uint32_t most;
     bool yields;      /* an address alone in the table may have more */
     uint32_t free;    /* number of the first free entry; 0: there is none */
-    uint32_t touched; /* entries used so far; those behind them are untouched */
+    uint32_t touched; /* entries that were ever used: the first so many */
     uint32_t entry_count;
     uint32_t used;
     uint32_t above; /* entries with more connections than `most` */

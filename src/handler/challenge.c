@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether a token is base64url. Such a token can only name a file in the
- * folder. */
+/* Whether a token is base64url. Such a token has no dot or slash, and so can
+ * only name a file in the folder. */
 static bool is_token(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {

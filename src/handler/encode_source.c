@@ -50,8 +50,8 @@ static void stall(struct coded_source *coded)
         list_put_last(&encoder->stalled, &coded->stalled);
 }
 
-/* Reads some bytes of `part`, behind `len` bytes that were read already. A pipe
- * contains all bytes of its part. */
+/* Reads some bytes of `part`, behind `len` bytes that were read already. From a
+ * pipe, the next bytes of the part come without an offset. */
 static ssize_t read_some(const struct part *part, char *to, size_t len)
 {
     return part->kind == PART_PIPE
@@ -181,9 +181,9 @@ static struct piece piece_of(const struct coded_source *coded,
     return piece;
 }
 
-/* Continues until `out` is full, `inner` has nothing, or the turn's bytes are
- * used up. An inner source that makes few bytes at a time is pulled several
- * times for one piece. */
+/* Compresses until `out` is full, `inner` has nothing more for now, or the
+ * turn's bytes are used up. If `inner` gives few bytes at a time, it is pulled
+ * several times for one piece. */
 static struct piece next(struct source *source, uint64_t at_most)
 {
     struct coded_source *coded = (struct coded_source *)source;

@@ -17,16 +17,18 @@
  *     |    ^ |                            ^   |
  *     '----' '---- too many to sort ------'   '---> all written: end
  *
- * Entries wait in one array, and their names one behind the other in a buf.
- * While names are read ahead, array and buf grow batch by batch. Later they
- * hold only the batch that is being written.
+ * Entries wait in one array, and their names one behind the other in a buf. In
+ * "read ahead", each batch is added to these two. After "drop these entries",
+ * the two hold only one batch at a time: it is written before the next is read.
  */
 enum {
     BATCH_NAMES_MAX = 64, /* names that are read and statted in each fill */
     BATCH_BYTES_MAX = BATCH_NAMES_MAX * LISTING_NAME_BYTES_MAX,
-    /* Names read ahead, of NAME_MAX bytes each, and one more batch. */
+    /* Room for the names read ahead, of NAME_MAX bytes each, and for one more
+     * batch. */
     NAMES_BYTES_MAX = LISTING_SORT_MAX * 256 + BATCH_BYTES_MAX,
-    /* A path of 4 KiB, twice, with 6 bytes for each byte. */
+    /* Room for a path of 4 KiB, which the intro has twice, with up to 6 bytes
+     * for each byte, and for the rest of the intro. */
     INTRO_BYTES_MAX = 128 * 1024
 };
 
@@ -63,8 +65,8 @@ struct listing {
     struct buf intro; /* text before the entries, until it is written */
     size_t intro_at;
     size_t path_len;
-    char path[]; /* below the root: empty, or ends in '/'; behind it is room for
-                  * a name and NUL */
+    char path[]; /* the directory's path below the root, empty or ending in '/';
+                  * behind it is room for a name and NUL */
 };
 
 enum listing_format listing_choose(const struct request *request)
@@ -105,8 +107,8 @@ static void make_room(struct listing_group *group)
     close_directory(oldest);
 }
 
-/* Opens the directory, and continues where it was left, if it was closed to
- * make room. Returns false if it cannot be opened. */
+/* Opens the directory. If it was closed to make room, reading goes on where it
+ * was left. Returns false if the directory cannot be opened. */
 static bool open_directory(struct listing *listing)
 {
     struct stat st;

@@ -74,9 +74,9 @@ static const char defaults[] =
     "a::after{content:\"\";position:absolute;inset:0}\n"
     "nav a{position:relative;padding:.5rem 0}}\n";
 
-/* Turns the column heads into buttons that sort; without the script, the page
- * works unsorted. Directories always come first. Sizes and times are sorted
- * descending at the first click. */
+/* The script turns the column heads into buttons that sort the rows. Without
+ * the script, the page works unsorted. Directories always come first. Sizes and
+ * times are sorted descending at the first click. */
 static const char script[] =
     "\n"
     "\"use strict\";{\n"

@@ -42,7 +42,7 @@ struct rate_limit {
     struct shard shards[SHARDS];
     struct siphash_key secret;
     uint64_t token;  /* time units of one token */
-    uint64_t burst;  /* time units of a full bucket's tokens but one */
+    uint64_t burst;  /* time units of all tokens of a full bucket except one */
     uint32_t per_ms; /* time units per ms */
     uint64_t set_mask;
     struct set *sets; /* set i belongs to shard i % SHARDS */

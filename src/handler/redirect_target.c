@@ -45,7 +45,7 @@ static void put_variable(struct buf *out, enum redirect_variable variable,
                          const struct redirect_filling *filling, bool in_path)
 {
     if (variable == VARIABLE_HOST) {
-        buf_put(out, filling->host); /* has only harmless bytes */
+        buf_put(out, filling->host); /* the host needs no encoding */
         buf_put(out, filling->port);
     } else if (variable == VARIABLE_SCHEME) {
         buf_put(out, filling->scheme);
@@ -103,8 +103,8 @@ bool redirect_is_absolute(struct bytes to)
             memcmp(to.data, scheme.data, scheme.len) == 0);
 }
 
-/* Puts the path of a target on this host, beginning with exactly one slash,
- * since two slashes would name another host. */
+/* Puts the path of a target that stays on this host. The path is made to begin
+ * with exactly one slash: two slashes would lead to another host. */
 static void put_local_path(struct buf *out, struct bytes path,
                            const struct redirect_filling *filling)
 {

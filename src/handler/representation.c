@@ -73,8 +73,8 @@ static void put_boundary(struct buf *to, const struct boundary *boundary)
                (unsigned long long)boundary->count);
 }
 
-/* Puts the heads of all parts, and the end, one behind the other. begins[i] is
- * set to where head i begins, begins[count] to where the end begins. */
+/* Puts the heads of all parts, and then the text that ends the body. begins[i]
+ * becomes the offset of head i, and begins[count] the offset of that text. */
 static void put_part_heads(struct buf *heads, size_t *begins,
                            const struct representation *representation,
                            const struct range *ranges, size_t count,
@@ -97,8 +97,8 @@ static void put_part_heads(struct buf *heads, size_t *begins,
 }
 
 /* Sends multipart/byteranges (RFC 9110 14.6). All text is first put into the
- * response's head buffer, which may move when it grows. So the parts are made
- * to point into it only at the end. Returns false when there is no memory. */
+ * response's head buffer, which may move when it grows. So addresses in the
+ * buffer are taken only at the end. Returns false when there is no memory. */
 static bool send_ranges(const struct representation *representation,
                         struct response *response, const struct range *ranges,
                         size_t count, const struct server_defaults *defaults,

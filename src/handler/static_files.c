@@ -30,8 +30,8 @@ static void release_entry(void *entry)
     file_entry_release(entry);
 }
 
-/* Makes `entry` the response's origin. The origin takes over the caller's
- * reference, until the response was sent. */
+/* Makes `entry` the response's origin. The caller's reference becomes the
+ * origin's, which is given back when the response was sent. */
 static void set_origin(struct response *response, struct file_entry *entry)
 {
     response->origin = (struct origin){
@@ -295,8 +295,9 @@ static void answer_entry(struct static_files *files, struct exchange *exchange,
         answer_other(files, exchange, name, entry);
 }
 
-/* Whether a candidate exists. A directory counts only for a name with a final
- * slash: "/about" must not lead to a directory if there is an "/about.html". */
+/* Whether a candidate of try_files exists. A directory counts only for a name
+ * with a final slash: "/about" must not lead to a directory if there is a file
+ * "/about.html". */
 static bool is_there(const struct file_entry *entry, struct bytes name)
 {
     return entry->kind == FILE_REGULAR || entry->kind == FILE_BROKEN ||

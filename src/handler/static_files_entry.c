@@ -34,15 +34,15 @@ static struct file_entry *acquire_intact(struct static_files *files,
     return !entry || is_intact(entry) ? entry : renew(files, name, entry);
 }
 
-/* Whether a variant will most likely be sent. The file itself need not be
- * checked then. */
+/* Whether most likely a variant will be sent, not the file itself. Then nobody
+ * needs to check whether the file is intact. */
 static bool has_variant(const struct file_entry *entry)
 {
     return !entry->is_snapshot && file_entry_variants(entry) != 0;
 }
 
-/* Siblings that have come or gone are looked for only if the client accepts
- * codings. */
+/* Looks whether siblings have come or gone, but only for a client that accepts
+ * codings: no other client gets a sibling. */
 struct file_entry *static_files_acquire(struct static_files *files,
                                         const struct request *request,
                                         struct bytes name)
@@ -63,7 +63,8 @@ struct file_entry *static_files_acquire(struct static_files *files,
 
 /* --- Paths other than the one asked for ---------------------------------- */
 
-/* The longest path: an index has up to 255 bytes, a suffix has fewer. */
+/* The most bytes of a path. The 300 are for the name of an index, which has up
+ * to 255 bytes, or for the suffix of a sibling, which has fewer. */
 enum { OWN_PATH_MAX = HTTP1_LINE_BYTES_MAX + TRY_FILES_TEXT_MAX + 300 };
 
 /* Returns the path that `name` has in its site. `name` is below the root, and

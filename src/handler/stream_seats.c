@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-enum { PARTS = 4 /* one address may have one of these parts */ };
+enum { PARTS = 4 /* an address's share is the seats divided by this number */ };
 
 static size_t share_of(size_t max)
 {
@@ -25,8 +25,8 @@ void stream_seats_fini(struct stream_seats *seats)
     seats->addresses = NULL;
 }
 
-/* Finds the seat that was taken last by an address above its share. Returns
- * NULL if no address is above its share. */
+/* Returns the seat that was taken last among those of addresses above their
+ * share. Returns NULL if no address is above its share. */
 static struct stream_seat *find_loan(struct stream_seats *seats)
 {
     for (struct list *at = seats->taken.prev; at != &seats->taken;

@@ -81,8 +81,8 @@ static void go_past(struct cached *cached, struct exchange *exchange,
     inner->answer(inner->self, exchange, rest);
 }
 
-/* Fetches the answer anew in the background, unless another fetch does so (RFC
- * 5861 3). Nothing is fetched for a request with only-if-cached: the fetch
+/* Fetches a stale answer anew in the background, unless another fetch does so
+ * (RFC 5861 3). Nothing is fetched for a request with only-if-cached: the fetch
  * would have that directive, too, and a cache on the way to the origin would
  * answer 504. Nor is anything fetched for a request with no-store, whose answer
  * could not be stored. */
@@ -177,7 +177,7 @@ static bool goes_past(const struct exchange *exchange,
             (request_find(request, FIELD_RANGE) && !is_for_part(request)));
 }
 
-/* Returns the reason, for Cache-Status, why the found entry was bypassed. */
+/* Returns why a request goes directly to the proxy, for Cache-Status. */
 static enum cached_way way_past(const struct cache_found *found)
 {
     if (!found->entry)
@@ -293,9 +293,10 @@ static bool put_key(const struct cache_key_rules *rules,
                : cache_key_put_target(rules, request, asker, out);
 }
 
-/* Invalidates answers stored by `key`, which does not say yet in which form a
- * client has asked (cache/cache_form.h). Answers in the given forms go, and so
- * do answers in these forms with one usual form added. */
+/* Invalidates the answers stored by `key` in some forms (cache/cache_form.h).
+ * The caller's key names no form yet. Forms are added to it here: first the
+ * given forms, then the given forms and one usual form, with each usual form in
+ * turn. */
 static void invalidate_forms(struct cache_store *store, struct buf *key,
                              const struct request *request,
                              const struct cache_forms *forms)
@@ -314,10 +315,10 @@ static void invalidate_forms(struct cache_store *store, struct buf *key,
 }
 
 /* Invalidates the stored answers of an address: `reference`, or the request's
- * own address if `reference` is NULL. Answers go in every form in which readers
- * may have asked. A reader may have no form, or one that a proxy or a framework
- * adds. A reader behind the writer's proxy has the writer's forms, or these and
- * one more. */
+ * own address if `reference` is NULL. Answers are invalidated in all forms in
+ * which readers may have asked. A reader has no form, or one that a proxy or a
+ * framework adds. A reader behind the writer's proxy has the writer's forms, or
+ * these and one more. */
 static void invalidate(struct cached *cached, const struct exchange *exchange,
                        const struct bytes *reference)
 {

@@ -3,7 +3,7 @@
 #include "handler/cached/cached_fetch_priv.h"
 
 enum {
-    TURN_BYTES = 262144, /* bytes of one fetch before others get their turn */
+    TURN_BYTES = 262144, /* after so many bytes, a fetch lets others go on */
     PIECE_BYTES = 65536,
     /* A body of at most this many bytes is fetched to its end even if nobody
      * reads it. */
@@ -108,8 +108,9 @@ static bool put_first(struct fetch *fetch)
 
 /* --- Bytes that are stored already --------------------------------------- */
 
-/* Puts the next stored bytes before `end`, out of the earlier entry's ranges.
- * Returns false if they cannot be read, or if there is no room for them. */
+/* Copies the next stored bytes, up to `end`, from the ranges of the earlier
+ * entry into the body. Returns false if they cannot be read, or if there is no
+ * room for them. */
 static bool put_held(struct fetch *fetch, uint64_t end, uint64_t *bytes)
 {
     const struct cache_ranges *ranges = fetch->earlier.entry->ranges;
@@ -130,8 +131,8 @@ static bool put_held(struct fetch *fetch, uint64_t end, uint64_t *bytes)
     return data.len > 0 && cache_body_put(fetch->body, data);
 }
 
-/* Leaves the gap if it is filled; stored bytes come next. Returns false if it
- * is not filled. */
+/* Sets held_at behind the gap, if the gap is filled: stored bytes come next.
+ * Returns false if it is not filled. */
 static bool leave_gap(struct fetch *fetch)
 {
     if (fetch->mended != fetch->gap.last - fetch->gap.first + 1)
@@ -140,8 +141,8 @@ static bool leave_gap(struct fetch *fetch)
     return true;
 }
 
-/* Returns how far the stored ranges reach from held_at on. Returns held_at
- * itself if they do not have the next byte. */
+/* Returns the end of the stored range in which held_at lies. Returns held_at
+ * itself if the next byte of the body is in no stored range. */
 static uint64_t held_end(const struct fetch *fetch)
 {
     if (!fetch->mends)

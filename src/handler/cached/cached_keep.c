@@ -2,8 +2,8 @@
 #include "handler/cached/cached_fetch_priv.h"
 
 enum {
-    RETRY_S = 2 /* seconds in which a failed origin is not asked again, if stale
-                   answers may be used */
+    RETRY_S = 2 /* seconds for which a failed origin is not asked again if a
+                   stale answer may be used instead */
 };
 
 /* --- Stale answers in place of failures ---------------------------------- */
@@ -67,8 +67,8 @@ struct keeping {
     uint64_t length;
 };
 
-/* Reads the part that fills the gap between stored ranges and so completes the
- * stored answer. Returns false if it is another part. */
+/* Reads a part that should fill the gap between stored ranges, and so complete
+ * the stored answer. Returns false if it is not that part. */
 static bool read_mending(const struct fetch *fetch, struct keeping *kept)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);
@@ -85,9 +85,9 @@ static bool read_mending(const struct fetch *fetch, struct keeping *kept)
            kept->range.last == fetch->gap.last;
 }
 
-/* Reads a part that has come. A part that is the whole body counts as complete.
- * Puts the lines into `out`, except those that describe this part. Returns
- * false if the part cannot be stored. */
+/* Reads a part that has come. A part that is the whole body is stored as a 200.
+ * Puts the answer's lines into `out`, without Content-Range, which describes
+ * this part alone. Returns false if the part cannot be stored. */
 static bool read_part(struct fetch *fetch, struct keeping *kept,
                       struct buf *out)
 {
@@ -215,7 +215,7 @@ static bool make_entry(struct fetch *fetch, const struct keeping *kept)
         fetch->has_no_variant = true;
     if (fetch->mends &&
         !bytes_eq(buf_bytes(&names), fetch->earlier.entry->names))
-        names.failed = true; /* the stored ranges are for other requests */
+        names.failed = true; /* the stored ranges came with another Vary */
     if (!names.failed && !fetch->has_no_variant &&
         !will_be_long(fetch, kept, buf_bytes(&variant))) {
         parts.names = buf_bytes(&names);

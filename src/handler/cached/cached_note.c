@@ -59,7 +59,7 @@ static enum response_cache use_of(const struct cached_note *note)
     case CACHED_REQUEST:
         if (note->status == 304)
             return RESPONSE_CACHE_REVALIDATED;
-        /* A note with a ttl tells of a stale answer that replaces a failure. */
+        /* A ttl means here that a stale answer has replaced a failure. */
         if (note->has_ttl)
             return RESPONSE_CACHE_STALE;
         return note->way == CACHED_REQUEST && note->status == 0

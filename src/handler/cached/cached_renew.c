@@ -20,10 +20,11 @@ static bool may_keep_on(const struct fetch *fetch,
     return is_same && (refusal == CACHE_KEPT || refusal == CACHE_REFUSED_STALE);
 }
 
-/* Replaces the stored entry by the entry that a 304 has updated. Sets
- * *outcome_out to what happens to requests that wait. Returns false if the
- * answer is for the asker alone. The old entry is then removed, unless only the
- * request forbids storing (RFC 9111 5.2.1.5). */
+/* Replaces the stored entry by `entry`, which a 304 has updated. Sets
+ * *outcome_out to what the waiting requests do next. Returns false if `entry`
+ * was not stored, and so is for the asker alone. If the answer must not be
+ * stored, the old entry is removed. If only the request forbids storing (RFC
+ * 9111 5.2.1.5), the old entry stays. */
 static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
                           enum cache_outcome *outcome_out)
 {

@@ -46,8 +46,9 @@ static bool is_lowered(const struct field *field)
     return field->id == FIELD_HOST || field->id == FIELD_ACCEPT_ENCODING;
 }
 
-/* Whether to leave out a client's condition. Such a condition is about what the
- * client has; our own condition is about what the cache has. */
+/* Whether a client's field must be left out, since the fetch has a condition or
+ * a range of its own. The client's field is about what the client has; that of
+ * the fetch is about what the cache has. */
 static bool is_left_out(enum field_id id, bool is_condition_ours)
 {
     switch (id) {

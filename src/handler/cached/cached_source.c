@@ -75,7 +75,7 @@ static enum piece_state state_of(const struct cached_source *reading,
     return len > 0 ? PIECE_MORE : PIECE_FAILED;
 }
 
-/* Says that there is more, which comes when the other readers have their first
+/* Gives no bytes for now. More come when the other readers have their first
  * piece, or a little later. Readers that were just woken need their first piece
  * in this turn, too: an answer that has not begun comes first. */
 static struct piece pause_here(struct cached_source *reading)

@@ -219,8 +219,8 @@ static bool read_by(struct kv_batch *batch, const struct json_value *value,
     return true;
 }
 
-/* Members that only some operations may have. "by" is for adds only. The others
- * are for puts and, if of_add is set, for adds, too. */
+/* Members that only some operations may have. "by" is for adds only. The other
+ * members are for puts; if of_add is set, they are for adds, too. */
 static const struct {
     enum member member;
     bool of_add;

@@ -110,7 +110,7 @@ static struct kv_listing *fail_parameter(const struct kv *kv,
     return NULL;
 }
 
-/* Decides by the store's first answer whether the client gets a listing. */
+/* Makes the response, by the store's first answer: a listing or an error. */
 static void answer_first(struct kv_listing *listing)
 {
     struct kv_question *question = &listing->question;

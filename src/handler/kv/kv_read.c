@@ -143,8 +143,8 @@ static void send_whole(const struct kv *kv, struct exchange *exchange,
                             representation->length);
 }
 
-/* Answers with a problem (problem.h) in place of an error page. The answer has
- * the fields of the value, too. */
+/* Replaces an error response (412, 416) by a problem (problem.h) with the same
+ * status. The answer has the fields of the value, too. */
 static void tell_problem(const struct kv *kv, struct exchange *exchange,
                          const struct kv_value *value)
 {
@@ -296,8 +296,8 @@ static void on_done(struct kv_get *get)
     kv_question_done(&OWNER_OF(get, struct kv_reading, get)->question);
 }
 
-/* Takes the kept reading, or makes another. One reading is kept for reuse: a
- * store that answers at once needs no more. */
+/* Returns kv->spare, the one reading that is kept for reuse, or a new reading.
+ * A store that answers at once never needs two. */
 static struct kv_reading *take_reading(struct kv *kv, struct exchange *exchange)
 {
     struct kv_reading *reading = kv->spare;

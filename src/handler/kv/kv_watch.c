@@ -136,7 +136,7 @@ static void destroy_pending(struct pending *pending)
     destroy(OWNER_OF(pending, struct watching, pending));
 }
 
-/* Decides by the store's answer whether the client gets a stream. */
+/* Makes the response, by the store's answer: a stream of events or an error. */
 static void answer(struct watching *watching)
 {
     const struct kv *kv = watching->kv;
@@ -242,8 +242,8 @@ static bool may_watch(struct kv *kv, struct exchange *exchange)
     return false;
 }
 
-/* Gives the watch a seat, and wakes the watch that must give way. Returns false
- * if there is no seat; the request was answered then. */
+/* Takes a seat for the watch. If another watch must give way, wakes that one.
+ * Returns false if there is no seat; the request was answered then. */
 static bool admit(struct watching *watching)
 {
     struct kv *kv = watching->kv;

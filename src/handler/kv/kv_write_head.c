@@ -13,8 +13,8 @@ static void ask_for_token(struct kv *kv, struct exchange *exchange)
     kv_fail_with(kv, exchange, &problem);
 }
 
-/* Returns whether the client may write. If a function of this file returns
- * false, the exchange was answered. */
+/* Returns whether the client may write. Whenever this or another function of
+ * this file returns false, it has answered the exchange. */
 static bool admits(struct kv *kv, struct exchange *exchange,
                    struct kv_pass *pass)
 {
@@ -99,8 +99,9 @@ static bool read_condition(struct kv *kv, struct exchange *exchange,
     return true;
 }
 
-/* Returns whether a request that names no existing key has no condition. If it
- * has one, the request was answered. */
+/* Checks that a request has no condition. A condition would be about one key,
+ * and the path of this request names none. Returns false after it has refused a
+ * request that has a condition. */
 static bool has_no_condition(struct kv *kv, struct exchange *exchange)
 {
     static const enum field_id conditions[] = {

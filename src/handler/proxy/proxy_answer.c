@@ -24,7 +24,7 @@ static bool open_tunnel(struct transfer *transfer, const struct relay *relay)
     transfer->has_body_ended = false;
     transfer->refs++;
     exchange->sink = &transfer->sink;
-    exchange->body_max = 0; /* a tunnel is no body and may last for days */
+    exchange->body_max = 0; /* no limit: a tunnel may last for days */
     exchange->is_tunnel = true;
     return true;
 }
@@ -46,8 +46,8 @@ static void lend_first(struct transfer *transfer)
     response->has_ended = transfer->is_reply_done;
 }
 
-/* Adds the body to the response: framed as received, or with its length if all
- * of the body has come. */
+/* Adds the body to the response. If all of the body has come, the response has
+ * its length; otherwise the body is framed as it was received. */
 static void add_body(struct transfer *transfer, enum body_framing framing)
 {
     struct exchange *exchange = transfer->exchange;

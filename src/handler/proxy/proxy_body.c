@@ -47,7 +47,7 @@ static void reclaim(struct transfer *transfer)
 
 /* --- The body ------------------------------------------------------------ */
 
-/* Returns the state of a piece that hands out all that is buffered. */
+/* Returns the state of a piece after which no bytes are buffered. */
 static enum piece_state state_behind(const struct transfer *transfer)
 {
     return transfer->is_reply_done ? PIECE_END : PIECE_MORE;

@@ -1,7 +1,7 @@
 #include "handler/proxy/proxy_priv.h"
 
-/* Returns where to note facts about the upstream for the log, or NULL if the
- * log shows no such facts. */
+/* Returns the place for facts about the upstream that the log shows, or NULL if
+ * the log shows no such facts. */
 static struct exchange_upstream *noted(const struct transfer *transfer)
 {
     return transfer->exchange && transfer->exchange->wants_upstream

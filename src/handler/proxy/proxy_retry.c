@@ -55,8 +55,8 @@ void transfer_fail(struct transfer *transfer, enum proxy_fault fault)
             transfer_wake(transfer); /* the exchange can rest again */
             return;
         }
-        /* There is no memory: nothing else can fail, as this head was made
-         * once. */
+        /* Making the head again can fail only because there is no memory: it
+         * was made once before. */
         fault = PROXY_FAULT_SHORT;
     }
     if (transfer->is_answered)

@@ -151,9 +151,8 @@ void transfer_watch(struct transfer *transfer)
 
 /* --- Rest ---------------------------------------------------------------- */
 
-/* The head and the buffer can be given up: an unsent head is made again when
- * there is a server, and an empty buffer is taken again when the server sends
- * something. */
+/* Gives up the head and the buffer. An unsent head is made again when there is
+ * a server, and a buffer is taken again when the server sends something. */
 bool proxy_rest(struct pending *pending)
 {
     struct transfer *transfer = OWNER_OF(pending, struct transfer, pending);

@@ -15,8 +15,9 @@ static void drop_sent(struct transfer *transfer)
     out->begin = 0;
 }
 
-/* Bytes may be sent from where the client's read has put them if nothing must
- * precede them, and if no copy is needed for another try (proxy_retry.c). */
+/* Bytes may be sent from the place where the client's read has put them, if no
+ * other bytes must precede them, and if another try (proxy_retry.c) needs no
+ * copy of them. */
 bool transfer_goes_straight(const struct transfer *transfer)
 {
     return transfer->is_open && transfer->has_sent &&
@@ -97,7 +98,7 @@ void transfer_make_way(struct transfer *transfer)
         !transfer->exchange)
         return;
     transfer->sink.is_full = is_full(transfer);
-    if (transfer_goes_straight(transfer)) /* `out` takes what is not sent */
+    if (transfer_goes_straight(transfer)) /* `out` takes what stays unsent */
         transfer->sink.takes_at_once = transfer->proxy->options.buffer_bytes;
     if (was_full && !transfer->sink.is_full)
         exchange_wake(transfer->exchange);

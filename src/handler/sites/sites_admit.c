@@ -85,8 +85,8 @@ bool place_admits(const struct place *place, struct exchange *exchange)
 
     if (asked && asked == place->options->htpasswd)
         return takes_verdict(place, exchange);
-    if (asked) /* another place's password was checked, after this place had
-                  admitted */
+    if (asked) /* this place has admitted the exchange before; then another
+                  place's password was checked */
         return true;
     return (exchange->has_begun || place_takes(place, exchange)) &&
            takes_password(place, exchange);
@@ -147,9 +147,9 @@ static bool is_stricter(const struct place *other, const struct place *place)
              (b->body_max == 0 || a->body_max < b->body_max)));
 }
 
-/* Whether the exchange, which its place has admitted, is also admitted at
- * `path`. If `path` needs another password, the exchange was answered or
- * waits. */
+/* Returns whether an exchange that its own place has admitted is also admitted
+ * at `path`. If not, the exchange was answered; or it waits, as `path` needs
+ * another password. */
 static bool admits(void *context, struct exchange *exchange, struct bytes path)
 {
     struct place *place = context;
@@ -226,7 +226,7 @@ static bool is_read_otherwise(const struct place *place, struct bytes raw)
         struct bytes rest;
 
         if (reading & ~readings)
-            continue; /* gives the same path as without these flags */
+            continue; /* the same path as with fewer of these flags */
         if (!path_clean_as(raw, reading, storage, &path) ||
             sites_find_raw(place->sites, path.clean))
             return true;

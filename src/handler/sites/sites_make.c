@@ -73,8 +73,9 @@ static struct respond *make_respond(const struct sites *sites,
     return respond_create(&respond);
 }
 
-/* Initializes a place. If `proxied` is not NULL, that proxy answers, instead of
- * files or a fixed text. */
+/* Initializes a place. If `proxied` is not NULL, that proxy answers in the
+ * place; otherwise its files, a fixed text or the statistics do. Returns false
+ * when there is no memory. */
 static bool init_place(struct site *site, struct place *place,
                        const struct location_options *options,
                        const struct proxied *proxied)

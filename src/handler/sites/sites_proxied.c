@@ -1,6 +1,6 @@
 #include "handler/sites/sites_priv.h"
 
-/* Whether a location sets a proxy itself, or sets an empty list. */
+/* Whether a location has its own list of proxies, perhaps an empty one. */
 static bool says_proxy(const struct location_options *location,
                        const struct location_options *site)
 {
@@ -24,8 +24,8 @@ bool sites_names_proxied(const struct proxied *proxied,
     return list->count > 0 && proxied->said_in == list->items;
 }
 
-/* Returns the proxy in `list` whose prefix is the longest that `path` has, or
- * NULL. */
+/* Returns the proxy in `list` that has the longest prefix of `path`. Returns
+ * NULL if no proxy in the list has a prefix of `path`. */
 static const struct proxied *find_proxied(const struct sites *sites,
                                           const struct texts *list,
                                           struct bytes path)
@@ -60,8 +60,8 @@ const struct site_location *sites_find_around(const struct site_options *site,
     return around;
 }
 
-/* Returns the nearest proxy around a location that does not say itself what
- * answers its requests. */
+/* Returns the proxy for a location that does not say itself what answers its
+ * requests: the proxy around its path that has the longest prefix. */
 static const struct proxied *proxied_around(const struct sites *sites,
                                             const struct site_options *site,
                                             struct bytes path)
