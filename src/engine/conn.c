@@ -215,8 +215,9 @@ void conn_feed_unread(struct conn_shared *shared)
 /* --- Events -------------------------------------------------------------- */
 
 /* Puts a connection off to the end of a turn, behind those that were put off
- * before. When the ring has no room, a costly connection is closed. For any
- * other connection, false is returned, and the caller reads from it now. */
+ * before. When the ring has no room, closes a costly connection. Returns false
+ * when the ring has no room for a connection that is not costly; then the
+ * caller goes on reading from it. */
 static bool put_off(struct conn *conn)
 {
     int events = ev_is_active(&conn->io) ? conn->io.events & EV_WRITE : 0;

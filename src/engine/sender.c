@@ -9,16 +9,18 @@
 
 enum {
     GATHER_PARTS_MAX = 64,
-    PIECE_MIN = 65536 /* large enough to show that a socket takes more */
+    /* The least length of a piece that can show that the socket takes more
+     * again. */
+    PIECE_MIN = 65536
 };
 
 struct gather {
     struct iovec parts[GATHER_PARTS_MAX];
     size_t count;
     uint64_t bytes;
-    bool more;         /* more of the pipeline follows */
+    bool more;         /* more of the pipeline follows these parts */
     bool ends;         /* nothing follows, and the connection ends */
-    bool file_follows; /* a file or pipe follows, within the budget */
+    bool file_follows; /* a file or pipe follows these parts */
 };
 
 static struct exchange *exchange_of(struct list *list_node)
@@ -205,8 +207,8 @@ static enum io_result send_read(struct sender *sender,
     return result;
 }
 
-/* Sends a piece, of *len bytes at most, of the first part, which is not in
- * memory. Sets *len to the length of the piece. */
+/* Sends a piece of the response's next part, which is not in memory. The piece
+ * has *len bytes at most; *len is set to its length. */
 static enum io_result send_file(struct sender *sender,
                                 const struct transport *transport,
                                 struct response *response, size_t *len,

@@ -11,8 +11,8 @@ enum { RTO_MAX_MS_OPTION = 44, RTO_MAX_MS = 1000, CALM_MS = 120000 };
 
 /* --- Events -------------------------------------------------------------- */
 
-/* Shuts the connection down after libev has stopped watching its descriptor
- * (the kernel has no memory): the asker then reads the end of the
+/* Called when libev has stopped watching the descriptor, because the kernel has
+ * no memory. Shuts the connection down, so that the asker reads the end of the
  * connection. */
 static void end(const struct upstream *upstream)
 {

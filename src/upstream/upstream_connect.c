@@ -4,9 +4,9 @@
 
 #include "upstream/upstream_priv.h"
 
-/* The time until the next address is tried beside the last. RFC 8305, section
- * 5, recommends 250 ms, and allows 100 to 2000 ms. The deadline wheel adds up
- * to a tick. */
+/* While an address does not answer, the next one is tried beside it after this
+ * time. RFC 8305, section 5, recommends 250 ms, and allows 100 to 2000 ms. The
+ * deadline wheel may be late by a tick. */
 enum { STAGGER_MS = 250 };
 
 /* How long to wait for an unanswered connection before connecting anew. A

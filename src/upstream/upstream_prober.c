@@ -150,8 +150,8 @@ static int find_error(const struct upstream_prober *prober)
                : err;
 }
 
-/* Begins TLS. Returns false if TLS could not begin; the probe has then been
- * judged. */
+/* Begins TLS. If it cannot begin, tries the next address, or ends the probe if
+ * none is left, and returns false. */
 static bool begin_tls(struct upstream_prober *prober)
 {
     const struct upstream_probe *probe = prober->probe;

@@ -140,9 +140,9 @@ static inline __attribute__((always_inline)) enum io_result read_more(struct h1
     return result;
 }
 
-/* Reads on into a whole input when a small one is full, since it may contain
- * only a part of a head. Returns IO_DONE even when the second read brings
- * nothing or meets the end; the next read meets the end again. */
+/* Called when a small input is full, and so may contain only a part of a head.
+ * Reads on into a whole input. Returns IO_DONE even when this second read
+ * brings nothing or meets the end; the next read meets the end again. */
 static __attribute__((noinline)) enum io_result read_behind(struct h1 *h1)
 {
     if (h1->current || !list_is_empty(&h1->exchanges))

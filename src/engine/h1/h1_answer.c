@@ -14,8 +14,8 @@ static enum session_beside choose_beside(const struct h1 *h1)
 
         return sink && sink->is_full ? SESSION_RESTS : SESSION_TAKES;
     }
-    /* A tunnel goes on when its upload has ended, since the client has only
-     * sent its last byte. */
+    /* When the client of a tunnel has sent its last byte, the upload has ended,
+     * but the tunnel goes on. */
     return !list_is_empty(&h1->exchanges) && h1_first(h1)->is_tunnel
                ? SESSION_RESTS
                : SESSION_LEAVES;

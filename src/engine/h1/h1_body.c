@@ -41,10 +41,10 @@ static bool is_soon_over(const struct request *request)
            request->content_length <= H1_DRAINED_BODY_BYTES_MAX;
 }
 
-/* Asks the handler whether it wants the body. The handler may answer
- * instead. Then a long body is not read, and the answer is the connection's
- * last. For such a body `persists` is cleared before, since the answer tells
- * the client. */
+/* Asks the handler whether it wants the body. The handler may answer instead.
+ * Then a long body is not read, and the answer is the connection's last. So for
+ * a long body `persists` is cleared before the handler is asked, since the head
+ * of its answer tells the client. */
 static void offer_body(struct h1 *h1, struct exchange *exchange)
 {
     const struct handler *handler = &h1_context(h1)->handler;

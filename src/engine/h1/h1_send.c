@@ -82,9 +82,9 @@ static void put_interim(struct response *response, const struct answer *answer)
                                                 head->data + head->len));
 }
 
-/* Frames an answer that has come later. A refusal does not wait for the rest of
- * the body. Then the connection ends, since nobody knows where the next request
- * begins. */
+/* Frames an answer that has come later. If it came before the whole body, and
+ * nobody wants the rest, it is a refusal. Then the connection ends, since
+ * nobody knows where the next request begins. */
 static void frame_late(struct h1 *h1, struct exchange *exchange)
 {
     if (exchange == h1->current && !exchange->sink)
@@ -93,8 +93,9 @@ static void frame_late(struct h1 *h1, struct exchange *exchange)
 }
 
 /* Asks the maker of the first answer whether the answer is ready. Returns
- * SENDER_DONE when there is something to send; SENDER_MORE when the answer has
- * just come, and is to be scheduled by its length. */
+ * SENDER_DONE when there is something to send, SENDER_LATER when there is
+ * nothing yet, and SENDER_FAILED when memory is short. Returns SENDER_MORE when
+ * the answer has just come, so that it is scheduled by its length first. */
 static enum sender_result look_for_answer(struct h1 *h1,
                                           struct exchange *exchange)
 {

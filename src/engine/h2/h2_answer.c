@@ -6,7 +6,8 @@
 #include "handler/bad_request.h"
 #include "observe/profile.h"
 
-/* The longest unwanted body that is read to its end, as in HTTP/1. */
+/* An unwanted body of at most so many bytes is thrown away. A request with a
+ * longer one may be refused, as in HTTP/1 (begin_body()). */
 enum { UNWANTED_BYTES_MAX = 65536 };
 
 /* --- The heap, and whoever may be asleep --------------------------------- */

@@ -78,8 +78,9 @@ static void ease(struct h2 *h2)
 
 /* --- What is given back -------------------------------------------------- */
 
-/* Whether the credit is at least as large as the rest of the window. When sinks
- * keep nothing and nothing is held, this is so once half of it is used up. */
+/* Whether the credit is at least as large as what is left of the window. When
+ * sinks keep nothing and nothing is held, this is so as soon as half of the
+ * window is used up. */
 static bool is_worth_it(const struct h2 *h2)
 {
     return h2->credit >= CREDIT_MIN &&

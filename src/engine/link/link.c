@@ -59,11 +59,11 @@ static void look_for_delay(struct link *link, const struct link_flow *flow,
         link->probe_bytes = LINK_PROBE_BYTES;
 }
 
-/* Probes a flow whenever probe_bytes have been sent: whether the flow is
- * delayed, and whether its bytes are still in the local queue a little later.
- * Probes that find nothing become rarer. A narrow link takes long to carry
- * probe_bytes, and new responses wait meanwhile: so a delay is looked for after
- * some time, too. */
+/* Counts the bytes that are sent. Whenever there were probe_bytes more, probes
+ * `flow`: whether it is delayed, and whether its bytes are still in the local
+ * queue a little later. Probes that find nothing become rarer. A narrow link
+ * takes long to carry probe_bytes, and new responses wait meanwhile: so a delay
+ * is also looked for when some time has passed. */
 static void probe(struct link *link, struct link_flow *flow, uint64_t bytes,
                   uint64_t now_ms)
 {

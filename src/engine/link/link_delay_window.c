@@ -32,29 +32,35 @@
 #include "io/socket_state.h"
 
 enum {
-    STALE_MS = 100,      /* a flight without packets for this long counts as
-                            0 */
-    TARGET_BYTES = 6144, /* least target queue, on a path without length */
+    /* Bytes in flight do not count when the client has been silent, and was
+     * sent nothing, for this long. */
+    STALE_MS = 100,
+    /* The shortest target queue, for a path without length. */
+    TARGET_BYTES = 6144,
     TARGET_SHARE = 32,
-    LONG_BYTES = 24576, /* a queue longer than this plus path / LONG_SHARE is
-                           much too long */
+    /* A queue is much too long when it exceeds LONG_BYTES by more than 1 /
+     * LONG_SHARE of the bytes that fill the path. */
+    LONG_BYTES = 24576,
     LONG_SHARE = 4,
-    SPAN_BYTES = 14336, /* least bytes in flight, even on a path without
-                           length */
-    SPAN_US = 10000,    /* round trip supposed of unknown paths */
+    /* The least bytes in flight, even on a path without length. */
+    SPAN_BYTES = 14336,
+    SPAN_US = 10000, /* the round trip supposed of an unknown path */
     SMOOTH = 16,
     GROW = 32,
     WINDOW_MIN = 51200, /* smallest window, in bytes a second */
     WINDOW_START = 104857600,
-    RUN_EMPTY = 8,     /* a path with less than this part in flight is empty */
+    /* A path has run empty when less than 1 / RUN_EMPTY of the window is in
+     * flight. */
+    RUN_EMPTY = 8,
     LOOK_NS = 1000000, /* least time between two measurements */
     MOVE_NS = 2000000, /* least time between two moves of the window */
     LONG_NS = 50000000,
-    PERIOD_S = 60,    /* period in which a least round trip is found */
-    SEGMENTS_MIN = 4, /* a flight of fewer may only wait for delayed
-                         acknowledgements */
-    DELAY_US = 4000,  /* a smaller delay does not count */
-    DELAYED_MIN = 2   /* delayed flows in a row that begin a window */
+    PERIOD_S = 60, /* the length of a period of struct link_path */
+    /* A flow with fewer segments in flight is not judged: it may only wait for
+     * a delayed acknowledgement. */
+    SEGMENTS_MIN = 4,
+    DELAY_US = 4000, /* a smaller delay does not count */
+    DELAYED_MIN = 2  /* delayed flows in a row that begin a window */
 };
 
 /* What has held bytes back. */
@@ -104,8 +110,9 @@ static uint32_t count_flight(const struct socket_path *info)
     return info->under_way * info->segment_bytes;
 }
 
-/* The measured flights together: `flight` in bytes, `rate` in bytes a second
- * over paths without a queue, and `near_us`, the least round trip of all. */
+/* The measured flights, added up. `flight` is in bytes. `rate` is what these
+ * bytes would be in bytes a second, if no path had a queue. near_us is the
+ * least round trip of all paths. */
 struct measured {
     uint64_t flight;
     uint64_t rate;
@@ -242,9 +249,9 @@ uint64_t link_delay_window_allow(struct link *link, uint64_t key, uint64_t want)
     return room;
 }
 
-/* Whether the queue has been much too long during the last LONG_NS. A shorter
- * time does not count, since a client may have been off its CPU. Once true, the
- * result is false for LONG_NS, because the same queue takes time to go. */
+/* Whether the queue has been much too long for LONG_NS. A shorter time does not
+ * count, since a client may have been off its CPU. After the result was true,
+ * it is false for LONG_NS, because it takes time for the same queue to go. */
 static bool is_long(const struct link *link, uint64_t passing,
                     uint64_t standing, uint64_t now_ns)
 {
@@ -286,10 +293,10 @@ static struct filling count_filling(struct link *link, uint64_t window,
     return all;
 }
 
-/* Returns the next window, which follows the bytes a second that come through,
- * slowly, or at once when the queue is much too long. The window grows when
- * hardly a queue is left, and more when the path ran empty while bytes were
- * held back. */
+/* Returns the next window. It follows the bytes a second that come through:
+ * slowly, or at once when the queue is much too long. While bytes are held
+ * back, it also grows when hardly a queue is left, and grows more when the path
+ * has run empty. */
 static uint64_t move(uint64_t window, uint64_t target,
                      const struct filling *all)
 {

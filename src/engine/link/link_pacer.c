@@ -34,29 +34,34 @@
 #include "io/socket_state.h"
 
 enum {
-    WINDOW_NS = 20 * NS_PER_MS, /* time after which the pace is judged */
-    /* The longest window of time, when too few bytes leave to measure a
-     * rate. */
+    WINDOW_NS = 20 * NS_PER_MS, /* the length of a window, after which the pace
+                                   is judged */
+    /* A window lasts no longer than this, even if too few bytes leave to
+     * measure a rate. */
     WINDOW_NS_MAX = 200 * NS_PER_MS,
-    WINDOW_BYTES = 24576,               /* bytes needed to measure a rate */
-    COUNT_NS = 2 * NS_PER_MS,           /* time between two counts of unsent
-                                           bytes */
-    GAP_NS = 5 * NS_PER_MS,             /* time without held-back bytes after
-                                           which a window begins anew */
-    WINDOWS_FIRST = 4,                  /* windows before the first pace, if
-                                           there is a queue */
-    WINDOWS_LATEST = 4 * WINDOWS_FIRST, /* windows before the first pace, if
-                                           there is no queue */
+    WINDOW_BYTES = 24576, /* bytes from which a rate can be measured */
+    /* Unsent bytes are counted again only after this time. */
+    COUNT_NS = 2 * NS_PER_MS,
+    /* After this time without held-back bytes, a window begins anew. */
+    GAP_NS = 5 * NS_PER_MS,
+    /* How many windows come before the first pace, if there is a queue. */
+    WINDOWS_FIRST = 4,
+    /* How many windows come before the first pace, if there is no queue. */
+    WINDOWS_LATEST = 4 * WINDOWS_FIRST,
     STANDING_BYTES = 6144, /* a queue of two segments, as the kernel counts */
     PACER_MIN = 4096,
     SMOOTH_BYTES = 98304, /* bytes over which the rate is averaged */
-    UP_SHARE = 512,       /* the pace rises by this part in a window */
-    UP_SHARE_FAR = 16,    /* the same while below the rate or the crest */
-    CREST_SHARE = 16,     /* the crest is this part below the pace at which a
-                             queue stood */
+    /* In a window without a queue the pace rises by 1 / UP_SHARE, or by 1 /
+     * UP_SHARE_FAR while it is below the crest or well below the known rate. */
+    UP_SHARE = 512,
+    UP_SHARE_FAR = 16,
+    /* The crest is 1 / CREST_SHARE below the pace at which a queue began to
+     * stand. */
+    CREST_SHARE = 16,
     DOWN_SHARE = 32,
-    FAR_SHARE = 4,  /* a pace that is off by this part is far off */
-    FALL_SHARE = 8, /* a known rate falls at most by this part in a window */
+    FAR_SHARE = 4, /* a pace that differs by a fourth is far off */
+    /* A window lowers a known rate by 1 / FALL_SHARE at most. */
+    FALL_SHARE = 8,
     /* After this many rises in a row, the pace rises more quickly. */
     STEADY_WINDOWS = 64,
     QUICKER_MAX = 5 /* at most 2^5 times as quickly */
@@ -166,11 +171,12 @@ struct window {
     uint64_t seen; /* these bytes as a rate, in bytes a second */
 };
 
-/* Returns the lowest rate to be learned from a window. While a pace is kept,
- * the rate falls only by 1 / FALL_SHARE. Before the first pace, the rate does
- * not fall at all: somebody may have had no CPU in a window, and the pace would
- * be too low for more than a second. (Windows of a few packets are averaged, so
- * they have no lowest rate.) */
+/* Returns the bound below which a window does not lower the known rate. While a
+ * pace is kept, the bound is 1 / FALL_SHARE below `rate`. Before the first
+ * pace, the bound is `rate` itself: somebody may have had no CPU during the
+ * window, and the pace would be too low for more than a second. (Before the
+ * first pace, windows of a few packets have no bound, since they are
+ * averaged.) */
 static uint64_t least_rate(const struct link_shared *shared,
                            const struct window *window, uint64_t rate)
 {
@@ -179,8 +185,9 @@ static uint64_t least_rate(const struct link_shared *shared,
     return window->bytes < SMOOTH_BYTES ? 0 : rate;
 }
 
-/* Returns the link's rate as learned from a window. `was_busy` says that the
- * link was busy all the time. While a pace is kept, a rate is known. */
+/* Learns the link's rate from a window, stores the rate and returns it.
+ * `was_busy` says that the link was busy during the whole window. While a pace
+ * is kept, a rate is known. */
 static uint64_t learn(struct link_shared *shared, const struct window *window,
                       bool was_busy)
 {
@@ -258,8 +265,9 @@ static void begin_window(struct link_shared *shared, uint64_t left)
     link_store(&shared->paced, false);
 }
 
-/* Whether a window has been long enough. A window that measures a rate lasts
- * until WINDOW_BYTES have left, but at most WINDOW_NS_MAX. */
+/* Whether a window, in which `more` bytes have left within `ns`, has been long
+ * enough. A window that measures a rate lasts until WINDOW_BYTES have left, but
+ * at most WINDOW_NS_MAX. */
 static bool is_long_enough(const struct link_shared *shared, uint64_t more,
                            uint64_t ns)
 {

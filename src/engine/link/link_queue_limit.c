@@ -2,7 +2,7 @@
 #include "io/socket_state.h"
 
 enum {
-    MEASURE_NS = 100000 /* measuring more often tells nothing new */
+    MEASURE_NS = 100000 /* measuring again before tells nothing new */
 };
 
 /* Measures the bytes between socket and wire, including the unsent bytes for
@@ -125,8 +125,8 @@ void link_queue_limit_engage(struct link *link)
     link_store(&link->shared->rate, 0);
 }
 
-/* Returns the limit to use next, when the queue was found to be `queued` bytes
- * long. */
+/* Returns the limit that follows `limit`, now that `queued` bytes were found in
+ * the queue. */
 static uint64_t move(uint64_t limit, uint64_t queued)
 {
     if (queued == 0)

@@ -95,12 +95,12 @@ static uint64_t look_at_flow(struct link *link, uint64_t fd)
     return socket_count_queued((int)fd);
 }
 
-/* Returns how many bytes the line's worker has in the local queue. The worker
- * publishes what it has found and handed over since; but a worker without a
- * CPU, or without held-back bytes, may not look again for a while. So two of
- * its flows are measured: the one that was handed bytes last, and the one that
- * had most. When these have left, all others have, too, whether the queue is in
- * order of arrival or serves flows in turns. */
+/* Returns how many bytes the worker of `line` has in the local queue. The
+ * number that it has published may be old, since a worker without a CPU, or
+ * without held-back bytes, does not measure for a while. So two of its flows
+ * are measured here: the one that handed over bytes last, and the one that had
+ * most. When the bytes of both have left, all others have left, too, whether
+ * the queue is in order of arrival or serves flows in turns. */
 static uint64_t look_at(struct link *link, struct link_line *line,
                         uint64_t now_ns)
 {

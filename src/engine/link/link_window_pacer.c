@@ -16,9 +16,11 @@
 #include "engine/link/link_priv.h"
 
 enum {
-    PACER_SHARE = 16, /* the pace is this part above the window */
-    NEAR_SHARE = 512, /* near_us grows by this part at each look */
-    LATE_TIMES = 2    /* the bucket is deeper by this many times late_ns */
+    PACER_SHARE = 16, /* the pace is 1 / PACER_SHARE above the window */
+    NEAR_SHARE = 512, /* near_us grows by 1 / NEAR_SHARE at each look */
+    /* The bucket is deeper than usual, by what leaves in LATE_TIMES *
+     * late_ns. */
+    LATE_TIMES = 2
 };
 
 void link_window_pacer_note(struct link_shared *shared, uint64_t least_us)
