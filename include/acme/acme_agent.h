@@ -3,9 +3,10 @@
  * certificate is due, which authority is asked, and when a failed try is
  * repeated.
  *
- * A try asks one authority after the other, and at each one challenge after the
- * other, until one has worked. If none has, the next try waits: acme-retry at
- * first, then twice as long each time, up to a day.
+ * A try asks one authority after the other. With each authority, it tries one
+ * type of challenge after the other, until a challenge has worked. If all have
+ * failed, the next try comes after the time of acme-retry, which is doubled for
+ * each further try, up to a day.
  *
  * Thread: the owner's; functions wait for the network.
  * Owns:   the state's folder. Borrows the options.

@@ -35,7 +35,7 @@ struct acme_client {
     char terms[ACME_URL_MAX + 1];
     bool needs_binding; /* accounts need external binding (7.3.4) */
     const struct acme_key *key;
-    char account[ACME_URL_MAX + 1]; /* its URL; "" while it is unknown */
+    char account[ACME_URL_MAX + 1]; /* the account's URL; "" if unknown */
     char nonce[ACME_NONCE_MAX + 1];
 };
 
@@ -59,16 +59,16 @@ struct acme_reply {
 void acme_reply_fini(struct acme_reply *reply);
 
 /* Sends `payload`, signed by the client's key; NULL sends a POST-as-GET. The
- * message names the sender by the account's URL. If `as_key` is true or there
- * is no account yet, it contains the public key instead. ACME_DONE means a 2xx
- * status. The caller calls acme_reply_fini() whatever the result. */
+ * message names the sender by the account's URL; if as_key is true, or if there
+ * is no account yet, by the public key. ACME_DONE means a 2xx status. The
+ * caller calls acme_reply_fini() whatever the result. */
 MUST_USE enum acme_result acme_client_post(struct acme_client *client,
                                            const char *url, const char *payload,
                                            bool as_key,
                                            struct acme_reply *reply,
                                            struct acme_problem *problem);
 
-/* Like acme_client_post(), but sends an unsigned GET. */
+/* Sends an unsigned GET. The result is as that of acme_client_post(). */
 MUST_USE enum acme_result acme_client_get(struct acme_client *client,
                                           const char *url,
                                           struct acme_reply *reply,

@@ -29,8 +29,9 @@ enum {
 
 struct acme_http; /* opaque */
 
-/* If `ca` is not NULL, the certificates in that file are trusted instead of the
- * system's. Returns NULL if there is no memory. */
+/* Creates an acme_http without a connection. If `ca` is not NULL, the
+ * certificates in that file are trusted instead of the system's. Returns NULL
+ * if there is no memory. */
 MUST_USE struct acme_http *acme_http_create(const char *ca);
 void acme_http_destroy(struct acme_http *http);
 

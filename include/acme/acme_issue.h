@@ -19,12 +19,13 @@ bool acme_issue_has_key(const struct acme_job *job);
 /* Removes the job's key, which the certificate's file now contains. */
 void acme_issue_forget_key(const struct acme_job *job);
 
-/* Sends the certificate request to the order's address. */
+/* Sends the certificate request to `url`, the order's "finalize" URL. */
 MUST_USE enum acme_result acme_issue_finalize(const struct acme_job *job,
                                               const char *url,
                                               struct acme_problem *problem);
 
-/* Fetches the certificate, checks it, and saves it in live/ if it is valid. */
+/* Fetches the certificate from `url`, checks it, and saves it in live/ if it is
+ * valid. */
 MUST_USE enum acme_result acme_issue_take(const struct acme_job *job,
                                           const char *url,
                                           struct acme_problem *problem);

@@ -49,8 +49,8 @@ int64_t acme_record_due(const struct acme_record *record, int64_t begins_at,
 MUST_USE bool acme_record_begin(struct acme_record *record, int64_t now_s,
                                 int64_t *when_out);
 
-/* Record how the order ended. The authority wants no request for wait_s
- * seconds; -1 if it named no time. */
+/* acme_record_succeed() and acme_record_fail() record how the order ended. The
+ * authority wants no request for wait_s seconds; -1 if it named no time. */
 void acme_record_succeed(struct acme_record *record);
 void acme_record_fail(struct acme_record *record, const char *why,
                       int64_t now_s, int64_t retry_ms, int64_t wait_s,

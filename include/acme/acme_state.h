@@ -83,7 +83,7 @@ void acme_state_remove(const struct acme_state *state, enum acme_folder folder,
                        const char *name);
 
 /* Read and write a file of an account's folder, which is created if it is
- * missing. They return 0 or -errno. */
+ * missing. Both functions return 0 or -errno. */
 MUST_USE int acme_state_read_account(const struct acme_state *state,
                                      const char *id, const char *name,
                                      struct small_file *file);
@@ -99,7 +99,7 @@ MUST_USE int acme_state_promote(const struct acme_state *state, const char *id,
 void acme_state_set_aside(const struct acme_state *state, const char *id,
                           const char *name);
 
-/* Removes the challenges and unfinished files of killed processes. */
+/* Removes the challenges and unfinished files that killed processes left. */
 void acme_state_sweep(const struct acme_state *state);
 
 /* Takes the lock, or renews it. Returns 0, -EAGAIN if another process has the

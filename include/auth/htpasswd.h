@@ -33,7 +33,7 @@ enum {
      * password's length. bcrypt uses only the first 72 bytes. */
     HTPASSWD_PASSWORD_BYTES_MAX = 255,
     HTPASSWD_BCRYPT_COST_MAX = 14, /* a hash takes about a second */
-    /* of SHA-crypt; a hash takes about a second */
+    /* rounds of SHA-crypt; a hash takes about a second */
     HTPASSWD_ROUNDS_MAX = 1000000,
     HTPASSWD_LOOK_MS = 1000 /* time between two looks for changes */
 };

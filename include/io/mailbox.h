@@ -1,5 +1,6 @@
 /*
- * mailbox - carries new connections and commands from any thread to one loop.
+ * mailbox - carries new connections, commands and notes from any thread to one
+ * loop.
  *
  * The mailbox is a bounded ring of cells with sequence numbers (Vyukov's
  * bounded queue): a put takes one compare-and-swap, a take none, and nobody

@@ -37,8 +37,8 @@ struct password_job {
     enum password_job_state state;
     uint64_t asker; /* the client's address_key; set when taken */
     /* Used by password_order, from QUEUED on. */
-    uint64_t turn;     /* its network's turn among all networks */
-    uint64_t own_turn; /* its address's turn in the network */
+    uint64_t turn;     /* turn of the job's network among all networks */
+    uint64_t own_turn; /* turn of the job's address in its network */
     /* Set when DONE or GIVEN_UP, before the note is sent. */
     enum password_verdict verdict;
     /* Used by the client. */

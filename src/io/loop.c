@@ -79,9 +79,9 @@ void *loop_reallocate(void *block, long bytes)
     return whole + 1;
 }
 
-/* libev aborts when it does not get the memory that it asks for. libev asks for
- * little and seldom, so its thread waits a while for the memory. After that the
- * process ends, and says why. */
+/* Allocates memory for libev, which would abort without it. libev asks for
+ * little and seldom, so the thread waits a while when there is no memory. After
+ * that the process ends, and logs why. */
 static void *insist(void *block, long bytes)
 {
     static const struct timespec pause = {.tv_nsec = PAUSE_NS};
@@ -98,7 +98,7 @@ static void *insist(void *block, long bytes)
     return at;
 }
 
-/* The allocator is set before any loop is made: a loop with memory of another
+/* Sets libev's allocator before any loop is made: a loop with memory of another
  * allocator could not grow any more. */
 __attribute__((constructor)) static void set_allocator(void)
 {

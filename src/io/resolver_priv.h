@@ -19,7 +19,7 @@ struct resolver_events {
     void (*on_failure)(struct resolver_name *name, const char *why);
     void (*on_found)(struct resolver_name *name,
                      const struct address_merge *merge, uint64_t ttl_ms);
-    void (*on_turn_end)(struct resolver *resolver); /* c-ares had its turn */
+    void (*on_turn_end)(struct resolver *resolver); /* after c-ares' work */
 };
 
 struct resolver {

@@ -11,8 +11,9 @@
 
 #include "io/socket_state.h"
 
-/* Now and then the kernel says that it is short of memory for buffers. Such an
- * error is worth another try, like a full socket. */
+/* Translates the result of a call that sends. Now and then the kernel says that
+ * it is short of memory for buffers. Such an error is worth another try, like a
+ * full socket. */
 static enum io_result result_of_sending(ssize_t sent, size_t *len_out)
 {
     *len_out = sent > 0 ? (size_t)sent : 0;
@@ -179,9 +180,9 @@ enum io_result transport_discard(const struct transport *transport, char *data,
     return transport_receive_bare(transport, data, len, len_out);
 }
 
-/* Before a connection over TLS is closed, close_notify is sent, unless it was
- * sent before: the client may take a connection that ends without it for an
- * attack. */
+/* Closes the connection. Over TLS, close_notify is sent before, unless it was
+ * sent already or the connection is reset: a client may take an end without
+ * close_notify for an attack. */
 void transport_close(struct transport *transport, bool resets)
 {
     if (transport->tls && !resets)

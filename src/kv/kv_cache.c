@@ -54,8 +54,8 @@ _Static_assert((int)KV_CACHE_GROUPS_MAX <= (int)SLOTS, "a slot for each group");
 
 /* --- Where a key is ------------------------------------------------------- */
 
-/* One word of the hash selects the slot, the other word the bucket in the
- * group. */
+/* Selects the slot by one word of the hash; the other word selects the bucket
+ * in the group. */
 static unsigned slot_of(const struct siphash *hash)
 {
     return (unsigned)(hash->words[1] & (SLOTS - 1));

@@ -40,7 +40,7 @@ void kv_value_release(struct kv_value **value_ref)
         free(value);
 }
 
-/* Lengths are only asserted: handlers have answered 400 or 413 to a client's
+/* Asserts the lengths: handlers have already answered 400 or 413 to a client's
  * wrong lengths, so here a wrong length is a bug of ours. */
 size_t kv_write_weigh(const struct kv_write *write)
 {

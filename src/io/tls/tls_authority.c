@@ -61,8 +61,8 @@ static int write_pem(struct tls_pem *pem_out, X509 *certificate, EVP_PKEY *key)
     return pem_out->text ? 0 : -ENOMEM;
 }
 
-/* Called for the password of a key that has one. No password is given: there
- * may be no terminal, and nobody shall be waited for. */
+/* Refuses to ask for the password of a key that has one: there may be no
+ * terminal, and nobody shall be waited for. */
 static int refuse_password(char *password, int size, int writes, void *context)
 {
     (void)password;

@@ -85,9 +85,10 @@ bool tls_challenge_show(struct ssl_st *ssl, const char *folder,
     return SSL_set_app_data(ssl, (void *)(uintptr_t)&shown) == 1 && is_shown;
 }
 
-/* A client that is asked for another group says hello twice, and may ask for
- * something else the second time. Such a connection remains a connection for a
- * challenge, since its client was asked for no certificate. */
+/* Remembers also what the first of two ClientHellos asked for. A client that is
+ * asked for another group sends a second one, which may ask for something else.
+ * The connection stays one for a challenge, since its client was asked for no
+ * certificate. */
 bool tls_challenge_is_met(const struct ssl_st *ssl)
 {
     const unsigned char *protocol;

@@ -34,8 +34,8 @@
  * tickets. A second ticket costs as much as a reply or two. */
 enum { TICKETS = 1 };
 
-/* How long a session is valid: as long as the key that made its ticket is
- * certainly kept. */
+/* The time for which a session is valid. The key that made its ticket is kept
+ * for at least that time. */
 enum { SESSION_S = (TLS_TICKETS_KEPT - 1) * TLS_TICKETS_ROTATE_S };
 
 /*

@@ -127,8 +127,8 @@ struct tls {
     bool has_said_end; /* close_notify is on its way */
     bool is_deferred;  /* kept bytes wait for the first reply */
     bool is_broken;    /* OpenSSL must not be called any more */
-    bool is_mute;      /* nothing more can be sent, but what has come can
-                             still be received */
+    /* Nothing more can be sent, but what has come can still be received. */
+    bool is_mute;
 };
 
 /* Makes a connection that is neither a client's nor a server's yet. Returns
@@ -200,9 +200,9 @@ MUST_USE enum io_result tls_wire_gather(struct tls *tls);
  * Returns false when memory is short. */
 MUST_USE bool tls_wire_hold(struct tls *tls);
 
-/* Keeps what this call has made, to be sent with the reply that comes soon. So
- * tickets, for which nobody waits, cost no system call of their own. Returns
- * false when there is too much to keep, or memory is short. */
+/* Keeps the records that this call has made, to be sent with the reply that
+ * comes soon. So tickets, for which nobody waits, cost no system call of their
+ * own. Returns false when there is too much to keep, or memory is short. */
 MUST_USE bool tls_wire_defer(struct tls *tls);
 
 /* Puts the deferred bytes at the head of what this call makes. */

@@ -200,8 +200,8 @@ static int derive(void *context, unsigned char *out, size_t len,
 
 /* --- The provider -------------------------------------------------------- */
 
-/* One empty context serves all, because each question comes with all that it
- * needs. */
+/* Returns the same empty context every time, because each question comes with
+ * all that it needs. */
 static void *new_context(void *provider)
 {
     return provider;

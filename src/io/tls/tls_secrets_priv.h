@@ -1,6 +1,6 @@
 /*
- * tls_secrets_priv - the keys that a handshake of OpenSSL has made, with which
- * others can go on with the connection.
+ * tls_secrets_priv - the keys that a handshake of OpenSSL has made, by which
+ * the connection can go on without OpenSSL.
  *
  * Thread: the worker of its connection.
  * Owns:   secrets, which are wiped out at their end.

@@ -305,8 +305,9 @@ static bool is_same(const struct tls_set *one, const struct tls_set *other)
                           sizeof(one->session_name)) == 0);
 }
 
-/* When a request looks for its site, "*." stands for any number of labels. So a
- * site that asks for certificates must be found in this way, too. */
+/* Finds the host's set first as a request finds its site, where "*." stands for
+ * any number of labels. So a site that asks for certificates is found for each
+ * of its hosts. */
 bool tls_table_serves(const struct tls_table *table, const struct tls_set *set,
                       struct bytes host)
 {

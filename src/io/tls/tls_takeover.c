@@ -90,8 +90,9 @@ static struct tls_taken *take(const struct tls *tls,
     return taken;
 }
 
-/* Whether the client wants smaller records than usual (RFC 6066 4). Few clients
- * do, and OpenSSL can make such records. */
+/* Whether the client wants smaller records than usual (RFC 6066 4). Such
+ * connections, which are few, stay with OpenSSL, which can make such
+ * records. */
 static bool wants_small_records(const SSL *ssl)
 {
     return SSL_SESSION_get_max_fragment_length(SSL_get0_session(ssl)) !=

@@ -205,8 +205,8 @@ const char *tls_tickets_read(struct tls_tickets *tickets, struct bytes text)
 
 /* --- State for another process ------------------------------------------- */
 
-/* The state: version (1) | count (1) | - (6) | when the next key is made (8) |
- * keys. */
+/* Writes the state: version (1 byte) | count (1) | unused (6) | when the next
+ * key is made (8) | keys. */
 size_t tls_tickets_save(struct tls_tickets *tickets,
                         char state[TLS_TICKETS_STATE_MAX])
 {

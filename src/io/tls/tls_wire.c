@@ -17,8 +17,8 @@ static bool is_passing(int error)
            error == ENOMEM;
 }
 
-/* Returns how many bytes the kernel took, 0 for none now, or -1 with tls->error
- * set. */
+/* Returns how many bytes the kernel took, 0 when it takes none now, or -1 with
+ * tls->error set. */
 static ssize_t send_bytes(struct tls *tls, const char *data, size_t len,
                           bool more)
 {
@@ -138,8 +138,8 @@ static struct tls *tls_of(BIO *bio)
     return buffers->current;
 }
 
-/* The record of a handshake begins with 22, an HTTP request with a letter or a
- * line end. */
+/* Whether the first byte shows HTTP without TLS: a request begins with a letter
+ * or a line end, and the record of a handshake with 22. */
 static bool is_plain_http(const char *data)
 {
     return (*data >= 'A' && *data <= 'Z') || *data == '\r' || *data == '\n';

@@ -32,7 +32,7 @@ static void mark_undone(struct kv_write *write)
     }
 }
 
-/* Several operations run in a nested transaction, so that all can be undone. A
+/* Does several operations in a nested transaction, so that all can be undone. A
  * single operation needs none: if it fails, it has changed nothing. */
 int kv_change_apply(struct kv_change *change, struct kv_write *write)
 {

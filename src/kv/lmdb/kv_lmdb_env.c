@@ -207,8 +207,8 @@ bool kv_env_clear_readers(struct kv_env *env)
     return mdb_reader_check(env->env, &dead) == 0 && dead > 0;
 }
 
-/* LMDB calls this function for a damaged store, just before LMDB aborts the
- * process. */
+/* Logs what LMDB has found to be damaged. LMDB calls this function just before
+ * it aborts the process. */
 static void tell_damage(MDB_env *env, const char *what)
 {
     log_error("the key-value store '%s' is damaged: %s",

@@ -15,9 +15,10 @@
  *
  *   page   number (8 bytes), pad, flags, lower, upper (2 each), node offsets
  *   node   low, high, flags, bytes of the key (2 each), key, data
- *   branch nodes have no data; low, high, flags number the page below
- *   leaf   low and high are the length of data; a flag says that the data lies
- *          in pages of its own, behind a head of 16 bytes
+ *          (in branch nodes, which have no data, low, high and flags are the
+ *          number of the page below; in leaf nodes, low and high are the
+ *          length of data, and a flag says that the data lies in pages of its
+ *          own, behind a head of 16 bytes)
  *   meta   struct meta, behind a head of 16 bytes
  *
  * The free pages are in a tree, whose values are lists: a count, then the

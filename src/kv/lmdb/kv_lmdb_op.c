@@ -278,8 +278,8 @@ int kv_change_do(struct kv_change *change, struct kv_op *op)
     return drop(change, op->key, &present);
 }
 
-/* The index may have a wrong expiry after a record was corrupt, so the value's
- * own expiry decides. */
+/* Removes the key if its value has this expiry. The index may have a wrong
+ * expiry after a record was corrupt, so the value's own expiry decides. */
 int kv_change_expire(struct kv_change *change, struct bytes key,
                      int64_t expires_ms)
 {

@@ -5,8 +5,8 @@ static struct kv_lmdb_client *client_of(struct kv_client *client)
     return OWNER_OF(client, struct kv_lmdb_client, client);
 }
 
-/* is_told is cleared first: if the writer publishes events during the loop, the
- * writer sends another message. */
+/* Tells each watch that there are events. is_told is cleared first: if the
+ * writer publishes events during the loop, it sends another message. */
 static void on_changed(struct mailbox_note *note)
 {
     struct kv_lmdb_client *client = OWNER_OF(note, struct kv_lmdb_client,
@@ -21,9 +21,9 @@ static void on_changed(struct mailbox_note *note)
     }
 }
 
-/* A client counts a watch before it reads the events, and the writer reads the
- * count after publishing. So either the watch sees the new events, or the
- * writer sees the watch. */
+/* Sends messages to clients that have watches. A client counts a new watch
+ * before it reads the events, and the writer reads the count after publishing
+ * events. So either the watch sees the events, or the writer sees the watch. */
 void kv_lmdb_tell_watchers(struct kv_lmdb *store)
 {
     if (atomic_load(&store->watch_count) == 0)

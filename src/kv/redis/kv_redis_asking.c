@@ -8,8 +8,8 @@ static void destroy_asking(struct kv_redis_question *question)
     free(OWNER_OF(question, struct kv_redis_asking, question));
 }
 
-/* Askings are reused. Their number is bounded by the number of calls that may
- * be under way. */
+/* Takes an unused asking, or makes one. The number of askings is bounded by the
+ * number of calls that may be under way. */
 struct kv_redis_asking *kv_redis_take_asking(struct kv_redis_client *client)
 {
     struct kv_redis_asking *asking;

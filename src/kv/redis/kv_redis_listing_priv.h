@@ -28,7 +28,7 @@ struct kv_redis_look;
 /*
  * round: all partitions are asked for their next few keys. The keys that
  *        certainly come next are merged into the page. Up to ROUNDS_MAX rounds.
- * looks: for each key, the size, type, ... of its value are asked for. Keys
+ * looks: the size, the type and so on of each key's value are asked for. Keys
  *        without a value are dropped.
  */
 struct kv_redis_listing {

@@ -2,14 +2,14 @@
  * kv_redis_node_priv - shared by the files of the Redis store that deal with a
  * single node. Each file calls only files below it in this list:
  *
- *   kv_redis_connection      one connection
+ *   kv_redis_connection      makes a connection, again and again if it is lost
  *   kv_redis_connection_tls  encrypts the connection's bytes
  *   kv_redis_greet           sets a connection up, and subscribes
  *   kv_redis_wire            sends commands on a connection, and ends the
  *                            connection
  *   kv_redis_script          holds the text of the scripts
  *   kv_redis_command         writes a command
- *   kv_redis_slots           partitions, the cluster's nodes that have them,
+ *   kv_redis_slots           finds partitions, the nodes that have them,
  *                            and the targets of redirections (MOVED, ASK)
  *   kv_redis_url             reads the store's URL
  *   kv_redis_reply           reads the kind, text and members of an answer

@@ -259,9 +259,9 @@ void kv_redis_feed_look(struct kv_redis_client *client);
 
 void kv_redis_feed_on_deadline(struct kv_redis_client *client);
 
-/* Both are in kv_redis_hear.c. kv_redis_feed_hear() handles a notification;
- * `context` is the client. kv_redis_feed_tell() reports all items that are
- * complete to the watchers. */
+/* kv_redis_feed_hear() handles a notification; `context` is the client.
+ * kv_redis_feed_tell() reports to the watchers all items that are complete.
+ * Both functions are in kv_redis_hear.c. */
 void kv_redis_feed_hear(void *context, struct bytes channel,
                         struct bytes event);
 void kv_redis_feed_tell(struct kv_redis_client *client);
