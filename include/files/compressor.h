@@ -77,9 +77,9 @@ struct compress_order {
     struct file_stamp stamp;
     enum coding coding;
     enum codec_effort effort;
-    struct bytes text; /* COMPRESSOR_TEXT_BYTES_MAX at most; data is NULL when
-                          the text is in `fd` */
-    int fd;            /* stamp.bytes are read from it when text.data is NULL */
+    struct bytes text; /* at most COMPRESSOR_TEXT_BYTES_MAX long; its data is
+                          NULL when the text is read from `fd` */
+    int fd;            /* the text's file, whose first stamp.bytes are read */
     struct dictionary *dictionary; /* borrowed; NULL except for CODING_DCZ */
 };
 
@@ -98,7 +98,7 @@ struct compressor; /* opaque */
 MUST_USE int compressor_create(struct compressor **compressor_out,
                                unsigned threads, unsigned workers,
                                struct counter told[STATS_COMPRESS_NUMBERS]);
-void compressor_stop(struct compressor *compressor);    /* ends threads */
+void compressor_stop(struct compressor *compressor);    /* ends its threads */
 void compressor_destroy(struct compressor *compressor); /* NULL is accepted */
 
 /* Returns what is known of the order's result. When nothing is known, places

@@ -24,7 +24,8 @@ struct dictionary_note {
     struct file_stamp stamp;
     struct bytes text; /* stamp.bytes long; data is NULL when `fd` has the
                           text */
-    int fd;            /* duplicated, and read from the file's beginning */
+    int fd;            /* the file, which the note's reader reads from its
+                          beginning; the queue gets a duplicate */
 };
 
 /* A note in the queue, which owns its text and descriptor. */
@@ -37,13 +38,13 @@ struct dictionary_noted {
 };
 
 struct dictionary_notes {
-    struct list list; /* the oldest first */
+    struct list list; /* notes that wait, the oldest first */
     size_t count;
     size_t seen_at;
     struct dictionary_seen {
         uint64_t rule;
         struct file_stamp stamp;
-    } seen[DICTIONARY_SEEN_MAX]; /* a ring */
+    } seen[DICTIONARY_SEEN_MAX]; /* files noted last: a ring */
 };
 
 void dictionary_notes_init(struct dictionary_notes *notes);

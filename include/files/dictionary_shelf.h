@@ -27,7 +27,7 @@ struct dictionary_shelf {
     struct dictionary_place {
         struct dictionary *item;
         bool is_checked;                /* its check has begun, or is done */
-    } places[DICTIONARY_SHELF_MAX + 1]; /* in the order in which they came */
+    } places[DICTIONARY_SHELF_MAX + 1]; /* in the order in which items came */
     size_t gone_count;
     struct dictionary *gone[DICTIONARY_SHELF_MAX + 1]; /* dictionaries whose
                                                           files are to be

@@ -85,10 +85,10 @@ struct file_cache_options {
 struct file_space {
     const struct docroot *root;
     const char *index;          /* the file that answers for a directory */
-    struct bytes cache_control; /* a field's value; empty: none */
-    const struct cache_rules *cache_rules; /* overrule cache_control; or NULL */
-    const struct type_rules *type_rules;   /* overrule `mime`; or NULL */
-    const struct head_edits *edits;        /* applied to every head; or NULL */
+    struct bytes cache_control; /* value of Cache-Control; empty: no field */
+    const struct cache_rules *cache_rules; /* NULL, or overrule cache_control */
+    const struct type_rules *type_rules;   /* NULL, or overrule `mime` */
+    const struct head_edits *edits;        /* NULL, or change every head */
     const struct compress_rules *compress; /* NULL: nothing is compressed */
     const struct dictionary_rules *dictionaries; /* NULL: no dictionaries */
     /* For dictionaries: what precedes a file's path in the paths of its site,
@@ -109,11 +109,12 @@ enum file_kind {
  * entry which is not in the CPU's cache is read with few cache lines. */
 struct file_entry {
     struct bytes type;            /* media type */
-    struct bytes etag;            /* with quotes */
+    struct bytes etag;            /* ETag with its quotes */
     int64_t modified_s;           /* Last-Modified; INT64_MIN: none is sent */
-    struct bytes fields;          /* in `block`; see file_entry_fields() */
+    struct bytes fields;          /* lines that file_entry_fields() returns */
     struct coded_head coded_head; /* head as HTTP/2 codes it, without Date */
-    const char *map; /* SEND_MMAP: the whole file, for the kernel only */
+    const char *map; /* with SEND_MMAP: the file's mapping, which only the
+                        kernel reads */
     /* private */
     struct file_entry *original; /* for a cached variant: its file's entry */
     struct file_variant *place;  /* for a cached variant: its place among the
@@ -130,15 +131,15 @@ struct file_entry {
      * stamp is that of its file, but with the variant's own length. */
     uint64_t plain_bytes;
     char *block;     /* the head, and what follows it; FILE_REGULAR only */
-    size_t head_len; /* without the CRLF that ends the head */
+    size_t head_len; /* length of the head, without the CRLF that ends it */
     /* private */
-    int64_t dated_s; /* the second of the Date in `block` */
+    int64_t dated_s; /* the time that Date tells in `block` */
     /* A variant's bytes; NULL when the variant is a snapshot. */
     struct coded_body *coded;
     struct evict_node node;
     uint32_t uses; /* how often a variant was used */
     uint32_t refs;
-    bool is_final; /* a variant that will not be made smaller */
+    bool is_final; /* the variant will not be made smaller */
     bool is_cached;
     bool is_sampled; /* the cache's miniature samples the entry */
     /* public */
@@ -172,13 +173,13 @@ MUST_USE struct file_cache *file_cache_create(const struct file_cache_options
 void file_cache_destroy(struct file_cache *cache);
 
 struct file_cache_counts {
-    uint64_t hits; /* since the start, like the next four */
+    uint64_t hits; /* counted since the start, like the next four */
     uint64_t misses;
     uint64_t evictions;   /* entries that made room for others */
     uint64_t coded;       /* answers that sent a variant */
     uint64_t saved_bytes; /* bytes that these answers saved */
-    uint64_t bytes;       /* at present, like `entries` */
-    uint64_t entries;
+    uint64_t bytes;       /* bytes of the present entries */
+    uint64_t entries;     /* number of the present entries */
 };
 
 struct file_cache_counts file_cache_count(const struct file_cache *cache);

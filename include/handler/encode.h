@@ -41,7 +41,7 @@ enum {
      * ms with zstd and 2.7 ms with gzip. With fewer bytes, the turns themselves
      * begin to cost. */
     ENCODER_TURN_BYTES = 8192,
-    ENCODER_GZIP_COST = 4, /* a byte of gzip counts as this many bytes */
+    ENCODER_GZIP_COST = 4, /* a byte for gzip counts as so many in a turn */
     ENCODER_STREAMS_MAX = 65536
 };
 

@@ -23,7 +23,7 @@ struct location_options {
     const char *root;   /* folder in which the whole path names a file */
     bool strip_prefix;  /* find files by the rest of the path, behind the
                            location's own path */
-    bool status_page;   /* statistics instead of files */
+    bool status_page;   /* answer with the statistics instead of files */
     const char *index;  /* name of a directory's index */
     struct texts proxy; /* "PREFIX=SERVERS": config/proxy_rule.h */
     uint64_t cache;     /* whether a proxy's replies are cached */
@@ -74,7 +74,8 @@ struct location_options {
                                      (config/certificates/managed.h) */
     bool certificate_is_local;    /* this machine's authority certifies hosts */
     uint64_t acme;                /* whether the server may get certificates */
-    struct texts certificate_key; /* files; empty: keys are with certificates */
+    struct texts certificate_key; /* names of files; empty: the files with the
+                                     certificates have the keys, too */
     const char *client_ca; /* NULL: clients are asked for no certificate */
     uint64_t client_certificate; /* enum tls_client */
 

@@ -12,8 +12,8 @@
 #include "http/response.h"
 
 enum {
-    PROBLEM_DETAIL_BYTES_MAX = 300, /* bytes of `detail`; the rest is cut off */
-    PROBLEM_TEXT_BYTES_MAX = 1024,  /* bytes of a member; the rest is cut off */
+    PROBLEM_DETAIL_BYTES_MAX = 300, /* a longer `detail` is cut off here */
+    PROBLEM_TEXT_BYTES_MAX = 1024,  /* a longer text of a member is cut off */
     PROBLEM_MEMBERS_MAX = 4
 };
 

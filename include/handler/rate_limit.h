@@ -24,7 +24,7 @@
 enum {
     RATE_COUNT_MAX = 1000000,
     RATE_BURST_MAX = 1000000,
-    RATE_LIMIT_ENTRIES_MAX = 1 << 24, /* 256 MiB of memory */
+    RATE_LIMIT_ENTRIES_MAX = 1 << 24, /* so many entries take 256 MiB */
     RATE_LIMIT_ENTRY_BYTES = 16       /* bytes of an entry */
 };
 

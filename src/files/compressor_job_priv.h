@@ -29,7 +29,7 @@ struct compressor_job {
     char *text;                    /* stamp.bytes long; NULL when `fd` has the
                                       text */
     int fd;                        /* duplicate of the order's `fd`, or -1 */
-    struct dictionary *dictionary; /* counted; NULL: none */
+    struct dictionary *dictionary; /* the job's reference, or NULL */
     int dictionary_fd;             /* -1: there is no dictionary to read */
     struct coded_body *body;       /* the result, once READY */
     unsigned fetched;              /* how often `body` was fetched */

@@ -62,7 +62,8 @@ enum { FILE_DELTAS_MAX = DICTIONARY_VERSIONS_MAX + 1 };
 
 /* The place of a variant that exists or may be made. */
 struct file_variant {
-    struct file_entry *entry; /* cached, borrowed; NULL: none so far */
+    struct file_entry *entry; /* the variant's cached entry, borrowed; NULL:
+                                 there is none so far */
     uint64_t asked_ms;        /* when the compressor was last asked */
 };
 

@@ -42,16 +42,16 @@ enum {
 };
 
 struct kv_options {
-    struct kv_client *client;  /* the worker's */
+    struct kv_client *client;  /* borrowed from the worker */
     struct stats_store *stats; /* the worker's; NULL: nothing is counted */
     struct bytes prefix;       /* clean, without a slash at its end; borrowed */
     struct kv_access access;   /* who may write */
     size_t value_bytes_max;    /* at most KV_VALUE_BYTES_MAX */
-    size_t batch_bytes_max;    /* bytes of a batch, as sent */
-    struct kv_memory *bodies;  /* memory for bodies; borrowed; 503 when full */
-    struct kv_memory *values;  /* memory for long values being sent; borrowed;
-                                  503 when full */
-    size_t watchers_max;       /* watches at a time (stream_seats.h); 0: none */
+    size_t batch_bytes_max;    /* most bytes of a batch, as sent */
+    struct kv_memory *bodies;  /* limits the memory for bodies: when it is used
+                                  up, requests get 503; borrowed */
+    struct kv_memory *values;  /* does the same for long values being sent */
+    size_t watchers_max;       /* most watches at a time (stream_seats.h) */
     bool require_match;        /* answer 428 to writes without a condition */
     bool codes_values;         /* compress values, too, where lists are
                                   compressed */

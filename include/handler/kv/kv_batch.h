@@ -27,7 +27,7 @@
 #include "kv/kv_store.h"
 
 enum {
-    KV_BATCH_VALUES_MAX = 32, /* JSON values in a line */
+    KV_BATCH_VALUES_MAX = 32, /* most JSON values in a line */
     KV_BATCH_MEMBER_BYTES_MAX = 32
 };
 
@@ -37,9 +37,9 @@ enum {
 #define KV_TTL_MAX_S ((uint64_t)100 * 365 * 86400)
 
 struct kv_batch_limits {
-    size_t ops_max;         /* at most KV_WRITE_OPS_MAX */
-    size_t value_bytes_max; /* bytes of each value */
-    size_t bytes_max;       /* bytes of the whole batch, as sent */
+    size_t ops_max;         /* most operations, up to KV_WRITE_OPS_MAX */
+    size_t value_bytes_max; /* most bytes of a value */
+    size_t bytes_max;       /* most bytes of the whole batch, as sent */
     bool needs_condition;   /* refuse puts and deletes without "if" */
 };
 

@@ -22,7 +22,7 @@
 enum { KV_MEMORY_PLACES = 1024 };
 
 struct kv_memory {
-    uint64_t max;  /* set before anything is taken */
+    uint64_t max;  /* most bytes at a time; set before any are taken */
     uint64_t each; /* bytes that one address may take; 0: all of `max` */
     _Atomic uint64_t taken;
     /* Bytes taken by each address. Its hash selects the place, which several

@@ -31,7 +31,7 @@
 #include "http/forwarded.h"
 
 enum {
-    KV_TOKENS_MAX = 1000,    /* lines with a token, in one file */
+    KV_TOKENS_MAX = 1000,    /* most lines with a token in a file */
     KV_TOKEN_BYTES_MIN = 16, /* shorter tokens are easy to guess */
     KV_TOKEN_BYTES_MAX = 255
 };

@@ -42,7 +42,7 @@ struct proxied {
     /* `items` of the list of servers that configures this proxy. A place that
      * inherits this list is recognized by it, and has the same proxy. */
     const char *const *said_in;
-    struct bytes prefix; /* a location's proxy has the location's path */
+    struct bytes prefix; /* for a location's proxy, the location's path */
     struct handler handler;
     struct handler uncached; /* the proxy without its cache, for places that
                                 do not cache; if uncached.answer is NULL,

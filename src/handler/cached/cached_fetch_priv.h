@@ -40,7 +40,7 @@ struct fetch {
     enum cached_way way;
     bool is_authorized;
     bool has_user;   /* the request may identify its user */
-    bool is_passing; /* the body was too long to be stored */
+    bool is_passing; /* the body goes to its readers only, and is not stored */
     uint64_t asked_ms;
     /* The entry and the body that are being filled, or NULL. */
     struct cache_entry *entry;

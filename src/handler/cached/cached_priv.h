@@ -53,7 +53,8 @@ struct cached {
     size_t fetch_count;
     size_t unasked_count;   /* fetches that nobody has ever waited for */
     struct cache_wait over; /* called when a fetch has ended */
-    char past[CACHED_WAYS][CACHED_NOTE_BYTES]; /* Cache-Status of bypasses */
+    /* Lines of Cache-Status for the ways that bypass the cache. */
+    char past[CACHED_WAYS][CACHED_NOTE_BYTES];
 };
 
 static inline const struct now *cached_now(const struct cached *cached)

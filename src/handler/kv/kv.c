@@ -82,7 +82,7 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
     enum kv_key_verdict verdict;
     struct bytes key;
 
-    (void)rest;           /* a clean path: keys are read from the raw one */
+    (void)rest;           /* keys are read from the raw path, not a clean one */
     if (exchange->sink) { /* the head was checked before the body came */
         kv_write_end(exchange->sink);
         return;

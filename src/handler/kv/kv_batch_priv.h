@@ -19,7 +19,7 @@ struct kv_batch {
     size_t bytes; /* bytes of the batch so far */
     struct arena arena;
     struct kv_op *ops; /* `count` operations, in the arena */
-    size_t *lines;     /* line of each operation, in the arena */
+    size_t *lines;     /* line number of each operation, in the arena */
     size_t count;
     struct kv_batch_fault fault;
 };

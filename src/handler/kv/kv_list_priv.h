@@ -25,7 +25,7 @@ struct kv_listing {
     bool has_begun; /* some text was written */
     bool with_values;
     bool is_in_value; /* the next entry is written up to its value */
-    bool is_text;     /* the value is text, not base64 */
+    bool is_text;     /* the value is written as text, not as base64 */
     uint64_t asker; /* key of the address that pays for the listing's memory */
     size_t value_at;
     size_t values_left; /* bytes of values that may still be written */

@@ -38,7 +38,7 @@ struct watching {
     struct kv_watch watch;
     bool is_answered; /* the store has answered */
     bool has_begun;
-    unsigned beats; /* heartbeats sent, compared to kv->beats */
+    unsigned beats; /* kv->beats when the watch last sent a heartbeat */
     char prefix[];
 };
 

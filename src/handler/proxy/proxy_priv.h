@@ -31,13 +31,14 @@
 enum {
     PROXY_HEAD_BYTES = 2048,    /* bytes of a request's head, in memory that is
                                    lent until the head was sent */
-    PROXY_TAKEN_BYTES = 24576,  /* framed bytes of one read from a client */
+    PROXY_TAKEN_BYTES = 24576,  /* room for one read from a client, with the
+                                   framing that is added to it */
     PROXY_REPLY_BYTES = 4096,   /* room for a reply's head, beside a full buffer
                                    for its body: both come in one read */
-    PROXY_TRANSFERS_KEPT = 256, /* unused transfers to keep */
+    PROXY_TRANSFERS_KEPT = 256, /* most unused transfers that are kept */
     PROXY_HEADS_KEPT = 64,
     PROXY_BUFFERS_KEPT = 256,
-    PROXY_INTERIM_MAX = 8 /* interim heads before the reply's */
+    PROXY_INTERIM_MAX = 8 /* most interim heads before the reply's head */
 };
 
 _Static_assert(PROXY_BUFFER_BYTES_MIN >= (int)REPLY_HEAD_BYTES_MAX,
@@ -126,13 +127,14 @@ struct transfer {
     uint8_t fault; /* enum proxy_fault */
 
     /* Sending to the upstream: */
-    bool is_asking;          /* waits for an upstream */
-    bool is_open;            /* has an upstream */
+    bool is_asking;          /* the transfer waits for an upstream */
+    bool is_open;            /* the transfer has an upstream */
     bool has_sent;           /* the upstream may have got some of the request */
     bool is_kept;            /* `out` has the body from its beginning */
     bool is_admitted;        /* `answer` was called; before that, no upstream is
                                 asked */
-    bool is_held;            /* waits for more of the body before asking */
+    bool is_held;            /* more of the body must come before an upstream
+                                is asked */
     bool has_body_ended;     /* all of the body has come */
     bool is_ending;          /* the body has ended, or its rest lies in the
                                 client's socket */
@@ -158,7 +160,8 @@ struct transfer {
     bool is_tunnel;
     bool has_peer_ended;     /* the tunnel's upstream has ended */
     bool persists;           /* the reply keeps its connection open */
-    uint64_t kept_ms;        /* idle time that the server allows; 0: not said */
+    uint64_t kept_ms;        /* for so long the server keeps an idle connection;
+                                0: the server has not said it */
     uint16_t intercepted;    /* reply's status, if PROXY_FAULT_INTERCEPTED */
     struct proxy_buffer *in; /* decoded bytes, from `begin` to `end`; before
                                 there is a reply, bytes as received */

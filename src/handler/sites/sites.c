@@ -259,7 +259,7 @@ static struct place *route_slashes(struct sites *sites,
 
     if (!path_clean(raw, sites->path, &exchange->path))
         return NULL;
-    if (exchange->path.clean.data == storage) /* `storage` ends with this
+    if (exchange->path.clean.data == storage) /* storage[] is gone after this
                                                  call */
         exchange->path.clean.data = memcpy(sites->path, storage, raw.len);
     place = follow_path(sites, exchange, rest_out);

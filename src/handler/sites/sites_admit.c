@@ -226,7 +226,7 @@ static bool is_read_otherwise(const struct place *place, struct bytes raw)
         struct bytes rest;
 
         if (reading & ~readings)
-            continue; /* the same path as with fewer of these flags */
+            continue; /* the path is the same as with fewer flags */
         if (!path_clean_as(raw, reading, storage, &path) ||
             sites_find_raw(place->sites, path.clean))
             return true;
