@@ -21,7 +21,7 @@ struct acme_settings {
     const char *ca;           /* trusted certificates; NULL: the system's */
     const char *profile;      /* NULL: the authority chooses */
     const char *eab_id;       /* NULL: accounts are not bound */
-    const char *eab_key;      /* name of a file */
+    const char *eab_key;      /* name of the file with the key */
     enum acme_key_kind key;
     int64_t retry_ms;
 };

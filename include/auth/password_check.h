@@ -34,7 +34,7 @@
 
 enum {
     PASSWORD_THREADS_MAX = 8,
-    PASSWORD_JOBS = 64, /* waiting, being checked, or on the way back */
+    PASSWORD_JOBS = 64, /* those waiting, being checked, or on their way back */
     PASSWORD_JOBS_EACH = 8
 };
 

@@ -24,8 +24,8 @@ enum { LISTENER_TEXT_MAX = 160 };
 
 struct listener {
     int fd;
-    /* "http://[::1]:80/" or "unix:/path"; "https://[::1]:443/" for a listener
-     * that is_tls. */
+    /* "http://[::1]:80/" or "unix:/path"; "https://[::1]:443/" if is_tls is
+     * set. */
     char text[LISTENER_TEXT_MAX];
     char path[108]; /* a unix socket's file; else empty */
     /* `device` and `inode` tell whether the file at `path` is still ours. */

@@ -47,8 +47,8 @@ struct mailbox_receiver {
 
 struct mailbox; /* opaque */
 
-/* Creates a mailbox. `capacity` is a power of two, at least 2. Returns NULL
- * when memory is short. */
+/* Creates a mailbox. `capacity` is how many mails fit in: a power of two, at
+ * least 2. Returns NULL when memory is short. */
 MUST_USE struct mailbox *mailbox_create(struct ev_loop *loop, size_t capacity,
                                         struct mailbox_receiver receiver);
 

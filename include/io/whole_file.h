@@ -13,8 +13,8 @@
 
 #include "io/small_file.h"
 
-/* Makes the file; no file may have the name yet. Returns 0, -EEXIST if one has,
- * or another -errno. */
+/* Makes the file. Returns 0, -EEXIST if a file has the name already, or another
+ * -errno. */
 MUST_USE int whole_file_create(int folder, const char *name, struct bytes text,
                                mode_t mode);
 

@@ -114,7 +114,7 @@ struct kv_entry {
     uint64_t value_bytes;
     struct kv_meta meta;
     struct bytes type;
-    /* Set if the page is with_values; `data` is NULL if the value is longer
+    /* Set if page->with_values is set; `data` is NULL if the value is longer
      * than KV_PAGE_VALUE_BYTES_MAX. */
     struct bytes value;
 };

@@ -133,8 +133,8 @@ static size_t field_bytes(const struct acme_key *key)
     return key->kind == ACME_KEY_P384 ? FIELD_BYTES_MAX : 32;
 }
 
-/* Appends a number of the key in base64url. `bytes` is the number's length,
- * reached by leading zeros; 0 means no leading zeros. */
+/* Appends a number of the key in base64url. Zeros are put before the number
+ * until it has `bytes` bytes; none if `bytes` is 0. */
 static bool put_number(const struct acme_key *key, const char *name,
                        size_t bytes, struct buf *json)
 {

@@ -74,8 +74,8 @@ static struct password_job *take_job(struct password_check *check,
 }
 
 /* Drops another asker's question to make room for one of `asker`. Returns false
- * if no question may be dropped. The note is sent with the mutex held, since
- * the other client cannot go away meanwhile. */
+ * if no question may be dropped. The note to the dropped question's client is
+ * sent with the mutex held, so that this client cannot go away meanwhile. */
 static bool make_room(struct password_check *check, uint64_t asker)
 {
     struct password_job *job = password_order_find_victim(&check->order, asker);

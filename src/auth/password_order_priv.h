@@ -47,7 +47,7 @@ static inline bool password_job_is_question(const struct password_job *job)
 
 /* How many jobs wait or run for an asker. */
 struct password_load {
-    unsigned network; /* its network's jobs, including its own */
+    unsigned network; /* jobs of the asker's network, its own included */
     unsigned own;
 };
 

@@ -14,9 +14,10 @@
 
 enum { TRIES_MAX = 100, PAUSE_NS = 10 * NS_PER_MS };
 
-/* What lies before each block. */
+/* The head that lies before each block. */
 struct loop_block {
-    _Alignas(max_align_t) size_t bytes; /* of the block and of this head */
+    /* length of the block and of this head */
+    _Alignas(max_align_t) size_t bytes;
 };
 
 static bool is_mapped(size_t bytes)

@@ -1,7 +1,7 @@
 /*
  * resolver_priv - what two files share: resolver.c, which knows the names and
- * when to look them up, and resolver_ares.c, which alone knows c-ares. The
- * first calls the second; word travels back by resolver_events.
+ * when to look them up, and resolver_ares.c, which alone knows c-ares.
+ * resolver.c calls resolver_ares.c, which calls back by resolver_events.
  */
 #ifndef IO_RESOLVER_PRIV_H
 #define IO_RESOLVER_PRIV_H

@@ -30,7 +30,7 @@ struct tls_certificate; /* opaque; counted */
 enum tls_chain {
     TLS_CHAIN_WHOLE,      /* each is signed by the next one or a known root */
     TLS_CHAIN_ALONE,      /* the only certificate is signed by itself */
-    TLS_CHAIN_DISORDERED, /* none is missing, but they are out of order */
+    TLS_CHAIN_DISORDERED, /* none is missing, but the order is wrong */
     TLS_CHAIN_INCOMPLETE  /* the only certificate is signed by another */
 };
 

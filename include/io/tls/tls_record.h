@@ -29,7 +29,7 @@ enum {
     TLS_RECORD_BYTES = 16384, /* longest payload (RFC 8446 5.1) */
     TLS_RECORD_HEAD = 5,
     TLS_RECORD_TAG = 16,
-    /* bytes that sealing adds */
+    /* the bytes that sealing adds to a payload */
     TLS_RECORD_SEALED = TLS_RECORD_HEAD + 1 + TLS_RECORD_TAG,
     /* the most bytes by which a record without its head may be longer than its
      * payload (5.2) */
@@ -92,7 +92,7 @@ struct tls_direction {
 /* Sets up the suite with the number `id`, one of RFC 8446 B.4 from 0x1301 on.
  * Returns false when memory is short. */
 MUST_USE bool tls_suite_init(struct tls_suite *suite, uint16_t id);
-void tls_suite_fini(struct tls_suite *suite); /* zeros are ok */
+void tls_suite_fini(struct tls_suite *suite); /* may be zeroed */
 
 /* Begins a direction with the key that a traffic secret gives. Returns false
  * when memory is short, or when `secret` is not as long as the suite's
@@ -106,7 +106,7 @@ MUST_USE bool tls_direction_init(struct tls_direction *direction,
 MUST_USE bool tls_direction_take(struct tls_direction *direction,
                                  const struct tls_suite *suite,
                                  const struct tls_keys *keys, bool seals);
-void tls_direction_fini(struct tls_direction *direction); /* zeros are ok */
+void tls_direction_fini(struct tls_direction *direction); /* may be zeroed */
 
 /* Goes on to the next key (RFC 8446 7.2). Returns false when memory is short;
  * the direction is of no use then. */

@@ -58,7 +58,7 @@ struct kv_lmdb_options {
     enum kv_sync sync;
     unsigned sync_interval_ms; /* 0: 1 s */
     size_t queue_writes_max;   /* writes that may wait; 0: 65536 */
-    size_t queue_bytes_max;    /* bytes of keys and values; 0: 256 MiB */
+    size_t queue_bytes_max;    /* bytes of these writes; 0: 256 MiB */
     unsigned clients_max;      /* 0: KV_LMDB_CLIENTS_MAX */
     unsigned sweep_ms;         /* time between sweeps of expired keys; 0: 1 s */
     void (*read_clock)(struct now *now); /* NULL: now_refresh */

@@ -85,10 +85,10 @@ bool tls_challenge_show(struct ssl_st *ssl, const char *folder,
     return SSL_set_app_data(ssl, (void *)(uintptr_t)&shown) == 1 && is_shown;
 }
 
-/* Remembers also what the first of two ClientHellos asked for. A client that is
- * asked for another group sends a second one, which may ask for something else.
- * The connection stays one for a challenge, since its client was asked for no
- * certificate. */
+/* Whether the connection is for a challenge, or was at its first ClientHello. A
+ * client that is asked for another group sends a second ClientHello, which may
+ * ask for something else. Even then the connection is for a challenge only,
+ * since its client was asked for no certificate. */
 bool tls_challenge_is_met(const struct ssl_st *ssl)
 {
     const unsigned char *protocol;

@@ -13,8 +13,8 @@ enum {
     PREFIX_BYTES = 6,
     LABEL_MAX = 249,  /* the longest that a length byte allows */
     CONTEXT_MAX = 64, /* at least as long as any digest */
-    /* Two bytes of length; the label and the context, each behind a byte with
-     * its length; the number of the block. */
+    /* Room for two bytes of length; for the label and the context, each behind
+     * a byte with its length; and for the number of the block. */
     INFO_MAX = 2 + 1 + PREFIX_BYTES + LABEL_MAX + 1 + CONTEXT_MAX + 1
 };
 

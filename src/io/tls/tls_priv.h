@@ -27,8 +27,8 @@ enum {
     /* The most bytes that a record adds to its payload: head, explicit nonce,
      * type and tag. */
     TLS_RECORD_EXTRA_MAX = 64,
-    /* Room for so many whole records, and for tickets, alerts and updates of
-     * keys. What does not fit waits for another call. */
+    /* Room for TLS_GATHERED_RECORDS whole records, and for tickets, alerts and
+     * updates of keys. What does not fit waits for another call. */
     TLS_OUT_BYTES =
         TLS_GATHERED_RECORDS * (TLS_RECORD_BYTES + TLS_RECORD_EXTRA_MAX) + 4096,
     /* Two records of the largest size, so that there is room behind a part of a

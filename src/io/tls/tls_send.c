@@ -119,10 +119,10 @@ static uint32_t read_clock_ms(void)
 
 /* Begins a burst of early records. A record can be read only when all of it is
  * there. A record of 16 KiB is more than TCP sends at once at the beginning of
- * a connection, or after a silence: its first byte would wait for another round
- * trip. So when the round trip is long, the bytes that TCP sends at once leave
- * in records of one segment each. There is no burst when all bytes fit into one
- * segment. */
+ * a connection, or after a silence: the client could not even read its first
+ * byte before another round trip. So when the round trip is long, the bytes
+ * that TCP sends at once leave in records of one segment each. There is no
+ * burst when all bytes fit into one segment. */
 static void begin_burst(struct tls *tls, size_t left)
 {
     struct socket_path path;
