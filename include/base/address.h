@@ -30,7 +30,7 @@ enum { ADDRESS_TEXT_MAX = 46 };
 
 struct address {
     uint8_t family;
-    uint16_t port;      /* host order; 0 for other families than IP */
+    uint16_t port;      /* in host order; 0 unless the family is IP */
     uint8_t octets[16]; /* network order; IPv4 uses the first 4 */
 };
 

@@ -53,8 +53,8 @@ struct evict_node {
 
 struct evict; /* opaque */
 
-/* Makes an empty evict for a cache of at most bytes_max bytes and entries_max
- * entries, both at least 1. Returns NULL if there is no memory. */
+/* Makes an evict without nodes, for a cache of at most bytes_max bytes and
+ * entries_max entries, both at least 1. Returns NULL if there is no memory. */
 MUST_USE struct evict *evict_create(enum evict_policy policy,
                                     uint64_t bytes_max, size_t entries_max);
 void evict_destroy(struct evict *evict); /* no node may be inside */

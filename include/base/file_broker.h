@@ -19,8 +19,8 @@
 
 enum file_need {
     FILE_READ,
-    FILE_APPEND,  /* a log; created if missing */
-    FILE_PID,     /* read and write; created if missing */
+    FILE_APPEND,  /* append to a log; create it if missing */
+    FILE_PID,     /* read and write a pid file; create it if missing */
     FILE_NUMBER,  /* write the process id to a pid file */
     FILE_PRIVATE, /* set an existing pid file's mode */
     FILE_LISTEN,  /* create a unix socket that listens */
@@ -40,7 +40,8 @@ struct file_broker {
     void *context;
 };
 
-/* Sets the broker, which is copied. NULL: there is no broker. */
+/* Sets the broker that file_broker_ask() asks, and copies *broker. NULL means
+ * that there is no broker. */
 void file_broker_set(const struct file_broker *broker);
 
 /* Asks the broker to do what this process could not do itself; `err` is the

@@ -3,9 +3,9 @@
  * borrow the text.
  *
  * An array or object is followed by all values inside it. Its `size` counts
- * these values and itself, and so leads to the value behind it. A name with
- * escapes is kept as written, since no caller looks for such a name. If an
- * object has two members with the same name, the first is used.
+ * itself and these values, so the value behind it is `size` places further on.
+ * A name with escapes is kept as written, since no caller looks for such a
+ * name. If an object has two members with the same name, the first is used.
  *
  * No library is used, since the server reads small documents with a few known
  * members. A library would be one more dependency at run time, with limits of

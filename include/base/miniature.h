@@ -59,8 +59,8 @@ struct miniature_asked {
 struct miniature_options {
     uint64_t bytes_max; /* the cache's size, at least 1 */
     size_t entries_max;
-    size_t memory_max;  /* MINIATURE_MEMORY at most */
-    uint64_t budget_ns; /* 0: no limit */
+    size_t memory_max;  /* at most MINIATURE_MEMORY */
+    uint64_t budget_ns; /* time for each second; 0: no limit */
     const struct miniature_asked *asked;
 };
 

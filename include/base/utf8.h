@@ -15,9 +15,9 @@ size_t utf8_len(const unsigned char *text, size_t len);
 
 bool utf8_is_valid(struct bytes text);
 
-/* Whether a terminal might obey the character of `len` bytes at `text`, or show
- * text in another place because of it. Such are the control characters (C0, C1)
- * and the characters that change the writing direction. */
+/* Returns true if the character of `len` bytes at `text` might control a
+ * terminal, or make it show text in another place. Such are the control
+ * characters (C0, C1) and the characters that change the writing direction. */
 bool utf8_is_order(const unsigned char *text, size_t len);
 
 /* Replaces characters that a terminal might obey, and bytes that are not UTF-8,

@@ -86,7 +86,7 @@ struct options {
     const char *acme_email;       /* contact address; NULL: none is given */
     const char *acme_ca;          /* file of authorities; NULL: the system's */
     struct texts acme_challenge;  /* if empty, the listeners decide */
-    const char *acme_profile;     /* its name; NULL: authority chooses */
+    const char *acme_profile;     /* a profile; NULL: authority chooses */
     const char *acme_eab_id;      /* name of an existing account */
     const char *acme_eab_key;     /* file with the account's secret */
     const char *acme_dns_command; /* a command; NULL: there is none */
@@ -139,7 +139,7 @@ struct options {
     const char *pid_file;
     const char *user;
     const char *group;
-    const char *control; /* its socket; NULL: a default (server.c) */
+    const char *control; /* a socket; NULL: a default (server.c) */
     uint64_t sandbox;    /* enum sandbox_mode */
     bool wants_help;
     bool wants_version;
@@ -151,7 +151,7 @@ struct options {
     uint64_t kv_value_bytes_max;
     uint64_t kv_bytes_max;
     uint64_t kv_memory_bytes; /* 0: a share of the machine's memory */
-    uint64_t kv_watchers_max; /* per store and worker */
+    uint64_t kv_watchers_max; /* watchers per store and worker */
     uint64_t kv_cache_bytes;
     uint64_t kv_cache_policy; /* enum evict_policy */
     uint64_t kv_lock_groups;
@@ -177,17 +177,18 @@ struct options {
     const char *proxy_tls_certificate;     /* file to show; NULL: none */
     const char *proxy_tls_certificate_key; /* file; NULL: the certificate's */
     const char *proxy_tls_name;            /* NULL: each server's own name */
-    uint64_t proxy_tls_client;             /* pass client certificates on */
-    uint64_t proxy_tls_verify;             /* whether servers are verified */
+    /* whether the certificate of a client is passed on to servers */
+    uint64_t proxy_tls_client;
+    uint64_t proxy_tls_verify; /* whether servers are verified */
     uint64_t proxy_connect_ms;
     uint64_t proxy_reply_ms;
     uint64_t proxy_idle_ms;
     uint64_t proxy_tunnel_ms;
     uint64_t proxy_idle_max; /* idle connections per worker and server */
     uint64_t proxy_keepalive_ms;
-    uint64_t proxy_requests_max; /* per connection; 0: any number */
+    uint64_t proxy_requests_max; /* requests per connection; 0: no limit */
     uint64_t proxy_retries;
-    uint64_t proxy_fails; /* 0: failures do not eject */
+    uint64_t proxy_fails; /* failures that eject; 0: none do */
     uint64_t proxy_fail_window_ms;
     uint64_t proxy_eject_ms;
     uint64_t proxy_eject_max_ms;
@@ -195,7 +196,7 @@ struct options {
     const char *proxy_probe; /* NULL: no server is probed */
     uint64_t proxy_probe_interval_ms;
     uint64_t proxy_probe_ms;
-    const char *proxy_probe_status; /* "200-399" */
+    const char *proxy_probe_status; /* good statuses, like "200-399" */
     uint64_t proxy_probe_rise;
     uint64_t proxy_probe_fall;
     const char *proxy_name;

@@ -33,7 +33,7 @@ struct proxy_rule_server {
     struct bytes socket;    /* path of a unix socket, or empty */
     struct bytes authority; /* the value of Host */
     unsigned weight;
-    unsigned conns_max; /* 0: any number */
+    unsigned conns_max; /* open connections at most; 0: any number */
     bool is_backup;
     bool is_tls;
 };

@@ -30,8 +30,9 @@ struct proxy_told {
     const char *text;                     /* the proxy, as it was written */
     const struct site_options *site;      /* its site; NULL: at the top */
     const struct site_location *location; /* its location; NULL: none */
-    size_t site_number;                   /* private: 0 top, 1 the first site */
-    size_t location_number; /* private: 0 is the site, 1 the first inside */
+    /* private: 0 for the top, 1 for the first site */
+    size_t site_number;
+    size_t location_number; /* private: 0 for the site itself */
     size_t item_number;     /* private: number of the next item */
 };
 

@@ -16,8 +16,9 @@ const char *store_rule_read(const char *text, struct bytes *prefix_out,
                             const char **where_out);
 
 /* Checks that no store has the prefix or folder of another store, or the prefix
- * of the statistics. Each rule was read before. Returns NULL if none has, else
- * an error message to append to the rule with the number *number_out. */
+ * of the statistics. Each rule must have been read before. Returns NULL if all
+ * is well; otherwise, returns an error message to append to the rule with the
+ * number *number_out. */
 const char *store_rule_check(const struct options *options, size_t *number_out);
 
 /* Returns the number of the store with that prefix; -1 if there is none. */

@@ -62,7 +62,7 @@ struct log_ring {
     char *memory; /* memory of all blocks */
     char *free[LOG_BLOCKS];
     unsigned free_count;
-    unsigned reclaimed; /* how many blocks given back are in `free` again */
+    unsigned reclaimed; /* how many of the blocks given back are in `free` */
     _Atomic uint64_t put_lines;
     _Atomic uint64_t dropped_lines;
     /* Members that the worker and the writing thread use. */

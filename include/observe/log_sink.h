@@ -55,8 +55,8 @@ MUST_USE int log_sink_open(struct log_sink *sink, const char *where);
 void log_sink_close(struct log_sink *sink);
 
 /* Writes as many bytes of `lines` as possible without waiting. `lines` must end
- * with the end of a line. Sets *taken_out to the bytes written, even if writing
- * failed behind them. The next call must continue behind these bytes. */
+ * with the end of a line. *taken_out becomes the number of bytes written, even
+ * if writing failed after them; the next call must continue behind them. */
 enum log_sink_result log_sink_write(struct log_sink *sink, struct bytes lines,
                                     size_t *taken_out);
 

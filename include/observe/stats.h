@@ -69,7 +69,7 @@ enum stats_close {
     STATS_CLOSE_IDLE,    /* no further request came in time */
     STATS_CLOSE_TIMEOUT, /* a head, a body or a full socket took too long */
     STATS_CLOSE_ERROR,   /* a bad request, a reset, no memory */
-    STATS_CLOSE_LIMIT,   /* requests per connection, or another limit */
+    STATS_CLOSE_LIMIT,   /* the limit of requests, or another limit */
     STATS_CLOSE_DRAIN,   /* the server is draining */
     STATS_CLOSE_COUNT
 };
@@ -173,7 +173,7 @@ struct stats_kept {
     uint64_t bypassed;
     uint64_t entries;
     uint64_t bytes;
-    uint64_t files; /* open descriptors */
+    uint64_t files; /* descriptors of files that are open */
     uint64_t evictions;
     uint64_t written; /* bytes written to disk */
     uint64_t unwritten;

@@ -19,7 +19,8 @@ enum stats_http2_event {
     STATS_HTTP2_EVENT_COUNT
 };
 
-/* The abuse for which a client's connection or stream was ended. */
+/* The abuse for which a client's connection or stream was ended. Frames, resets
+ * and bytes without content are an abuse only in large numbers. */
 enum stats_http2_abuse {
     STATS_HTTP2_HEADERS,        /* fields far beyond the limits */
     STATS_HTTP2_CONTINUATION,   /* heads in too many frames */
@@ -29,7 +30,7 @@ enum stats_http2_abuse {
     STATS_HTTP2_PRIORITIES,     /* PRIORITY and PRIORITY_UPDATE frames */
     STATS_HTTP2_WINDOWS,        /* WINDOW_UPDATE frames */
     STATS_HTTP2_SMALL_WINDOWS,  /* windows for a few bytes at a time */
-    STATS_HTTP2_EMPTY_FRAMES,   /* DATA without data */
+    STATS_HTTP2_EMPTY_FRAMES,   /* DATA frames without data */
     STATS_HTTP2_UNKNOWN_FRAMES, /* frames of unknown types */
     STATS_HTTP2_OVERHEAD,       /* bytes without content */
     STATS_HTTP2_UNREAD,         /* answers to control frames, left unread */

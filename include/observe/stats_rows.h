@@ -51,7 +51,7 @@ enum stats_part {
 
 enum stats_kind {
     STATS_KIND_COUNTER,
-    STATS_KIND_GAUGE,       /* goes up and down */
+    STATS_KIND_GAUGE,       /* a value that goes up and down */
     STATS_KIND_VECTOR,      /* several counters, each with its name */
     STATS_KIND_DISTRIBUTION /* struct distribution */
 };

@@ -54,7 +54,7 @@ struct stats_cache_if {
 
 struct stats_snapshot {
     struct stats_options options;
-    int64_t wall_ns; /* when the snapshot was taken, since the epoch */
+    int64_t wall_ns; /* when the snapshot was taken, in ns since the epoch */
     uint64_t mono_ms;
     int64_t began_wall_ns;
     uint64_t uptime_ms;

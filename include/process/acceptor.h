@@ -23,7 +23,7 @@
 #include "observe/stats.h"
 
 struct acceptor_options {
-    const struct listener *listeners; /* copied */
+    const struct listener *listeners; /* the acceptor copies them */
     size_t listener_count;
     struct worker **workers;
     size_t worker_count;

@@ -16,7 +16,7 @@
 struct allowed_paths {
     struct sandbox_path *paths;
     size_t count;
-    struct broker_path *brokered; /* opened by the broker */
+    struct broker_path *brokered; /* paths that the broker opens */
     size_t brokered_count;
     struct allowed_text *texts; /* private */
     bool has_failed;            /* memory has run out */

@@ -26,8 +26,8 @@ struct spare_memory {
     uint64_t height; /* most connections since memory was last returned */
 };
 
-/* Notes how many connections are open. Returns true if it is time to return
- * memory. */
+/* Notes how many connections are open. Returns true if memory should now be
+ * given back to the kernel. */
 bool spare_memory_note(struct spare_memory *spare, uint64_t open);
 
 #endif

@@ -21,7 +21,7 @@
 #include "process/companion/launcher.h"
 
 struct upgrade {
-    int fd; /* watch for reading; -1 if upgrades are impossible */
+    int fd; /* to be watched for reading; -1 if upgrades are impossible */
     bool is_under_way;
     pid_t launcher; /* private */
 };

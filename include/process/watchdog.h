@@ -29,9 +29,9 @@ MUST_USE struct watchdog *watchdog_create(const struct stats_shared *stats,
                                           uint64_t period_ms, uint64_t now_ms);
 void watchdog_destroy(struct watchdog *watchdog);
 
-/* Checks the workers if it is time. Returns whether to send a message to the
- * manager now. Sets *pause_ms_out to the ms until the next call. If `watchdog`
- * is NULL, returns false and sets *pause_ms_out to INT_MAX. */
+/* Checks the workers if it is time to do so. Returns true if a message must be
+ * sent to the manager now. Sets *pause_ms_out to the ms until the next call. If
+ * `watchdog` is NULL, returns false and sets *pause_ms_out to INT_MAX. */
 MUST_USE bool watchdog_tick(struct watchdog *watchdog, uint64_t now_ms,
                             int *pause_ms_out);
 

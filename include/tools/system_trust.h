@@ -11,9 +11,10 @@
 #include "io/tls/tls_authority.h"
 
 /* Both functions print what they did to standard output, or the reason for a
- * failure to standard error. They return EX_OK or a status of sysexits.h. The
- * command that is suggested to users other than root has the arguments `folder`
- * and `owner`. Adding replaces an authority that was trusted earlier. */
+ * failure to standard error. They return EX_OK or a status of sysexits.h. To a
+ * user who is not root, they suggest a command for root, in which `folder` and
+ * `owner` are the arguments. Adding replaces an authority that was trusted
+ * earlier. */
 MUST_USE int system_trust_add(const struct tls_pem *certificate,
                               const char *folder, const char *owner);
 MUST_USE int system_trust_remove(void);

@@ -10,8 +10,8 @@
  */
 enum { CASE = 0x20 };
 
-/* Returns, for each byte that is a letter, the bit that tells upper from lower
- * case. */
+/* Returns a word that has only the bit CASE set in each byte that is a letter
+ * in `word`. This bit tells upper from lower case. */
 static uint64_t case_of_letters(uint64_t word)
 {
     uint64_t lower = word | BYTE_EIGHTFOLD(CASE);

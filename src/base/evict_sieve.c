@@ -20,7 +20,7 @@
 struct sieve {
     struct evict base;
     struct list queue; /* newest first */
-    struct list *hand; /* the next node to examine; &queue: the oldest */
+    struct list *hand; /* next node to examine; &queue stands for the oldest */
 };
 
 static struct sieve *sieve_of(struct evict *evict)

@@ -9,7 +9,7 @@ static bool is_label_byte(char c)
 bool host_name_is_valid(struct bytes text)
 {
     size_t label = 0;  /* bytes of the current label */
-    size_t digits = 0; /* digits among them */
+    size_t digits = 0; /* digits in the current label */
 
     if (text.len > 0 && text.data[text.len - 1] == '.')
         text.len--;

@@ -17,7 +17,7 @@ static const char *const level_names[] = {"error", "warning", "notice", "info",
                                           "debug"};
 
 static atomic_uint lightest_told = LOG_LEVEL_NOTICE;
-static bool is_journal; /* set before there is a second thread */
+static bool is_journal; /* stderr is the journal; set before threads start */
 
 /* Whether stderr leads to the journal: JOURNAL_STREAM names its device and
  * inode. The variable alone proves nothing: systemd sets it for all services,

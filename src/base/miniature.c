@@ -103,7 +103,7 @@ static struct copy *find(const struct miniature *miniature, struct model *model,
     return at != 0 ? &model->copies[at] : NULL;
 }
 
-/* Frees a copy that is no longer in the model's evict. */
+/* Frees a struct copy whose node is no longer in the model's evict. */
 static void free_copy(const struct miniature *miniature, struct model *model,
                       struct copy *copy)
 {
@@ -131,8 +131,9 @@ static bool has_room(const struct miniature *miniature,
     return model->free_copy != 0 || model->untouched <= miniature->copies;
 }
 
-/* Takes a free copy; the caller has checked that there is one. Copies that were
- * never used are taken last, so that their pages stay untouched. */
+/* Takes a free struct copy for a key; the caller has checked that there is one.
+ * Structs that were never used are taken last, so that their pages stay
+ * untouched. */
 static uint16_t take_copy(struct model *model)
 {
     uint16_t at = model->free_copy;

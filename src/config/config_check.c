@@ -278,8 +278,9 @@ static bool is_same_place(const struct listen_address *one,
            strcmp(one->address, other->address) == 0;
 }
 
-/* Whether an earlier listen value is the same. Port 0 (any free port) is never
- * the same, since it is another port each time. */
+/* Returns true if an earlier value of `listen` names the same address as the
+ * value with the number `number`. Port 0 (any free port) is never the same,
+ * since each use of it gets another port. */
 static bool is_said_before(const struct texts *listen, size_t number)
 {
     struct listen_address place, other;

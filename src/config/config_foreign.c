@@ -102,7 +102,7 @@ const struct config_foreign config_foreign_words[] = {
             "needed where hosts are reached by listen = \"https://:443\""},
     {"log", "access-log = /var/log/sprintd/access.log"},
     {"import", "include \"snippets/*.conf\""},
-    /* Apache, and Caddy's "header": */
+    /* Apache; Caddy has "header", too */
     {"VirtualHost", "site \"name\" { ... }"},
     {"ServerName", "hosts = {example.org} in a site"},
     {"ServerAlias", "hosts = {example.org, \"*.example.org\"} in a site"},

@@ -15,7 +15,8 @@ struct shared_health {
     atomic_uint refs;
     struct upstream_shared shared;
     struct upstream_counts *counts;
-    struct balance_server_shared balance[]; /* `counts` lies behind it */
+    /* The array that `counts` points to lies behind this one. */
+    struct balance_server_shared balance[];
 };
 
 struct proxies_item {
@@ -273,7 +274,7 @@ static void read_parts(struct cache_parts *parts, const struct texts *texts)
     for (size_t i = 0; i < texts->count && i < CACHE_PARTS_MAX; i++)
         if (!cache_part_read(&parts->items[parts->count],
                              bytes_of(texts->items[i])))
-            parts->count++; /* always: the texts were checked earlier */
+            parts->count++; /* always so, since the texts were checked */
 }
 
 static bool add(struct proxies *proxies, const struct worker_proxy *preset,

@@ -247,7 +247,8 @@ static bool has_ids(const struct identity *identity)
     return identity->uid == 0 || setresuid((uid_t)-1, 0, (uid_t)-1) == -1;
 }
 
-/* Checks the result of the change. Returns what is wrong, or NULL. */
+/* Checks that the process has become the identity, and has given up all
+ * capabilities except those in `kept`. Returns what is wrong, or NULL. */
 static const char *find_fault(const struct identity *identity, uint64_t kept)
 {
     struct capabilities capabilities;

@@ -137,7 +137,8 @@ static int serve(const struct safe_path *at, enum file_need need,
 
 /* --- As root ------------------------------------------------------------- */
 
-/* Whether this process of root uses files with the rights of another user. */
+/* Returns true if this process, which is root, uses files with the rights of
+ * another user. */
 static bool is_lowered(const struct identity *identity)
 {
     return identity->changes && geteuid() == 0 && !identity_is_root_for_files();

@@ -17,7 +17,7 @@
 enum {
     PRIORITY = 16 * 8 + 6, /* local0.info */
     BATCH = 32,            /* datagrams per system call */
-    TORN_NS = 10000000     /* 10 ms, longer than a write takes */
+    TORN_NS = 10000000     /* 10 ms; a write takes less time */
 };
 
 #define SYSLOG "syslog:"

@@ -11,8 +11,8 @@
 #include "base/units.h"
 
 enum {
-    LOOK_MS = 1000, /* how often a full sink is checked */
-    LEAVE_MS = 1000 /* after LOG_END_MS, how long to wait for the thread */
+    LOOK_MS = 1000, /* time between two checks of a full sink */
+    LEAVE_MS = 1000 /* how long to wait for the thread after LOG_END_MS */
 };
 
 struct log_writer {

@@ -20,8 +20,9 @@
 
 enum {
     BATCH_MAX = 64,
-    LAST_BATCH_MAX = 65536, /* the longest backlog, accepted before the end */
-    MOMENTS_MAX = 1000,     /* waits for full mailboxes: 1 s in each batch */
+    LAST_BATCH_MAX = 65536, /* accepted before the end: the longest backlog */
+    /* waits in a batch for full mailboxes: 1 s in all */
+    MOMENTS_MAX = 1000,
     MOMENT_NS = 1000000,
     COMPLAIN_MS = 10000
 };
@@ -45,7 +46,7 @@ struct acceptor {
     struct dispatch *dispatch;
     struct places places;
     struct places next;      /* the places after the next change */
-    atomic_bool is_prepared; /* if true, the acceptor's thread has `next` */
+    atomic_bool is_prepared; /* if true, `next` is the acceptor's thread's */
     sem_t changed;
     ev_timer pause;
     ev_async change;
@@ -53,7 +54,7 @@ struct acceptor {
     int spare_fd; /* closed while a client is refused */
     struct log_limit complaint;
     struct handshake_storm storm;
-    atomic_bool leaves; /* the end leaves the backlog to another process */
+    atomic_bool leaves; /* another process shall get the backlog */
     pthread_t thread;
 };
 
@@ -168,10 +169,10 @@ static bool survive(struct acceptor *acceptor, const struct listener *listener,
     }
 }
 
-/* Gives a connection to a worker. If a burst has filled the mailboxes, waits;
- * other clients stay in the kernel's backlog meanwhile. Each wait takes one of
- * the batch's *moments, and sets *open anew. Returns false when no moments are
- * left. */
+/* Gives a connection to a worker. While all mailboxes are full after a burst,
+ * the function waits, and other clients stay in the kernel's backlog. *moments
+ * is how many waits the batch has left; *open is set to the number of open
+ * connections after each wait. Returns false if no wait is left. */
 static bool give(struct acceptor *acceptor, const struct mail *mail,
                  size_t *open, unsigned *moments)
 {
@@ -188,8 +189,9 @@ static bool give(struct acceptor *acceptor, const struct mail *mail,
     return true;
 }
 
-/* Gives a connection to a worker although the maximum is open. Another
- * connection is closed for it. Returns false if no connection can be closed. */
+/* Gives a connection to a worker although the maximum of connections is open.
+ * In exchange, another connection is closed. Returns false if none can be
+ * closed. */
 static bool replace(struct acceptor *acceptor, const struct mail *mail)
 {
     struct address_count *addresses = acceptor->options.addresses;

@@ -32,7 +32,7 @@ struct control {
     struct listener listener;
     const struct control_commands *commands;
     struct client clients[CONTROL_CLIENTS_MAX];
-    int spare_fd;         /* closed for a client if no descriptor is left */
+    int spare_fd;         /* in reserve; closed so that a client can have one */
     bool is_deaf;         /* accepts no new clients */
     uint64_t hears_at_ms; /* when to accept clients again */
     struct log_limit complaint;
@@ -370,8 +370,8 @@ void control_fds(const struct control *control,
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         const struct client *client = &control->clients[i];
 
-        /* Of a waiting client only the end matters, which poll() reports
-         * even if no events are asked for. */
+        /* A waiting client is watched only for its going away, which poll()
+         * reports even if no events are asked for. */
         fds[i] = (struct pollfd){.fd = client->fd,
                                  .events = client->state == CLIENT_READING
                                                ? POLLIN

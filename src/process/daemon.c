@@ -66,8 +66,8 @@ void daemon_close_standard(void)
     fflush(NULL);
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
-    /* Standard error is closed unless it is a file. The reader of a pipe would
-     * otherwise wait for the server's end. */
+    /* Standard error leads to /dev/null from now on, unless it is a file. If it
+     * stayed a pipe, the pipe's reader would wait until the server ends. */
     if (fstat(STDERR_FILENO, &st) == -1 || !S_ISREG(st.st_mode))
         dup2(null, STDERR_FILENO);
     if (null > STDERR_FILENO)

@@ -12,7 +12,7 @@ enum {
     FDS_PER_WORKER = 4, /* epoll, eventfd, timerfd, one spare */
     /* for standard streams, root, log, signals, compressor, dictionaries ... */
     FDS_RESERVED = 50,
-    FDS_MAX = 1 << 20, /* instead of the limit "unlimited" */
+    FDS_MAX = 1 << 20, /* used if the system's limit is "unlimited" */
     FDS_PER_PIPE = 2,
     PIPES_MAX = 256 /* pipes per worker, which hold at most 64 MiB */
 };

@@ -13,8 +13,8 @@
 #include "process/server_priv.h"
 
 enum {
-    /* How long to wait for workers that were told to end at once. They may
-     * still have to wait for the access log. */
+    /* How long to wait for workers that were told to end at once. Such a worker
+     * may still wait for the access log, up to LOG_END_MS. */
     STOP_MS = LOG_END_MS + 2000,
     /* How long idle connections stay open after an upgrade. Closing them at
      * once could lose a request that was just sent. Instead, their next answers
@@ -291,9 +291,9 @@ static void turn(struct server *server, int64_t max_ms)
         control_handle(server->control, fds + CONTROL, read_now_ms());
 }
 
-/* Waits until all workers have ended, and returns true then. Returns false
- * earlier if the server must end at once, if *is_over becomes true, or when
- * timeout_ms are over and the server drains with a time limit. */
+/* Waits for the end of all workers, and returns true when all have ended.
+ * Returns false if, before that, the server must end at once, *is_over becomes
+ * true, or timeout_ms have passed while the server drains with a time limit. */
 static bool wait_ended(struct server *server, int64_t timeout_ms,
                        const bool *is_over)
 {

@@ -29,7 +29,9 @@ static pid_t read_number(int fd)
     if (*text < '1' || *text > '9' || len == TEXT_MAX - 1)
         return -1; /* the text is no number, or too long for a number */
     number = strtol(text, &end, 10);
-    end += strspn(end, "\n"); /* several after a server was killed writing */
+    /* A server that was killed while it wrote may have left several line
+     * ends. */
+    end += strspn(end, "\n");
     return end == text + len && number <= INT_MAX ? (pid_t)number : -1;
 }
 

@@ -24,8 +24,8 @@
 typedef int way_judge(const struct server *server, const char *path,
                       FILE *errors);
 
-/* Judges the files of the configuration, and the paths at which a new file
- * would be included although no file exists there yet. */
+/* Judges the files of the configuration. Also judges the paths at which no file
+ * exists yet, but at which a new file would be included. */
 static int judge_files(const struct server *server,
                        const struct options *options, way_judge *judge,
                        FILE *errors)

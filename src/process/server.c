@@ -61,9 +61,10 @@ static int open_pid_file(struct server *server)
                                              : EX_CANTCREAT;
 }
 
-/* Finds the path of the control socket: the path of --control. Without this
- * option, a path in systemd's folder. Without systemd, the default path if
- * there is a configuration file. Returns a status of sysexits.h. */
+/* Finds the path of the control socket. --control names it. Without this
+ * option, the socket lies in systemd's folder for the service. Without that
+ * folder, it has the default path, but only if there is a configuration file.
+ * Returns a status of sysexits.h. */
 static int find_control(struct server *server)
 {
     const struct options *options = server->options;

@@ -128,8 +128,8 @@ static int become_maker(const char *path, const char **path_out)
         return make_as_root(path, name);
     if (about.is_anybodys)
         return refuse_gift(path, st.st_uid);
-    /* The store will be made by its name. In a loose folder, others could take
-     * the name first. */
+    /* The store will be made by its name. In a folder where only the sticky bit
+     * protects entries, others could take the name first. */
     if (about.is_loose)
         return refuse(path, st.st_uid);
     *path_out = name;
@@ -189,10 +189,10 @@ int kv_owner_become(const char *path, bool makes, const char **path_out)
 
 /* --- Where a copy goes --------------------------------------------------- */
 
-/* Opens the folder of a copy for root, if nobody else can change its path. Also
- * opens the folder if only the store's owner can change the path, and the
- * folder belongs to this user, who could have written any copy there anyway.
- * Returns a descriptor or -errno. */
+/* Opens the folder of a copy for root, if nobody else can change its path. If
+ * only the store's owner can change the path, the folder must also belong to
+ * this user, who could then have written any copy there anyway. Returns a
+ * descriptor or -errno. */
 static int open_by_root(const char *store, const char *folder,
                         struct safe_folder *about_out)
 {
@@ -219,7 +219,7 @@ static int open_target(const char *store, const char *folder,
         return fd == -1 ? -errno : fd;
     }
     fd = open_by_root(store, folder, &about);
-    /* Others may be able to write to the folder, but if it is sticky, they
+    /* Others may be able to write to the folder. If it has the sticky bit, they
      * cannot move a file or folder of root's. */
     if (fd < 0 || !about.is_loose || *target->new)
         return fd;

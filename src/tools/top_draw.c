@@ -9,7 +9,7 @@
 
 enum {
     CELL_COLUMNS = 10,
-    TIME_COLUMNS = 9, /* so that seven durations fit into 80 columns */
+    TIME_COLUMNS = 9, /* width of a time; seven times fit into 80 columns */
     LOOSE_ROWS = 40   /* from this height on, empty lines divide parts */
 };
 

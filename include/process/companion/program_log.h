@@ -22,7 +22,7 @@
 enum { PROGRAM_LOG_LINE_MAX = 800 };
 
 struct program_log {
-    int fd;    /* the reading end; watch for reading */
+    int fd;    /* the reading end, to be watched for reading */
     int given; /* the writing end, for the program */
     struct log_limit limit;
     size_t len;

@@ -22,7 +22,7 @@ enum {
     FOLDER_MODE = 0700,
     FILE_MODE = 0600,
     PEM_BYTES_MAX = 64 * 1024,
-    HOST_BYTES_MAX = 40 /* bytes of the host's name in the authority's */
+    HOST_BYTES_MAX = 40 /* bytes of the host's name in the authority's name */
 };
 
 __attribute__((format(printf, 3, 4))) static int tell(

@@ -127,7 +127,7 @@ static void renew_https(struct renewal *renewal,
 
     if (!https || (renewal->https_ms != 0 && now_ms < due_ms))
         return;
-    /* At the start, the file was renewed already. */
+    /* The first time, nothing is done: the file was renewed at the start. */
     if (renewal->https_ms != 0 && local_https_renew(https, stderr) != EX_OK)
         log_warning("the certificate of --https stays as it is");
     renewal->https_ms = now_ms;

@@ -22,7 +22,7 @@ struct broker_request {
 };
 
 struct broker_answer {
-    int32_t result; /* 0 or -errno; a descriptor may come with a 0 */
+    int32_t result; /* 0, perhaps together with a descriptor; or -errno */
 };
 
 union rights {
