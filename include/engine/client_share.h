@@ -110,7 +110,9 @@ enum {
     CLIENT_SHARE_CREDIT = 4096 * 1024,
     /* Most bytes sent elsewhere that one client_share_hear() shares out. */
     CLIENT_SHARE_HEARD_MAX = 1024 * 1024,
-    CLIENT_SHARE_WHOLE = 256, /* a client's weight; a w-th part is 256 / w */
+    /* The weight of a client that waits at a single worker. A client that waits
+     * at w workers has the weight 256 / w at each. */
+    CLIENT_SHARE_WHOLE = 256,
     CLIENT_SHARE_STREAM = 64 * 1024 /* b for a response of unknown length */
 };
 
@@ -136,7 +138,7 @@ struct client_share {
     uint64_t grace;  /* G, when few clients wait */
     uint64_t ahead;  /* A, in bytes */
     uint64_t now;    /* V, the virtual time */
-    uint64_t rest;   /* bytes that were too few to raise V; shared out later */
+    uint64_t rest;   /* bytes too few to raise V, which are shared out later */
     uint32_t count;  /* clients that are here */
     struct heap due;
     struct heap leaving;

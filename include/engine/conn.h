@@ -89,10 +89,10 @@ struct conn_shared {
     struct tls_context *tls;         /* for new connections; NULL: no TLS */
     const struct protocol *http2;    /* the protocol that ALPN calls h2 */
     bool has_work; /* the next turn does not wait for events */
-    bool is_held;  /* nothing may send before the link's next tick */
+    bool is_held;  /* the link lets nothing go before its next tick */
     _Atomic size_t reading_count; /* connections that wait for a request */
     void (*on_closed)(struct conn_shared *shared, struct conn *conn);
-    char discard[16384]; /* where lingering connections read to */
+    char discard[16384]; /* for bytes that are thrown away */
 };
 
 /* Members are ordered by their use: a small request touches only the first
@@ -105,8 +105,8 @@ struct conn {
     /* The connection waits for a request, and is counted in reading_count. */
     bool waits;
     bool is_put_off;        /* it is in the ring `costly` or `held` */
-    uint32_t linger_bytes;  /* how many more bytes lingering may take */
-    struct sched_item item; /* while WAITING, place.link is in `waiting` */
+    uint32_t linger_bytes;  /* how many more bytes may be thrown away */
+    struct sched_item item; /* place.link is in shared->waiting while WAITING */
     struct deadline deadline;
     /* When the state BLOCKED began, or when lingering or the handshake must
      * end. */
@@ -128,7 +128,7 @@ static inline struct conn *conn_of_work(struct list *node)
     return OWNER_OF(node, struct tls_work, list)->owner;
 }
 
-/* Starts a new connection, whose first request is probably there. The caller
+/* Starts a new connection, whose first request has probably come. The caller
  * has set `state` and `session`; everything else is zero. */
 void conn_start(struct conn *conn, int fd, bool is_tls);
 

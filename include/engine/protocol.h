@@ -165,7 +165,7 @@ struct session {
     /* For how long, in all, the connection was BLOCKED with its present
      * answer. */
     uint32_t blocked_ms;
-    struct address peer; /* the client, or the client that a proxy has named */
+    struct address peer; /* the client's address; a proxy may name it */
 };
 
 /* What a connection does next. */
@@ -200,8 +200,8 @@ enum session_wait { SESSION_WAIT_READ, SESSION_WAIT_SEND, SESSION_WAIT_ANSWER };
 
 struct protocol {
     size_t session_bytes; /* size of the protocol's own struct */
-    uint64_t crumb_bytes; /* nothing more is sent if so little of the budget is
-                             left */
+    /* When only so many bytes of the budget are left, they are not used. */
+    uint64_t crumb_bytes;
     /* Most unsent bytes in a socket, unless the link sets a limit; 0: the
      * system's own limit. */
     uint32_t unsent_max;

@@ -91,9 +91,8 @@ struct sched {
     struct heap heap;
     enum sched_policy policy;
     uint64_t bound;         /* K of srpt; 0: no bound */
-    uint64_t clock;         /* counts arrivals and, under the policy fair,
-                               turns */
-    uint64_t bytes_arrived; /* A times 1 or 9, as in the keys of srpt */
+    uint64_t clock;         /* counts arrivals, and turns of the policy fair */
+    uint64_t bytes_arrived; /* A, or 9 A if clients have shares */
     /* Bytes of all items that wait; a stream counts as 0. */
     uint64_t bytes_waiting;
     uint64_t bytes_sent; /* bytes sent since the start */

@@ -43,7 +43,8 @@ struct worker_proxy {
     struct cached_options cached;
 };
 
-/* What may change while a worker runs. The worker fills in clock and mounts. */
+/* What may change while a worker runs. The worker fills in the clock and the
+ * mounts of `sites`. */
 struct worker_service {
     struct sites_options sites;
     struct password_check *password_check; /* borrowed; NULL: no site asks for

@@ -57,8 +57,9 @@ static inline struct bytes upstream_name(const struct upstream_endpoint *of)
     return of->unix_path ? bytes_of(of->unix_path) : of->authority;
 }
 
-/* Counters of one server, summed over all workers: relaxed, for statistics. The
- * asker counts bytes; the pool counts everything else. */
+/* Counters of one server, summed over all workers. They serve statistics only,
+ * so relaxed atomics are enough. The asker counts bytes; the pool counts
+ * everything else. */
 struct upstream_counts {
     /* requests for which the server was chosen, retries included */
     _Atomic uint64_t requests;

@@ -3,8 +3,9 @@
 #include <errno.h>
 
 enum {
-    PER_PLACE = 2,     /* room for clients that wait, and for as many that have
-                          left */
+    /* For each place there is room for a client that waits and one that
+     * leaves. */
+    PER_PLACE = 2,
     PLACES_MIN = 8192, /* the least room; unused room costs no memory */
     LOOKS = 4
 };

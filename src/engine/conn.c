@@ -224,7 +224,9 @@ static bool put_off(struct conn *conn)
 
     if (conn_costly_put(conn_ring(conn), conn)) {
         conn_shared_of(conn)->has_work = true;
-        if (conn->session.is_costly) /* this may wait for many turns */
+        /* A costly connection may wait for many turns, and is not read
+         * meanwhile. */
+        if (conn->session.is_costly)
             conn_watch(conn, events);
         return true;
     }

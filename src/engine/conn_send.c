@@ -30,9 +30,10 @@ static void limit_unsent(const struct conn *conn)
                                session->protocol->unsent_max);
 }
 
-/* Rounds `room`, which is less than `want`, down to whole segments, because a
- * short segment needs as long a header as a full one. Over TLS the room is at
- * least four segments, since each record adds 2 % of a segment. */
+/* Returns `want` if there is room for all of it. Otherwise returns `room`
+ * rounded down to whole segments, because a short segment needs as long a
+ * header as a full one. Over TLS `room` counts as four segments at least, since
+ * each record adds 2 % of a segment. */
 static uint64_t whole_segments(const struct conn *conn, uint64_t want,
                                uint64_t room)
 {

@@ -85,9 +85,10 @@ void conn_watch_beside(struct conn *conn)
 
     switch ((enum conn_state)conn->state) {
     case CONN_QUEUED:
-        /* The watcher stays active: usually the turn sends before the loop
-         * waits again. If the loop waits many times before, on_event() looks
-         * for a reset. A new connection has no active watcher yet. */
+        /* The watcher stays active, because usually the turn sends before the
+         * loop waits again. If the loop waits many times before the turn sends,
+         * on_event() looks for a reset. A new connection has no active watcher
+         * yet. */
         if (conn->session.beside != SESSION_LEAVES)
             conn_watch(conn, events);
         else if (!ev_is_active(&conn->io))
@@ -198,8 +199,8 @@ void conn_close(struct conn *conn, enum conn_end end)
     is_broken_off = session->protocol->end(session);
     if (is_broken_off || session->end == CONN_END_NONE)
         session->end = (uint8_t)end;
-    /* A reset tells the client that the answer is incomplete, where a plain end
-     * could pass for a complete one. */
+    /* If an answer was not sent whole, the connection is reset: after a plain
+     * end the client might take the answer for complete. */
     transport_close(&session->transport, is_broken_off);
     if (conn->session.ticket != 0)
         address_count_give(shared->addresses, &conn->session.ticket);

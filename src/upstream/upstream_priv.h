@@ -70,7 +70,7 @@ struct upstream {
     struct address address;
     unsigned changes;  /* server->changes when DNS last gave this address */
     unsigned requests; /* exchanges carried, the present one included */
-    bool has_rto_max;  /* see upstream_bound_rto() */
+    bool has_rto_max;  /* upstream_bound_rto() is in force */
 };
 
 /* The attempts to connect for one lease, by happy eyeballs (RFC 8305). */

@@ -62,7 +62,7 @@
 enum {
     LINK_RATE_PERCENT = 97,
     LINK_BURST_BYTES = 8192,
-    LINK_HEADER_BYTES = 66, /* Ethernet, IPv4, TCP with timestamps */
+    LINK_HEADER_BYTES = 66, /* a packet's headers: Ethernet, IPv4, TCP */
     LINK_SEGMENT_BYTES = 1448,
     LINK_OPEN_PACKETS = 4, /* packets without data that each connection costs */
     /* Time between two looks at the flows that are held back. */
@@ -106,7 +106,7 @@ struct link_line {
     _Atomic uint64_t flight;
     /* Bytes a second that come through the narrowest place of the way. */
     _Atomic uint64_t passing;
-    _Atomic uint64_t standing; /* bytes in a remote queue */
+    _Atomic uint64_t standing; /* bytes that stand in a remote queue */
     /* When `flight`, `passing` and `standing` were measured. */
     _Atomic uint64_t looked_ns;
     /* Bytes handed over since the start, headers included. Bytes that are
@@ -142,12 +142,12 @@ struct link_shared {
     /* The pace up to which `pacer` comes back quickly (link_pacer.c). */
     _Atomic uint64_t crest;
     _Atomic uint64_t rises;     /* how often `pacer` has risen in a row */
-    _Atomic uint64_t paced;     /* 1 if the bucket has held bytes back */
+    _Atomic uint64_t paced;     /* 1: the bucket has held back since since_ns */
     _Atomic uint64_t left;      /* bytes that had left the queue at since_ns */
     _Atomic uint64_t since_ns;  /* when the rate was last judged */
     _Atomic uint64_t judged_ns; /* when the queue was last measured */
     _Atomic uint64_t least;     /* fewest bytes in the queue since since_ns */
-    _Atomic uint64_t limit;     /* limit of bytes in the local queue */
+    _Atomic uint64_t limit;     /* most bytes allowed in the local queue */
     _Atomic uint64_t limit_ns;  /* when the limit was last moved */
     /* The window, in bytes a second (link_delay_window.c); 0: no window. */
     _Atomic uint64_t window;

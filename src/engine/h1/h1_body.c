@@ -7,9 +7,9 @@ static bool takes_no_body(const struct request *request)
            request->method != METHOD_OPTIONS;
 }
 
-/* Sends 100 Continue. Returns false when the socket did not take it. Then the
- * connection is broken, since nothing else is being sent that fills the
- * socket. */
+/* Sends 100 Continue. Returns false when the socket did not take it. This means
+ * that the connection is broken, since nothing else is being sent that could
+ * fill the socket. */
 static bool send_continue(const struct h1 *h1)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_SEND);

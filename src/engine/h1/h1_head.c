@@ -149,8 +149,8 @@ static enum h1_ahead parse_request(struct h1 *h1)
     return H1_AHEAD_GO;
 }
 
-/* Takes a trusted proxy's preamble, which names the client, before all
- * requests. */
+/* Takes the preamble by which a trusted proxy names the client. It comes before
+ * all requests. */
 static enum h1_ahead take_proxy_preamble(struct h1 *h1)
 {
     struct session *session = &h1->session;

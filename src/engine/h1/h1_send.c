@@ -25,7 +25,8 @@ struct candidate h1_candidate(const struct session *session)
     return candidate;
 }
 
-/* Sets Server-Timing of all answers whose sending begins now or soon. */
+/* Sets Server-Timing of all answers in the pipeline of which nothing was sent
+ * yet. */
 static void time_sending(const struct h1 *h1)
 {
     uint64_t now_ns = now_read_ns();
@@ -59,7 +60,7 @@ static void finish_sent(struct h1 *h1)
         exchange->times.last_ns = now_ns;
         if (exchange == h1->current)
             h1_end_upload(h1);
-        h1_heed(h1, exchange); /* its answer may have come only now */
+        h1_heed(h1, exchange); /* the answer may have come only now */
         session->context->hooks->on_answered(session,
                                              exchange->response.bytes_sent,
                                              now_ns);
@@ -121,7 +122,7 @@ static enum sender_result look_for_answer(struct h1 *h1,
         frame_late(h1, exchange);
         break;
     }
-    return SENDER_MORE; /* its turn depends on its length, which is known now */
+    return SENDER_MORE; /* the answer's turn depends on its length */
 }
 
 static enum sender_result send_step(struct h1 *h1, uint64_t budget,

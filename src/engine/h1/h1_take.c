@@ -147,7 +147,7 @@ static bool has_room(const struct h1 *h1, enum body_framing framing)
 }
 
 /* Moves the current request to the front of a whole input, so that its body has
- * room behind it. The head is parsed again: the request points into the
+ * room behind it. The head is parsed again, because the request points into the
  * input. Without memory for a whole input, the small one is used. */
 static void make_room(struct h1 *h1)
 {

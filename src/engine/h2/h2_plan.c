@@ -36,7 +36,8 @@ static void look_for_answer(struct h2_stream *stream)
     case ANSWER_INTERIM:
         h2_frame_interim(stream, &answer);
         break;
-    case ANSWER_READY: /* its turn depends on its length, known now */
+    /* The answer's turn depends on its length, which is known only now. */
+    case ANSWER_READY:
         if (stream->is_uploading && !exchange->sink)
             h2_stream_discard(stream);
         h2_put(stream);

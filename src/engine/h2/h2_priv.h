@@ -150,10 +150,11 @@ struct h2_stream {
     bool discards;     /* the rest of its body is thrown away */
     bool wants_socket; /* it asks for a WebSocket (RFC 8441) */
     bool is_tunnel;
-    bool is_put;         /* it has an answer, or a pending one */
+    bool is_put;         /* it has an answer, complete or pending */
     bool is_waiting;     /* its handler has nothing more to send for now */
     bool has_head;       /* HEADERS are framed */
-    bool has_half_ended; /* END_STREAM was sent; the client goes on */
+    bool has_half_ended; /* the server has sent END_STREAM, the client has
+                            not */
     bool is_framed;      /* all of the answer is framed, END_STREAM too */
     bool has_priority;   /* the server has set its priority */
     bool is_gone;       /* it was given up, but framed bytes of it are unsent */
@@ -268,7 +269,7 @@ struct h2 {
     bool has_block;     /* a header block was framed before */
     bool is_sending;    /* the connection has been told that it SENDS */
     bool is_at_work;    /* a call from the connection is running */
-    bool is_ready;      /* something has become ready */
+    bool is_ready;      /* an exchange was woken after the last h2_send() */
     bool has_room;      /* some sink has room again */
     bool has_ended;     /* the client sends no more, but may still receive */
     bool is_over;       /* no input is taken; remaining output is sent */
@@ -318,7 +319,7 @@ struct h2 {
     uint32_t limited; /* session->requests when until_ms was set */
     uint64_t sent;    /* bytes sent since output began, for send_rate_min */
     uint64_t bytes_in;
-    uint64_t bytes_out; /* bytes of control frames */
+    uint64_t bytes_out; /* bytes of control frames made so far */
     uint64_t payload;   /* bytes of heads and bodies, in and out */
     uint32_t answers;   /* answers that were sent whole */
     /* Resets by the client of streams that were gone already. */
@@ -418,8 +419,7 @@ void h2_put_settings(struct h2 *h2);
 void h2_put_window(struct h2 *h2, uint32_t stream, uint32_t credit);
 void h2_put_reset(struct h2 *h2, uint32_t stream, enum http2_error error);
 
-/* Lets the connection send outside of its calls, as if advance() had returned
- * SENDS. */
+/* Makes the connection send, as if advance() had returned SENDS. */
 void h2_make_ready(struct h2 *h2);
 
 /* Called when `stream` begins. Clears the reset bits of the streams after

@@ -59,7 +59,8 @@ enum {
      * stand. */
     CREST_SHARE = 16,
     DOWN_SHARE = 32,
-    FAR_SHARE = 4, /* a pace that differs by a fourth is far off */
+    /* A pace is far from the rate when it differs by 1 / FAR_SHARE. */
+    FAR_SHARE = 4,
     /* A window lowers a known rate by 1 / FALL_SHARE at most. */
     FALL_SHARE = 8,
     /* After this many rises in a row, the pace rises more quickly. */
@@ -150,7 +151,9 @@ static void note_crest(struct link_shared *shared, uint64_t pacer)
     link_store(&shared->crest, pacer - pacer / CREST_SHARE);
 }
 
-/* Returns the next pace after a window without a queue. */
+/* Returns the next pace after a window without a queue. Up to `known` the pace
+ * rises quickly, and from there slowly, but more quickly after many rises in a
+ * row. */
 static uint64_t move_up(uint64_t pacer, uint64_t known, uint64_t rises)
 {
     uint64_t up = pacer / UP_SHARE;
@@ -206,7 +209,7 @@ static uint64_t learn(struct link_shared *shared, const struct window *window,
     return rate;
 }
 
-/* Returns the next pace, after a window. */
+/* Returns the pace after `window`; 0 while no pace is known yet. */
 static uint64_t move(struct link_shared *shared, uint64_t pacer,
                      const struct window *window)
 {

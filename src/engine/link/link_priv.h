@@ -27,8 +27,8 @@ enum {
     LINK_FLIGHT_FRESH_NS = 200 * LINK_TICK_NS
 };
 
-/* Writes the value only if it is new, so that other workers' copies of the
- * cache line stay valid otherwise. */
+/* Writes the value only if it differs from the old one. Writing the same value
+ * would make other workers' copies of the cache line invalid for nothing. */
 static inline void link_store(_Atomic uint64_t *number, uint64_t value)
 {
     if (link_load(number) != value)
