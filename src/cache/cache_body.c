@@ -30,8 +30,8 @@ static void unmap(const struct cache_body *body, char *map)
     atomic_fetch_sub_explicit(&body->counts->maps, 1, memory_order_relaxed);
 }
 
-/* Sets `bytes` aside for the body; less for a spooled body, of which only a
- * part is ever in memory. */
+/* Sets `bytes` aside for the body. A spooled body gets CACHE_SPOOL_PENDING_MAX
+ * at most, because no more of it is in memory at a time. */
 void cache_body_set_aside(struct cache_body *body, uint64_t bytes)
 {
     if (body->spool && bytes > CACHE_SPOOL_PENDING_MAX)
@@ -266,8 +266,8 @@ static size_t bytes_to_map(const struct cache_body *body)
     return (size_t)length;
 }
 
-/* Maps the file, but no page of it beforehand (MAP_POPULATE), because the
- * kernel maps sixteen pages together when the first of them is read. */
+/* Maps the file. There is no MAP_POPULATE, by which the kernel would look up
+ * all pages now: it also maps sixteen at once when one of them is read. */
 static char *map_file(struct cache_body *body)
 {
     char *map;
@@ -285,8 +285,8 @@ static char *map_file(struct cache_body *body)
     return NULL;
 }
 
-/* Finds or makes the mapping of the body's file. Returns NULL when the file
- * cannot have one. */
+/* Returns the mapping of the body's file, which the first call makes. Returns
+ * NULL when the file cannot be mapped. */
 static const char *find_map(struct cache_body *body)
 {
     char *map = atomic_load_explicit(&body->map, memory_order_acquire);

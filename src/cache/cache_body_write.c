@@ -89,8 +89,8 @@ static void publish(struct cache_body *body, uint64_t filled)
     pthread_mutex_unlock(&body->mutex);
 }
 
-/* Keeps as many bytes of data in memory as there is room for, and returns how
- * many. */
+/* Copies data into the body's memory, as far as there is room. Returns how many
+ * bytes were copied. */
 static size_t put_in_memory(struct cache_body *body, uint64_t filled,
                             struct bytes data)
 {
@@ -225,7 +225,8 @@ static void on_written(void *context, uint64_t written)
     struct cache_body *body = context;
     uint64_t filled = cache_body_filled(body);
 
-    /* filled may be ahead of the file: the first bytes also lie in memory. */
+    /* The body's first bytes lie in memory, too, so that more of it may have
+     * been published than the file has. */
     publish(body, written > filled ? written : filled);
 }
 
@@ -266,8 +267,8 @@ bool cache_body_has_fallen(const struct cache_body *body)
 
 /* --- Passing ------------------------------------------------------------- */
 
-/* Sets memory aside for a passing body: as much as it may hold, or what it
- * holds if that is more. */
+/* Sets memory aside for a passing body: CACHE_BODY_PASSING_MAX, or as many
+ * bytes as the body holds if these are more. */
 static void set_aside_passing(struct cache_body *body)
 {
     uint64_t filled = cache_body_filled(body);

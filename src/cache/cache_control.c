@@ -29,8 +29,9 @@ bool cache_seconds_read(struct bytes text, int64_t *seconds_out)
 
 /* --- Taking apart --------------------------------------------------------- */
 
-/* Takes what stands before the next unquoted byte `c` off *text, and that byte,
- * too. If a quote does not end, takes all of *text. */
+/* Takes the next piece off *text and returns it. The piece ends before the next
+ * byte `c` that stands in no quotes; that byte goes, too. If a quote does not
+ * end, the piece is all of *text. */
 static struct bytes take_until(struct bytes *text, char c)
 {
     const char *begin = text->data, *end = begin + text->len;
@@ -171,7 +172,8 @@ static void read_directive(struct cache_control *control, struct bytes text)
         read_time(control, time, argument, equals);
 }
 
-/* Whether a member is for this cache: its target says so, or is missing. */
+/* Whether a directive with that target is for this cache: the target is our
+ * name, or is missing. */
 static bool is_for(struct bytes target, struct bytes surrogate)
 {
     target = bytes_trim(target);

@@ -19,8 +19,8 @@ struct disk_order {
     struct cache_entry *entry;
     struct cache_body *body;
     struct cache_file *file;
-    uint64_t pending; /* the order's part of the disk's pending */
-    uint64_t at;      /* bytes before this offset were checked */
+    uint64_t pending; /* bytes of disk->pending that belong to this order */
+    uint64_t at;      /* all bytes before this offset have been checked */
 };
 
 static void count(_Atomic uint64_t *number)

@@ -9,7 +9,7 @@
 struct said {
     struct cache_control common;   /* Cache-Control */
     struct cache_control targeted; /* CDN-Cache-Control */
-    bool is_targeted_wrong;        /* `targeted` was malformed: ignored */
+    bool is_targeted_wrong;        /* CDN-Cache-Control is malformed: ignored */
     struct cache_control surrogate;
     struct bytes expires; /* data NULL: no Expires */
     bool has_two_expires;
@@ -159,7 +159,8 @@ static int64_t find_lifetime(struct cache_facts *facts, const struct said *said,
     return guess_lifetime(facts, when);
 }
 
-/* Chooses the first of the fields that says anything at all. */
+/* Chooses the field whose directives count: CDN-Cache-Control if it says
+ * anything at all, else Surrogate-Control, else Cache-Control. */
 static void choose_control(struct cache_facts *facts, const struct said *said)
 {
     facts->is_targeted = true;

@@ -3,7 +3,7 @@
 #include "cache/cache_store_priv.h"
 
 struct cache_flight {
-    struct list list_node; /* in the shard's flights while under way */
+    struct list list_node; /* in shard->flights until the flight has ended */
     struct list waits;
     unsigned refs;
     enum cache_outcome outcome;

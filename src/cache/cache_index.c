@@ -80,8 +80,8 @@ struct cache_entry *cache_index_take(struct cache_store *store,
     return unlink_entry(store, shard, entry);
 }
 
-/* Gives back an entry that was taken out of its bucket, and has the disk forget
- * it. */
+/* Releases an entry that was taken out of its bucket, and removes its file from
+ * the disk. */
 void cache_index_let_go(struct cache_store *store,
                         struct cache_entry **entry_ref)
 {
@@ -241,8 +241,9 @@ static bool evict_one(struct cache_store *store)
     return true;
 }
 
-/* Gives the next shard its turn. The shard's policy chooses an entry, which
- * loses its body in memory, or goes altogether if it is on no disk. */
+/* Lets the next shard make room in memory. Its policy chooses an entry, whose
+ * body leaves memory. An entry that is on no disk goes altogether. Returns
+ * false when the shard has no body in memory. */
 static bool put_one_asleep(struct cache_store *store)
 {
     unsigned turn = atomic_fetch_add_explicit(&store->awake_hand, 1,
@@ -302,9 +303,9 @@ static uint64_t footprint(const struct cache_entry *entry,
            (!body && entry->file ? entry->file->length : bytes);
 }
 
-/* Returns a reference to the body of an entry that is not settled yet, because
- * others may put the entry asleep meanwhile. Returns NULL when there is no
- * body, or the entry is settled. */
+/* Returns a reference to the body of an entry that is not settled yet. The
+ * reference is needed because others may put the entry asleep meanwhile.
+ * Returns NULL when there is no body, or the entry is settled already. */
 static struct cache_body *acquire_unsettled(struct cache_shard *shard,
                                             const struct cache_entry *entry)
 {
@@ -317,8 +318,8 @@ static struct cache_body *acquire_unsettled(struct cache_shard *shard,
     return body;
 }
 
-/* Settles an entry whose body is complete. From now on the entry counts, and
- * can be evicted. */
+/* Settles an entry whose body is complete. From now on its bytes count as kept,
+ * and it can be evicted. */
 void cache_index_settle(struct cache_store *store, struct cache_entry *entry)
 {
     struct cache_shard *shard = cache_shard_of(store, entry->hash);

@@ -97,8 +97,8 @@ static bool counts(const struct field *field)
     return bytes_ieq((struct bytes){field->name.data, begin.len}, begin);
 }
 
-/* Puts the pairs of Forwarded (RFC 7239) that belong in the key, of all proxies
- * in the list: those that do not say who asks. */
+/* Puts those pairs of Forwarded (RFC 7239) that do not say who asks, as all
+ * proxies in the list have written them. These pairs belong in the key. */
 static void put_pairs(struct bytes value, struct buf *out)
 {
     while (value.len > 0) {
@@ -232,7 +232,8 @@ static struct bytes scheme_of(struct bytes reference)
                : BYTES("");
 }
 
-/* Returns the host, without a port that is the scheme's usual one. */
+/* Returns the host without its port, if that is the usual port of the scheme;
+ * otherwise the host as it is. */
 static struct bytes without_port(struct bytes host, bool is_secure)
 {
     struct bytes port = is_secure ? BYTES(":443") : BYTES(":80");

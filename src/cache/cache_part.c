@@ -110,7 +110,7 @@ static bool is_around(char byte)
 }
 
 /* Returns a byte of a cookie's name as origins compare it. PHP makes '_' of the
- * four bytes below, but of '+' only where it decodes names. */
+ * four bytes below; of '+' it does so only in versions that decode names. */
 static char byte_of_cookie(char byte)
 {
     return byte == '.' || byte == ' ' || byte == '+' || byte == '['
@@ -147,8 +147,8 @@ static struct bytes trim_front(struct bytes name)
     return name;
 }
 
-/* Whether the rest of a name is one that PHP leaves out: an index, as in
- * "name[index]", or all behind a NUL. */
+/* Whether PHP leaves out the rest of a name: it begins an index, as in
+ * "name[index]", or begins with a NUL. */
 static bool is_name_over(struct bytes name)
 {
     const char *end = name.data + name.len;
@@ -265,8 +265,9 @@ static bool each_cookie(const struct cache_part *part,
         if (has && !out)
             return true;
     }
-    /* All fields are put, because some origins join them by a comma, and then
-     * see one cookie, or find the end of a quote in a later field. */
+    /* All Cookie fields are put, because some origins join them by commas. Such
+     * an origin may see one cookie in two fields, or find the end of a quote in
+     * a later field. */
     if (has && count > 1)
         put_all_cookies(request, out);
     return has;

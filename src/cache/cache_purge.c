@@ -50,8 +50,8 @@ static void move(struct bytes *text, char **at)
     *at += text->len;
 }
 
-/* Notes a purge. The note is made before entries are looked for, so that an
- * entry which is put afterwards meets the note. */
+/* Notes a purge. The note is made before the purge looks for entries. So an
+ * entry that is put too late for the purge to find it meets the note. */
 static void note(struct cache_purges *purges, const struct cache_purge *purge)
 {
     struct cache_noted *noted = malloc(sizeof(*noted) + purge->place.len +
@@ -155,7 +155,7 @@ size_t cache_store_purge(struct cache_store *store,
 
 /* --- Listing ------------------------------------------------------------- */
 
-enum { LISTED_MAX = 256 /* most entries of one bucket */ };
+enum { LISTED_MAX = 256 /* most entries of a bucket that are listed */ };
 
 struct listed {
     struct cache_entry *entry; /* a reference */

@@ -13,7 +13,7 @@ struct cache_queue {
     pthread_mutex_t mutex; /* guards `jobs`, `changed`, and nodes of jobs */
     pthread_cond_t changed;
     struct list jobs;
-    _Atomic uint64_t ends_ns; /* 0: not ending; else the time limit of jobs */
+    _Atomic uint64_t ends_ns; /* when jobs have to end; 0: the queue goes on */
     bool has_thread;
     pthread_t thread;
 };

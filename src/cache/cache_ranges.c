@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { BODY_BYTES = 256 /* roughly, memory of a body besides its bytes */ };
+enum { BODY_BYTES = 256 /* what a body takes besides its bytes, roughly */ };
 
 /* --- Content-Range ------------------------------------------------------- */
 
@@ -70,8 +70,9 @@ struct cache_ranges *cache_ranges_create(uint64_t length,
     return ranges;
 }
 
-/* Puts those bytes of a range, if any, that lie before the offset `end`.
- * put_behind() puts those that lie behind the offset `at`. */
+/* put_before() puts the bytes of a range that lie before the offset `end`, and
+ * put_behind() those that lie behind the offset `at`. Both put nothing if there
+ * are no such bytes, and return false when there are too many ranges. */
 static bool put_before(struct cache_ranges *ranges,
                        const struct cache_range *from, uint64_t end)
 {
@@ -93,8 +94,8 @@ static bool is_broken(const struct cache_range *range)
     return cache_body_state_of(range->body) == CACHE_BODY_BROKEN;
 }
 
-/* Puts the range `fresh`, and the ranges of `earlier` without the bytes that
- * `fresh` has, in order. */
+/* Puts the range `fresh` among the ranges of `earlier`, in order. Bytes of
+ * `earlier` that `fresh` has, too, are left out. */
 static bool put_around(struct cache_ranges *to,
                        const struct cache_ranges *earlier,
                        const struct cache_range *fresh)

@@ -26,8 +26,8 @@ struct cache_spool {
     enum ending ending;
     bool wants_fall;
     /* For the queue's thread: */
-    struct cache_file_writer *writer; /* NULL: not begun, or taken */
-    int fallen_fd;                    /* -1: nothing has gone to memory */
+    struct cache_file_writer *writer; /* NULL: no file yet, or it was taken */
+    int fallen_fd; /* the file in memory; -1: nothing has gone there */
     uint64_t written;
     bool is_broken; /* a piece could not be written anywhere */
     bool has_ended;
@@ -47,7 +47,7 @@ static void fall(struct cache_spool *spool)
         spool->events->on_fall(spool->context, fd, spool->written);
 }
 
-/* Begins the file, and tells the owner. */
+/* Begins the file, and tells the spool's owner. Returns 0 or -errno. */
 static int begin(struct cache_spool *spool)
 {
     struct cache_folder *folder = spool->spooling->folder;

@@ -139,8 +139,8 @@ static uint64_t hash_of_variant(const struct cache_store *store,
                      .words[0];
 }
 
-/* Gives the entry its body. If another worker has woken the entry meanwhile,
- * returns a reference to the body that this worker gave it, otherwise NULL. */
+/* Gives the entry its body, and returns NULL. If another worker has given it a
+ * body meanwhile, that body stays, and a reference to it is returned. */
 static struct cache_body *put_awake(struct cache_store *store,
                                     struct cache_shard *shard,
                                     struct cache_entry *entry,
@@ -250,9 +250,9 @@ static uint64_t memory_of(const struct cache_store *store, uint64_t length)
                : length;
 }
 
-/* Whether `more` bytes would be too many. All bodies together may have
- * twice the bytes that may be kept, because a body that was given up stays in
- * memory as long as a client reads it, however slowly. */
+/* Whether `more` bytes of further bodies would be too many. All bodies together
+ * may have twice the bytes that may be kept, because a body that was given up
+ * stays in memory as long as a client reads it, however slowly. */
 static bool is_full(const struct cache_store *store, uint64_t more)
 {
     return atomic_load_explicit(&store->bodies.filling, memory_order_relaxed) +
@@ -305,8 +305,9 @@ struct cache_epoch cache_store_epoch(struct cache_store *store,
     return epoch;
 }
 
-/* Whether the entry is still current: since it was asked for, it was not made
- * invalid, and not purged, except softly. The shard is locked. */
+/* Whether the entry is still current: it was neither made invalid nor purged
+ * since it was asked for. An entry that was purged softly is current, and gets
+ * is_purged. The shard is locked. */
 static bool is_current(struct cache_store *store, struct cache_shard *shard,
                        struct cache_entry *entry, struct cache_epoch epoch)
 {
@@ -362,8 +363,8 @@ bool cache_store_put(struct cache_store *store, struct cache_entry *entry,
     return is_in;
 }
 
-/* Whether the entry is on disk, or has gone meanwhile and need not be there.
- * *body_out becomes a reference to its body, if it has one. */
+/* Whether the entry need not be written to the disk, because it is there or has
+ * left the store. *body_out becomes a reference to its body, or NULL. */
 static bool is_on_disk(struct cache_store *store, struct cache_entry *entry,
                        struct cache_body **body_out)
 {

@@ -43,8 +43,9 @@ static struct cache_entry *find_same(struct cache_shard *shard,
     return at;
 }
 
-/* Whether this process has purged an entry before it was found on the disk. The
- * entry's shard is locked. */
+/* Tells how this process has purged the entry before it was found on the disk.
+ * An entry whose key was made invalid counts as purged. The entry's shard is
+ * locked. */
 static enum cache_purged said_against(struct cache_store *store,
                                       struct cache_shard *shard,
                                       const struct cache_entry *entry)

@@ -28,7 +28,8 @@ static bool put_name(struct buf *out, struct bytes name, unsigned *count)
 {
     if (name.len == 0 || cached_head_is_listed(buf_bytes(out), name))
         return true;
-    /* This field's value is ours, or is in the key (cache_key.c). */
+    /* The value of Surrogate-Capability is ours, or is in the key
+     * (cache_key.c). */
     if (bytes_ieq(name, BYTES("Surrogate-Capability")))
         return true;
     if (bytes_eq(name, BYTES("*")) || is_told_here(name) ||
@@ -256,9 +257,10 @@ static void put_value(struct buf *out, const struct request *request,
 
     if ((is_coding || bytes_eq(name, BYTES("accept-language"))) &&
         read_weighed(request, name, is_coding, list, &count)) {
-        /* An empty list accepts nothing, a missing list anything: the ':' tells
-         * them apart. put_plain() begins with '=', so that a malformed
-         * "en;900," differs from "en;q=0.9", which becomes ":en;900,". */
+        /* The ':' tells an empty list, which accepts nothing, from a missing
+         * one, which accepts anything. It also tells "en;q=0.9", which becomes
+         * ":en;900,", from a malformed "en;900,": put_plain() begins that with
+         * '='. */
         if (has_field(request, name))
             buf_put_literal(out, ":");
         put_weighed(out, list, count);

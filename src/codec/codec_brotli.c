@@ -2,9 +2,10 @@
 
 #include "codec/codec_brotli_memory_priv.h"
 
-/* Quality 5 makes smaller output than the other codings, for texts of any size.
- * CODEC_QUICK uses it even for short texts, which could take more time: the
- * next quality that gains enough is 10, which takes ten times as long. */
+/* With quality 5 the output is smaller than that of the other codings, for
+ * texts of any size. Short texts could have more time. But the next quality
+ * that gains enough is 10, and it takes ten times as long. So CODEC_QUICK
+ * always uses quality 5. */
 enum { QUALITY_QUICK = 5, QUALITY_SLOW = 11, WINDOW_BITS = 22 };
 
 static bool set_up(BrotliEncoderState *state, const struct codec_order *order)

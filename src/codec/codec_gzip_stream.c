@@ -7,14 +7,14 @@
 enum {
     LEVEL = 6,
     WINDOW_BITS = 15,
-    AS_GZIP = 16, /* added to windowBits: write gzip */
+    AS_GZIP = 16, /* added to windowBits to make zlib write gzip */
     MEMORY_LEVEL = 8
 };
 
 struct gzip_stream {
     struct codec_stream stream; /* first: same address as the whole */
     z_stream z;
-    bool is_flushed; /* no input since the last flush */
+    bool is_flushed; /* no input has come since the last flush */
 };
 
 static void *allocate(void *meter, unsigned count, unsigned bytes)

@@ -1,7 +1,7 @@
 #include "http/accept.h"
 
-/* Takes the text before the next separator outside of quotes off *rest, and
- * trims the text. */
+/* Takes off *rest the text before the next separator that stands in no quotes,
+ * and returns that text trimmed. */
 static struct bytes take_until(struct bytes *rest, char separator)
 {
     bool is_quoted = false;
@@ -74,7 +74,8 @@ static enum accept_precision precision_of(struct bytes range, struct bytes type)
     return bytes_eq(range, BYTES("*/*")) ? ACCEPT_ANY : ACCEPT_UNNAMED;
 }
 
-/* Goes through one more list. *best is the best match so far. */
+/* Looks for `type` in one more list. *best is the best match so far, which a
+ * better one replaces. */
 static void weigh(struct bytes list, struct bytes type, struct accepted *best)
 {
     while (list.len > 0) {

@@ -52,7 +52,7 @@ enum basic_auth_verdict basic_auth_read(struct basic_auth *auth,
     if (!field)
         return BASIC_AUTH_NONE;
     if (request_next(request, field))
-        return BASIC_AUTH_BAD; /* of two, nobody knows which one counts */
+        return BASIC_AUTH_BAD; /* nobody knows which of several fields counts */
     rest = field->value;
     if (rest.len < scheme.len ||
         !bytes_ieq((struct bytes){rest.data, scheme.len}, scheme) ||

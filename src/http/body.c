@@ -56,17 +56,18 @@ void text_source_init(struct text_source *text,
 enum { SIZE_BYTES = 18 }; /* sixteen hex digits and CRLF */
 
 enum chunk_stage {
-    STAGE_SIZE,   /* before a chunk, or before the last one */
-    STAGE_DATA,   /* behind a chunk's size */
-    STAGE_CLOSE,  /* behind a chunk's data */
-    STAGE_TRAILER /* behind the last chunk: the trailer */
+    /* What the source sends next: */
+    STAGE_SIZE,   /* the size of a chunk */
+    STAGE_DATA,   /* the data of a chunk */
+    STAGE_CLOSE,  /* the CRLF behind the data */
+    STAGE_TRAILER /* the trailer, behind the last chunk */
 };
 
 struct chunk_source {
     struct source source; /* first: has the same address */
     struct source *inner;
     enum chunk_stage stage;
-    struct piece piece; /* inner's piece that is being framed */
+    struct piece piece; /* the piece of `inner` that is being framed */
     char size[SIZE_BYTES + 1];
 };
 
@@ -130,7 +131,7 @@ static struct piece next_chunk(struct source *source, uint64_t at_most)
     if (chunks->piece.trailer.len == 0)
         return frame(BYTES("\r\n"), PIECE_END);
     piece = frame(chunks->piece.trailer, PIECE_MORE);
-    piece.joins = false; /* a response has no room for more parts */
+    piece.joins = false; /* a response has no room for one more part */
     chunks->piece.trailer.len = 0;
     return piece;
 }

@@ -72,8 +72,8 @@ uint64_t body_reader_plain(const struct body_reader *reader)
     return 0;
 }
 
-/* While the size of a chunk is being read, chunk_left is the number that the
- * first digits give, which is never above the whole size. */
+/* While the size of a chunk is being read, chunk_left is the number that its
+ * digits so far make. That is never more than the size will be. */
 uint64_t body_reader_due(const struct body_reader *reader)
 {
     return reader->framing == BODY_CHUNKED ? reader->chunked.chunk_left : 0;

@@ -18,14 +18,14 @@
  */
 enum state {
     BAD,
-    SIZE_START, /* the first digit must come */
+    SIZE_START, /* the first digit of a size must follow */
     SIZE,
     /* From here to QUOTED_END: extensions. A GAP is optional white space. */
     SEMICOLON_GAP, /* only ';' may follow */
-    NAME_GAP,      /* after ';' */
+    NAME_GAP,      /* after ';': a name must follow */
     NAME,
     EQUALS_GAP, /* after a name: '=' or ';' may follow */
-    VALUE_GAP,  /* after '=' */
+    VALUE_GAP,  /* after '=': a value must follow */
     TOKEN,
     QUOTED,
     QUOTED_PAIR, /* after a backslash */
@@ -60,8 +60,8 @@ enum byte_class {
     CLASS_COUNT
 };
 
-/* Columns for the bytes of a token, and for those that a quoted-pair or a
- * field-value may have, without '"' and '\\'. */
+/* The columns for all bytes that a token may have, and for all that a
+ * quoted-pair or a field-value may have, except '"' and '\\'. */
 #define TOKEN_BYTES(next) [HEX] = (next), [TCHAR] = (next)
 #define TEXT_BYTES(next)                                       \
     TOKEN_BYTES(next), [BLANK] = (next), [SEMICOLON] = (next), \
@@ -153,7 +153,8 @@ static bool add_digit(struct chunked *chunked, char digit)
     return ++chunked->size_digits <= 16 && chunked->chunk_left >> 63 == 0;
 }
 
-/* Takes one byte of the framing. The states DONE and BAD are final. */
+/* Takes one byte of the framing, and returns the state behind it. No byte leads
+ * out of the states DONE and BAD. */
 static enum state take_byte(struct chunked *chunked, char byte)
 {
     enum state state = (enum state)chunked->state;

@@ -44,8 +44,8 @@ static int read_weight(struct bytes text)
     return weight <= 1000 ? weight : 0;
 }
 
-/* Returns where the weight of a coding with that name goes; NULL for a name
- * that is unknown here. */
+/* Returns the slot for the weight of the coding with that name: an element of
+ * `weights`, or `any` for "*". Returns NULL for an unknown name. */
 static int *find_slot(struct bytes name, int weights[CODING_DCZ + 1], int *any)
 {
     if (bytes_eq(name, BYTES("*")))
@@ -130,8 +130,8 @@ bool coding_taste_recall(struct coding_memo *memo,
     return true;
 }
 
-/* Identity without a weight loses to any weight, and is the answer when no
- * weight is above 0. */
+/* If the client has given identity no weight, any other weight above 0 wins
+ * over it. Identity is also the result when no weight is above 0. */
 enum coding coding_pick(const struct coding_taste *taste, unsigned available,
                         const struct coding_order *order)
 {

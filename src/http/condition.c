@@ -49,8 +49,8 @@ static bool same_tag(const struct tag *a, const struct tag *b, bool strongly)
            !(strongly && (a->is_weak || b->is_weak));
 }
 
-/* Whether a list ("*" / #entity-tag) names `current`. The list begins in
- * `field`, and goes on in further fields of that kind. */
+/* Whether a list ("*" / #entity-tag) has the tag of `current`. The list begins
+ * in `field`, and goes on in further fields with the same id. */
 static bool list_matches(const struct request *request,
                          const struct field *field,
                          const struct validators *current, bool strongly)

@@ -4,8 +4,8 @@
  * calendar before year 0, so that all counts below are positive. */
 enum {
     CYCLE_YEARS = 400,
-    CYCLE_DAYS = 146097, /* 400 * 365 + 100 - 4 + 1 */
-    EPOCH_DAY = CYCLE_DAYS + 719468,
+    CYCLE_DAYS = 146097,             /* 400 * 365 + 100 - 4 + 1 */
+    EPOCH_DAY = CYCLE_DAYS + 719468, /* number of the day 1970-01-01 */
     DAY_SECONDS = 86400
 };
 
@@ -47,8 +47,8 @@ static int64_t seconds_of(const struct moment *moment)
            moment->second;
 }
 
-/* Counts seconds from the calendar's first day. Years of four digits make the
- * count positive, and larger than a day. */
+/* Counts the seconds from the calendar's first day to `seconds`, clamped to the
+ * years 0 to 9999. So the count is positive, and larger than a day. */
 static int64_t count_seconds(int64_t seconds)
 {
     if (seconds < SECONDS_MIN)
@@ -179,8 +179,8 @@ static bool take_date(struct bytes text, const char *format,
     return text.len == 0;
 }
 
-/* Finds the latest year with these two digits that leaves the date at most 50
- * years after `now`. */
+/* Completes a year of two digits: it becomes the latest year that ends in these
+ * digits and makes the date at most 50 years later than `now`. */
 static void complete_year(struct moment *moment, int64_t now)
 {
     struct moment limit = moment_of(now);
@@ -212,8 +212,8 @@ static void put_day(char out[DATE_LEN], int64_t seconds)
     put_pair(out + 14, moment.year % 100);
 }
 
-/* Keeps the text of the last day, since successive dates are often of one
- * day. */
+/* Keeps the text of the day that was written last, because dates that follow
+ * each other are often of one day. */
 void date_format(int64_t seconds, char out[DATE_LEN])
 {
     static _Thread_local struct {

@@ -50,14 +50,16 @@ enum {
     CASE = 0x20 /* the bit that tells the case of a letter */
 };
 
-/* Where the names of each length begin in known_fields, and where the last ones
- * end. Few known names have the same length, so that few are compared. */
+/* Element n is the index in known_fields of the first name with n bytes; the
+ * last element is the number of names. Few names have the same length, so that
+ * few have to be compared. */
 static const uint8_t first_of_length[NAME_BYTES_MAX + 2] = {
     0,  0,  0,  1,  2,  4,  6,  9,  12, 14, 16, 19, 19,          20,
     22, 24, 26, 28, 31, 32, 34, 34, 34, 34, 34, 34, KNOWN_FIELDS};
 
-/* First bytes are compared before whole names. Setting CASE, which makes a
- * letter small, is enough there: all known names begin with a letter. */
+/* The first bytes of two names are compared before the whole names. CASE is set
+ * in them, which makes letters small. That is enough, because all known names
+ * begin with a letter. */
 enum field_id field_identify(struct bytes name)
 {
     if (name.len > NAME_BYTES_MAX)

@@ -35,9 +35,9 @@ static const char *find_opening(const char *begin, const char *end)
     return NULL;
 }
 
-/* Takes the last member off the list, whose data is NULL once the first member
- * was taken. Returns false when a quotation is open, because the beginning of
- * the member is unknown then. */
+/* Takes the last member off the list. With the list's first member, list->data
+ * becomes NULL. Returns false when a quotation has no opening mark, because
+ * nobody knows then where the member begins. */
 static bool take_last(struct bytes *list, bool has_quotes,
                       struct bytes *member_out)
 {
@@ -60,16 +60,16 @@ static bool take_last(struct bytes *list, bool has_quotes,
 
 /* --- One member ----------------------------------------------------------- */
 
-/* tchar of RFC 9110 5.6.2. That includes _, which obfuscated ports begin
- * with. */
+/* Whether c is a tchar (RFC 9110 5.6.2). '_' is one, with which obfuscated
+ * ports begin. */
 static bool is_token_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            byte_is_digit(c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
 }
 
-/* Reads a port, which is a number or an obfuscated word. The word begins with _
- * (RFC 7239 6.2), and counts as 0. */
+/* Reads a port: a number, or an obfuscated word, which begins with '_' (RFC
+ * 7239 6.2) and counts as 0. */
 static bool read_port(struct bytes text, uint16_t *port_out)
 {
     unsigned port = 0;
@@ -193,14 +193,15 @@ static bool read_member(struct bytes member,
                                              : read_node(member, address);
 }
 
-/* How far the search for the client has come: client is the peer at first, and
- * then the last address that a proxy has named. */
+/* How far the search for the client has come. `client` is the peer at first,
+ * and then the address that a trusted proxy has named last. */
 struct search {
     struct address client;
     bool is_told;
 };
 
-/* Goes on through one line. Returns false when the search is over. */
+/* Goes on with the search in one line. Returns false when the search is
+ * over. */
 static bool walk_line(struct bytes list, const struct forwarded_trust *trust,
                       struct search *search)
 {

@@ -8,9 +8,10 @@ enum {
     FILE_BYTES_MAX = 1 << 20,
     LINE_BYTES_MAX = 4096,
     ENTRIES_MIN = 256,
-    /* A line of n bytes becomes at most n + 15 (MIME_CHARSET) bytes of text.
-     * The shortest line that gives an entry, "a/b c", has 6 with its end, and
-     * becomes at most 21, which is less than four times as many. */
+    /* The text of the table has at most this many times the bytes of the file.
+     * A line of n bytes becomes at most n + 15 bytes, with MIME_CHARSET. The
+     * shortest line, "a/b c" and its end, has 6 bytes and becomes 21, which is
+     * less than four times as many. */
     GROWTH_MAX = 4
 };
 
@@ -116,8 +117,8 @@ struct mime_entry {
 };
 
 /* While the table is filled, `text` has room for all types that are still to
- * come, and the entries stand in the order in which they came. Afterwards they
- * are sorted. */
+ * come, and the entries stand in the order of the lines. When all lines have
+ * been read, the entries are sorted. */
 struct mime {
     struct mime_entry *entries;
     size_t count;
@@ -271,7 +272,7 @@ static bool add_lines(struct mime *mime, struct bytes text)
     return true;
 }
 
-/* Compares without regard to case. */
+/* Compares two texts without regard to case, as strcmp(3) does. */
 static int compare(struct bytes a, struct bytes b)
 {
     for (size_t i = 0; i < a.len && i < b.len; i++) {

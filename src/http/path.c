@@ -26,8 +26,8 @@ static bool is_usual_short(struct bytes raw)
     return true;
 }
 
-/* Whether eight bytes are usual. `next` has the byte behind each of the eight.
- * A dot differs from a slash in its lowest bit only. */
+/* Whether eight bytes of a path are usual. `next` is the same text, but begins
+ * one byte later. A dot differs from a slash in its lowest bit only. */
 static bool are_usual(uint64_t bytes, uint64_t next)
 {
     uint64_t dotted = byte_word_find(next | BYTE_EIGHTFOLD(1), '/');
@@ -157,8 +157,8 @@ bool path_clean(struct bytes raw, char *out, struct path *path_out)
     return true;
 }
 
-/* Takes a byte of a path. ';' and '\' may stand there encoded, unless the
- * reading is literal. */
+/* Takes the next byte of a path. An encoded ';' or '\' counts as that byte,
+ * unless the reading is literal. */
 static char take_byte(const char **at, const char *end, bool literally)
 {
     char c = *(*at)++;
@@ -174,7 +174,7 @@ static char take_byte(const char **at, const char *end, bool literally)
     return c;
 }
 
-/* Finds bytes that may be, or stand for, a ';' or a '\\'. */
+/* Finds the bytes that are ';' or '\\', or may begin an encoded one: '%'. */
 static uint64_t find_ambiguous(uint64_t word)
 {
     return byte_word_find(word, '%') | byte_word_find(word, ';') |
@@ -253,8 +253,8 @@ static char *take_authority(char *out, char *end)
     return at + (end - rest);
 }
 
-/* Writes `raw` to `out` as that reading has it, but with its authorities. Both
- * may be the same memory. Returns the end of what was written. */
+/* Writes `raw` to `out` as that reading has it, except that authorities stay.
+ * `raw` and `out` may be the same memory. Returns the end of the new text. */
 static char *write_as(struct bytes raw, unsigned reading, char *out)
 {
     const char *end = raw.data + raw.len;
@@ -336,7 +336,8 @@ static char *encode_byte(char *to, char c)
     return to;
 }
 
-/* Encodes all bytes but unreserved characters and those in `also`. */
+/* Percent-encodes all bytes except unreserved characters and the bytes in
+ * `also`. Returns the length of the result. */
 static size_t encode(struct bytes text, const char *also, char *out)
 {
     char *to = out;
@@ -354,7 +355,7 @@ static size_t encode(struct bytes text, const char *also, char *out)
 
 void path_put_query(struct bytes query, struct buf *out)
 {
-    const char *plain = query.data; /* first byte not appended yet */
+    const char *plain = query.data; /* the first byte not appended yet */
     const char *end = query.data + query.len;
 
     for (const char *at = query.data; at < end; at++) {

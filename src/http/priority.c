@@ -48,7 +48,8 @@ static bool take_key(struct cursor *cursor, struct bytes *key_out)
     return key_out->len > 0;
 }
 
-/* Takes the text before an item's end; quoted text may have any byte. */
+/* Takes the text of an item, up to the byte that ends it. In quotes the text
+ * may have any byte. */
 static bool take_item(struct cursor *cursor, struct bytes *item_out)
 {
     const char *begin = cursor->at;

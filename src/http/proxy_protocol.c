@@ -64,7 +64,7 @@ static bool read_line(struct proxy_protocol *proxy, struct bytes line)
     for (size_t i = 0; i < 5; i++) {
         words[i] = line.data ? take_word(&line) : BYTES("");
         if (i == 0 && bytes_eq(words[0], BYTES("UNKNOWN")))
-            return true; /* source is unknown, whatever follows */
+            return true; /* the source stays unknown, whatever follows */
     }
     is_ipv6 = bytes_eq(words[0], BYTES("TCP6"));
     if (line.data || (!is_ipv6 && !bytes_eq(words[0], BYTES("TCP4"))) ||
@@ -102,7 +102,7 @@ static unsigned read_u16(const uint8_t *at)
     return (unsigned)at[0] << 8 | at[1];
 }
 
-/* How many bytes of addresses each family has. */
+/* How many bytes the two addresses and ports of each family take. */
 static const size_t address_bytes[] = {[FAMILY_NONE] = 0,
                                        [FAMILY_IPV4] = IPV4_BYTES,
                                        [FAMILY_IPV6] = IPV6_BYTES,

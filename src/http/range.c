@@ -2,9 +2,9 @@
 
 /* What one range-spec says, whatever length the representation has. */
 struct spec {
-    bool is_suffix; /* the last `last` bytes */
+    bool is_suffix; /* the range is the last `last` bytes */
     uint64_t first;
-    uint64_t last; /* UINT64_MAX: to the end */
+    uint64_t last; /* UINT64_MAX: the range goes to the end */
 };
 
 /* Takes 1*DIGIT. Returns false when no digit comes. A number that is too large
@@ -27,10 +27,11 @@ static bool take_number(struct bytes *text, uint64_t *number_out,
     return text->data > begin;
 }
 
-/* int-range = first-pos "-" [ last-pos ], suffix-range = "-" suffix-length */
+/* Takes a range-spec off *text: an int-range, first-pos "-" [ last-pos ], or a
+ * suffix-range, "-" suffix-length. Returns false when there is none. */
 static bool take_spec(struct bytes *text, struct spec *spec)
 {
-    bool too_large; /* not used: UINT64_MAX lies behind any end */
+    bool too_large; /* not looked at: UINT64_MAX lies behind any end anyway */
 
     *spec = (struct spec){.last = UINT64_MAX};
     if (bytes_take(text, BYTES("-"))) {
@@ -90,7 +91,7 @@ static size_t add_range(struct range *out, size_t count, struct range range)
     return kept;
 }
 
-/* The list rule of RFC 9110 5.6.1.2, for recipients:
+/* Reads the list as recipients have to (RFC 9110 5.6.1.2):
  * [ element ] *( OWS "," OWS [ element ] ) */
 enum range_verdict range_parse(struct bytes value, uint64_t length,
                                struct range out[RANGE_COUNT_MAX],
@@ -98,7 +99,7 @@ enum range_verdict range_parse(struct bytes value, uint64_t length,
 {
     const struct bytes unit = BYTES("bytes=");
     size_t specs = 0, count = 0;
-    bool wants_nothing = false; /* a suffix of an empty representation */
+    bool wants_nothing = false; /* a suffix of an empty representation came */
 
     if (value.len < unit.len ||
         !bytes_ieq((struct bytes){value.data, unit.len}, unit))

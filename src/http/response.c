@@ -157,7 +157,8 @@ void response_begin_edited(struct response *response, unsigned status,
     response->is_edited = true;
 }
 
-/* Reserves memory once for each field: a relayed head is mostly such fields. */
+/* Reserves memory once for the whole line, because a relayed head consists
+ * mostly of such lines. */
 void head_field(struct buf *head, struct bytes name, struct bytes value)
 {
     char *to = buf_reserve(head, name.len + value.len + 4);
@@ -217,8 +218,8 @@ static bool end_fields(struct response *response)
     return !head->failed;
 }
 
-/* Blanks behind a value do not belong to the value (RFC 9112 5). So blanks keep
- * room for the value of Server-Timing, known only when the head leaves. */
+/* The value of Server-Timing is known only when the head leaves. Blanks keep
+ * room for it: they may stand behind a value and mean nothing (RFC 9112 5). */
 bool response_end_head(struct response *response)
 {
     struct buf *head = &response->head;

@@ -29,8 +29,8 @@ void response_add_source_of(struct response *response, struct source *source,
     add_head_and_source(response, source);
 }
 
-/* Whether a piece is within the announced length, and the last piece completes
- * it. */
+/* Whether a piece fits the announced length: it is not longer than what is left
+ * and, if it is the last piece, not shorter. */
 static bool fits_length(struct response *response, const struct piece *piece)
 {
     if (!response->has_length)

@@ -6,14 +6,14 @@
 #include "http/error_page.h"
 #include "http/status.h"
 
-/* Takes back all that was made so far, and keeps what is known of the
- * request. */
+/* Takes back all of the answer that was made so far, but keeps what the
+ * response knows of the request. */
 static void restart(struct response *response)
 {
     bool persists = response->persists;
     bool is_head = response->is_head;
     bool is_timed = response->is_timed;
-    uint8_t extra_count = response->extra_count; /* the pieces stay in extra */
+    uint8_t extra_count = response->extra_count; /* `extra` itself stays */
     const struct head_edits *edits = response->edits;
     const struct head_edits *own_edits = response->own_edits;
     const struct error_source *errors = response->errors;
@@ -123,8 +123,8 @@ void response_make_error_text(struct response *response, unsigned status,
     make_short(response, status, extra_fields, &body, defaults);
 }
 
-/* Ends the head a second time. The lines that the head got at its first end
- * stay. */
+/* The head is ended a second time. So the edits, extra lines and id that it got
+ * the first time are not made again. */
 bool response_replace_body(struct response *response, struct bytes type,
                            uint64_t length)
 {

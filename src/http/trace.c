@@ -126,8 +126,8 @@ static bool is_zero(struct bytes text)
     return true;
 }
 
-/* Whether `text` is VERSION-TRACE-PARENT-FLAGS. Later versions may have more
- * behind these four. */
+/* Whether `text` is VERSION-TRACE-PARENT-FLAGS. In a later version than ours,
+ * more may follow. */
 static bool is_parent(struct bytes text)
 {
     struct bytes version = {text.data, 2};

@@ -152,8 +152,8 @@ bool http1_find_method(struct bytes name, enum method *method_out)
     return is_further_method(name);
 }
 
-/* Returns the reason for an error of http-parser, which has only these few
- * faults left to find. */
+/* Returns the reason for an error of http-parser. It can find only these few
+ * faults, since the head was checked before. */
 static enum reason reason_of(enum http_errno error,
                              const struct request *request)
 {

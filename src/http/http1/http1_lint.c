@@ -23,8 +23,8 @@ const uint8_t http1_byte_sets[256] = {
 /* clang-format on */
 
 /* Sets the high bit of each control byte, HTAB included. A borrow may wrongly
- * set the bit of the byte above one, too, but the result is 0 exactly when
- * there is no control byte. */
+ * set the bit of the byte above a control byte, too, but the result is 0
+ * exactly when there is no control byte. */
 static uint64_t find_controls(uint64_t word)
 {
     uint64_t without_del = word ^ BYTE_EIGHTFOLD(0x7F);
@@ -34,7 +34,8 @@ static uint64_t find_controls(uint64_t word)
            BYTE_EIGHTFOLD(0x80);
 }
 
-/* Whether the word has a tab and no control byte; few values have a tab. */
+/* Whether the only control bytes among eight bytes are tabs. This slow way is
+ * for the few values that have a tab. */
 __attribute__((noinline)) static bool is_tabbed_word(const char *at)
 {
     return http1_all_in((struct bytes){at, sizeof(uint64_t)}, IN_VALUE);
@@ -89,8 +90,8 @@ enum reason http1_check_version(struct bytes version)
     return version.data[5] == '1' ? REASON_NONE : REASON_VERSION;
 }
 
-/* Returns 0 exactly when all bytes are IN_TARGET and none begins an escape. The
- * high bit of every byte that is unlike that is set. */
+/* Sets the high bit of each byte that is not IN_TARGET or begins an escape. The
+ * result is 0 exactly when there is no such byte. */
 static uint64_t find_odd(uint64_t word)
 {
     uint64_t below = (word - BYTE_EIGHTFOLD('!')) & ~word;

@@ -93,7 +93,7 @@ static void split_query(struct request *request, struct bytes path)
     request->query = bytes_between(mark + 1, path.data + path.len);
 }
 
-/* Takes "http://" or "https://". */
+/* Takes "http://" or "https://" off *text, and returns which one it was. */
 static enum target_scheme take_scheme(struct bytes *text)
 {
     static const struct bytes schemes[] = {

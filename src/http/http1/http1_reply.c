@@ -193,7 +193,8 @@ enum http1_verdict http1_parse_reply(struct http1_progress *progress,
     enum reason reason = REASON_NONE;
     enum http1_verdict verdict = http1_find_end(&reply_rules, progress, data,
                                                 len, used_out, &reason);
-    /* A complete line that is wrong has been counted already. */
+    /* Whether the fault is in the first line. If that line is complete, it has
+     * been counted already. */
     bool is_first = progress->lines == 0 ||
                     (progress->lines == 1 && progress->line == 0);
 

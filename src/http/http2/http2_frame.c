@@ -6,13 +6,13 @@
 #include "http/field.h"
 #include "http/http1/http1_frame.h"
 
-enum { NAMES_BYTES = 4096 }; /* for the names encoded in one call */
+enum { NAMES_BYTES = 4096 }; /* room for the names that one call encodes */
 
 /* Fields on their way into a block. */
 struct field_batch {
     struct hpack_encoder *encoder;
     struct buf *out;
-    struct bytes *priority_out; /* NULL: not asked for */
+    struct bytes *priority_out; /* gets the value of Priority; may be NULL */
     size_t count;
     size_t names_len;
     struct hpack_field fields[HPACK_FIELDS_MAX];

@@ -20,7 +20,7 @@ static struct bytes peer_text(const struct address *peer,
     return (struct bytes){storage, address_format(peer, storage)};
 }
 
-/* Puts the values of all fields with that id, to begin one list. */
+/* Puts the values of all fields with that id, as the beginning of one list. */
 static void put_list(const struct request *request, enum field_id id,
                      struct buf *out)
 {

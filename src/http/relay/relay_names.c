@@ -46,10 +46,10 @@ static bool is_below(struct bytes path, struct bytes base)
            (path.len == base.len || ends_segment(path.data[base.len]));
 }
 
-/* Takes the upstream's own prefix off *path, and returns the client's prefix
- * that replaces it. An upstream may know the client's prefix
- * (X-Forwarded-Prefix) and name it itself. So a path that begins with both
- * prefixes has the longer one, and stays if that is the client's. */
+/* Takes the upstream's prefix off *path, and returns the client's prefix, which
+ * replaces it. A path without the upstream's prefix stays. So does one with the
+ * client's prefix, which an upstream may have learnt from X-Forwarded-Prefix:
+ * if a path begins with both prefixes, the longer of the two counts. */
 static struct bytes restore_prefix(const struct relay *relay,
                                    struct bytes *path)
 {

@@ -81,7 +81,7 @@ enum relay_verdict relay_interim(const struct relay *relay,
     if (!put_fields(relay, request, reply, false, out))
         return RELAY_BAD_CONNECTION;
     if (switches) {
-        if (relay->request_id.len > 0) /* a 101 is the final head */
+        if (relay->request_id.len > 0) /* no other head follows a 101 */
             head_field(out, BYTES(RELAY_ID_FIELD), relay->request_id);
         head_field(out, BYTES("Upgrade"), relay->upgrade);
     }

@@ -40,7 +40,8 @@ bool relay_leaves_out(const struct request *request)
             nominated.count > 0);
 }
 
-/* A scheme that begins like "Nego2" binds the connection, too. */
+/* Only the beginning of a scheme is compared, because schemes like "Nego2" bind
+ * the connection, too. */
 bool relay_binds_connection(const struct request *request)
 {
     const struct field *field = request_find(request, FIELD_AUTHORIZATION);

@@ -8,7 +8,8 @@ enum { SECONDS_DIGITS_MAX = 10 }; /* digits of 2^31 (RFC 9111 1.2.2) */
 
 /* --- Values -------------------------------------------------------------- */
 
-/* Takes the bytes that the name or plain argument of a directive may have. */
+/* Takes the longest text off *rest that may be the name of a directive, or an
+ * argument without quotes. */
 static struct bytes take_token(struct bytes *rest)
 {
     struct bytes token = {rest->data, 0};

@@ -1,7 +1,7 @@
 #include "http/rules/priority_rules.h"
 
-/* Reads a word of a rule, more strictly than a client's field is read: an
- * operator means something by each word, and says it once. */
+/* Reads one word of a rule. Unlike in a client's field, an unknown word is a
+ * fault here, and so is a second word for the same thing. */
 static bool read_word(struct priority_said *said, struct bytes word)
 {
     if (word.len == 3 && memcmp(word.data, "u=", 2) == 0) {
