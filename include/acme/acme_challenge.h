@@ -31,7 +31,8 @@ struct acme_challenge {
     char token[ACME_TOKEN_MAX + 1];
     char url[ACME_URL_MAX + 1];
     char file[ACME_TOKEN_MAX + 1]; /* name of the file that was written */
-    char issuer[HOST_NAME_MAX_BYTES + 1]; /* dns-persist-01: the authority */
+    /* dns-persist-01: the authority's domain */
+    char issuer[HOST_NAME_MAX_BYTES + 1];
     /* dns-01: the name of the DNS record that was put. */
     char record[ACME_HOOK_TEXT_MAX];
     char value[64];   /* the text of the record */

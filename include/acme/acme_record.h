@@ -13,7 +13,7 @@
 #include "acme/acme_http.h"
 
 enum {
-    ACME_FAILURES_MAX = 5, /* failed orders per certificate and hour */
+    ACME_FAILURES_MAX = 5, /* most failed orders of a certificate in an hour */
     ACME_NAMES_ID_MAX = 64
 };
 

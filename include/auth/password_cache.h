@@ -24,7 +24,7 @@ enum {
 struct password_cache {
     struct password_cache_entry {
         struct siphash digest;
-        uint64_t until_ms; /* on the monotonic clock; 0: free */
+        uint64_t until_ms; /* end of the entry's life, monotonic; 0: free */
     } entries[PASSWORD_CACHE_SETS][PASSWORD_CACHE_WAYS];
 };
 

@@ -54,10 +54,10 @@ MUST_USE int listener_open_unix(struct listener *listener, const char *path);
 MUST_USE int listener_open_private(struct listener *listener, const char *path);
 
 /* Makes a listener of a socket that somebody else has opened, and sets the
- * options that other listeners have. With owns_file, closing a unix socket
- * removes its file. Returns 0, and `fd` belongs to the listener; or -errno, and
- * `fd` stays the caller's: -ENOTSOCK, -EPROTOTYPE (not a stream socket),
- * -EAFNOSUPPORT, or -EINVAL (the socket does not listen). */
+ * options that other listeners have. If owns_file is true, closing a unix
+ * socket removes its file. Returns 0, and `fd` belongs to the listener; or
+ * -errno, and `fd` stays the caller's: -ENOTSOCK, -EPROTOTYPE (not a stream
+ * socket), -EAFNOSUPPORT, or -EINVAL (the socket does not listen). */
 MUST_USE int listener_adopt(struct listener *listener, int fd, bool owns_file);
 
 /* Whether the listener has the address that listener_open_tcp() or

@@ -29,7 +29,7 @@ struct mail {
     int fd;
     struct address peer;
     bool is_tls;     /* the connection's listener speaks TLS */
-    bool makes_room; /* all connections are in use: one has to be closed */
+    bool makes_room; /* no connection is free: one has to be closed */
 };
 
 /* A message to the loop, embedded in the object that the message is about. */

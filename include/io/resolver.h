@@ -28,8 +28,8 @@
 #include "io/address_merge.h"
 
 enum {
-    RESOLVER_NAMES_MAX = 1024,                  /* names of one resolver */
-    RESOLVER_ADDRESSES_MAX = ADDRESS_MERGE_MAX, /* addresses of one name */
+    RESOLVER_NAMES_MAX = 1024,                  /* most names of one resolver */
+    RESOLVER_ADDRESSES_MAX = ADDRESS_MERGE_MAX, /* most addresses of a name */
     RESOLVER_TTL_MIN_MS = 1000,
     RESOLVER_TTL_MAX_MS = 60 * 60 * 1000,
     RESOLVER_HOSTS_TTL_MS = 10 * 1000, /* for addresses from /etc/hosts */
@@ -49,8 +49,10 @@ struct resolver_options {
     struct ev_loop *loop;
     const struct now *now;   /* the loop's clock, refreshed each turn */
     const char *resolv_conf; /* NULL: /etc/resolv.conf */
-    const char *servers;     /* "192.0.2.1,[2001:db8::1]:53"; or NULL */
-    int try_ms;              /* time-out of the first try; 0: the default */
+    /* DNS servers, such as "192.0.2.1,[2001:db8::1]:53"; NULL: those of
+     * resolv_conf */
+    const char *servers;
+    int try_ms; /* time-out of the first try; 0: the default */
 };
 
 struct resolver;      /* opaque */

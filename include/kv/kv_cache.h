@@ -52,11 +52,11 @@ struct kv_cache_options {
 };
 
 struct kv_cache_counts {
-    uint64_t hits; /* this counter and the next three: since the start */
+    uint64_t hits; /* `hits` to `evictions` count since the start */
     uint64_t misses;
     uint64_t fills;
     uint64_t evictions; /* values replaced by other keys' values */
-    uint64_t bytes;     /* `bytes` and `entries`: in the cache now */
+    uint64_t bytes;     /* `bytes` and `entries` are what the cache has now */
     uint64_t entries;
 };
 

@@ -24,7 +24,7 @@
 
 struct kv_events; /* opaque */
 
-/* Creates a ring of bytes_max. Without are_resumable, watchers get no event
+/* Creates a ring of bytes_max. If are_resumable is false, watchers get no event
  * numbers. Returns NULL if there is no memory. */
 MUST_USE struct kv_events *kv_events_create(size_t bytes_max,
                                             bool are_resumable);

@@ -167,9 +167,11 @@ struct kv_op {
     uint64_t if_revision;
     struct bytes key;
     struct bytes value; /* what a put stores */
-    struct bytes type;  /* of puts and adds; at most KV_TYPE_BYTES_MAX */
-    uint64_t ttl_ms;    /* of puts and adds; 0: for ever */
-    int64_t by;         /* what KV_ADD adds */
+    /* the type that a put or an add stores; at most KV_TYPE_BYTES_MAX */
+    struct bytes type;
+    /* the time after which the value of a put or an add expires; 0: never */
+    uint64_t ttl_ms;
+    int64_t by; /* what KV_ADD adds */
     /* The answer. */
     enum kv_outcome outcome;
     int64_t sum; /* the result of KV_ADD */
@@ -214,9 +216,9 @@ void kv_write_set_outcomes(struct kv_write *write, enum kv_outcome outcome);
 /* --- Changes ------------------------------------------------------------- */
 
 enum kv_event_kind {
-    KV_EVENT_PUT,    /* put, or added to */
-    KV_EVENT_DELETE, /* deleted by a write */
-    KV_EVENT_EXPIRE, /* removed, since its TTL was over */
+    KV_EVENT_PUT,    /* a key was put or added to */
+    KV_EVENT_DELETE, /* a write has deleted a key */
+    KV_EVENT_EXPIRE, /* a key was removed, since its TTL was over */
     /* events were missed: the watcher must list the keys anew */
     KV_EVENT_RESET
 };
@@ -230,7 +232,7 @@ struct kv_event {
     char room[KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX];
 };
 
-/* Watches changes of keys that begin with `prefix`. Without has_since, the
+/* Watches changes of keys that begin with `prefix`. If has_since is false, the
  * first event is a reset. */
 struct kv_watch {
     struct bytes prefix; /* at most KV_KEY_BYTES_MAX */
@@ -270,7 +272,8 @@ struct kv_client_ops {
     bool (*write)(struct kv_client *client, struct kv_write *write);
     bool (*watch)(struct kv_client *client, struct kv_watch *watch);
     void (*unwatch)(struct kv_client *client, struct kv_watch *watch);
-    void (*flush)(struct kv_client *client); /* NULL: not needed */
+    /* NULL: there is nothing to flush */
+    void (*flush)(struct kv_client *client);
     void (*destroy)(struct kv_client *client);
 };
 

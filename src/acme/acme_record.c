@@ -8,9 +8,10 @@
 enum {
     HOUR_S = 3600,
     DAY_S = 24 * HOUR_S,
-    SHORT_DAYS = 10, /* a shorter life: the renewal is at its half */
-    SPREAD = 50,     /* chance moves a renewal by up to 1/50 of the life */
-    SPARE = 10,      /* the last 1/10 of the life is left for more tries */
+    /* Certificates with a shorter life are renewed when half of it is over. */
+    SHORT_DAYS = 10,
+    SPREAD = 50, /* chance moves a renewal by up to 1/50 of the life */
+    SPARE = 10,  /* the last 1/10 of the life is left for more tries */
     DOUBLINGS_MAX = 20
 };
 

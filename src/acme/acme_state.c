@@ -96,7 +96,8 @@ static int expect_private(struct acme_state *state,
 
 static const struct {
     const char *name;
-    enum acme_folder in; /* its parent; ACME_FOLDERS: the state's folder */
+    /* parent of the folder; ACME_FOLDERS: the state's folder */
+    enum acme_folder in;
 } folders[ACME_FOLDERS] = {[ACME_FOLDER_LIVE] = {"live", ACME_FOLDERS},
                            [ACME_FOLDER_CHALLENGES] = {"challenge",
                                                        ACME_FOLDER_LIVE},

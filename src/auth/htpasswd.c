@@ -157,7 +157,7 @@ static void refresh(struct htpasswd *htpasswd)
                   htpasswd->path, fault.line, fault.text);
     } else {
         if (htpasswd->judged.st_ino != 0)
-            htpasswd->judged.st_size = -1; /* so that it is read again */
+            htpasswd->judged.st_size = -1; /* so that the file is read again */
         if (log_limit_allows(&htpasswd->faults, now_read_ns() / NS_PER_MS,
                              COMPLAIN_MS, &silent))
             log_error("passwords '%s': %s; the old ones stay", htpasswd->path,

@@ -50,7 +50,7 @@ enum { TLS_SUBJECT_MAX = 256 };
  * list when the struct tls is destroyed. */
 struct tls_work {
     struct list list;
-    void *owner; /* NULL at first */
+    void *owner; /* set by the list's owner; NULL at first */
 };
 
 /* Why a handshake failed. */

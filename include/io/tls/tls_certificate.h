@@ -20,7 +20,7 @@ enum {
     TLS_FAULT_MAX = 200,
     TLS_FINGERPRINT_MAX = 64, /* SHA-256 in hexadecimal */
     TLS_ISSUER_MAX = 160,
-    TLS_CHAIN_MAX = 10 /* certificates in a file */
+    TLS_CHAIN_MAX = 10 /* most certificates in a file */
 };
 
 struct tls_certificate; /* opaque; counted */

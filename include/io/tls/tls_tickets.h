@@ -20,8 +20,8 @@
 
 enum {
     TLS_TICKETS_ROTATE_S = 12 * 3600,
-    TLS_TICKETS_KEPT = 3,     /* most keys kept, if made here */
-    TLS_TICKETS_MAX = 8,      /* most keys read from a file */
+    TLS_TICKETS_KEPT = 3,     /* most keys, if the server makes them */
+    TLS_TICKETS_MAX = 8,      /* most keys, if they come from a file */
     TLS_TICKET_KEY_BYTES = 80 /* name 16, HMAC-SHA-256 32, AES-256-CBC 32 */
 };
 

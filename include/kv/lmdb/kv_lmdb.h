@@ -56,10 +56,10 @@ struct kv_lmdb_options {
     uint64_t bytes_max;   /* the map's largest size; 0: KV_LMDB_BYTES_MAX */
     uint64_t bytes_first; /* the map's first size; 0: KV_LMDB_BYTES_FIRST */
     enum kv_sync sync;
-    unsigned sync_interval_ms; /* 0: 1 s */
+    unsigned sync_interval_ms; /* for KV_SYNC_INTERVAL; 0: 1 s */
     size_t queue_writes_max;   /* writes that may wait; 0: 65536 */
     size_t queue_bytes_max;    /* bytes of these writes; 0: 256 MiB */
-    unsigned clients_max;      /* 0: KV_LMDB_CLIENTS_MAX */
+    unsigned clients_max;      /* most clients; 0: KV_LMDB_CLIENTS_MAX */
     unsigned sweep_ms;         /* time between sweeps of expired keys; 0: 1 s */
     void (*read_clock)(struct now *now); /* NULL: now_refresh */
     /* The cache in memory; there is none if bytes_max is 0. */
@@ -80,7 +80,7 @@ struct kv_lmdb_counts {
     uint64_t commits;
     uint64_t writes; /* writes that these commits answered */
     uint64_t swept;
-    uint64_t queue_writes; /* waiting now */
+    uint64_t queue_writes; /* writes that wait now */
     uint64_t queue_bytes;
     struct kv_cache_counts cache; /* all 0 without a cache */
 };

@@ -20,7 +20,7 @@ struct tls_connector {
 
 struct tls_target {
     struct tls_connector *connector;
-    SSL_SESSION *session; /* NULL: there is none to resume */
+    SSL_SESSION *session; /* the session to resume; NULL: none */
     bool is_address;
     char name[];
 };

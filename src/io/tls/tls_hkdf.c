@@ -170,7 +170,7 @@ bool tls_hkdf_expand(struct tls_hkdf *hkdf, struct bytes secret,
     at = append(info, at, label.data, label.len);
     info[at++] = (unsigned char)context.len;
     at = append(info, at, context.data, context.len);
-    info[at++] = 1; /* the first block, which is enough */
+    info[at++] = 1; /* number of the first block, which is enough */
     set_key(hkdf, (const unsigned char *)secret.data);
     authenticate(hkdf, info, at, block);
     memcpy(out, block, len);

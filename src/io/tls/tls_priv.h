@@ -60,7 +60,8 @@ struct tls_buffers {
     size_t in_len;
     char out[TLS_OUT_BYTES];
     char in[TLS_IN_BYTES];
-    char scratch[TLS_RECORD_BYTES]; /* for payload from several places */
+    /* one record's payload, joined from several parts */
+    char scratch[TLS_RECORD_BYTES];
 };
 
 /* A connection without OpenSSL's SSL. */
@@ -94,7 +95,7 @@ struct tls {
     struct tls_work work;
     struct ssl_st *ssl;          /* NULL: the connection is in `taken` */
     struct tls_taken *taken;     /* NULL: the connection is in `ssl` */
-    struct tls_secrets *secrets; /* during a handshake, or NULL */
+    struct tls_secrets *secrets; /* of the present handshake, or NULL */
     struct tls_buffers *buffers;
     char *held;        /* unread bytes, payload then records; or NULL */
     uint32_t plain_at; /* where payload begins in `held` */

@@ -27,9 +27,9 @@ void tls_taken_say(struct tls *tls, enum tls_content type, const char *payload,
 }
 
 enum {
-    KEY_UPDATE = 24, /* a message of a handshake (RFC 8446 4.6.3) */
+    KEY_UPDATE = 24, /* type of the handshake message (RFC 8446 4.6.3) */
     KEY_UPDATE_BYTES = 5,
-    KEY_UPDATE_HEAD = 4, /* the message's type and length */
+    KEY_UPDATE_HEAD = 4, /* bytes of the message's type and length */
     /* The most records in a row without data. A client may send such records to
      * hide how much it sends, or to change its keys. But each record costs the
      * server more than the client. No time limit is prolonged by such

@@ -13,7 +13,7 @@
 struct ssl_st;
 
 struct tls_secrets {
-    struct tls_keys client; /* all zero: not known yet */
+    struct tls_keys client; /* all zero while they are not known */
     struct tls_keys server;
     uint64_t records; /* records sent with the server's key */
 };

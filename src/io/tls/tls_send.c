@@ -38,7 +38,7 @@ enum { KERNEL_PARTS = 64 };
  * is. */
 struct batch {
     size_t count;
-    size_t ends[EARLY_RECORDS]; /* where each ends in the ciphertext */
+    size_t ends[EARLY_RECORDS]; /* where each record ends in the ciphertext */
     uint32_t payload[EARLY_RECORDS];
 };
 

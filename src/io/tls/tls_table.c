@@ -27,7 +27,7 @@ struct tls_table {
     char *challenges; /* folder of challenges; NULL: none */
     struct tls_set **sets;
     size_t set_count;
-    struct set_name *names; /* sorted */
+    struct set_name *names; /* sorted by their text */
     size_t name_count;
 };
 
@@ -256,8 +256,8 @@ static const struct tls_set *find_below(const struct tls_table *table,
     return find_exactly(table, (struct bytes){pattern, above.len + 1});
 }
 
-/* Finds the set for `host`. With `deep`, "*." stands for any number of labels,
- * as it does in sites' hosts. */
+/* Finds the set for `host`. If `deep` is true, "*." stands for any number of
+ * labels, as it does in sites' hosts. */
 static const struct tls_set *find(const struct tls_table *table,
                                   struct bytes host, bool deep)
 {

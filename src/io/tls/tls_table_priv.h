@@ -17,7 +17,7 @@ struct tls_set {
     struct tls_certificate *certificates[TLS_SET_CERTIFICATES_MAX];
     size_t certificate_count;
     enum tls_client client;
-    struct stack_st_X509 *authorities; /* of clients' certificates, or NULL */
+    struct stack_st_X509 *authorities; /* for clients' certificates, or NULL */
     /* The set's session id context: a session that was begun with one such name
      * is resumed only where the name is the same. */
     unsigned char session_name[TLS_SESSION_NAME_BYTES];

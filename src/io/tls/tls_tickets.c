@@ -15,7 +15,8 @@ struct tls_tickets {
     atomic_uint refs;
     pthread_mutex_t lock;
     uint64_t rotate_at_s;
-    size_t count;                                /* 0: no key was needed yet */
+    /* number of keys; 0: none was needed yet */
+    size_t count;
     bool is_told;                                /* the keys come from a file */
     struct tls_ticket_key keys[TLS_TICKETS_MAX]; /* the newest first */
 };

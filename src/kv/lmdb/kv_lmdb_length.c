@@ -29,7 +29,7 @@ enum {
     METAS = 2,
     DEPTH_MAX = 32, /* LMDB's own limit */
     PAGE_BYTES_MAX = 32768,
-    NUMBERS = 512, /* numbers read at a time */
+    NUMBERS = 512, /* page numbers that are read at a time */
     BRANCH = 1,
     LEAF = 2,
     IN_PAGES = 1,

@@ -40,7 +40,7 @@ struct MDB_txn;
 
 struct kv_env {
     struct MDB_env *env;
-    unsigned values; /* numbers of the databases */
+    unsigned values; /* numbers of the three databases */
     unsigned expiry;
     unsigned meta;
     int lock_fd;
@@ -51,8 +51,8 @@ struct kv_env {
 };
 
 enum kv_access {
-    KV_ACCESS_ALONE, /* as the only process that may write */
-    KV_ACCESS_READ   /* while another process writes */
+    KV_ACCESS_ALONE, /* only this process may write */
+    KV_ACCESS_READ   /* another process may write; this one reads */
 };
 
 struct kv_env_options {
@@ -102,9 +102,9 @@ bool kv_env_clear_readers(struct kv_env *env);
  * be active. */
 int kv_env_adopt(struct kv_env *env);
 
-/* Makes the map larger, up to its maximum. With beyond_max, the limit is a
- * little larger: deletes need more room for a moment. Returns false if the map
- * could not grow. No transaction may be active in the process. */
+/* Makes the map larger, up to its maximum. If beyond_max is true, the limit is
+ * a little larger: deletes need more room for a moment. Returns false if the
+ * map could not grow. No transaction may be active in the process. */
 MUST_USE bool kv_env_grow(struct kv_env *env, bool beyond_max);
 
 /* Returns how many pages the next transaction can use without making the file
@@ -173,9 +173,10 @@ struct kv_lmdb_client {
     struct list list_node;
     /* held while the client reads, and by a thread that resizes the map */
     pthread_mutex_t mutex;
-    struct MDB_txn *txn; /* reset between calls */
+    struct MDB_txn *txn; /* the read transaction; reset between calls */
     struct list watches;
-    atomic_uint watch_count; /* changed by the client only */
+    /* number of `watches`; changed by the client only */
+    atomic_uint watch_count;
     /* the writer's message: there are new events */
     struct mailbox_note changed;
     atomic_bool is_told; /* the message `changed` is under way */
@@ -206,7 +207,7 @@ struct kv_lmdb {
     bool is_paused; /* another process may write; writes get KV_BUSY */
 
     pthread_t thread;
-    bool is_running; /* used only by the main thread */
+    bool is_running; /* the writer's thread runs; known to the main thread */
 
     /* Used only by the writer. */
     bool is_broken;      /* the disk failed: all writes get KV_ERROR */

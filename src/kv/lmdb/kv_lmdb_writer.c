@@ -8,7 +8,7 @@
 
 enum {
     GROUP_WRITES_MAX = 4096,
-    SWEEP_KEYS_MAX = 1000 /* keys swept in one transaction */
+    SWEEP_KEYS_MAX = 1000 /* most keys swept in one transaction */
 };
 
 /* The limit of a transaction's memory before its commit. A transaction of a

@@ -17,7 +17,7 @@
 /* The next keys of one partition. */
 struct kv_redis_run {
     struct kv_redis_call call;
-    struct bytes *keys; /* in the listing's arena `round` */
+    struct bytes *keys; /* the found keys, in listing->round */
     size_t count;
     size_t at;
     bool is_full; /* the partition may have more keys */
@@ -49,7 +49,8 @@ struct kv_redis_listing {
     struct kv_redis_look *looks;
     struct bytes *firsts;
     size_t first_count;
-    char min[KV_KEY_BYTES_MAX + 1]; /* min and max in ZRANGEBYLEX's form */
+    /* from `min` to `max`: the range of the next keys, in ZRANGEBYLEX's form */
+    char min[KV_KEY_BYTES_MAX + 1];
     size_t min_len;
     char max[KV_KEY_BYTES_MAX + 1];
     size_t max_len;

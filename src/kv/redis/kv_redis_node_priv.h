@@ -30,7 +30,7 @@
 enum {
     KV_REDIS_SEEDS_MAX = 16,
     KV_REDIS_HOST_BYTES_MAX = 253,
-    KV_REDIS_SECRET_BYTES_MAX = 512, /* length of the user or of the password */
+    KV_REDIS_SECRET_BYTES_MAX = 512, /* most bytes of user, and of password */
     KV_REDIS_NAME_BYTES_MAX = 64,
     KV_REDIS_DB_MAX = 65535
 };
@@ -164,7 +164,7 @@ enum kv_connection_state {
 /* A command that waits for its answer; embedded in the asker's struct. */
 struct kv_connection_request {
     struct list list_node;
-    uint64_t ends_at; /* value of bytes_given behind the command */
+    uint64_t ends_at; /* bytes_given, including this command */
 };
 
 struct kv_connection;
@@ -188,7 +188,7 @@ struct kv_connection_hooks {
 struct kv_connection_options {
     struct ev_loop *loop;
     const struct now *now;
-    const struct kv_redis_url *url; /* user and password; borrowed */
+    const struct kv_redis_url *url; /* for user and password; borrowed */
     struct tls_connector *tls;      /* borrowed; NULL without TLS */
     struct tls_buffers *tls_buffers;
     const char *host; /* name in the node's certificate; borrowed */

@@ -8,7 +8,7 @@
  *   kv_redis_feed     keeps watches, and the connections that listen
  *   kv_redis_hear     turns the notifications that listeners get into events
  *   kv_redis_list     makes pages of listings, by several calls each
- *   kv_redis_drop     drops an entry of the index that is out of date
+ *   kv_redis_drop     drops outdated entries from the index of keys
  *   kv_redis_write    does writes, by one or more calls each
  *   kv_redis_asking   keeps a question that makes one call at a time (this is
  *                     not the command ASKING)
@@ -98,7 +98,7 @@ struct kv_redis_call {
     /* the call may be sent again, since it changes nothing */
     bool may_repeat;
     bool crosses;                  /* the keys are in several partitions */
-    struct kv_connection *only_at; /* use only this; NULL: any */
+    struct kv_connection *only_at; /* the only connection to use; NULL: any */
     void (*put)(struct kv_redis_call *call, struct buf *out);
     void (*on_end)(struct kv_redis_call *call, const struct kv_reply *reply);
     /* KV_FOUND if there is a reply without a fault; otherwise the reason why
@@ -294,7 +294,8 @@ struct kv_redis_client {
     struct list questions; /* all questions */
     struct list spare;     /* unused askings */
     struct buf command;    /* the command that is being made */
-    size_t calls;          /* calls under way, and their bytes */
+    /* calls under way; their commands have `bytes` bytes */
+    size_t calls;
     size_t bytes;
     struct log_limit log_limit;
 };
