@@ -86,13 +86,14 @@ struct file_space {
     const struct docroot *root;
     const char *index;          /* the file that answers for a directory */
     struct bytes cache_control; /* value of Cache-Control; empty: no field */
-    const struct cache_rules *cache_rules; /* NULL, or overrule cache_control */
-    const struct type_rules *type_rules;   /* NULL, or overrule `mime` */
-    const struct head_edits *edits;        /* NULL, or change every head */
+    /* Each of the next five may be NULL. */
+    const struct cache_rules *cache_rules; /* they overrule cache_control */
+    const struct type_rules *type_rules;   /* they overrule the cache's mime */
+    const struct head_edits *edits;        /* they change every head */
     const struct compress_rules *compress; /* NULL: nothing is compressed */
     const struct dictionary_rules *dictionaries; /* NULL: no dictionaries */
-    /* For dictionaries: what precedes a file's path in the paths of its site,
-     * and a number that identifies the site. */
+    /* For dictionaries: the text that precedes a file's path in the paths of
+     * its site, and a number that identifies the site. */
     struct bytes prefix;
     uint64_t site;
 };
@@ -214,9 +215,9 @@ MUST_USE struct file_entry *file_cache_delta(
     const uint8_t hash[DICTIONARY_HASH_BYTES]);
 
 /* Returns the ETag that names a variant or delta of this version in one of
- * `codings` (bits, as in `codable`). The tag is looked for in `value`, that of
- * an If-None-Match. Returns an empty tag when there is none. The variant itself
- * need not exist any more, nor ever have existed here. */
+ * `codings` (bits, as in `codable`). Looks for the tag in `value`, the value of
+ * an If-None-Match field. Returns an empty tag when there is none. The variant
+ * itself need not exist any more, nor ever have existed here. */
 struct bytes file_entry_find_made(const struct file_entry *entry,
                                   struct bytes value, unsigned codings);
 

@@ -29,8 +29,8 @@ enum {
 struct error_pages {
     size_t count;
     struct bytes paths[ERROR_PAGES_MAX]; /* clean paths */
-    /* For each status and each class: the index in paths, counted from 1, or 0
-     * if there is no page. */
+    /* For each status and each class: the number of its page in `paths`,
+     * counted from 1, or 0 if there is no page. */
     uint8_t of_status[ERROR_PAGE_STATUS_COUNT];
     uint8_t of_class[ERROR_PAGE_STATUS_COUNT / 100];
 };

@@ -24,7 +24,7 @@
 
 enum {
     COMPRESSOR_SHARE_LOOK_MS = 100, /* shortest time between two looks */
-    COMPRESSOR_SHARE_OLD_MS = 1000, /* an older look does not count */
+    COMPRESSOR_SHARE_OLD_MS = 1000, /* a look longer ago tells nothing */
     COMPRESSOR_SHARE_IDLE_PART = 8,
     COMPRESSOR_SHARE_BUSY_PART = 20,
     COMPRESSOR_SHARE_SAVED_MS = 100 /* most time that left_ns may hold */

@@ -53,7 +53,7 @@ static int open_name(int dir, const char *text, size_t len, int flags)
 }
 
 /* Opens the names of a path one after the other, and follows no symlinks. This
- * is for kernels, or tools that imitate kernels, without openat2. */
+ * is for kernels without openat2, and for tools that imitate such kernels. */
 static int open_by_steps(const struct docroot *root, const char *path,
                          int flags)
 {
@@ -138,7 +138,7 @@ int docroot_open_file(const struct docroot *root, const char *path,
         return fd;
     if (fstat(fd, st) == -1)
         err = -errno;
-    else if (!is_servable(st)) /* replaced in between */
+    else if (!is_servable(st)) /* replaced since the stat */
         err = -EPERM;
     if (err == 0)
         return fd;

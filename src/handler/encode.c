@@ -166,8 +166,8 @@ static void describe(struct response *response, enum coding coding)
     head_field(head, BYTES("Content-Encoding"), coding_token(coding));
 }
 
-/* Returns whether the answer is coded; if so, its head says so. Also makes the
- * source, except for HEAD, which needs only the head. */
+/* Returns whether the answer is coded. If so, its head says so, and *coded_out
+ * is the stream that codes the body: NULL for HEAD, which has no body. */
 static bool begin(const struct encode *encode, struct exchange *exchange,
                   uint64_t length, struct coded_source **coded_out)
 {

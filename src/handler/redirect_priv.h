@@ -30,8 +30,8 @@ enum redirect_variable {
 enum redirect_variable redirect_variable_read(struct bytes text,
                                               size_t *len_out);
 
-/* Takes off `text`, and returns, what stands before its first byte that is in
- * `set`: all of the text if it has no such byte. */
+/* Returns the part of `text` before its first byte that is in `set`, or all of
+ * `text` if it has no such byte. Takes that part off `text`. */
 struct bytes redirect_take_before(struct bytes *text, const char *set);
 
 /* Whether a target begins with a scheme. */

@@ -158,11 +158,11 @@ static bool has_plain(const struct request *request,
     return false;
 }
 
-/* Returns the variant that the client likes best, and of several liked equally,
- * the smallest. Returns NULL if there is none. Also looks up the best of all
- * variants that can be made. If it is missing, it gets made, and meanwhile the
- * best existing one is sent. If it exists but is not the smallest, its use
- * still counts, since it may be made smaller. */
+/* Returns the existing variant that the client likes best, and of several liked
+ * equally, the smallest. Returns NULL if there is none. Also asks for the
+ * variant `first`, which the client would like best if all were made. If
+ * `first` does not exist, this orders it. If it exists but is not the smallest,
+ * its use still counts, since it may be made smaller. */
 static struct file_entry *find_variant(struct static_files *files,
                                        struct file_entry *entry,
                                        const struct coding_taste *taste)

@@ -78,8 +78,8 @@ void kv_encode(struct kv *kv, const struct encode *encode);
 /* Must be called once a second. Sends watchers a sign of life. */
 void kv_tick(struct kv *kv);
 
-/* Tells that the server drains: watches get the last events, and end. New
- * watches are refused. */
+/* Must be called when the server begins to drain. Watches get the last events,
+ * and end. New watches are refused. */
 void kv_drain(struct kv *kv);
 
 /* Returns the handler, whose `begin` must be called for requests with a

@@ -87,7 +87,8 @@ enum kv_leave {
 /* Which keys a request may write. */
 struct kv_pass {
     bool has_all; /* all keys may be written; `tokens` is not used */
-    const struct kv_token *tokens; /* keys with their prefixes are allowed */
+    const struct kv_token *tokens; /* keys with one of their prefixes may be
+                                      written */
     size_t count;
 };
 

@@ -66,7 +66,8 @@ enum proxy_hash { PROXY_HASH_ADDRESS, PROXY_HASH_URI, PROXY_HASH_FIELD };
 
 struct proxy_options {
     struct upstream_options upstream;
-    struct relay relay; /* its `host` is unset, since each server has another */
+    struct relay relay; /* how messages are passed on; `host` is set later, for
+                           each server */
     enum proxy_hash hash;
     struct bytes hash_field; /* field name for PROXY_HASH_FIELD */
     size_t buffer_bytes;     /* bytes of each direction's buffer */

@@ -293,10 +293,9 @@ static bool put_key(const struct cache_key_rules *rules,
                : cache_key_put_target(rules, request, asker, out);
 }
 
-/* Invalidates the answers stored by `key` in some forms (cache/cache_form.h).
- * The caller's key names no form yet. Forms are added to it here: first the
- * given forms, then the given forms and one usual form, with each usual form in
- * turn. */
+/* Invalidates the answers stored by `key` in the given forms
+ * (cache/cache_form.h), and in these forms with any one usual form added. The
+ * caller's key names no form yet. */
 static void invalidate_forms(struct cache_store *store, struct buf *key,
                              const struct request *request,
                              const struct cache_forms *forms)

@@ -75,8 +75,8 @@ static int64_t end_of_strong_dates(const struct cached *cached,
     return facts->date_s < now_s ? facts->date_s : now_s;
 }
 
-/* Finds the part that the request wants. Several parts are not supported: the
- * whole body is a valid answer, too. */
+/* Finds the part that the request wants. A request for several parts gets the
+ * whole body, which is a valid answer, too. */
 static enum part_verdict find_part(const struct cached *cached,
                                    const struct exchange *exchange,
                                    const struct cache_entry *entry,

@@ -230,7 +230,8 @@ static enum cached_way way_about(const struct ask *ask)
                : CACHED_STALE;
 }
 
-/* Fetches the answer. Without a flight, it is for this request only. */
+/* Fetches the answer. If `flight` is NULL, the answer is for this request
+ * only. */
 static void fetch(struct ask *ask, struct cache_flight *flight)
 {
     struct fetch_order order = {.from = ask->asker.exchange,

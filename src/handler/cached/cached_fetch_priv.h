@@ -136,9 +136,10 @@ void fetch_fill(struct fetch *fetch);
 
 /* --- cached_renew.c ------------------------------------------------------ */
 
-/* If the answer is a 304 about a stored answer, renews that answer, or starts
- * over if the 304 is about another one. Returns true after that; the fetch is
- * destroyed then. Returns false if there is no such 304, or no memory. */
+/* Handles a 304 about a stored answer: renews that answer, or starts over if
+ * the 304 does not fit it. Returns true after that; the fetch is destroyed
+ * then. Returns false if the answer is no such 304, or when there is no
+ * memory. */
 bool fetch_heed_not_modified(struct fetch *fetch);
 
 /* Renews or removes the stored answer, as the answer to a HEAD tells. */

@@ -20,7 +20,7 @@ static bool put_part(struct fetch *fetch, struct part part)
         return cache_body_put_pipe(fetch->body, part.fd, part.len);
     case PART_SENDFILE:
     case PART_READ:
-        break; /* proxies give no such parts */
+        break; /* a proxy's answers have no such parts */
     }
     return part.len == 0;
 }

@@ -37,7 +37,8 @@ bool fetch_asks_for_part(const struct fetch *fetch)
 {
     const struct request *request = &fetch->exchange.request;
 
-    /* The answer to If-Range need not repeat fields (RFC 9110 15.3.7). */
+    /* A part that answers If-Range cannot be stored: it may lack fields that a
+     * whole answer has (RFC 9110 15.3.7). */
     return !fetch->mends && request_find(request, FIELD_RANGE) &&
            !request_find(request, FIELD_IF_RANGE);
 }

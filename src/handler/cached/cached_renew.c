@@ -53,9 +53,9 @@ static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
 
 /* Makes the entry that replaces the stored one for all clients; `entry` is the
  * asker's. A 304 to a client that told who it is may have fields about that
- * client, unless the origin lets all clients have it for a while. So the entry
- * for all learns no more from such a 304 than that the stored answer is still
- * good. Returns NULL when there is no memory. */
+ * client. Unless the origin lets all clients have it for a while, the entry for
+ * all takes nothing from such a 304 but the news that the stored answer is
+ * still good. Returns NULL when there is no memory. */
 static struct cache_entry *make_shared(const struct fetch *fetch,
                                        struct cache_entry *entry,
                                        struct bytes lines)

@@ -72,7 +72,8 @@ static bool keep_text(struct kv_batch *batch, const struct json_value *value,
     return true;
 }
 
-/* Reads a text from one of two members: `plain`, or the next one, in base64. */
+/* Reads a text from one of two members: from `plain`, or from the member behind
+ * `plain` in the enum, which has the text in base64. */
 static bool keep_either(struct kv_batch *batch, const struct members *members,
                         enum member plain, struct bytes *text_out)
 {
@@ -143,7 +144,7 @@ enum kv_condition kv_condition_read(struct bytes text, bool may_be_bare,
         return KV_IF_PRESENT;
     if (is_quoted)
         text = (struct bytes){text.data + 1, text.len - 2};
-    /* "007" is not the form of this store's ETags. */
+    /* No ETag of this store begins with a zero, as "007" does. */
     if ((is_quoted || may_be_bare) && !(text.len > 0 && *text.data == '0') &&
         !query_number(text, UINT64_MAX, revision_out))
         *revision_out = 0;

@@ -35,8 +35,8 @@ static void on_done(struct kv_page *page)
     kv_question_done(&OWNER_OF(page, struct kv_listing, page)->question);
 }
 
-/* Returns whether the next entries have come. If not, on_done() will be
- * called. */
+/* Asks the store for the next entries. Returns whether they have come at once.
+ * If not, on_done() will be called. */
 static bool ask(struct kv_listing *listing)
 {
     struct kv_question *question = &listing->question;

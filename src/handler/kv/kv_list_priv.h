@@ -33,7 +33,7 @@ struct kv_listing {
     size_t at;          /* index of the next entry to write */
     uint64_t keys;
     size_t prefixes_at;
-    struct buf prefixes; /* each prefix stands behind its length of two bytes */
+    struct buf prefixes; /* each prefix follows its length, of two bytes */
     size_t after_len;
     char after[KV_CURSOR_BYTES_MAX];
     size_t prefix_len;

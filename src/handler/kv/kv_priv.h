@@ -49,7 +49,7 @@ struct kv {
     struct pool writings;
     struct list watchings;
     struct stream_seats seats;
-    /* Seconds counted, and the heartbeats sent in that time. */
+    /* The seconds counted, and the heartbeats that were due in that time. */
     unsigned ticks;
     unsigned beats;
     bool is_draining;

@@ -219,7 +219,7 @@ static bool may_do_batch(struct kv_writing *writing)
     return true;
 }
 
-/* Asks the store. The body is complete. */
+/* Asks the store to do the write, whose body is complete. */
 static void ask(struct kv_writing *writing)
 {
     struct kv_question *question = &writing->question;

@@ -11,8 +11,8 @@ enum { PIPED_BYTES_MIN = 65536 };
 
 /* --- Taking a pipe ------------------------------------------------------- */
 
-/* Whether the client knows the length of the body, or waits for the close. Any
- * other body gets frames, which need bytes in memory. */
+/* Whether the client is told the length of the body, or reads until the
+ * connection closes. Any other body gets frames, which need bytes in memory. */
 static bool goes_as_it_comes(const struct exchange *exchange)
 {
     return exchange->response.has_length || exchange->request.minor == 0;

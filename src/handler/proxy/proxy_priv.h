@@ -57,7 +57,8 @@ struct proxy_buffer {
     char data[];
 };
 
-/* What went wrong, in order: the most informative fault comes first. */
+/* What went wrong with a transfer. proxy_error.c has a status and a text for
+ * each fault. */
 enum proxy_fault {
     PROXY_FAULT_NONE,
     PROXY_FAULT_REFUSED,     /* the server refused the connection */
@@ -354,7 +355,8 @@ void transfer_meet_end(struct transfer *transfer, bool is_clean);
 /* Gives back the transfer's pipe, which must exist. */
 void transfer_give_pipe(struct transfer *transfer);
 
-/* Handles the end of the exchange, or of its response. */
+/* Gives back all that the transfer holds. Called when its exchange has ended,
+ * or has its complete response. */
 void transfer_abandon(struct transfer *transfer);
 
 /* Drops a reference; the last one frees the transfer. */

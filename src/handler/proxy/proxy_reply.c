@@ -48,7 +48,7 @@ static void decode(struct transfer *transfer, size_t from)
  * not say. */
 static uint64_t read_kept_ms(const struct reply *reply)
 {
-    /* One of these fields is Keep-Alive. */
+    /* Keep-Alive is one of the hop-by-hop fields. */
     if (!(reply->seen & (1u << FIELD_HOP_BY_HOP)))
         return 0;
     for (size_t i = 0; i < reply->field_count; i++) {

@@ -30,8 +30,8 @@ static void begin_anew(struct transfer *transfer)
     transfer->has_sent = transfer->is_send_over = false;
     transfer->head_sent = transfer->out_sent = 0;
     transfer_make_way(transfer);
-    /* While nothing was to be sent, the client was read without a limit. The
-     * exchange is woken to notice the limit. */
+    /* The client was read without a limit while the upstream took nothing. The
+     * exchange is woken, so that the limit holds from now on. */
     if (transfer->sink.is_full && transfer->exchange)
         exchange_wake(transfer->exchange);
 }

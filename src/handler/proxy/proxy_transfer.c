@@ -116,9 +116,9 @@ static void limit(struct transfer *transfer, uint64_t ms)
         deadline_drop(&proxy->deadlines, &transfer->deadline);
 }
 
-/* Returns the time limit of a tunnel. A side that has ended its direction may
- * be gone, which is noticed only when bytes are sent to it. So the shorter
- * limit applies then. */
+/* Returns the time limit of a tunnel. When a side has ended its direction, the
+ * shorter limit applies: that side may be gone, which is not noticed before
+ * bytes are sent to it. */
 static uint64_t tunnel_ms(const struct transfer *transfer)
 {
     const struct proxy_options *options = &transfer->proxy->options;

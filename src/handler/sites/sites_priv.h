@@ -29,7 +29,7 @@ struct place {
     const struct location_options *options;
     struct sites *sites;
     struct site *site;          /* NULL: a mount, which all sites have */
-    struct static_files *files; /* the files, or the error pages alone */
+    struct static_files *files; /* sends files, or only the error pages */
     struct respond *respond;    /* the place's fixed answer, or NULL */
     bool is_plain;              /* the place has no rules, only a handler */
     bool is_proxied;            /* a proxy answers: its server also interprets
@@ -77,8 +77,8 @@ static inline const struct server_defaults *sites_defaults(const struct sites
     return &sites->options.cache.defaults;
 }
 
-/* Returns the raw mount that has the path `raw` (see struct mount). Returns
- * NULL if there is none; then the caller cleans the path. */
+/* Returns the raw mount (see struct mount) whose prefix the path `raw` has.
+ * Returns NULL if there is none; then the caller cleans the path. */
 static inline struct place *sites_find_raw(struct sites *sites,
                                            struct bytes raw)
 {
