@@ -13,12 +13,12 @@
  * turns, and so do the addresses inside each network. A network is a /48 of
  * IPv6, or a single IPv4 address.
  *
- * When all jobs are taken, a network with many questions makes room for one
- * with few: the last waiting question of the busiest address in the busiest
- * network is dropped. If several networks are equally busy, one whose last
- * password was wrong loses its question. If no such network exists, and the
- * newcomer's last password was not wrong either, chance decides. A client whose
- * question was dropped, or found no room, is told to come back later.
+ * When all jobs are taken, a network with many questions makes room for a
+ * network with few: the last waiting question of the busiest address in the
+ * busiest network is dropped. If several networks are equally busy, one whose
+ * last password was wrong loses its question. If no such network exists, and
+ * the newcomer's last password was not wrong either, chance decides. A client
+ * whose question was dropped, or found no room, is told to come back later.
  *
  * Equal questions that wait at the same time share one job.
  *

@@ -59,7 +59,7 @@ static inline bool transport_is_secure(const struct transport *transport)
 }
 
 /* Whether the kernel moves bytes to the client by itself: out of pipes, and out
- * of mapped pages. Otherwise this process looks at the bytes first. */
+ * of mapped pages. Otherwise this process has to encrypt the bytes first. */
 static inline bool transport_can_splice(const struct transport *transport)
 {
     return !transport->tls;

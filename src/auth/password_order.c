@@ -227,7 +227,7 @@ struct password_job *password_order_find_victim(struct password_order *order,
             continue;
         order_of_both = compare_after(load, job, own, asker);
         if (order_of_both > 0 && compare(load, most) >= 0) {
-            busiest = job; /* ends as the last question of that asker */
+            busiest = job; /* later questions of the asker replace it */
             most = load;
         }
         if (order_of_both != 0 || (!is_bad && (is_drawn_bad || !may_be_good)))

@@ -50,8 +50,9 @@ enum io_result transport_peek(const struct transport *transport, char *data,
                                len_out);
 }
 
-/* A head and a short body of up to this size together are copied into one
- * piece: the copy costs less than the kernel takes to read a vector of both. */
+/* A head and its body are copied into one piece if they have at most this many
+ * bytes together: the copy takes less time than the kernel takes to read a
+ * vector. */
 enum { JOINED_BYTES_MAX = 2048 };
 
 /* Set for the whole process and never taken back, because mapped bytes may

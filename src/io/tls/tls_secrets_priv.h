@@ -18,9 +18,10 @@ struct tls_secrets {
     uint64_t records; /* records sent with the server's key */
 };
 
-/* Lets one handshake count its records. The handshake's keys are there at its
- * end, if it ran between tls_schedule_enter() and tls_schedule_leave(). Returns
- * NULL when memory is short. */
+/* Creates the secrets of one handshake, and counts its records from now on. At
+ * its end the secrets have the keys, if the handshake ran between
+ * tls_schedule_enter() and tls_schedule_leave(). Returns NULL when memory is
+ * short. */
 MUST_USE struct tls_secrets *tls_secrets_create(struct ssl_st *ssl);
 
 /* Destroys the secrets, and clears the pointer. */
