@@ -27,9 +27,10 @@ MUST_USE void *arena_take(struct arena *arena, size_t bytes);
 MUST_USE char *arena_text(struct arena *arena, struct bytes text);
 
 /* Makes room for one more element in `array`, which has `count` elements of
- * `size` bytes. Returns the array itself, or a copy with twice the room if the
- * array is full, which it is if `count` is 0 or a power of two. Returns NULL,
- * with the array unchanged, if there is no memory. */
+ * `size` bytes. Such an array always has room up to the next power of two, so
+ * it is full if `count` is 0 or a power of two. Returns the array itself; or,
+ * if it is full, a copy with twice the room. Returns NULL, with the array
+ * unchanged, if there is no memory. */
 MUST_USE void *arena_grow(struct arena *arena, void *array, size_t count,
                           size_t size);
 

@@ -44,10 +44,10 @@ static inline bool cidrs_contain(const struct cidrs *cidrs,
     return false;
 }
 
-/* Whether `address` is admitted. `deny` lists addresses that are refused. If
- * `allow` is not empty, all addresses outside of `allow` are refused, too.
- * CIDR_ALL in `deny` refuses only addresses that `allow` does not list, so that
- * both lists can be used together. */
+/* Returns true if `address` is admitted. An address is refused if `deny`
+ * contains it, or if `allow` is not empty and does not contain it. CIDR_ALL in
+ * `deny` does not refuse addresses that `allow` contains, so that both lists
+ * can be used together. */
 MUST_USE static inline bool cidrs_admit(const struct cidrs *allow,
                                         const struct cidrs *deny,
                                         const struct address *address)

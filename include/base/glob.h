@@ -44,9 +44,9 @@ struct glob {
  * otherwise, returns what is wrong with it, such as "is empty". */
 MUST_USE const char *glob_read(struct glob *glob, struct bytes text);
 
-/* Whether the whole text matches. If so, captures[0] becomes the part of `text`
- * that the first * or ** matched, captures[1] the part of the second, and so
- * on. `captures` may be NULL. */
+/* Returns true if the whole text matches the pattern. captures[0] then becomes
+ * the part of `text` that the first * or ** matched, captures[1] the part of
+ * the second, and so on. `captures` may be NULL. */
 MUST_USE bool glob_matches(const struct glob *glob, struct bytes text,
                            struct bytes captures[GLOB_CAPTURES_MAX]);
 

@@ -71,9 +71,9 @@ void json_fini(struct json_reader *json);
 const struct json_value *json_find(const struct json_value *value,
                                    const char *name);
 
-/* Returns the value after `previous` in an array or object, or the first if
- * `previous` is NULL. Returns NULL after the last one, and for a `list` that is
- * NULL or neither array nor object. */
+/* Returns the value after `previous` in the array or object `list`, or the
+ * first value if `previous` is NULL. Returns NULL after the last value, and
+ * also if `list` is NULL or has no values of its own. */
 const struct json_value *json_next(const struct json_value *list,
                                    const struct json_value *previous);
 

@@ -16,9 +16,9 @@ struct texts {
     size_t count;
 };
 
-/* Adds a text. Returns false if there is no memory. When the struct has been
- * copied, texts may be added either to the original or to the copy, not to
- * both; the one without additions keeps its texts. */
+/* Adds a text. Returns false if there is no memory. A struct texts and its
+ * copies share memory, so texts may be added to only one of them; the others
+ * keep the texts that they have. */
 MUST_USE static inline bool texts_add(struct texts *texts, struct arena *arena,
                                       const char *text)
 {

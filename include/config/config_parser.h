@@ -14,9 +14,10 @@
 #include "config/config_section.h"
 #include "config/config_source.h"
 
-/* Parses the first file, whose content is `text` and which lies in `folder`,
- * and all files that it includes. The names of the files get into `options`.
- * Returns the top section, or NULL if there is no memory. */
+/* Parses the first file and all files that it includes. `text` is the first
+ * file's content, and `folder` is the folder in which it lies. The names of the
+ * files get into `options`. Returns the top section, or NULL if there is no
+ * memory. */
 MUST_USE struct config_section *config_parse(struct bytes text,
                                              const char *folder,
                                              struct options *options,

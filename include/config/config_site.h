@@ -12,9 +12,9 @@
 
 enum { CONFIG_HOSTS_MAX = 100 /* hosts of a site */ };
 
-/* Reads the title of a location's section, a clean path, into location->path.
- * location->is_exact becomes true if '=' precedes the path. An invalid title is
- * a fault. Returns false if there is no memory. */
+/* Reads the title of a location's section, which must be a clean path, into
+ * location->path. location->is_exact becomes true if '=' precedes the path. An
+ * invalid title is a fault. Returns false if there is no memory. */
 MUST_USE bool config_site_path(const struct config_section *section,
                                struct site_location *location,
                                struct arena *arena, struct faults *faults);

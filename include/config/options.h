@@ -79,7 +79,7 @@ struct options {
     uint64_t tls_profile;         /* enum tls_profile */
     uint64_t tls_kernel;          /* enum options_tls_kernel */
     uint64_t http2;               /* enum options_http2 */
-    const char *ticket_file;      /* keys' file; NULL: keys are made */
+    const char *ticket_file;      /* file of keys; NULL: keys are made */
     uint64_t redirect_port;       /* port in redirects; 0: the listener's */
     const char *state_directory;  /* a folder; NULL: see state_folder.h */
     struct texts acme_directory;  /* URLs of authorities, in order */

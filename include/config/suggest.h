@@ -19,11 +19,11 @@ struct suggest {
 
 void suggest_init(struct suggest *suggest, struct bytes name);
 
-/* Remembers `other` as the nearest name if it is near, and nearer than all
- * names before. A name is near if at most two changed characters turn the
- * misspelt name into it, but never more than half of the misspelt name's
- * characters. If the misspelt name has more than eight characters, a third of
- * them may change. */
+/* Remembers `other` if it is near the misspelt name, and nearer than all names
+ * before. The distance is the number of characters that must be added, removed
+ * or replaced. Up to 2 is near; if the misspelt name has more than eight
+ * characters, up to a third of its length is near. A distance of more than half
+ * of its length is never near. */
 void suggest_consider(struct suggest *suggest, const char *other);
 
 #endif

@@ -14,10 +14,10 @@
 
 #include "confine/safe_path.h"
 
-/* Opens `folder` (O_PATH), after checking its whole path from the root on; a
+/* Opens `folder` (O_PATH), after checking its whole path from the root on. A
  * relative path is checked together with that of the working directory. Returns
- * a descriptor, -EPERM if users other than root and the folder's owner could
- * redirect the path, or another -errno. Once the folder is found, *st_out
+ * a descriptor. Returns -EPERM if users other than root and the folder's owner
+ * could redirect the path, or another -errno. Once the folder is found, *st_out
  * describes it, even if an error is returned. */
 MUST_USE int folder_owner_open(const char *folder, struct stat *st_out,
                                struct safe_folder *about_out);

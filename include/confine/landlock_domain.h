@@ -49,9 +49,8 @@ struct landlock_domain {
 
 struct landlock_domain_options {
     size_t rules_max;
-    bool connects_tcp; /* if false, TCP connections are refused (ABI 4) */
-    /* If false, connections to abstract unix sockets are refused. This needs
-     * ABI 6; connects_tcp needs ABI 4. */
+    bool connects_tcp; /* if false, refuse TCP connections (needs ABI 4) */
+    /* If false, refuse connections to abstract unix sockets (needs ABI 6). */
     bool connects_abstract;
 };
 

@@ -52,9 +52,10 @@ void root_files_make_folders(const struct identity *identity,
 MUST_USE int root_files_check_way(const char *folder);
 
 /* Checks whether a server that stays root may keep files in an existing folder.
- * Returns 0, -EPERM if users other than root can write in the folder or in one
- * above it, and so redirect root, or another -errno. A process without root's
- * rights gets 0, since the kernel limits it already. */
+ * Returns 0 if it may. Returns -EPERM if users other than root can write in the
+ * folder or in one above it, since they could redirect root. Returns another
+ * -errno on failure. A process without root's rights gets 0, since the kernel
+ * limits it already. */
 MUST_USE int root_files_check_folder(const char *folder);
 
 /* Checks the path, creates the folder if it is missing, and checks the folder.

@@ -55,7 +55,7 @@ static inline unsigned distribution_bucket(uint64_t ns)
 }
 
 /* Return the smallest and the largest value of a bucket. The last bucket has no
- * upper end. */
+ * upper end, so its largest value is UINT64_MAX. */
 uint64_t distribution_bucket_low(unsigned bucket);
 uint64_t distribution_bucket_high(unsigned bucket);
 

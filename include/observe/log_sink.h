@@ -61,10 +61,10 @@ enum log_sink_result log_sink_write(struct log_sink *sink, struct bytes lines,
                                     size_t *taken_out);
 
 /* Opens the sink's file anew, after the old file was renamed. `torn` is how
- * many bytes of an incomplete line were written. Sets *is_other_out if another
- * file is open now: the incomplete line is cut from the old file, and the
- * caller writes the line again from its beginning. Returns 0, or -errno; on
- * failure the old file stays in use. */
+ * many bytes of an incomplete line were written. *is_other_out becomes true if
+ * another file is open now. In this case, the incomplete line was cut from the
+ * old file, and the caller must write the line again from its beginning.
+ * Returns 0, or -errno; on failure the old file stays in use. */
 MUST_USE int log_sink_reopen(struct log_sink *sink, size_t torn,
                              bool *is_other_out);
 

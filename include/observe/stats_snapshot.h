@@ -111,9 +111,9 @@ struct stats_snapshot {
     unsigned slowest_count;
     struct slow_request slowest[SLOWEST_COUNT]; /* slowest first */
 
-    /* The upstream servers, borrowed, and read while a report is written; NULL
-     * without upstreams. The snapshot's owner sets this member after each
-     * stats_read(). */
+    /* The upstream servers, or NULL if there are none. They are borrowed, and
+     * are read while a report is written. The snapshot's owner sets this member
+     * after each stats_read(). */
     const struct stats_upstreams *upstreams;
     /* Borrowed and set like `upstreams`; NULL without certificates. */
     const struct stats_certificates *certificates;

@@ -24,8 +24,8 @@
  * function; if detaching fails, the function returns -errno in the command. */
 MUST_USE int daemon_leave(struct readiness *readiness);
 
-/* Redirects standard input and output, and standard error unless it is a
- * regular file, to /dev/null. To be called before readiness_tell(), which lets
+/* Redirects standard input and output to /dev/null, and also standard error
+ * unless it is a regular file. To be called before readiness_tell(), which lets
  * the command exit. */
 void daemon_close_standard(void);
 

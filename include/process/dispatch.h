@@ -29,18 +29,18 @@ size_t dispatch_begin(struct dispatch *dispatch);
  * caller then keeps the descriptor. */
 MUST_USE bool dispatch_give(struct dispatch *dispatch, const struct mail *mail);
 
-/* Gives a connection to a worker when the maximum is open. The worker with the
- * most connections that wait for a request gets the new connection, and closes
- * the connection that has waited longest. Returns false if no connection waits,
- * or if the mailboxes are full. */
+/* Gives a connection to a worker when the maximum of connections is open. The
+ * worker with the most connections that wait for a request gets the new
+ * connection, and closes the connection that has waited longest. Returns false
+ * if no connection waits, or if the mailboxes are full. */
 MUST_USE bool dispatch_replace(struct dispatch *dispatch,
                                const struct mail *mail);
 
-/* Gives a connection to a worker when the maximum is open and no connection
- * waits. An address with more than its share of connections must then give up
- * a connection. Workers take turns, since it is unknown which worker has
- * connections of that address. Returns false if every mailbox is full or no
- * connection is open. */
+/* Gives a connection to a worker when the maximum of connections is open and
+ * none of them waits. An address with more than its share of connections must
+ * then give up a connection. Workers take turns, since it is unknown which
+ * worker has connections of that address. Returns false if every mailbox is
+ * full or no connection is open. */
 MUST_USE bool dispatch_displace(struct dispatch *dispatch,
                                 const struct mail *mail);
 

@@ -20,9 +20,9 @@ const char *proxy_cache_folder(const struct options *options);
 MUST_USE int proxy_cache_make_place(const struct options *options,
                                     const struct identity *identity);
 
-/* Opens the store; *store_out is NULL without a cache. The store may have
- * files_max descriptors. is_successor is true if an earlier server still uses
- * the folder. Returns EX_OK, or a status of sysexits.h after one line on
+/* Opens the store; *store_out is NULL without a cache. The store may have at
+ * most files_max descriptors. is_successor is true if an earlier server still
+ * uses the folder. Returns EX_OK, or a status of sysexits.h after one line on
  * stderr. */
 MUST_USE int proxy_cache_open(struct cache_store **store_out,
                               const struct options *options, size_t files_max,

@@ -69,9 +69,9 @@ static inline struct evict_node *evict_node_in(struct heap_node *node)
 /* Makes room for one more node. Returns false if there is no memory. */
 MUST_USE bool evict_heap_reserve(struct heap *heap);
 
-/* Returns true if the limits would be kept once all entries in the heap with a
- * priority up to `priority`, the newcomer's, were evicted. `evict` counts the
- * newcomer already. */
+/* Returns true if evicting all entries in the heap with at most the priority
+ * `priority` would be enough to keep the limits. `priority` is the newcomer's;
+ * `evict` counts the newcomer already. */
 bool evict_heap_can_make_room(const struct evict *evict,
                               const struct heap *heap, uint64_t priority);
 

@@ -91,9 +91,9 @@ int heap_reserve(struct heap *heap, size_t capacity)
     return 0;
 }
 
-/* Counts the items at and below index `at` that sort before `item`. An item
- * that does not is skipped together with all items below it, since they do not,
- * either. The recursion is as deep as the heap: the logarithm of its count. */
+/* Counts the items at and below index `at` that sort before `item`. When one
+ * does not, the items below it do not, either, and are not visited. The
+ * recursion is as deep as the heap: the logarithm of its count. */
 static size_t count_below(const struct heap *heap, uint32_t at,
                           const struct heap_item *item)
 {

@@ -228,7 +228,7 @@ static void count_until_now(struct miniature *miniature)
 /* Takes `ns` off the budget. When the budget is used up, no key is simulated
  * for the rest of the second. Such pauses make models hit too often, since keys
  * that would have displaced others are left out. So the larger models are
- * thinned, until a second's budget lasts for a second. */
+ * thinned, until the budget of a second is enough for the whole second. */
 static void pay(struct miniature *miniature, uint64_t ns)
 {
     if (miniature->credit_ns > ns) {
@@ -306,10 +306,11 @@ static bool ask_model(struct miniature *miniature, unsigned number,
     return false;
 }
 
-/* Whether the request repeats the last one, which missed in no model. A repeat
- * changes nothing in lru, where the key is the newest already, and in sieve,
- * where it is marked already. gdsf counts uses, and is told of all repeats
- * together. So a burst of requests for one file costs next to nothing. */
+/* Returns true if the request repeats the last one, and that one missed in no
+ * model. A repeat changes nothing in lru, where the key is the newest already,
+ * and in sieve, where it is marked already. gdsf counts uses, and is told of
+ * all repeats together. So a burst of requests for one file costs next to
+ * nothing. */
 static bool is_repeat(struct miniature *miniature, uint64_t key, uint64_t bytes)
 {
     if (key != miniature->settled_key || bytes != miniature->settled_bytes ||

@@ -11,9 +11,9 @@ enum { MS_PER_HOUR = 3600 * 1000 };
 
 /* --- Values --------------------------------------------------------------- */
 
-/* Reads a number with one of the suffixes. The suffix's value multiplies the
- * number, which may be a fraction if that value is above 1. Returns false if
- * `text` is not such a number. */
+/* Reads a number with one of the suffixes. The result is the number times the
+ * suffix's value. The number may have a fraction if the suffix's value is above
+ * 1. Returns false if `text` is not such a number. */
 static bool read_scaled(const char *text, const struct option_choice *suffixes,
                         uint64_t *value_out)
 {

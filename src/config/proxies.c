@@ -71,9 +71,9 @@ static void release_health(struct shared_health *health)
         free(health);
 }
 
-/* Sets the shared data of the proxy with that number to `health`, whose
- * reference it takes over. Returns false, with nothing changed, if there is no
- * memory. */
+/* Makes `health` the shared data of the proxy with the number `number`, and
+ * takes over the caller's reference to `health`. Returns false, with nothing
+ * changed, if there is no memory. */
 static bool share(struct proxies *proxies, size_t number,
                   struct shared_health *health)
 {

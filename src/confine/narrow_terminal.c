@@ -65,9 +65,9 @@ static int narrow_one(int fd, bool reads)
 }
 
 /* Leaves the session's terminal, unless this process leads the session. If a
- * leader left it, the terminal would hang up, and all output would be lost.
- * Staying is safe then: the session ends with its leader, so nobody types there
- * later. */
+ * leader left it, the terminal would hang up, and all output would be lost. A
+ * leader can safely stay: the session ends together with it, so nobody types
+ * there later. */
 static int leave_session(void)
 {
     int fd;

@@ -106,9 +106,9 @@ struct argument {
 #define MAKES_FILE (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))
 
 static const struct argument arguments[] = {
-    /* Files may be created with any mode without set-id bits. openat2, which
+    /* Files may be created with any mode that has no set-id bit. openat2, which
      * serving files needs, passes the mode in memory, where a filter cannot
-     * read it. So a file with such a mode can still be created in a store's
+     * read it. So a file with a set-id bit can still be created in a store's
      * folder; the folder's own mode keeps other users out. */
     {SCMP_SYS(open), 1, MAKES_FILE, 0},
     {SCMP_SYS(open), 2, SETID_MODES, 0},
@@ -205,7 +205,8 @@ static int allow_sockets(scmp_filter_ctx filter, bool sends_udp)
 
 /* A sending call with MSG_FASTOPEN opens a connection (TCP Fast Open), which
  * Landlock does not control. Checking the flags slows down each answer a
- * little, as the kernel's bitmap covers only calls without argument checks. */
+ * little: for calls without argument checks, the kernel looks up a bitmap
+ * instead of running the filter. */
 static const struct argument sends[] = {{SCMP_SYS(sendto), 3, MSG_FASTOPEN, 0},
                                         {SCMP_SYS(sendmsg), 2, MSG_FASTOPEN, 0},
                                         {SCMP_SYS(sendmmsg), 3, MSG_FASTOPEN,

@@ -28,9 +28,9 @@ struct certificates; /* opaque */
 /* Reads all certificates that `options` names; `options` must outlive the
  * result. `tickets` is used if no file of ticket keys is named. `before` is the
  * last reading, or NULL. Returns 0, -EINVAL with the bad lines in `faults`, or
- * -ENOMEM. If no certificate is named, sets *certificates_out to NULL. Problems
- * that are no faults get into `warnings`, such as a file that cannot be read
- * again and keeps its earlier content. */
+ * -ENOMEM. If no certificate is named, sets *certificates_out to NULL.
+ * `warnings` gets problems that are no faults: for example, a file cannot be
+ * read again and keeps its earlier content. */
 MUST_USE int certificates_create(struct certificates **certificates_out,
                                  const struct options *options,
                                  struct tls_tickets *tickets,

@@ -33,11 +33,11 @@ struct credentials {
 };
 
 /* Reads the files that the options name, and first makes the file of --https if
- * needed. The options must outlive the credentials. If the process is no longer
- * root, it takes the contents of files that only root may read from `before`,
- * the credentials in force; `before` is NULL at the start. Returns EX_OK, or a
- * status of sysexits.h after writing lines to `errors`. credentials_close() is
- * needed in any case. */
+ * needed. The options must outlive the credentials. `before` is the credentials
+ * in force, or NULL at the start. If the process is no longer root, a file that
+ * only root may read keeps the content that it has in `before`. Returns EX_OK,
+ * or a status of sysexits.h after writing lines to `errors`.
+ * credentials_close() is needed in any case. */
 MUST_USE int credentials_open(struct credentials *credentials,
                               struct options *options,
                               const struct credentials *before, FILE *errors);

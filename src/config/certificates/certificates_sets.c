@@ -136,9 +136,9 @@ static void add_set(struct certificate_reading *reading,
             site->sets[i] = number;
 }
 
-/* Lets a site share the sets of another site with the same inherited list,
- * unless either asks clients for certificates. Returns false if there is no
- * such site. */
+/* Looks for another site that inherits the same list of certificates, and lets
+ * both share the sets. Sites that ask clients for certificates do not share.
+ * Returns false if there is no site to share with. */
 static bool share_sets(const struct certificate_reading *reading,
                        struct certificate_site *site)
 {
