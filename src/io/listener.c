@@ -116,9 +116,9 @@ int listener_open_tcp(struct listener *listener, const char *address,
 /* --- Unix sockets --------------------------------------------------------- */
 
 /* Finds out whether the socket at `path` may be replaced. Returns 1 when nobody
- * accepts there or the path is free, 0 when somebody accepts, -EEXIST when the
- * path is not a socket's, and another -errno, such as -EACCES, when connecting
- * fails for another reason. */
+ * accepts there or the path is free, 0 when somebody accepts or may accept,
+ * -EEXIST when the path is not a socket's, and another -errno, such as -EACCES,
+ * when this process may not find that out. */
 static int is_stale(const union any_address *address, const char *path)
 {
     struct stat st;
