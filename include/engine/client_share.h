@@ -139,7 +139,7 @@ struct client_share {
     uint64_t ahead;  /* A, in bytes */
     uint64_t now;    /* V, the virtual time */
     uint64_t rest;   /* bytes too few to raise V, which are shared out later */
-    uint32_t count;  /* clients that are here */
+    uint32_t count;  /* number of clients that are here */
     struct heap due;
     struct heap leaving;
     struct client_entry *taken; /* the client of the place taken last */
@@ -147,7 +147,7 @@ struct client_share {
     const struct client_place *taken_place;
     /* How many bytes of taken_place still count in its client's level. */
     uint64_t taken_counted;
-    struct client_entry *lone; /* for a client that is here alone */
+    struct client_entry *lone; /* the entry for a client that is here alone */
     bool is_alone;             /* a client is here alone, in `lone` */
     /* All clients that are here, except the lone one. */
     struct client_table table;

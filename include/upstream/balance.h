@@ -60,7 +60,7 @@ enum balance_policy {
 
 struct balance_options {
     enum balance_policy policy;
-    unsigned fails_max; /* 0: failures eject no server */
+    unsigned fails_max; /* so many failures eject a server; 0: none does */
     uint64_t fail_window_ms;
     /* eject_ms and eject_max_ms: at least 1, if fails_max > 0 */
     uint64_t eject_ms;
@@ -73,8 +73,9 @@ struct balance_options {
 
 /* A server, as configured. */
 struct balance_server {
-    unsigned weight;    /* 1 to BALANCE_WEIGHT_MAX */
-    unsigned conns_max; /* most exchanges of all workers; 0: no limit */
+    unsigned weight; /* 1 to BALANCE_WEIGHT_MAX */
+    /* Most exchanges at a time, of all workers together; 0: no limit. */
+    unsigned conns_max;
     bool is_backup;
     uint64_t name_hash; /* hash of the configured name */
 };

@@ -25,7 +25,7 @@ enum {
 struct retry_budget {
     /* private, like all fields below */
     uint64_t bucket_ends_ms;
-    unsigned requests[RETRY_BUDGET_SECONDS]; /* ring, by second */
+    unsigned requests[RETRY_BUDGET_SECONDS]; /* requests in each second */
     unsigned retries[RETRY_BUDGET_SECONDS];
     unsigned at; /* index of the present second */
 };

@@ -63,7 +63,7 @@ static inline struct bytes upstream_name(const struct upstream_endpoint *of)
 struct upstream_counts {
     /* requests for which the server was chosen, retries included */
     _Atomic uint64_t requests;
-    _Atomic uint64_t failures; /* failures, as reported to balance */
+    _Atomic uint64_t failures; /* failures reported to the balance */
     _Atomic uint64_t connects; /* new connections */
     _Atomic uint64_t reuses;
     _Atomic uint64_t retries;  /* requests retried after the server failed */
@@ -135,14 +135,14 @@ struct upstream_lease {
     void (*on_failed)(struct upstream_lease *lease);
     /* on_readable and on_writable are called only while the lease is open. */
     void (*on_readable)(struct upstream_lease *lease);
-    void (*on_writable)(struct upstream_lease *lease); /* called once for each
-                                                          wait */
+    /* Called once after each upstream_wait_writable(). */
+    void (*on_writable)(struct upstream_lease *lease);
     /* The result of the lease. */
     struct upstream *upstream;
     enum upstream_error error;
     int server;     /* number of the server taken; -1: none was taken */
     bool is_reused; /* the connection has carried exchanges before */
-    bool is_retry;  /* private, like all fields below */
+    bool is_retry;  /* private, like all members below */
     bool wants_new; /* the lease must not get an idle connection */
     /* Not NULL while the lease waits for a new connection. */
     struct upstream_connecting *connecting;

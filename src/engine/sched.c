@@ -5,8 +5,8 @@
 #include "base/list.h"
 
 enum {
-    /* Simulated responses per real one. Many real responses are done long
-     * before their simulated ones. */
+    /* How many simulated responses there may be for each real one. Many real
+     * responses are done long before the simulated ones. */
     SIMULATED_PER_ITEM = 8,
     /* An item's client may get further ahead of its share while the item waits.
      * If the difference is at least this, the item is put anew when its turn

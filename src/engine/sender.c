@@ -196,7 +196,7 @@ static enum io_result send_read(struct sender *sender,
               (off_t)part->at.offset);
     if (n == 0)
         return IO_EOF;
-    if (n == -1) /* no error of pread() goes away by waiting */
+    if (n == -1) /* only after EINTR is another try of use */
         return errno == EINTR ? IO_AGAIN_WRITE : IO_FAILED;
     *len = (size_t)n;
     piece = (struct iovec){sender->buffer, *len};
@@ -309,8 +309,8 @@ enum sender_result sender_step(struct sender *sender,
         if (first->bytes_left == 0 && !first->has_ended)
             return SENDER_MORE; /* other connections go on meanwhile */
     }
-    /* Nothing is left to send: the body's end was empty, or there was no memory
-     * even for a head. */
+    /* A response is done already if its body ended without further bytes, or if
+     * there was no memory even for its head. */
     if (response_is_done(first))
         return exchanges->next->next == exchanges ? SENDER_DONE : SENDER_MORE;
     if (nears_its_end(first, budget) && !is_intact(first))

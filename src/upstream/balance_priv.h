@@ -13,7 +13,8 @@ struct balance {
     size_t count;
     uint64_t backups;                     /* one bit for each backup */
     uint64_t random;                      /* state of splitmix64 */
-    int64_t current[BALANCE_SERVERS_MAX]; /* round robin: servers' credits */
+    int64_t current[BALANCE_SERVERS_MAX]; /* each server's credit in round
+                                             robin */
 };
 
 #define BALANCE_LOAD(number) \

@@ -44,25 +44,26 @@ struct upstream_server {
     struct upstream_pool *pool;
     const struct upstream_endpoint *endpoint;
     struct upstream_counts *counts;
-    struct tls_target *tls;     /* NULL: without TLS */
-    struct resolver_name *name; /* NULL: a unix socket */
+    struct tls_target *tls;     /* NULL: the server is asked without TLS */
+    struct resolver_name *name; /* NULL: the server has a unix socket */
     unsigned changes;           /* counts changes of the addresses */
     struct list waiting;    /* connectings that wait for the first addresses */
     struct list backlogged; /* connectings that wait for room in the backlog */
-    ev_timer backlog_retries; /* on while the list backlogged has members */
+    ev_timer backlog_retries; /* on while `backlogged` has members */
     struct list idle;         /* newest first */
     unsigned idle_count;
     struct log_limit failures;
-    /* this worker ejected the server, which has not succeeded since */
+    /* This worker has ejected the server, and has seen no success since. */
     bool was_ejected;
 };
 
 struct upstream {
     ev_io reading; /* on, unless connecting or paused */
     ev_io writing; /* on while connecting, or when asked for */
-    /* the watchers reading and writing watch the socket of this transport */
+    /* Its socket is watched by `reading` and `writing`. */
     struct transport transport;
-    struct list list_node;            /* node of attempts or of server->idle */
+    /* In the list `attempts` of a connecting, or in server->idle. */
+    struct list list_node;
     struct upstream_alarm idle_limit; /* no effect on a connection in use */
     struct upstream_server *server;
     struct upstream_connecting *connecting;

@@ -166,7 +166,8 @@ enum session_step h1_expire_upload(struct h1 *h1)
     case TRANSPORT_PEER_SILENT:
     case TRANSPORT_PEER_SPEAKS:
         break;
-    case TRANSPORT_PEER_CLOSED: /* both halves may have been shut in order */
+    /* Both directions may have been shut down in order. */
+    case TRANSPORT_PEER_CLOSED:
         if (exchange->is_tunnel && !h1->is_uploading &&
             !exchange->is_half_closed)
             return session_close(session, CONN_END_ERROR);

@@ -19,7 +19,7 @@ enum {
     WORK_OF_STREAM = 4,
     WORK_OF_PENDING = 24,
     WORK_OF_SMALL = 1,
-    WORK_OF_PIECE = 7, /* includes a system call */
+    WORK_OF_PIECE = 7, /* much, because a piece costs a system call */
     /* The work of decoding a list of fields: a unit for LIST_BYTES_OF_WORK, and
      * a unit for LIST_LINES_OF_WORK lines beyond those that browsers send. */
     LIST_BYTES_OF_WORK = 4096,

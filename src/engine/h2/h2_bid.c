@@ -28,18 +28,18 @@
  * the bid stays spent.
  *
  * A page. Files that are asked for together are of use when all of them are
- * there. Taken as one job with a weight of n, the number of its files, the page
- * would be sent when its bytes left, divided by n, are fewer than what others
- * have left (Smith, "Various optimizers for single-stage production", 1956: the
- * least sum of weighted times). But then all its files would wait for the last
- * one, and others would wait behind it. So each file goes by its own bid, or by
- * H2_PAGE_TIMES times the page's bytes left over n, whichever is less. The
- * first files of a page go as they would alone, and the last ones go the
- * sooner, the less of the page is missing. An answer larger than a page's files
- * has no part in this, nor in n; and a client that keeps asking begins another
- * page. So a connection may be sent sooner than the claim says, by no more than
- * the bytes of its page, and never before something small, or something due
- * (client_share.h).
+ * there. If the page were one job with a weight of n, the number of its files,
+ * it would be sent as soon as the bytes left of it, divided by n, were fewer
+ * than what others have left (Smith, "Various optimizers for single-stage
+ * production", 1956: the least sum of weighted times). But then all its files
+ * would wait for the last one, and others would wait behind it. So each file
+ * goes by its own bid, or by H2_PAGE_TIMES times the page's bytes left over n,
+ * whichever is less. The first files of a page go as they would alone, and the
+ * last ones go the sooner, the less of the page is missing. An answer larger
+ * than a page's files has no part in this, nor in n; and a client that keeps
+ * asking begins another page. So a connection may be sent sooner than the claim
+ * says, by no more than the bytes of its page, and never before something
+ * small, or something due (client_share.h).
  *
  * Invariant: bidder is the stream with the smallest bid above 0, or NULL when
  *            all bids are 0; page_bytes is the sum of the bids of the page's

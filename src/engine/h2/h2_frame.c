@@ -7,7 +7,7 @@
 #include "http/date.h"
 
 enum {
-    SMALL_WINDOW = 256, /* frames for smaller windows count as abuse */
+    SMALL_WINDOW = 256, /* frames cut short by smaller windows count as abuse */
     /* The shortest frame whose bytes go by sendfile(). For a shorter one it is
      * cheaper to read the file and send the bytes together with other
      * frames. */

@@ -64,7 +64,7 @@ static bool frame_pulled(struct h2_stream *stream)
         return true;
     }
     if (response->bytes_left > 0) {
-        h2_stream_ready(stream); /* puts it into shut if its window is shut */
+        h2_stream_ready(stream); /* into h2->ready, or into h2->shut */
         return true;
     }
     if (response->has_ended)

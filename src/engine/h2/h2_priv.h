@@ -52,7 +52,7 @@ enum {
      * extra exchange costs some 2 KiB, since waiting exchanges give memory back
      * (h2_rest.c). */
     H2_EXTRA_MAX = 4096,
-    H2_TEXT_BYTES_MAX = 98304, /* most bytes of a connection's heads */
+    H2_TEXT_BYTES_MAX = 98304, /* most bytes of heads that are not extra */
     /* Most extra bytes of heads of all connections of a worker together. Only
      * clients that have had an answer get extra bytes. They need them, because
      * long cookies come with every request. */
@@ -122,7 +122,7 @@ struct h2_stream {
     struct exchange *exchange; /* NULL while parked, or when ended */
     /* The exchange's room; NULL while the exchange rests (h2_rest.c). */
     struct exchange_room *room;
-    char *text; /* its head (http/http2/http2_request.h) */
+    char *text; /* the text of its head (http2_request.h) */
     char *held; /* body bytes that wait for the sink */
     uint32_t held_at;
     uint32_t held_len;
@@ -136,7 +136,7 @@ struct h2_stream {
     uint32_t beside; /* memory of its answer outside of its room, in bytes */
     uint64_t content_length;
     uint64_t received;   /* bytes of the request's body so far */
-    uint64_t bytes_in;   /* bytes of its frames, as read */
+    uint64_t bytes_in;   /* bytes of its frames, their heads included */
     uint64_t read_ns;    /* when its head was read */
     uint64_t shut_at_ms; /* when its window shut; 0: it is open */
     uint64_t shut_ms;    /* how long, in all, its window was shut before */
@@ -208,12 +208,12 @@ struct h2_context {
     struct pool texts[H2_TEXT_POOLS];
     struct hpack_encoder *encoder;
     struct buf block;     /* a header block that is being made */
-    uint64_t grown_bytes; /* growth of all windows: h2_windows.c */
-    uint32_t extra_count; /* extra exchanges: h2_answer.c */
+    uint64_t grown_bytes; /* by how much all windows have grown: h2_windows.c */
+    uint32_t extra_count; /* number of extra exchanges: h2_answer.c */
     uint32_t extra_text_bytes;
     int64_t date_s; /* the time in `date`, in seconds */
     size_t date_len;
-    char date[96]; /* the Date field, encoded */
+    char date[96]; /* the Date field, encoded for HTTP/2 */
     struct http2_head head;
     struct h2_plan plan;
 };
@@ -235,7 +235,7 @@ struct h2_update {
 };
 
 struct h2_settings {
-    int32_t window; /* the window of new streams */
+    int32_t window; /* the window with which new streams begin */
     uint32_t frame_bytes;
 };
 
@@ -260,7 +260,7 @@ struct h2 {
     uint32_t left;            /* bytes of the frame still to come */
     uint32_t padding;         /* the part of `left` that is padding */
     uint32_t continued;       /* stream whose head is being read; 0: none */
-    uint32_t pieces;          /* frames so far of the head being read */
+    uint32_t pieces;          /* number of frames of this head so far */
     uint8_t continued_flags;
     bool has_preface;
     bool has_settings;
@@ -284,7 +284,8 @@ struct h2 {
     uint32_t last_allowed;
     uint32_t stream_count;
     uint32_t live_count;
-    uint32_t idle_count;       /* live streams that wait for handlers */
+    uint32_t idle_count;       /* number of live streams that wait for
+                                  handlers */
     uint32_t text_bytes;       /* bytes of heads that are not extra */
     uint32_t extra_text_bytes; /* bytes of heads that are extra */
     /* Bytes of the field tables of exchanges. A resting exchange has no
@@ -334,7 +335,7 @@ struct h2 {
     uint32_t work;    /* work since the last read: h2_abuse.c */
     uint32_t charged; /* the part of work that was for abuses */
     uint32_t trust;   /* how many streams may begin without counting as work */
-    uint64_t costly_until_ms; /* until when the client is costly */
+    uint64_t costly_until_ms; /* the client is costly until this time */
     struct h2_budget budgets[STATS_HTTP2_ABUSE_COUNT];
 };
 

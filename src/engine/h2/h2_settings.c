@@ -5,7 +5,7 @@
 /* What a SETTINGS frame says of the window with which new streams begin. */
 struct window_said {
     bool is_said;
-    uint32_t last; /* the last value, which counts (RFC 9113 6.5.3) */
+    uint32_t last; /* the last value; only this one counts (RFC 9113 6.5.3) */
     uint32_t most; /* the largest value */
 };
 
@@ -56,7 +56,7 @@ static void apply(struct h2 *h2, unsigned setting, uint32_t value,
         if (value < HTTP2_FRAME_BYTES_MAX || value > 0xFFFFFF)
             h2_fail(h2, HTTP2_PROTOCOL_ERROR);
         break;
-    default: /* unknown, or not needed (RFC 9113 6.5.2) */
+    default: /* the setting is unknown or not needed (RFC 9113 6.5.2) */
         break;
     }
 }

@@ -10,9 +10,12 @@
  * windows is bounded, for each connection and for all of a worker.
  */
 enum {
-    MEASURED_AT = 16384, /* a body is measured after so many bytes; short bodies
-                            are not measured */
-    REST_MAX = 255       /* most pieces between two PINGs that find nothing */
+    /* A body is measured from this many bytes on. Shorter bodies are not
+     * measured. */
+    MEASURED_AT = 16384,
+    /* Most pieces of bodies between two PINGs, while PINGs find that the
+     * windows are large enough. */
+    REST_MAX = 255
 };
 
 static const char measure[8] = "windows";

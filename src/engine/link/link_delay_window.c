@@ -269,7 +269,7 @@ static bool is_long(const struct link *link, uint64_t passing,
 
 /* What all workers have in flight. */
 struct filling {
-    uint64_t flight;   /* bytes in flight, as bytes a second */
+    uint64_t flight;   /* bytes in flight, as a rate */
     uint64_t passing;  /* bytes a second that come through */
     uint64_t standing; /* bytes in the queue */
     bool was_held;     /* bytes were held back */

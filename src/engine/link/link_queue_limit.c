@@ -2,7 +2,9 @@
 #include "io/socket_state.h"
 
 enum {
-    MEASURE_NS = 100000 /* measuring again before tells nothing new */
+    /* The queue is not measured again before this time, which would tell
+     * nothing new. */
+    MEASURE_NS = 100000
 };
 
 /* Measures the bytes between socket and wire, including the unsent bytes for
