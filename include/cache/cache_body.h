@@ -50,7 +50,7 @@
 enum {
     CACHE_BODY_MEMORY_MAX = 65536, /* a longer body lies in a file */
     CACHE_BODY_PASSING_MAX = 1048576,
-    CACHE_BODY_MAPS_MAX = 16384 /* mappings; a process may have 65530 */
+    CACHE_BODY_MAPS_MAX = 16384 /* most mappings; Linux allows 65530 */
 };
 
 enum cache_body_state {

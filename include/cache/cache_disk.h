@@ -43,7 +43,7 @@ struct cache_disk_events {
 struct cache_disk_options {
     const char *folder;     /* borrowed */
     struct bytes surrogate; /* our name in Surrogate-Control */
-    bool is_awaited; /* another process has the folder, and leaves soon */
+    bool is_awaited;        /* another process will soon leave the folder */
 };
 
 struct cache_disk; /* opaque */

@@ -18,7 +18,7 @@
 struct cache_entry {
     struct bytes key;
     struct bytes names;          /* fields that the answer varies by */
-    struct bytes variant;        /* values of these fields in its request */
+    struct bytes variant;        /* values of these fields in the request */
     struct bytes phrase;         /* reason phrase behind the status */
     struct bytes lines;          /* fields of the answer */
     struct bytes hidden;         /* fields that clients do not get */
@@ -29,14 +29,14 @@ struct cache_entry {
     uint32_t cost_ms;            /* how long the origin took to answer */
     atomic_llong retry_s;        /* the origin has failed, and is not asked
                                     before this second of the monotonic clock */
-    atomic_bool has_answered;    /* the origin failed by an error as answer */
+    atomic_bool has_answered;    /* the origin failed, but it answered */
     atomic_bool is_purged; /* the entry was purged softly: it is used only after
                               asking the origin */
     /* The store's own members. */
     uint64_t hash;
     struct cache_entry *next;
     struct evict_node node;
-    struct cache_body *body;  /* NULL: no body, or only one on disk */
+    struct cache_body *body;  /* NULL: none, or it is only on disk */
     struct cache_file *file;  /* NULL: the entry is not on disk */
     struct evict_node waking; /* node of a body that is in memory */
     bool has_body;

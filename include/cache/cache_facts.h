@@ -35,10 +35,10 @@ struct cache_facts {
     bool is_targeted;             /* that field is for shared caches alone */
     bool is_explicit;             /* lifetime_s is the origin's, not guessed */
     bool has_cookie;              /* the answer has Set-Cookie */
-    bool varies_by_all;           /* Vary: * */
+    bool varies_by_all;           /* the answer has "Vary: *" */
     bool has_validator;
     bool has_date;
-    struct bytes etag;     /* empty: none */
+    struct bytes etag;     /* value of ETag; empty: none */
     int64_t modified_s;    /* Last-Modified; INT64_MIN: none */
     int64_t date_s;        /* Date, or else when the answer came */
     int64_t born_s;        /* when the age was 0, by the wall clock */
@@ -70,8 +70,8 @@ enum cache_refusal {
                                  one client may have the answer */
     CACHE_REFUSED_COOKIE,     /* there is a cookie: perhaps only one client may
                                  have the answer */
-    CACHE_REFUSED_VARY,       /* Vary: *: nobody can tell for whom it is */
-    CACHE_REFUSED_STALE       /* stale at once, and without a validator */
+    CACHE_REFUSED_VARY,       /* nobody can tell for whom it is (Vary: *) */
+    CACHE_REFUSED_STALE       /* it is stale at once, and has no validator */
 };
 
 struct cache_asked {
@@ -122,7 +122,7 @@ static inline bool cache_facts_is_strong(const struct cache_facts *facts)
 
 enum cache_use {
     CACHE_USE_FRESH,
-    CACHE_USE_STALE,     /* stale, but the request takes it (max-stale) */
+    CACHE_USE_STALE,     /* stale, but the request allows it (max-stale) */
     CACHE_USE_MEANWHILE, /* stale, but usable while it is fetched anew
                             (stale-while-revalidate) */
     CACHE_USE_ASK        /* usable only after asking the origin */

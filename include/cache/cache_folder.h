@@ -28,9 +28,9 @@ enum {
 
 struct cache_folder {
     int fd;
-    const char *path;    /* for messages; borrowed */
+    const char *path;    /* path of the folder, for messages; borrowed */
     uint32_t run;        /* number of this process: upper half of serials */
-    atomic_uint serials; /* lower half of the latest serial */
+    atomic_uint serials; /* lower half of the serial given last */
     atomic_bool is_ours; /* the folder is locked, and may be changed */
     _Atomic uint64_t retry_ms;
     bool is_failing; /* a failure was logged; for the queue's thread */

@@ -15,7 +15,7 @@
 #include "http/request.h"
 
 struct cache_forms {
-    uint32_t asked; /* a bit for each form */
+    uint32_t asked; /* a bit for each form that is asked for */
     /* Set when a write does not invalidate what is stored in these forms. That
      * is so when a form that asks for a part of a page has an unusual value, or
      * stands beside any other form. */

@@ -21,8 +21,8 @@
 enum { CACHE_RANGES_MAX = 16 };
 
 struct cache_range {
-    struct range at;         /* its place in the representation */
-    uint64_t skip;           /* bytes of `body` before the range */
+    struct range at;         /* place of the range in the representation */
+    uint64_t skip;           /* how many bytes of `body` lie before the range */
     struct cache_body *body; /* counted */
 };
 

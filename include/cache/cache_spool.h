@@ -17,8 +17,8 @@
 #include "cache/cache_file.h"
 
 enum {
-    CACHE_SPOOL_PENDING_MAX = 1048576, /* unwritten bytes of one body */
-    CACHE_SPOOL_ALL_MAX = 67108864     /* unwritten bytes of all bodies */
+    CACHE_SPOOL_PENDING_MAX = 1048576, /* most unwritten bytes of one body */
+    CACHE_SPOOL_ALL_MAX = 67108864     /* most unwritten bytes of all bodies */
 };
 
 /* Where the spools write. */

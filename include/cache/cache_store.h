@@ -93,8 +93,8 @@ bool cache_store_has_answer(struct cache_store *store, struct bytes key);
 
 enum cache_outcome {
     CACHE_OUTCOME_NONE,   /* the flight is under way */
-    CACHE_OUTCOME_STORED, /* the answer is stored: look for it */
-    CACHE_OUTCOME_AGAIN,  /* nothing is known: another may fetch */
+    CACHE_OUTCOME_STORED, /* the answer is stored: find it */
+    CACHE_OUTCOME_AGAIN,  /* the flight failed: another may fetch */
     CACHE_OUTCOME_ALONE   /* no answer came that is for all: each asks alone */
 };
 
@@ -208,9 +208,9 @@ size_t cache_store_invalidate(struct cache_store *store, struct bytes key);
 
 /* Which entries are to go: those of one place and host, by address or tag. */
 struct cache_purge {
-    struct bytes place;   /* data NULL: of all proxies */
+    struct bytes place;   /* name of the proxy; data NULL: any */
     struct bytes address; /* "host/path?query"; with is_prefix: its beginning */
-    struct bytes tags;    /* entries with one of these tags; empty: all */
+    struct bytes tags;    /* entries have one of these; empty: any tags */
     bool is_prefix;
     bool is_soft; /* entries stay; the origin is asked before use */
 };

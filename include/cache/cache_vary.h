@@ -17,8 +17,8 @@
 
 enum {
     CACHE_VARY_NAMES_MAX = 16,
-    CACHE_VARY_BYTES_MAX = 4096,   /* for all names */
-    CACHE_VARIANT_BYTES_MAX = 2048 /* for all values */
+    CACHE_VARY_BYTES_MAX = 4096,   /* limit for all names together */
+    CACHE_VARIANT_BYTES_MAX = 2048 /* limit for all values together */
 };
 
 /* Puts the names in all Vary fields of a reply's lines into `out`, in lower

@@ -11,7 +11,7 @@
 #include "cache/cache_control.h"
 
 struct cached_line {
-    struct bytes line; /* with its CRLF */
+    struct bytes line; /* the whole line with its CRLF */
     struct bytes name;
     struct bytes value;
 };

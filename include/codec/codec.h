@@ -36,13 +36,13 @@ struct codec_meter {
 
 struct codec_order {
     struct bytes text;
-    struct bytes dictionary; /* only for codec_zstd(); empty: none */
-    char *out;               /* the caller's room for out_max bytes */
+    struct bytes dictionary; /* only for codec_zstd(); may be empty */
+    char *out;               /* room for out_max bytes, the caller's */
     size_t out_max;
     enum codec_effort effort;
     const atomic_bool *stops;  /* set by any thread to make the codec give up */
     struct codec_meter *meter; /* shared; must outlive all its users */
-    size_t out_len;            /* valid with CODEC_DONE */
+    size_t out_len;            /* length of the result, with CODEC_DONE */
 };
 
 typedef enum codec_result (*codec_fn)(struct codec_order *order);

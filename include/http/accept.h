@@ -17,7 +17,7 @@ enum accept_precision {
 
 struct accepted {
     enum accept_precision precision;
-    unsigned weight; /* in thousandths; 0: not accepted, or not named */
+    unsigned weight; /* in thousandths; 0: refused, or not named */
 };
 
 /* Finds what the value of one Accept field says of `type`, which has the form

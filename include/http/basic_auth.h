@@ -16,9 +16,9 @@ enum {
 };
 
 enum basic_auth_verdict {
-    BASIC_AUTH_NONE, /* no credentials, or those of another scheme: 401 */
+    BASIC_AUTH_NONE, /* there are none, or of another scheme: 401 */
     BASIC_AUTH_GIVEN,
-    BASIC_AUTH_BAD /* malformed credentials: 401, too */
+    BASIC_AUTH_BAD /* the credentials are malformed: 401, too */
 };
 
 /* Views into `text`. The caller wipes the text after use, by

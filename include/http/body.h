@@ -25,8 +25,8 @@ enum {
 };
 
 enum part_kind {
-    PART_MEMORY,   /* bytes at memory */
-    PART_SENDFILE, /* len bytes of fd from offset, by sendfile(2) */
+    PART_MEMORY,   /* len bytes at `memory` */
+    PART_SENDFILE, /* len bytes of fd from `offset`, by sendfile(2) */
     PART_READ,     /* len bytes of fd from offset, by pread(2) and send(2) */
     PART_PIPE      /* len bytes in the pipe fd, by splice(2), which takes them
                       out of the pipe */
@@ -51,8 +51,8 @@ static inline struct part part_of_memory(struct bytes text)
 enum piece_state {
     PIECE_FAILED = -1, /* the body cannot go on: the response breaks off */
     PIECE_END,         /* nothing follows this piece, which may be empty */
-    PIECE_MORE,        /* more follows whenever it is asked for */
-    PIECE_LATER        /* nothing more before the exchange is woken */
+    PIECE_MORE,        /* the next piece can be pulled at any time */
+    PIECE_LATER        /* no piece comes before the exchange is woken */
 };
 
 struct piece {

@@ -17,20 +17,20 @@ enum body_framing {
     BODY_NONE,
     BODY_LENGTH,
     BODY_CHUNKED,
-    BODY_UNTIL_CLOSE, /* replies only */
+    BODY_UNTIL_CLOSE, /* only a reply can be framed so */
     BODY_TUNNEL       /* no body: what follows is no HTTP, up to the close */
 };
 
 enum body_event {
-    BODY_AGAIN, /* input used up, more needed */
+    BODY_AGAIN, /* all input is used up, more is needed */
     BODY_DATA,  /* *data_out holds some of the body, a view into input */
     BODY_END,   /* the body is complete; input stands behind it */
     BODY_BAD    /* the body is malformed or cut off: its framing is lost */
 };
 
 struct body_reader {
-    uint64_t left;          /* bytes still to come, for BODY_LENGTH */
-    uint64_t bytes;         /* bytes of the body so far, decoded */
+    uint64_t left;          /* with BODY_LENGTH: bytes still to come */
+    uint64_t bytes;         /* decoded bytes of the body so far */
     struct chunked chunked; /* the caller may set its `trailer` after init */
     uint8_t framing;        /* enum body_framing */
     bool is_done;           /* BODY_END or BODY_BAD was returned */

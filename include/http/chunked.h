@@ -25,18 +25,18 @@ struct chunked {
     struct buf *trailer;      /* gets the lines of the trailer fields; set by
                                  the caller after init; NULL: the fields are
                                  dropped */
-    uint64_t chunk_left;      /* bytes of the chunk still to come */
+    uint64_t chunk_left;      /* how many bytes of the chunk are to come */
     uint16_t extension_bytes; /* bytes of extensions in all chunks so far */
     uint16_t trailer_bytes;   /* bytes of the trailer so far */
-    uint8_t size_digits;      /* digits of the chunk size being read */
+    uint8_t size_digits;      /* number of digits of the chunk size so far */
     uint8_t state;            /* private */
 };
 
 enum chunked_event {
-    CHUNKED_AGAIN, /* input used up, more needed */
+    CHUNKED_AGAIN, /* all input is used up, more is needed */
     CHUNKED_DATA,  /* *data_out holds decoded bytes, a view into input */
     CHUNKED_END,   /* the body is complete; input stands behind it */
-    CHUNKED_BAD    /* malformed or over a limit: 400 and close */
+    CHUNKED_BAD    /* malformed or over a limit: answer 400 and close */
 };
 
 void chunked_init(struct chunked *chunked);

@@ -48,7 +48,7 @@ enum { CODING_MEMO_BYTES = 64 };
 /* The last result of coding_taste_read(), kept since clients of one kind send
  * the same field. A memo begins as all zero and belongs to one thread. */
 struct coding_memo {
-    size_t len; /* length of the field; 0: none was read */
+    size_t len; /* length of `text`; 0: no field was read yet */
     char text[CODING_MEMO_BYTES];
     struct coding_taste taste;
 };
@@ -63,7 +63,7 @@ bool coding_taste_recall(struct coding_memo *memo,
  * client gets the first one of the order. */
 struct coding_order {
     size_t count;
-    enum coding codings[CODING_COUNT - 1]; /* without CODING_IDENTITY */
+    enum coding codings[CODING_COUNT - 1]; /* never CODING_IDENTITY */
 };
 
 /* Chooses the coding with the highest weight among those of `order` whose bit

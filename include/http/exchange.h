@@ -37,7 +37,7 @@ struct exchange_times {
 struct tls;
 
 enum answer_state {
-    ANSWER_LATER,   /* nothing to send before the exchange is woken */
+    ANSWER_LATER,   /* nothing is to be sent before a wake */
     ANSWER_INTERIM, /* a 1xx is sent first; look again after that */
     ANSWER_READY    /* the response is made */
 };
@@ -154,9 +154,9 @@ struct exchange {
     bool refuses_body;
     /* The PROXY protocol came first, and `neighbour` is whom it named. */
     bool is_introduced;
-    bool wants_id;       /* the log shows the exchange's id: trace.h */
+    bool wants_id;       /* the log shows the exchange's id (trace.h) */
     bool wants_upstream; /* the log shows `upstream`, which is to be filled */
-    uint8_t id_len;      /* 0: the exchange has no id */
+    uint8_t id_len;      /* length of the id; 0: there is none */
     /* Set with the head of a 101, if response.persists. From then on `sink`
      * gets all that the client sends, raw; sink->end is called when the client
      * has ended. */
@@ -171,7 +171,7 @@ struct exchange {
     struct buf head_copy; /* private; `response` may refer to it */
     struct response response;
     struct request request;
-    char id_line[EXCHANGE_ID_AT + EXCHANGE_ID_MAX + 2]; /* field and CRLF */
+    char id_line[EXCHANGE_ID_AT + EXCHANGE_ID_MAX + 2]; /* with its CRLF */
     struct exchange_room room; /* not allocated if another room is lent */
 };
 
@@ -187,8 +187,8 @@ struct exchange_side {
     bool wants_head;            /* response.head_copy gets the head */
     struct exchange_room *room; /* lent; NULL: the exchange has its own */
     void (*on_wake)(struct exchange *exchange);
-    /* Ends the rest of an exchange, see exchange_rouse(). NULL: no exchange of
-     * this side ever rests. */
+    /* Ends the rest of an exchange (exchange_rouse()). NULL: the exchanges of
+     * this side never rest. */
     bool (*on_rouse)(struct exchange *exchange);
     void *session;
     const struct tls *tls;

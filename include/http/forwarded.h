@@ -19,7 +19,7 @@
 #include "http/request.h"
 
 enum forwarded_field {
-    FORWARDED_NONE,  /* no field: the client is the peer */
+    FORWARDED_NONE,  /* proxies use no field: the client is the peer */
     FORWARDED_X_FOR, /* X-Forwarded-For */
     FORWARDED_RFC7239
 };

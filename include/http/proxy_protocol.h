@@ -25,7 +25,7 @@ enum {
 };
 
 enum proxy_protocol_verdict {
-    PROXY_PROTOCOL_MORE, /* no fault so far */
+    PROXY_PROTOCOL_MORE, /* no fault so far; the header is incomplete */
     PROXY_PROTOCOL_DONE,
     PROXY_PROTOCOL_BAD /* close at once: no answer would be understood */
 };

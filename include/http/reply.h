@@ -16,7 +16,7 @@
 #include "http/http1/http1.h"
 
 enum {
-    REPLY_HEAD_BYTES_MAX = 32768, /* status line and fields */
+    REPLY_HEAD_BYTES_MAX = 32768, /* limit for status line and fields */
     REPLY_FIELDS_MAX = 100
 };
 

@@ -59,17 +59,17 @@ struct request {
     bool has_options;         /* Connection has more than keep-alive or close */
     bool is_chunked;          /* the body is framed by chunks */
     bool expects_continue;    /* Expect: 100-continue, and HTTP/1.1 */
-    bool expects_other;       /* any other expectation: 417 */
+    bool expects_other;       /* Expect has something else: 417 */
     uint8_t scheme;           /* enum target_scheme */
     uint64_t content_length;  /* 0 when there is none, or when chunked */
     struct bytes line;        /* the request line, for logs */
     struct bytes method_name; /* as sent */
     struct bytes target;      /* as sent */
     struct bytes path;        /* path of the target: "/..." or "*"; encoded */
-    struct bytes query;       /* after '?'; data is NULL when there is none */
+    struct bytes query;       /* text behind '?'; data NULL: there is no '?' */
     struct bytes host;        /* authority of the target, else Host, else "" */
     uint32_t seen;            /* bit 1 << id: such a field came */
-    uint8_t first[FIELD_COUNT]; /* index of the first field with an id */
+    uint8_t first[FIELD_COUNT]; /* first[id]: index of the first such field */
     uint8_t field_count;
     /* The caller points `fields` to room for REQUEST_FIELDS_FEW. Where that
      * room is too small, `fields` becomes `many`. */

@@ -35,7 +35,7 @@ enum {
     RESPONSE_HEADROOM = 128,
     RESPONSE_TAILROOM = 56,
     RESPONSE_PHRASE_MAX = 72,        /* a longer phrase is left out */
-    RESPONSE_HEAD_BYTES_MAX = 65536, /* enough for Location of an 8 KiB path */
+    RESPONSE_HEAD_BYTES_MAX = 65536, /* a Location may have an 8 KiB path */
     RESPONSE_PARTS_INLINE = 4,
     RESPONSE_EXTRA_MAX = 5,
     RESPONSE_TIMING_BYTES = 80 /* longest value of Server-Timing */
@@ -87,14 +87,14 @@ const char *response_cache_name(enum response_cache use);
 /* A head that a cache has made, encoded for HTTP/2. The first session that
  * sends the head over HTTP/2 stores the encoding here. */
 struct coded_head {
-    char *data; /* from malloc; NULL: not encoded yet */
+    char *data; /* made by malloc(3); NULL: not encoded yet */
     size_t len;
 };
 
 struct response {
-    uint16_t status;  /* 0: not made yet */
+    uint16_t status;  /* 0: the answer is not made yet */
     bool persists;    /* the connection goes on after the response */
-    bool is_head;     /* answers HEAD: no body is sent */
+    bool is_head;     /* the request is a HEAD: no body is sent */
     bool has_head;    /* the first part is a head, own or borrowed */
     bool is_borrowed; /* the head is one that a cache has made */
     bool is_framed;   /* private to the protocol */
@@ -115,7 +115,7 @@ struct response {
     uint8_t part_at;       /* index of the part sent next */
     uint64_t bytes_left;   /* bytes of all unsent parts */
     uint64_t bytes_sent;   /* bytes that the kernel has, head included */
-    uint64_t bytes_before; /* what bytes_sent was at the last wait */
+    uint64_t bytes_before; /* bytes_sent when the response last waited */
     uint64_t body_bytes;   /* length of the body as announced; for logs */
     uint64_t length_left; /* with has_length: what `source` still has to make */
     uint32_t head_bytes;  /* bytes of the head; set when it is framed */
@@ -152,8 +152,8 @@ struct response {
 
 /* Fields that every answer of a server has. */
 struct server_defaults {
-    bool server_field;  /* Server: sprintd */
-    bool server_timing; /* Server-Timing: where time goes */
+    bool server_field;  /* every answer has "Server: sprintd" */
+    bool server_timing; /* every answer has a Server-Timing */
     const struct now *now;
 };
 

@@ -13,7 +13,7 @@
 struct cache_body {
     atomic_uint refs;
     atomic_int state;        /* enum cache_body_state */
-    _Atomic uint64_t filled; /* bytes that are there */
+    _Atomic uint64_t filled; /* how many bytes are there */
     struct cache_body_counts *counts;
     uint64_t length;    /* as announced; or CACHE_LENGTH_UNKNOWN */
     uint64_t set_aside; /* the body's part of counts->filling */
@@ -35,7 +35,7 @@ struct cache_body {
     _Atomic(char *) map;       /* mapping of fd; NULL: nobody wanted it yet, or
                                   fd cannot be mapped */
     size_t map_bytes;          /* length of the whole body; set before `map` */
-    atomic_uint beginners;     /* readers that have no byte yet */
+    atomic_uint beginners;     /* number of readers without a byte yet */
     pthread_mutex_t mutex;     /* guards all below */
     struct list waits;         /* waits of readers for more bytes */
     struct list writer;        /* the writer's wait for slow readers */

@@ -28,13 +28,13 @@ struct cache_disk {
     _Atomic uint64_t written;
     _Atomic uint64_t refused;
     _Atomic uint64_t damaged;
-    struct cache_job lock; /* locks the folder, or leaves it */
+    struct cache_job lock; /* job that locks or leaves the folder */
     struct cache_job scan;
     /* For the queue's thread alone: */
     DIR *names;            /* the folder while its files are looked at */
     struct dirent *unread; /* entry of `names` whose file could not be read */
     char *buffer;          /* room for one block of a file */
-    uint64_t damaged_said; /* number of damaged files that was logged last */
+    uint64_t damaged_said; /* what the log last said of `damaged` */
 };
 
 /* --- cache_scan.c -------------------------------------------------------- */

@@ -29,7 +29,7 @@ static void point_to_kept(struct cache_entry *entry)
     entry->facts.etag = kept.etag;
     if (entry->facts.modified.len > 0)
         entry->facts.modified = cached_head_find(lines, BYTES("Last-Modified"));
-    entry->facts.control.no_cache_fields = BYTES(""); /* fields not kept */
+    entry->facts.control.no_cache_fields = BYTES(""); /* these are not kept */
     entry->facts.control.private_fields = BYTES("");
     if (!cached_head_is_listed(entry->names, BYTES("accept-encoding")))
         entry->codings = cached_head_find(lines, BYTES("Content-Encoding"));

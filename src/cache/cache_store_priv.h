@@ -26,8 +26,9 @@ enum {
 /* What is remembered of a key that has no entry. */
 struct cache_mark {
     uint64_t hash;
-    /* Until these times of the monotonic clock nobody waits for another's
-     * fetch: the answer was for one client only, or was too long to be kept. */
+    /* Seconds of the monotonic clock. Requests for the key do not wait for each
+     * other before until_s, because its answer was for one client only, nor
+     * before long_until_s, because its answer was too long to be kept. */
     int64_t until_s;
     int64_t long_until_s;
 };
@@ -53,7 +54,7 @@ enum { CACHE_PURGES_KEPT = 64 };
 /* The latest purges, kept for entries that were asked for before a purge but
  * come after it. */
 struct cache_purges {
-    pthread_mutex_t mutex; /* taken after a shard's */
+    pthread_mutex_t mutex; /* locked after a shard's, never before it */
     _Atomic uint32_t count;
     /* An element is NULL when memory was short for the note of that purge. The
      * purge then counts as one that names every entry. */
@@ -65,7 +66,7 @@ enum cache_purged { CACHE_PURGED_NOT, CACHE_PURGED_SOFTLY, CACHE_PURGED };
 struct cache_store {
     struct cache_store_options options;
     struct cache_purges purges;
-    struct siphash_key secret; /* hashes need one: clients choose the keys */
+    struct siphash_key secret; /* for hashes, since clients choose the keys */
     struct cache_body_counts bodies;
     _Atomic uint64_t bytes; /* bytes of settled entries */
     _Atomic uint64_t entries;

@@ -17,7 +17,7 @@ static const char *const days[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
 static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-/* The letters mean what they mean to strptime(3). */
+/* A letter behind '%' means what it means to strptime(3). */
 #define IMF_FIXDATE "%a, %d %b %Y %H:%M:%S GMT"
 #define RFC850_DATE "%A, %d-%b-%y %H:%M:%S GMT"
 #define ASCTIME_DATE "%a %b %e %H:%M:%S %Y"

@@ -25,23 +25,23 @@
 #include "http/request.h"
 
 enum {
-    HTTP1_LINE_BYTES_MAX = 8192,  /* request line; over it: 414 */
-    HTTP1_HEAD_BYTES_MAX = 16384, /* request line and fields; over it: 431 */
-    HTTP1_LEADING_CRLF_MAX = 4    /* empty lines before it (9112 2.2) */
+    HTTP1_LINE_BYTES_MAX = 8192,  /* limit of the request line, else 414 */
+    HTTP1_HEAD_BYTES_MAX = 16384, /* limit of line and fields, else 431 */
+    HTTP1_LEADING_CRLF_MAX = 4    /* most empty lines in front (9112 2.2) */
 };
 
 enum http1_verdict {
-    HTTP1_MORE, /* no fault so far, head not complete */
-    HTTP1_DONE, /* request filled in */
+    HTTP1_MORE, /* no fault so far; the head is not complete */
+    HTTP1_DONE, /* `request` is filled in */
     HTTP1_BAD   /* answer with the reason given, then close */
 };
 
 /* How far an incomplete head has been checked; all zero for a new head. */
 struct http1_progress {
     uint32_t checked; /* bytes checked so far */
-    uint32_t line;    /* where the line under way begins */
+    uint32_t line;    /* where the line being checked begins */
     uint16_t start;   /* where the request line begins (after empty lines) */
-    uint8_t lines;    /* complete lines, the request line among them */
+    uint8_t lines;    /* number of complete lines, request line included */
 };
 
 /* Goes on checking the head at `data`, of which len bytes have come in. Each

@@ -24,7 +24,7 @@
 
 #include "base/buf.h"
 
-enum { HPACK_FIELDS_MAX = 128 /* most that one call encodes */ };
+enum { HPACK_FIELDS_MAX = 128 /* most fields that one call encodes */ };
 
 struct hpack_field {
     struct bytes name; /* in lower case */

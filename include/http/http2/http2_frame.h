@@ -15,7 +15,7 @@
 enum {
     HTTP2_PREFACE_BYTES = sizeof(HTTP2_PREFACE) - 1,
     HTTP2_FRAME_HEAD = 9,
-    HTTP2_FRAME_BYTES_MAX = 16384, /* payload that may always be sent */
+    HTTP2_FRAME_BYTES_MAX = 16384, /* longest payload that every peer takes */
     HTTP2_WINDOW_DEFAULT = 65535,
     HTTP2_WINDOW_MAX = 0x7FFFFFFF,
     HTTP2_STREAM_MAX = 0x7FFFFFFF

@@ -43,8 +43,8 @@ enum {
 
 enum http2_verdict {
     HTTP2_DONE,
-    HTTP2_MALFORMED, /* ends the stream: PROTOCOL_ERROR */
-    HTTP2_REFUSED    /* answered with the reason */
+    HTTP2_MALFORMED, /* the stream ends with PROTOCOL_ERROR */
+    HTTP2_REFUSED    /* the request is refused for *reason_out */
 };
 
 /* A head that is being gathered. The struct is large: one serves all
@@ -57,7 +57,7 @@ struct http2_head {
     struct bytes protocol;
     struct bytes host;
     struct bytes priority;   /* value of Priority (RFC 9218) */
-    uint64_t content_length; /* counts only with has_length */
+    uint64_t content_length; /* valid only with has_length */
     bool has_length;
     bool is_trailer;
     /* private */
@@ -66,7 +66,7 @@ struct http2_head {
     enum reason reason;
     uint64_t list_bytes;
     unsigned line_count;
-    unsigned field_count; /* records in `text` from records_at on */
+    unsigned field_count; /* number of records from records_at on */
     size_t records_at;
     size_t text_len;
     size_t cookie_len;

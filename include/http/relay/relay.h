@@ -50,7 +50,7 @@ struct relay {
     struct bytes strip;
     struct bytes replace;
     struct bytes host;      /* value of Host, for the upstream */
-    bool is_https;          /* the upstream is asked by https */
+    bool is_https;          /* requests go to the upstream by https */
     bool keeps_host;        /* the client's Host, if any, goes on instead */
     struct bytes pseudonym; /* our name in Via, a token */
     struct bytes upgrade;   /* the one protocol that clients may upgrade to, as
@@ -83,7 +83,7 @@ enum relay_verdict {
                              is not about one connection */
     RELAY_BAD_TARGET,     /* the path has dot segments, or lacks `strip` */
     RELAY_BAD_COUNT,      /* Max-Forwards is no number */
-    RELAY_BAD_SWITCH,     /* a 101 that nobody asked for */
+    RELAY_BAD_SWITCH,     /* the reply is a 101 that nobody asked for */
     RELAY_LOOP,           /* the request has passed here too often */
     RELAY_LAST,           /* Max-Forwards is 0: this server has to answer */
     RELAY_TOO_LARGE       /* there was no room in `out` */

@@ -21,8 +21,8 @@ struct cache_rules {
     size_t count;
     struct cache_rule {
         uint8_t kind;          /* private */
-        struct bytes type;     /* of a rule that goes by type */
-        struct name_glob glob; /* of a rule that goes by name or path */
+        struct bytes type;     /* the media type, in a rule by type */
+        struct name_glob glob; /* the pattern, in a rule by name or path */
         struct bytes value;
     } rules[CACHE_RULES_MAX];
 };

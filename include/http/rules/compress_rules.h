@@ -22,7 +22,7 @@ enum { COMPRESS_TYPES_MAX = 40 };
 
 struct compress_rules {
     struct coding_order order;
-    unsigned codings;   /* bit 1 << coding: `order` has the coding */
+    unsigned codings;   /* bits 1 << coding of all codings in `order` */
     uint64_t bytes_min; /* an answer known to be smaller stays as it is */
     uint64_t bytes_max;
     size_t type_count;

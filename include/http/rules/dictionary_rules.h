@@ -23,8 +23,8 @@
 
 enum {
     DICTIONARY_RULES_MAX = 8,
-    DICTIONARY_PATH_BYTES_MAX = 160, /* for a pattern, and for a file */
-    DICTIONARY_ID_BYTES_MAX = 64,    /* RFC 9842 2.1.3 allows 1024 */
+    DICTIONARY_PATH_BYTES_MAX = 160, /* limit for a pattern, and for a file */
+    DICTIONARY_ID_BYTES_MAX = 64,    /* our limit; RFC 9842 2.1.3 allows 1024 */
     /* In `lines` each byte of a pattern or file becomes three bytes at most,
      * and each byte of an id two. */
     DICTIONARY_LINES_BYTES_MAX = 6 * DICTIONARY_PATH_BYTES_MAX +
@@ -33,7 +33,7 @@ enum {
 
 struct dictionary_rule {
     struct glob answers;
-    uint8_t file_len; /* 0: every answer itself is a dictionary */
+    uint8_t file_len; /* 0: each answer is a dictionary itself */
     uint8_t text_len;
     uint16_t use_len;
     uint16_t link_len; /* 0: there is no Link */

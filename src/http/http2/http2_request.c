@@ -273,9 +273,10 @@ static void add_socket(struct http2_head *head, const char *key)
     head->method = BYTES("GET");
 }
 
-/* Whether a head announces a body that cannot be. A tunnel has no body (RFC
- * 9110 9.3.6). The length of such a body would be passed on with the request
- * made from the head, and the upstream would take the next request for it. */
+/* Whether a head announces a body that cannot come: none follows the head, or
+ * the request opens a tunnel, which has no body (RFC 9110 9.3.6). The length
+ * would be passed on with the request, and the upstream would take the next
+ * request for the body. */
 static bool is_body_false(const struct http2_head *head, bool ends)
 {
     bool is_tunnel = head->protocol.data;

@@ -46,7 +46,7 @@ bool relay_has_prefix(struct bytes name, struct bytes prefix);
  * Most heads consist of a few such runs.
  */
 struct relay_run {
-    struct bytes text; /* without its last CRLF; empty: no run */
+    struct bytes text; /* the fields without the last CRLF; or empty */
 };
 
 /* Appends a field as it came. A field that may be part of a run is appended
