@@ -32,7 +32,7 @@ enum {
 struct cache_facts {
     unsigned status;
     struct cache_control control; /* directives of the field that counts */
-    bool is_targeted;             /* that field is for shared caches alone */
+    bool is_targeted;             /* the field is one for shared caches */
     bool is_explicit;             /* lifetime_s is the origin's, not guessed */
     bool has_cookie;              /* the answer has Set-Cookie */
     bool varies_by_all;           /* the answer has "Vary: *" */

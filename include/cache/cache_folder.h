@@ -23,7 +23,8 @@
 
 enum {
     CACHE_FILE_NAME_BYTES = 40,
-    CACHE_FOLDER_RETRY_MS = 1000 /* after a failure no file is begun so long */
+    /* How long no file is begun after a failure to write one. */
+    CACHE_FOLDER_RETRY_MS = 1000
 };
 
 struct cache_folder {

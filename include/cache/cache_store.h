@@ -167,31 +167,31 @@ bool cache_store_was_long(struct cache_store *store, struct bytes key,
 MUST_USE struct cache_body *cache_store_make_body(struct cache_store *store,
                                                   uint64_t length);
 
-/* Counts that are taken before the origin is asked: how often the key (or one
- * with the same hash) was made invalid, how often any key of its shard was, and
- * how many purges there were. */
+/* Three counts that are taken before the origin is asked. */
 struct cache_epoch {
+    /* How often the key, or another with the same hash, was made invalid. */
     uint32_t invalidated;
-    uint32_t all_invalidated;
-    uint32_t purges;
+    uint32_t all_invalidated; /* how often any key of its shard was */
+    uint32_t purges;          /* number of purges */
 };
 
 struct cache_epoch cache_store_epoch(struct cache_store *store,
                                      struct bytes key);
 
-/* Whether the entry is still current: since that epoch its key (or one with the
- * same hash) was not made invalid, and no purge named it, except a soft one. */
+/* Whether the entry is still current: since that epoch neither its key nor
+ * another with the same hash was made invalid, and no purge named the entry,
+ * except a soft one. */
 bool cache_store_is_current(struct cache_store *store,
                             struct cache_entry *entry,
                             struct cache_epoch epoch);
 
 /* Puts the entry into the store, in the place of an entry of the same variant.
- * The store takes a reference of its own. The entry's body may still be filled:
- * cache_store_settle(). `earlier` is the entry from which the new one was
- * updated, and which has the same body; or NULL. Returns false, and puts
- * nothing, when the entry was made invalid or purged since that epoch, or when
- * `earlier` has been replaced meanwhile. An entry that was purged softly is
- * put, and is used only after asking the origin. */
+ * The store takes a reference of its own. The entry's body may still be filled;
+ * cache_store_settle() is to be called when all of it has been put. `earlier`
+ * is the entry that the new one is an update of, with the same body; or NULL.
+ * Returns false, and puts nothing, when the entry was made invalid or purged
+ * since that epoch, or when `earlier` has been replaced meanwhile. An entry
+ * that was purged softly is put, and is used only after asking the origin. */
 MUST_USE bool cache_store_put(struct cache_store *store,
                               struct cache_entry *entry,
                               const struct cache_entry *earlier,

@@ -33,11 +33,12 @@ bool cached_head_is_tags(struct bytes name);
  * between tags. */
 bool cached_head_has_tag(struct bytes lines, struct bytes tags);
 
-/* Splits the fields of a reply. `shown` gets the fields that are kept and sent.
- * Fields about one answer or connection (Age, Content-Length, Trailer) are not
- * kept, nor are fields that `control` lists as for one client (private="...",
- * no-cache="..."): other clients do not get these even by asking whether the
- * answer is still good. `hidden` gets the fields for caches like this one. */
+/* Splits the fields of a reply. `shown` gets the fields that are kept and sent,
+ * `hidden` those for caches like this one. Two kinds of fields go to neither:
+ * fields about one answer or connection (Age, Content-Length, Trailer), and
+ * fields that `control` lists as for one client (private="...",
+ * no-cache="..."). Other clients do not get these even by asking whether the
+ * answer is still good. */
 void cached_head_keep(struct bytes lines, const struct cache_control *control,
                       struct buf *shown, struct buf *hidden);
 
@@ -50,7 +51,8 @@ void cached_head_update(struct bytes stored, struct bytes fresh,
                         struct buf *out);
 
 /* Puts the fields of an answer that are for the asker alone: those that
- * `control` lists and, when the answer is a 304 (is_update), cookies. */
+ * `control` lists and, with is_update, cookies. is_update tells that the answer
+ * is a 304. */
 void cached_head_put_own(struct bytes fresh,
                          const struct cache_control *control, bool is_update,
                          struct buf *out);

@@ -5,7 +5,7 @@
  * Thread: the worker of its connection.
  * Owns:   the response, the sink and what is pending. The request's views point
  *         into the connection's input buffer, which stays until the exchange is
- *         done. peer points to the connection's address, or to client.
+ *         done. `peer` points to the connection's address, or to `client`.
  *
  * An exchange may rest while it waits for somebody else. A resting exchange has
  * no room for the request's fields and for the text of the response
@@ -152,7 +152,7 @@ struct exchange {
     /* The handler refuses the body of the request, whatever the method; its
      * answer says why. */
     bool refuses_body;
-    /* The PROXY protocol came first, and `neighbour` is whom it named. */
+    /* The connection began with a PROXY header, which named `neighbour`. */
     bool is_introduced;
     bool wants_id;       /* the log shows the exchange's id (trace.h) */
     bool wants_upstream; /* the log shows `upstream`, which is to be filled */

@@ -289,8 +289,8 @@ void cache_body_pass(struct cache_body *body)
     set_aside_passing(body);
 }
 
-/* Returns the place of the slowest reader. The mutex is held, and there is a
- * reader. */
+/* Returns the offset that the slowest reader has reached. The mutex is held,
+ * and there is a reader. */
 static uint64_t slowest(const struct cache_body *body)
 {
     uint64_t least = UINT64_MAX;

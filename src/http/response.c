@@ -20,7 +20,8 @@ const char *response_cache_name(enum response_cache use)
 
 enum { PARTS_MAX = 255 }; /* the most that part_count can hold */
 
-/* Finds the room, which contains the memory that the head began in. */
+/* Returns the response's room: the memory in which the head began is a part of
+ * it. */
 static struct response_room *room_of(const struct response *response)
 {
     return OWNER_OF(response->head.storage, struct response_room, head);

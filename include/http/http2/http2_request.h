@@ -1,13 +1,13 @@
 /*
- * http2_request - decoded field lines to request, as strictly as http1 reads
- * them (RFC 9113 8.2 and 8.3).
+ * http2_request - makes a request of decoded field lines, and is as strict as
+ * http1 (RFC 9113 8.2 and 8.3).
  *
  *   http2_head_begin()  http2_head_add() for each line  http2_head_end()
  *                  --> http2_head_store()  --> http2_request_read()
  *
  * A head that is malformed by RFC 9113 is no request, and ends the stream. A
  * well-formed head that HTTP/1 would refuse (a path with a byte that must be
- * encoded, a host that is none, a method that nobody knows) is refused with the
+ * encoded, an invalid host, a method that nobody knows) is refused with the
  * same reason. Any other head can be written as a request of HTTP/1.1 that all
  * servers read alike: no line has control bytes, no line says anything of a
  * connection, and the length of the body is either true or not said.

@@ -119,8 +119,8 @@ static struct bytes take_lines(struct response *response)
     return lines;
 }
 
-/* Keeps an encoded block for the next time. If memory is short, nothing is kept,
- * and the next time the block is encoded again. */
+/* Keeps an encoded block for the next time. If memory is short, nothing is
+ * kept, and the next time the block is encoded again. */
 static void keep(struct coded_head *coded, struct bytes block)
 {
     coded->data = malloc(block.len);
