@@ -41,8 +41,8 @@ struct dictionary {
 /* Makes `name`, the file's name, out of `rule`, modified_ns and `hash`. */
 void dictionary_write_name(struct dictionary *dictionary);
 
-/* Reads `rule`, modified_ns and `hash` out of a name. Returns false when the
- * name is not that of a dictionary. */
+/* Reads `rule`, modified_ns and `hash` out of a file's name. Returns false when
+ * no dictionary has such a name. */
 MUST_USE bool dictionary_read_name(struct dictionary *dictionary,
                                    const char *name);
 

@@ -2,8 +2,8 @@
  * dictionary_notes - a queue of files that a thread is to keep as dictionaries;
  * each version of a file is queued once.
  *
- * Thread: one at a time, as its owner arranges; whoever takes a note owns the
- *         note.
+ * Thread: one at a time; the owner of the queue sees to that. Whoever takes a
+ *         note owns it.
  * Owns:   copies of texts, duplicates of descriptors.
  */
 #ifndef FILES_DICTIONARY_NOTES_H
@@ -55,7 +55,8 @@ void dictionary_notes_fini(struct dictionary_notes *notes);
 MUST_USE bool dictionary_notes_put(struct dictionary_notes *notes,
                                    const struct dictionary_note *note);
 
-/* Takes the oldest note, which the caller owns then; NULL when none waits. */
+/* Takes the oldest note, which the caller then owns. Returns NULL when no note
+ * waits. */
 struct dictionary_noted *dictionary_notes_take(struct dictionary_notes *notes);
 
 /* Forgets that the file of a taken note was noted, so that it may be noted

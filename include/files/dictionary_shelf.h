@@ -1,10 +1,12 @@
 /*
- * dictionary_shelf - decides which dictionaries are kept. Of each rule the
- * newest versions are kept, by the time of their files; of two with the same
- * time, the one that came later counts as newer. The number of all dictionaries
- * is limited, too, and so are their bytes together; the oldest go first.
+ * dictionary_shelf - decides which dictionaries are kept.
  *
- * Thread: one at a time, as its owner arranges.
+ * Of each rule, the newest versions are kept. The time of its file tells how
+ * new a version is; of two versions with the same time, the later one on the
+ * shelf counts as newer. All dictionaries together are limited in number and in
+ * bytes, too; the oldest go first.
+ *
+ * Thread: one at a time; the owner of the shelf sees to that.
  * Owns:   one reference to each dictionary on it.
  */
 #ifndef FILES_DICTIONARY_SHELF_H
@@ -34,7 +36,8 @@ struct dictionary_shelf {
                                                           removed */
 };
 
-/* Finds the place of a dictionary; NULL when it is not on the shelf. */
+/* Returns the place of a dictionary, or NULL when the dictionary is not on the
+ * shelf. */
 struct dictionary_place *dictionary_shelf_find(
     struct dictionary_shelf *shelf, uint64_t rule,
     const uint8_t hash[DICTIONARY_HASH_BYTES]);

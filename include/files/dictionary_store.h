@@ -39,8 +39,8 @@ void dictionary_store_close(struct dictionary_store
 bool dictionary_store_note(struct dictionary_store *store,
                            const struct dictionary_note *note);
 
-/* Finds a dictionary and takes a reference, which is the caller's; NULL when it
- * is not kept, not checked yet, or damaged. */
+/* Finds a dictionary, and gives the caller a reference to it. Returns NULL when
+ * the dictionary is not kept, not checked yet, or damaged. */
 MUST_USE struct dictionary *dictionary_store_find(
     struct dictionary_store *store, uint64_t rule,
     const uint8_t hash[DICTIONARY_HASH_BYTES]);

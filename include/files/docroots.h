@@ -28,7 +28,7 @@ MUST_USE int docroots_open(struct docroots *docroots, struct arena *arena,
                            const char *directory, bool follow_symlinks);
 
 /* Returns the root of a directory that was opened with the same
- * follow_symlinks; NULL when there is none. */
+ * follow_symlinks. Returns NULL when there is no such root. */
 const struct docroot *docroots_find(const struct docroots *docroots,
                                     const char *directory,
                                     bool follow_symlinks);

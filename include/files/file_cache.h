@@ -128,8 +128,9 @@ struct file_entry {
 
     /* public: what each answer touches, from here on */
     struct file_stamp stamp;
-    /* For a variant, the length of its file; 0 for other entries. A variant's
-     * stamp is that of its file, but with the variant's own length. */
+    /* For a variant, the length of its file; 0 for other entries. A variant has
+     * the stamp of its file, except for stamp.bytes, which is the variant's own
+     * length. */
     uint64_t plain_bytes;
     char *block;     /* the head, and what follows it; FILE_REGULAR only */
     size_t head_len; /* length of the head, without the CRLF that ends it */
@@ -201,9 +202,9 @@ MUST_USE struct file_entry *file_cache_acquire(struct file_cache *cache,
                                                enum coding coding);
 
 /* Finds the variant of a file's entry under a coding, which must be one of the
- * entry's `codable`. Returns one reference, which is the caller's; NULL when
- * the variant does not exist yet. The variant is ordered then, if it can be;
- * the caller never waits. */
+ * entry's `codable`. If the variant exists, the caller gets one reference to
+ * it. Otherwise returns NULL at once, and orders the variant if that is
+ * possible. */
 MUST_USE struct file_entry *file_cache_variant(struct file_cache *cache,
                                                struct file_entry *entry,
                                                enum coding coding);
@@ -250,8 +251,8 @@ bool file_cache_siblings_changed(struct file_cache *cache,
                                  struct file_entry *entry);
 
 /* Gives one reference back. Must be called on the thread of the worker that has
- * the cache. The last reference, be it the cache's or a response's, frees the
- * entry (file_entry.c). */
+ * the cache. The entry is freed with its last reference, whether that was the
+ * cache's or a response's. */
 void file_entry_release(struct file_entry *entry);
 
 /* Takes one more reference. */

@@ -107,8 +107,8 @@ bool encode_has_forms(const struct encode *encode, struct bytes lines);
 
 /* Completes the head of a partial answer or a 304, which are never coded. Adds
  * Vary, and weakens the ETag of a 304 if the client has a coded form. `type` is
- * the Content-Type of the whole representation; if empty, that in the head is
- * used. The head must have all other fields. */
+ * the Content-Type of the whole representation. If `type` is empty, the
+ * Content-Type in the head is used. The head must have all other fields. */
 void encode_unsent(const struct encode *encode, struct exchange *exchange,
                    struct bytes type);
 

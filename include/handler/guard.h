@@ -27,7 +27,8 @@ struct guard {
      * `resume` admits the exchange if the verdict is PASSWORD_RIGHT, and
      * otherwise calls guard_refuse(). */
     guard_fn resume;
-    /* Makes all waiting exchanges look again, when one may have its verdict. */
+    /* Called when a verdict has come. Makes all waiting exchanges look whether
+     * they have theirs. */
     void (*wake)(void *wake_context);
     void *context;
     void *wake_context;

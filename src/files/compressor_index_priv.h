@@ -1,6 +1,6 @@
 /*
- * compressor_index_priv - a hash table of all jobs of a compressor, by what
- * they are to make.
+ * compressor_index_priv - a hash table of all jobs of a compressor, which finds
+ * the job for an order.
  *
  * Thread: the one that holds the compressor's mutex.
  * Owns:   nothing: jobs are the compressor's.

@@ -35,8 +35,8 @@ static int open_freely(const struct docroot *root, const char *path, int flags)
     return fd == -1 ? -errno : fd;
 }
 
-/* Opens the name of `len` bytes in the directory `dir`, unless the name is ".."
- * or that of a symlink. */
+/* Opens the name of `len` bytes in the directory `dir`. Refuses "..", and names
+ * of symlinks. */
 static int open_name(int dir, const char *text, size_t len, int flags)
 {
     char name[NAME_MAX + 1];
@@ -124,8 +124,8 @@ static bool is_servable(const struct stat *st)
 int docroot_open_file(const struct docroot *root, const char *path,
                       struct stat *st)
 {
-    /* The stat comes first, as it opens nothing, whatever the path leads to. It
-     * may look outside of the root, but the open afterwards is confined. */
+    /* The stat comes first, since it opens nothing, whatever the path leads to.
+     * It may look outside of the root, but the open afterwards is confined. */
     int err = docroot_stat(root, path, st);
     int fd;
 

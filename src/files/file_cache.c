@@ -227,8 +227,8 @@ bool file_cache_siblings_changed(struct file_cache *cache,
     version = file_folders_look(&cache->folders, entry, cache->seed, cache->now,
                                 &looked_ms);
     /* The folder may have been looked at a moment ago, before the newest
-     * siblings came. They change its version at the next look, and all siblings
-     * are looked for once more then. */
+     * siblings came. These change its version at the next look. Then all
+     * siblings are looked for once more. */
     entry->siblings_checked_ms = looked_ms;
     if (version != 0 && version == entry->folder_version)
         return false;

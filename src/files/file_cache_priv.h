@@ -1,7 +1,7 @@
 /*
  * file_cache_priv - what the files of the file cache share. file_cache.c keeps
  * entries; file_folders.c knows whether a folder has got new names or lost
- * some; file_variant.c and file_delta.c have variants and deltas made.
+ * some; file_variant.c and file_delta.c order variants and deltas.
  *
  * Thread: the cache's worker; no locks.
  */
@@ -82,9 +82,9 @@ struct file_variants {
 };
 
 /* Returns the places of an entry's variants, which are made first if there are
- * none. Returns NULL when there is no memory; when the entry is not cached, as
- * nothing would lead to its variants; and when the file is so young that it may
- * change unseen, as its entry is soon made anew. */
+ * none. Returns NULL when there is no memory. Also returns NULL when the entry
+ * is not cached, since nothing would lead to its variants; and when the file is
+ * so young that it may change unseen, since its entry is soon made anew. */
 struct file_variants *file_cache_variants(struct file_entry *entry);
 
 /* Fills in the rest of an order that names coding, effort and dictionary, and

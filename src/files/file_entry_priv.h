@@ -47,15 +47,15 @@ bool file_head_forbids_coding(const struct file_entry *entry);
 
 /* --- file_entry.c, with file_entry_release() ------------------------------ */
 
-/* Makes an empty entry. Returns one reference, which is the caller's; NULL when
- * there is no memory. */
+/* Makes an empty entry. The caller gets one reference, or NULL when there is no
+ * memory. */
 struct file_entry *file_entry_create(const struct file_space *space,
                                      struct bytes path, enum coding coding,
                                      uint64_t now_ms);
 
-/* Makes an entry of what `path` leads to in `space`. Returns one reference,
- * which is the caller's; NULL when there is no memory. Sets *exhausted_out to
- * whether descriptors have run out. */
+/* Makes an entry of what `path` leads to in `space`. The caller gets one
+ * reference, or NULL when there is no memory. Sets *exhausted_out to whether
+ * descriptors have run out. */
 struct file_entry *file_entry_load(const struct file_cache_options *options,
                                    const struct file_space *space,
                                    struct bytes path, enum coding coding,

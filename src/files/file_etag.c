@@ -124,8 +124,8 @@ static struct bytes make_of(struct bytes tag)
     return bytes_between(dot ? dot : end, end);
 }
 
-/* Whether a variant with these bytes exists now. The tag that names the bytes
- * may be that of another version of the file. */
+/* Whether a variant with the bytes that `make` names exists now. `make` may
+ * come from the tag of another version of the file. */
 static bool is_there(const struct file_entry *entry, struct bytes make)
 {
     for (int i = CODING_IDENTITY + 1; entry->variants && i < CODING_COUNT;

@@ -8,7 +8,7 @@
 #include "base/pages.h"
 
 /* Entries are linked by their numbers. An entry's number is its index in
- * `entries`, plus 1. Each entry is in the chain of its hash, or in that of the
+ * `entries`, plus 1. Each entry is in the chain of its hash, or in the chain of
  * free entries. */
 struct counted_address {
     uint64_t key;

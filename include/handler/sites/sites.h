@@ -78,8 +78,8 @@ struct sites_options {
 
 struct sites; /* opaque; counted */
 
-/* Returns the caller's reference. Returns NULL when there is no memory, and
- * does not call on_gone then. */
+/* Returns the caller's reference. Returns NULL when there is no memory, without
+ * a call of on_gone. */
 MUST_USE struct sites *sites_create(const struct sites_options *options);
 void sites_release(struct sites **sites_ref);
 

@@ -201,7 +201,7 @@ static bool read_ttl(struct kv_batch *batch, const struct json_value *value,
     return true;
 }
 
-/* JSON's numbers are exact up to this one. */
+/* The largest number up to which JSON's numbers are exact. */
 #define BY_MAX 9007199254740992.0 /* 2^53 */
 
 static bool read_by(struct kv_batch *batch, const struct json_value *value,

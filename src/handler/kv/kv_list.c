@@ -8,10 +8,10 @@
  *   {"keys":[{"key":"a","size":3,...},...],
  *    "prefixes":[{"prefix":"b/"},...],"cursor":"622f"}
  *
- * with short values, if these are asked for. As NDJSON, the answer has a line
- * for each entry, in the order of keys, and a line for the cursor if there are
- * more entries. The store is asked for a few entries at a time. They are
- * written before the store is asked for more. Only the prefixes of a JSON
+ * Entries have short values, too, if these are asked for. As NDJSON, the answer
+ * has a line for each entry, in the order of keys, and a line for the cursor if
+ * there are more entries. The store is asked for a few entries at a time. They
+ * are written before the store is asked for more. Only the prefixes of a JSON
  * document have to wait in memory: at most 1,000 prefixes of 511 bytes.
  */
 enum {

@@ -242,8 +242,8 @@ static bool may_watch(struct kv *kv, struct exchange *exchange)
     return false;
 }
 
-/* Takes a seat for the watch. If another watch must give way, wakes that one.
- * Returns false if there is no seat; the request was answered then. */
+/* Takes a seat for the watch. If another watch must give way, wakes that watch.
+ * Returns false after it has answered a request for which there is no seat. */
 static bool admit(struct watching *watching)
 {
     struct kv *kv = watching->kv;

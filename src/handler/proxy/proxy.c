@@ -152,8 +152,8 @@ static bool announces_body(const struct request *request)
     return request->is_chunked || request->content_length > 0;
 }
 
-/* Makes the head for the upstream. Returns false if the request cannot be
- * passed on; it was answered then. */
+/* Makes the head for the upstream. Returns false after it has answered a
+ * request that cannot be passed on. */
 static bool make_head(struct transfer *transfer)
 {
     enum relay_verdict verdict = transfer_write_head(transfer, 0);

@@ -53,8 +53,7 @@ static enum piece_state state_behind(const struct transfer *transfer)
     return transfer->is_reply_done ? PIECE_END : PIECE_MORE;
 }
 
-/* Makes a piece from the buffer. The bytes of the buffer precede those of the
- * pipe. */
+/* Makes a piece from the buffer, whose bytes precede the bytes in the pipe. */
 static struct piece memory_piece(struct transfer *transfer, uint64_t at_most)
 {
     const struct proxy_buffer *in = transfer->in;

@@ -60,7 +60,7 @@ static ssize_t receive(const struct transfer *transfer)
 }
 
 /* Notes that the pipe is full. A pipe may be full before it holds its capacity
- * in bytes, as each piece takes a slot of its own. */
+ * in bytes, since each piece takes a slot of its own. */
 static void note_full(struct transfer *transfer)
 {
     transfer->piped_full = transfer->piped;

@@ -306,8 +306,7 @@ void transfer_drop_head(struct transfer *transfer);
 /* Counts `len` more bytes of the body that wait for an upstream. */
 void transfer_hold(struct transfer *transfer, size_t len);
 
-/* Ends the counting of bytes that wait for an upstream, as none wait any
- * more. */
+/* Notes that no bytes of the transfer's body wait for an upstream any more. */
 void transfer_hold_none(struct transfer *transfer);
 
 /* Returns how the exchange's messages are passed on to and from that server. */

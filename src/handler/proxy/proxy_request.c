@@ -40,7 +40,7 @@ enum relay_verdict transfer_renew_head(struct transfer *transfer)
 }
 
 /* Takes a buffer for outgoing bytes, if there is none. Returns false when there
- * is no memory; the transfer has failed then. */
+ * is no memory, after it has made the transfer fail. */
 static bool has_buffer(struct transfer *transfer)
 {
     if (!transfer->out)

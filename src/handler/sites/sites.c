@@ -196,7 +196,7 @@ static struct place *follow_path(struct sites *sites, struct exchange *exchange,
                                    exchange->path.clean, rest_out);
 }
 
-/* Whether the server behind `place` might take the path for one of another
+/* Whether the server behind `place` might take the path for a path of another
  * place. It cannot if there is only one place. */
 static bool is_misread(const struct sites *sites, const struct place *place,
                        struct bytes raw, struct bytes clean)

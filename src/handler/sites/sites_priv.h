@@ -91,8 +91,8 @@ static inline struct place *sites_find_raw(struct sites *sites,
     return NULL;
 }
 
-/* Returns the site's place for a clean path. *rest_out is that of
- * router_find(), or the whole path if the path has no route. */
+/* Returns the site's place for a clean path. Sets *rest_out as router_find()
+ * does, or to the whole path if the path has no route. */
 static inline struct place *site_find(struct site *site, struct bytes clean,
                                       struct bytes *rest_out)
 {
