@@ -218,8 +218,8 @@ void client_share_charge(struct client_share *share, struct client_place *place,
 void client_share_hear(struct client_share *share,
                        const struct client_others *others);
 
-/* Finds the client that has had something due for longest. Returns this
- * client's place whose turn is next; NULL when no client has something due. */
+/* Finds the client that has had something due for longest. Returns the first of
+ * this client's waiting places; NULL when no client has something due. */
 struct client_place *client_share_first_due(struct client_share *share);
 
 /* Whether client_share_first_due() would find a place. */

@@ -22,7 +22,8 @@ struct client_entry {
     struct client_entry *next; /* private: next in its bucket or free list */
     struct heap_node node;     /* in client_share's heap `due` or `leaving` */
     uint32_t places;           /* number of the client's waiting places */
-    bool is_waiting;           /* it is in the heap `due`, or is here alone */
+    bool is_waiting;           /* the client waits, in the heap `due` or
+                                  alone */
     uint32_t elsewhere;        /* other workers at which the client waits */
     uint64_t had;              /* the V at which it will have had its share */
     struct client_due due;

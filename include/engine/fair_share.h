@@ -32,7 +32,7 @@ enum { FAIR_SHARE_FRACTION_BITS = 12 };
 struct fair_share {
     struct heap heap;        /* the simulated responses, by virtual finish */
     struct heap_node *nodes; /* one for each response that may be simulated */
-    uint32_t *free_nodes;    /* indexes of nodes that are free: free_count */
+    uint32_t *free_nodes;    /* indexes of the nodes that are free */
     uint32_t free_count;
     uint32_t capacity;
     uint64_t now;  /* V, the virtual time */

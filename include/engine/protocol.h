@@ -54,7 +54,7 @@ enum conn_end {
     CONN_END_IDLE,    /* no request came for too long */
     CONN_END_TIMEOUT, /* a request or a response took too long */
     CONN_END_ERROR,   /* a bad request, a broken connection, no memory */
-    CONN_END_LIMIT,   /* after requests_max requests, or to make room */
+    CONN_END_LIMIT,   /* requests_max is reached, or room was needed */
     CONN_END_DRAIN,   /* the server stops */
     CONN_END_COUNT
 };
@@ -75,7 +75,7 @@ struct conn_limits {
 struct input;
 struct session;
 
-/* Calls from a session up to its connection, at any time. */
+/* The functions by which a session calls its connection, at any time. */
 struct session_hooks {
     /* Called when session->beside has changed. `has_more` says that also the
      * answer for which the session waited has more to send. */

@@ -10,7 +10,7 @@
 #include "engine/protocol.h"
 #include "http/proxy_protocol.h"
 
-/* Makes the client that `proxy` names the session's peer. Returns false when
+/* The client that `proxy` names becomes the session's peer. Returns false when
  * this client already has as many connections as it may have. */
 MUST_USE bool proxy_preamble_apply(struct session *session,
                                    const struct proxy_protocol *proxy);

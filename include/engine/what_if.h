@@ -42,8 +42,8 @@ enum {
 
 struct what_if_job {
     uint64_t arrive_ns;
-    uint64_t done_ns; /* 0: not yet done */
-    uint64_t bytes;   /* 0: the response was broken off */
+    uint64_t done_ns; /* when the job was done; 0: not yet */
+    uint64_t bytes;   /* the response's bytes; 0: it was broken off */
     struct heap_node node;
     bool is_judged;
 };

@@ -56,7 +56,8 @@ MUST_USE struct upstream_probe *upstream_probe_create(
     const struct upstream_endpoint *endpoints, size_t count,
     struct balance *balance, struct tls_connector *tls);
 
-/* Returns 0, or -errno if a name is impossible or there is no memory. */
+/* Begins to probe. Returns 0, or -errno if a name is impossible or there is no
+ * memory. */
 MUST_USE int upstream_probe_start(struct upstream_probe *probe,
                                   const struct upstream_loop *loop);
 

@@ -210,8 +210,8 @@ static uint64_t grace_of(const struct client_share *share)
     return least(share->grace, most(share->still / count, CLIENT_SHARE_GRACE));
 }
 
-/* Begins the waiting of a client of which nothing has waited so far. `place` is
- * the first place that waits. */
+/* Called when the client begins to wait, because a place of the client is put
+ * while no other waits. `place` is this place. */
 static void begin(struct client_share *share, struct client_entry *entry,
                   const struct client_place *place, uint64_t bytes)
 {

@@ -256,8 +256,8 @@ static bool is_intact(const struct response *response)
            origin->is_intact(origin->object);
 }
 
-/* Whether the files of the responses that are done now are still the announced
- * ones. */
+/* Whether the files of those responses that are done now are still the files
+ * that their heads announced. */
 static bool done_are_intact(const struct list *exchanges)
 {
     for (struct list *list_node = exchanges->next; list_node != exchanges;

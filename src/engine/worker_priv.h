@@ -72,8 +72,8 @@ struct worker {
     struct status *made;
     struct resolver *resolver;        /* NULL until needed */
     struct tls_buffers *upstream_tls; /* NULL until needed */
-    struct pipes pipes;               /* of all proxies, also of leaving ones */
-    struct proxy_held held;           /* of all proxies, also of leaving ones */
+    struct pipes pipes;               /* of all proxies, leaving ones too */
+    struct proxy_held held;           /* of all proxies, leaving ones too */
     /* The proxies of the present sites, which end with the sites; or NULL. */
     struct worker_proxies *proxies;
     struct worker_proxies *leaving; /* proxies of sites that are gone */

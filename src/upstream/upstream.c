@@ -5,7 +5,7 @@
 
 #include "upstream/upstream_priv.h"
 
-enum { UPSTREAMS_KEPT = 256, CONNECTS_KEPT = 64 }; /* free structs to keep */
+enum { UPSTREAMS_KEPT = 256, CONNECTS_KEPT = 64 }; /* most free structs kept */
 
 /* --- Words for the log ---------------------------------------------------- */
 

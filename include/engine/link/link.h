@@ -172,8 +172,8 @@ struct link_shared {
     char rest_of_line[56]; /* no other member shares this cache line */
 };
 
-/* Returns 0 or -ENOMEM. LINK_RATE needs `rate`, the link's rate in bytes a
- * second. */
+/* Fills in `shared`. With LINK_RATE, `rate` is the link's rate in bytes a
+ * second; other modes ignore it. Returns 0 or -ENOMEM. */
 MUST_USE int link_shared_init(struct link_shared *shared, enum link_mode mode,
                               uint64_t rate, size_t worker_count);
 void link_shared_fini(struct link_shared *shared);

@@ -79,8 +79,8 @@ void h1_give_exchange(struct h1 *h1, struct exchange *exchange)
     pool_give(&h1_context(h1)->exchanges, exchange);
 }
 
-/* Notes when the request was read. Bytes behind the request in the buffer count
- * as read at the last read. */
+/* Notes when the request was read. Bytes that follow the request in the buffer
+ * count as read by the last read. */
 static void note_arrival(struct h1 *h1, struct exchange *exchange)
 {
     struct exchange_times *times = &exchange->times;
@@ -185,8 +185,8 @@ static bool begins_with(struct bytes text, struct bytes prefix)
            memcmp(text.data, prefix.data, prefix.len) == 0;
 }
 
-/* Whether the client wants problem details. The current exchange tells, or the
- * head in the input when there is no exchange. */
+/* Whether the client wants problem details. The current exchange says so; when
+ * there is no exchange, the head in the input does. */
 static bool wants_problem(const struct h1 *h1)
 {
     const struct input *input = h1->input;

@@ -69,8 +69,8 @@ static enum h1_body skip_body(struct h1 *h1)
 }
 
 /* Begins an upload: the handler is asked for the answer before the body is
- * read. A guard that refuses the request has dropped the sink; then the body is
- * skipped. */
+ * read. If the sink is gone after that, a guard has refused the request, and
+ * the body is skipped. */
 static enum h1_body begin_upload(struct h1 *h1)
 {
     struct exchange *exchange = h1->current;

@@ -77,8 +77,8 @@ static void take_request(struct h1 *h1, struct exchange *exchange, size_t used)
         h1_answer(h1, exchange);
 }
 
-/* Whether the client begins HTTP/2 in clear text. A client may do so that knows
- * beforehand that the server speaks HTTP/2 (RFC 9113 3.3). */
+/* Whether the client begins HTTP/2 in clear text. A client may do so if it
+ * knows beforehand that the server speaks HTTP/2 (RFC 9113 3.3). */
 static bool speaks_http2(const struct h1 *h1, struct bytes line)
 {
     return h1_context(h1)->limits.prior_knowledge &&

@@ -156,8 +156,8 @@ static void send_continue(struct h2_stream *stream)
 }
 
 /* Begins an upload: the handler is asked for its answer before the body is
- * read. A guard that refuses the request has dropped the sink; then the body is
- * thrown away. */
+ * read. If the sink is gone after that, a guard has refused the request, and
+ * the body is thrown away. */
 static void begin_upload(struct h2_stream *stream)
 {
     call_handler(stream);

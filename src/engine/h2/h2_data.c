@@ -25,8 +25,8 @@ static bool has_too_much(const struct h2_stream *stream)
 }
 
 /* Handles a sink's refusal of the body. If the handler waited for the body, the
- * sink has made a response, which is the answer now. The answer of an upload
- * goes on. */
+ * sink has made a response, which is the answer now. If the body is an upload,
+ * the answer that has begun goes on. */
 static void meet_refusal(struct h2_stream *stream)
 {
     bool was_awaited = stream->awaits_body;

@@ -234,7 +234,8 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Returns how long the next frame of `part` may be. */
+/* Returns how many bytes of `part` the next frame gets. They are about as many
+ * as fit into `room`, unless a window allows less. */
 static uint32_t frame_bytes(const struct h2_stream *stream,
                             const struct part *part, uint64_t room)
 {
@@ -249,8 +250,8 @@ static uint32_t frame_bytes(const struct h2_stream *stream,
     return (uint32_t)least(bytes, (uint64_t)stream->h2->window);
 }
 
-/* Returns how many bytes of `part` will follow the next frame in this plan, if
- * no other stream comes first. */
+/* Returns how many bytes of `part` will follow the next frame, of `len` bytes,
+ * in this plan, unless another stream comes first. */
 static uint64_t count_ahead(const struct h2_stream *stream,
                             const struct part *part, uint32_t len,
                             uint64_t room)
@@ -297,7 +298,7 @@ static bool read_ahead(struct h2_plan *plan, const struct h2_stream *stream,
 }
 
 /* Takes a payload of `len` bytes that was read ahead. Returns false when these
- * bytes were not read ahead, or lie elsewhere than the frame is now. */
+ * bytes were not read ahead, or do not lie where the frame's payload is now. */
 static bool take_ahead(struct h2_plan *plan, const struct h2_stream *stream,
                        const struct part *part, uint32_t len)
 {
@@ -386,7 +387,8 @@ static bool is_looked_at_later(const struct h2 *h2,
            is_sent_by_kernel(h2, part, len);
 }
 
-/* Takes segments out of the plan again, so that it has `count` segments. */
+/* Takes segments out of the plan again, so that `count` segments and text_len
+ * bytes of text are left. */
 static void take_back(struct h2_plan *plan, unsigned count, size_t text_len)
 {
     while (plan->count > count) {

@@ -111,7 +111,7 @@ static void turn_away(struct h2 *h2, uint32_t id, enum stats_http2_abuse kind)
     (void)!h2_spend(h2, kind);
 }
 
-/* Sends the first GOAWAY when the stream that begins is the last that may
+/* Called when a stream begins. Sends the first GOAWAY if no further stream may
  * begin. */
 static void note_begun(struct h2 *h2)
 {

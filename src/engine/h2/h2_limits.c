@@ -69,8 +69,8 @@ uint64_t h2_limit(struct session *session, enum session_wait wait)
     return h2->look_ms;
 }
 
-/* Whether the stream's window has been shut for longer than a socket may be
- * full, either without a break or in all. */
+/* Whether the stream's window has been shut for too long: for send_ms without a
+ * break, or in all for longer than send_rate_min allows. */
 static bool is_slow(const struct h2_stream *stream)
 {
     const struct h2 *h2 = stream->h2;

@@ -583,8 +583,8 @@ bool h2_give_up_all(struct h2 *h2);
 
 /* --- h2_frame.c ---------------------------------------------------------- */
 
-/* Adds a segment for `len` bytes that have been written behind the plan's
- * text. */
+/* Adds a segment of `len` bytes. They have been written behind the plan's text,
+ * and are a part of this text from now on. */
 void h2_add_text(struct h2_plan *plan, struct h2_stream *stream, size_t len,
                  bool is_answer);
 

@@ -217,8 +217,9 @@ void h2_drop_rest(struct h2 *h2)
     h2->rest = NULL;
 }
 
-/* Reads again those bytes of the rest that were read from files into the plan's
- * text. Returns false when a file can no longer be read. */
+/* The rest has no copy of bytes that were read from files. Reads these bytes
+ * again, into the plan's text. Returns false when a file can no longer be
+ * read. */
 static bool read_again(struct h2 *h2)
 {
     struct h2_rest *rest = h2->rest;

@@ -34,8 +34,8 @@ struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id)
     return stream;
 }
 
-/* Makes the held bytes credit of the connection. h2_settle_windows() will give
- * the credit back to the connection's window. */
+/* Turns the held bytes into credit of the connection, which h2_settle_windows()
+ * will give back to the connection's window. */
 void h2_stream_drop_held(struct h2_stream *stream)
 {
     stream->h2->credit += stream->held_len - stream->held_at;

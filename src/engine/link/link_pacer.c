@@ -48,7 +48,7 @@ enum {
     WINDOWS_FIRST = 4,
     /* How many windows come before the first pace, if there is no queue. */
     WINDOWS_LATEST = 4 * WINDOWS_FIRST,
-    STANDING_BYTES = 6144, /* a queue of two segments, as the kernel counts */
+    STANDING_BYTES = 6144, /* two segments, in the kernel's count of bytes */
     PACER_MIN = 4096,
     SMOOTH_BYTES = 98304, /* bytes over which the rate is averaged */
     /* In a window without a queue the pace rises by 1 / UP_SHARE, or by 1 /
