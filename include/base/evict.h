@@ -41,7 +41,7 @@ enum evict_policy { EVICT_LRU, EVICT_GDSF, EVICT_SIEVE, EVICT_SAVED };
 struct evict_node {
     uint64_t bytes; /* memory that the entry occupies */
     struct list list_node;
-    struct heap_node heap; /* for gdsf and saved only */
+    struct heap_node heap; /* used in gdsf and saved only */
     uint32_t frequency;    /* number of hits; in sieve, 1 if visited */
     /* How many more entries the node represents (miniature.h), or 0. Set by the
      * owner. The node's `bytes` include the bytes of these entries. */

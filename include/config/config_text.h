@@ -33,7 +33,7 @@ struct config_token {
     enum config_token_kind kind;
     bool is_bad; /* the token is invalid, reported, and has no value */
     int line;
-    struct bytes written; /* as in the file, without quotes */
+    struct bytes written; /* the token as in the file, without quotes */
     struct bytes value;   /* a string with escapes and variables replaced */
 };
 

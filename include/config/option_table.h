@@ -33,7 +33,7 @@ enum option_kind {
 
 enum option_scope {
     OPTION_GLOBAL,   /* lies in struct options */
-    OPTION_START,    /* the same, but a reload ignores changes */
+    OPTION_START,    /* like OPTION_GLOBAL; a reload ignores changes */
     OPTION_COMMAND,  /* valid only on the command line, as --help */
     OPTION_LOCATION, /* lies in struct location_options */
     /* Lies in struct location_options, but no location can set it: only sites

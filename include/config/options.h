@@ -44,13 +44,13 @@ enum options_http2 { OPTIONS_HTTP2_TLS, OPTIONS_HTTP2_ALL, OPTIONS_HTTP2_OFF };
 /* Whether the Server Statistic Report is printed at exit. */
 enum options_report {
     OPTIONS_REPORT_OFF,
-    OPTIONS_REPORT_AUTO, /* if standard error is a terminal */
+    OPTIONS_REPORT_AUTO, /* printed if standard error is a terminal */
     OPTIONS_REPORT_ALWAYS
 };
 
 /* How trusted proxies name the client's address. */
 enum options_client {
-    OPTIONS_CLIENT_PEER, /* they do not: the peer counts as the client */
+    OPTIONS_CLIENT_PEER, /* no field is read: the peer is the client */
     OPTIONS_CLIENT_X_FORWARDED_FOR,
     OPTIONS_CLIENT_FORWARDED,
     OPTIONS_CLIENT_PROXY_PROTOCOL
@@ -214,8 +214,10 @@ struct options {
     struct location_options location; /* values at the top, for all sites */
     struct site_options *sites;       /* NULL: only `location` applies */
     size_t site_count;
-    struct option_origins origins;       /* of the values at the top level */
-    struct option_origins *site_origins; /* in the order of `sites` */
+    /* The origins of the values at the top level. */
+    struct option_origins origins;
+    /* The origins of the values of `sites`, in the same order. */
+    struct option_origins *site_origins;
     struct arena arena;
 };
 

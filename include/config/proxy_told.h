@@ -26,11 +26,12 @@ enum {
 
 struct proxy_told {
     const struct options *options;
-    const struct texts *list;             /* the list that has the proxy */
-    const char *text;                     /* the proxy, as it was written */
-    const struct site_options *site;      /* its site; NULL: at the top */
-    const struct site_location *location; /* its location; NULL: none */
-    /* private: 0 for the top, 1 for the first site */
+    const struct texts *list; /* the list that has the proxy */
+    const char *text;         /* the proxy, as it was written */
+    /* The proxy's site; NULL if the proxy is at the top level. */
+    const struct site_options *site;
+    const struct site_location *location; /* the proxy's location, or NULL */
+    /* Private: 0 for the top level, 1 for the first site. */
     size_t site_number;
     size_t location_number; /* private: 0 for the site itself */
     size_t item_number;     /* private: number of the next item */

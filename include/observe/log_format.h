@@ -74,7 +74,7 @@ struct log_needs {
     bool upstream;
     bool tls;
     bool tls_client; /* if set, `tls` is set, too */
-    bool head;       /* keep the response's head after sending it */
+    bool head;       /* the response's head is needed after sending */
 };
 
 struct log_template {

@@ -88,9 +88,9 @@ struct stats_row {
     /* the metric's help text; only the metric's first row has it, and all
      * objects of the metric have this row */
     const char *help;
-    /* for a vector, the metric's label whose values are the counters' names;
-     * otherwise, the value of a label that tells the metric's rows apart, or
-     * NULL */
+    /* In a vector: the name of the metric's label, whose values are the
+     * counters' names. Otherwise: the value of a label that tells the metric's
+     * rows apart, or NULL. */
     const char *key;
     struct { /* how `sprintd top` shows the number */
         const char *text;

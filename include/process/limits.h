@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 
 struct limits {
-    size_t workers;         /* as configured, or one per CPU */
+    size_t workers;         /* number of workers; one per CPU by default */
     size_t cpus;            /* CPUs that the process may run on */
     size_t connections_max; /* connections of all workers */
     size_t cached_fds_max;  /* open files in the cache of a worker */

@@ -54,7 +54,7 @@ void *arena_grow(struct arena *arena, void *array, size_t count, size_t size)
     void *grown;
 
     if (count > 0 && (count & (count - 1)) != 0)
-        return array; /* it has room up to the next power of two */
+        return array; /* the array has room up to the next power of two */
     if (count > SIZE_MAX / 4 / size)
         return NULL;
     grown = arena_take(arena, (count > 0 ? 2 * count : 1) * size);

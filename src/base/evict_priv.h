@@ -17,7 +17,7 @@
 
 /* The functions of one policy, whose own struct contains a struct evict. */
 struct evict_rules {
-    uint32_t frequency_max; /* how many hits a node remembers */
+    uint32_t frequency_max; /* node->frequency counts up to this number */
 
     /* Allocates the policy's struct and queues; evict.c fills in the struct
      * evict inside. Returns NULL if there is no memory. */

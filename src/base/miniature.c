@@ -29,7 +29,7 @@ enum {
 struct copy {
     struct evict_node node;
     uint64_t key;
-    uint16_t next; /* next in its bucket, or next free copy */
+    uint16_t next; /* next copy in the bucket, or next free copy */
 };
 
 struct model {
@@ -52,10 +52,12 @@ struct miniature {
     uint64_t credit_ns;
     uint64_t ticked_requests; /* asked->requests at the last tick */
     bool is_paused;
-    struct miniature_asked since; /* *asked when last added to `told` */
-    uint64_t settled_key;         /* the last key, if all models know it */
-    uint64_t settled_bytes;       /* 0: there is no settled_key */
-    uint32_t repeats;             /* repeats that gdsf has yet to count */
+    /* The value of *asked when its growth was last added to `told`. */
+    struct miniature_asked since;
+    uint64_t settled_key; /* the last key, if all models know it */
+    /* The bytes of settled_key's entry; 0 if there is no settled_key. */
+    uint64_t settled_bytes;
+    uint32_t repeats; /* repeats that gdsf has yet to count */
     uint64_t simulated;
     struct miniature_told told;
 };
@@ -174,7 +176,7 @@ static void insert(const struct miniature *miniature, struct model *model,
     if (evict_insert(model->evict, &copy->node))
         take_victims(miniature, model);
     else
-        free_copy(miniature, model, copy); /* no memory */
+        free_copy(miniature, model, copy); /* no memory for its node */
 }
 
 /* --- Thinning ------------------------------------------------------------ */

@@ -10,7 +10,7 @@ void *pages_open(size_t bytes)
 
     if (pages == MAP_FAILED)
         return NULL;
-    (void)madvise(pages, bytes, MADV_NOHUGEPAGE); /* unknown to some kernels */
+    (void)madvise(pages, bytes, MADV_NOHUGEPAGE); /* some kernels lack it */
     return pages;
 }
 

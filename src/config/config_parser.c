@@ -9,7 +9,7 @@ struct parser {
     struct config_source source;
     struct arena *arena;
     struct faults *faults;
-    size_t room; /* bytes left for config_text */
+    size_t room; /* bytes left for strings with escapes */
 };
 
 static struct config_token take(struct parser *parser)

@@ -86,7 +86,7 @@ static void include_file(struct config_source *source, const char *path,
 
 /* --- Patterns ------------------------------------------------------------ */
 
-static int list_error; /* glob() passes no context to its callback */
+static int list_error; /* static, since glob() passes no context on */
 
 static int on_list_error(const char *path, int err)
 {

@@ -185,7 +185,7 @@ static bool keep_value(const struct config_text *reading,
     struct bytes value = buf_bytes(out);
     const char *kept;
 
-    assert(value.data); /* since `out` began with `storage` */
+    assert(value.data); /* never NULL, since `out` began with `storage` */
     if (!out->failed && bytes_eq(value, token->written)) {
         token->value = token->written;
         return true;

@@ -25,7 +25,7 @@ static bool read_scaled(const char *text, const struct option_choice *suffixes,
     errno = 0;
     value = strtod(text, &end);
     if (errno != 0 || text[strspn(text, "0123456789.")] != *end)
-        return false; /* an exponent, or hexadecimal */
+        return false; /* exponents and hexadecimal digits are refused */
     for (; suffixes->name; suffixes++) {
         if (strcmp(end, suffixes->name) != 0)
             continue;

@@ -24,7 +24,7 @@ struct proxies_item {
     const char *name;   /* name in reports; unique */
     const char **names; /* names of servers */
     struct shared_health *health;
-    struct balance *balance; /* only to read the servers' states */
+    struct balance *balance; /* used only to read servers' states */
 };
 
 /* A row of a report: one server of a proxy. */
@@ -34,8 +34,10 @@ struct proxies_row {
 };
 
 struct proxies {
-    struct worker_proxy workers[PROXIES_SERVERS_MAX]; /* as given to workers */
-    struct proxies_item items[PROXIES_SERVERS_MAX];   /* each has a server */
+    /* Each proxy has at least one server, so the arrays are long enough.
+     * `workers` has the form that workers get. */
+    struct worker_proxy workers[PROXIES_SERVERS_MAX];
+    struct proxies_item items[PROXIES_SERVERS_MAX];
     size_t count;
     struct proxies_row rows[PROXIES_SERVERS_MAX];
     struct stats_upstreams upstreams;

@@ -124,7 +124,7 @@ static const char *read_unix(struct proxy_rule_server *server,
     server->socket = take_before(&text, ':');
     server->name = bytes_between(begin,
                                  server->socket.data + server->socket.len);
-    server->authority = BYTES("localhost"); /* what other proxies send, too */
+    server->authority = BYTES("localhost"); /* other proxies send this, too */
     if (server->socket.len < 2 || *server->socket.data != '/' ||
         server->socket.len > UPSTREAM_UNIX_PATH_MAX)
         return "has a socket whose path does not begin with a slash, or is too "

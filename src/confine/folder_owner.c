@@ -19,7 +19,7 @@ static const char *from_root(const char *folder, char absolute[PATH_MAX])
 
     if (*folder == '/')
         return folder;
-    if (*folder == '\0') { /* as open(2) does for an empty path */
+    if (*folder == '\0') { /* open(2) does the same for an empty path */
         errno = ENOENT;
         return NULL;
     }

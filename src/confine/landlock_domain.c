@@ -15,10 +15,10 @@
 /* Debian 12's header lacks some of these rights and fields, and distributions
  * differ in how they define them, so this file has definitions of its own. A
  * kernel that does not know one of the fields accepts 0 in it. */
-#define RIGHT_TRUNCATE (UINT64_C(1) << 14)     /* ABI 3 */
-#define RIGHT_IOCTL_DEV (UINT64_C(1) << 15)    /* ABI 5 */
-#define NET_CONNECT_TCP (UINT64_C(1) << 1)     /* ABI 4 */
-#define SCOPE_ABSTRACT_UNIX (UINT64_C(1) << 0) /* ABI 6 */
+#define RIGHT_TRUNCATE (UINT64_C(1) << 14)     /* since ABI 3 */
+#define RIGHT_IOCTL_DEV (UINT64_C(1) << 15)    /* since ABI 5 */
+#define NET_CONNECT_TCP (UINT64_C(1) << 1)     /* since ABI 4 */
+#define SCOPE_ABSTRACT_UNIX (UINT64_C(1) << 0) /* since ABI 6 */
 
 struct ruleset {
     uint64_t handled_access_fs;

@@ -256,7 +256,7 @@ static void plan_room(struct log_template *template, unsigned growth)
     unsigned texts = 0;
     unsigned most;
 
-    template->fixed_max = 1; /* the line end */
+    template->fixed_max = 1; /* room for the line end */
     for (unsigned i = 0; i < template->step_count; i++) {
         template->fixed_max += template->steps[i].literal_len;
         if (template->steps[i].kind <= LOG_LAST_TEXT) {

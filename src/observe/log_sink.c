@@ -15,7 +15,7 @@
 #include "base/now.h"
 
 enum {
-    PRIORITY = 16 * 8 + 6, /* local0.info */
+    PRIORITY = 16 * 8 + 6, /* facility local0, severity info */
     BATCH = 32,            /* datagrams per system call */
     TORN_NS = 10000000     /* 10 ms; a write takes less time */
 };

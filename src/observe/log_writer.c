@@ -39,7 +39,7 @@ struct log_writer {
     bool is_failing;
     bool told_failing;
     uint64_t failing_since_ms;
-    uint64_t retry_ms; /* when to try again */
+    uint64_t retry_ms; /* when to write again after a fault */
     uint64_t pause_ms;
     struct log_limit failures;
     struct log_limit drops;

@@ -344,7 +344,7 @@ static void put_present(struct json_writer *json,
 void status_json_put(struct buf *out, const struct stats_snapshot *snapshot,
                      struct history *history)
 {
-    struct history_point points[HISTORY_POINTS_MAX]; /* 24 KB */
+    struct history_point points[HISTORY_POINTS_MAX]; /* takes 24 KB */
     size_t count = history_read(history, points, HISTORY_POINTS_MAX);
     struct json_writer json = {.out = out};
 

@@ -51,7 +51,7 @@ struct acceptor {
     ev_timer pause;
     ev_async change;
     ev_async stop;
-    int spare_fd; /* closed while a client is refused */
+    int spare_fd; /* in reserve; closed while a client is refused */
     struct log_limit complaint;
     struct handshake_storm storm;
     atomic_bool leaves; /* another process shall get the backlog */

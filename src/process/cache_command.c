@@ -5,7 +5,8 @@
 
 enum {
     ADDRESS_BYTES_MAX = CACHE_KEY_BYTES_MAX,
-    LISTED_BYTES_MAX = 900000 /* less than CONTROL_ANSWER_MAX */
+    /* The most bytes that a list has; less than CONTROL_ANSWER_MAX. */
+    LISTED_BYTES_MAX = 900000
 };
 
 /* --- Words --------------------------------------------------------------- */

@@ -12,16 +12,16 @@ enum { DEAF_MS = 100, COMPLAIN_MS = 10000 };
 
 enum client_state {
     CLIENT_NONE,    /* no client */
-    CLIENT_READING, /* reads the request */
-    CLIENT_WAITING, /* waits for control_finish() */
-    CLIENT_WRITING  /* sends the answer */
+    CLIENT_READING, /* the request is being read */
+    CLIENT_WAITING, /* the client waits for control_finish() */
+    CLIENT_WRITING  /* the answer is being sent */
 };
 
 struct client {
     enum client_state state;
     int fd; /* -1 without a client */
     enum control_command command;
-    uint64_t end_ms; /* time limit, except when WAITING */
+    uint64_t end_ms; /* end of the time limit; unused while WAITING */
     size_t got;
     size_t sent;
     struct buf answer;
@@ -33,7 +33,7 @@ struct control {
     const struct control_commands *commands;
     struct client clients[CONTROL_CLIENTS_MAX];
     int spare_fd;         /* in reserve; closed so that a client can have one */
-    bool is_deaf;         /* accepts no new clients */
+    bool is_deaf;         /* no new clients are accepted now */
     uint64_t hears_at_ms; /* when to accept clients again */
     struct log_limit complaint;
 };

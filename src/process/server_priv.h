@@ -98,9 +98,9 @@ struct server {
     struct steward steward;
     struct pid_file pid_file;
     char control_path[108]; /* "" without a socket */
-    bool is_asked;          /* told to end while a successor takes over */
+    bool is_asked;          /* was told to end while a successor takes over */
     bool is_patient;        /* drains without a time limit */
-    bool is_hurried;        /* told a second time to end */
+    bool is_hurried;        /* was told a second time to end */
     bool is_activated;      /* systemd has opened the listeners */
     struct control *control;
     struct control_commands commands;

@@ -11,7 +11,7 @@ enum { STALE_MS_MIN = 3000, LOOKS_A_PERIOD = 4 };
 
 struct watched {
     uint64_t noted; /* the worker's last note */
-    uint64_t at_ms; /* when the last note was seen first */
+    uint64_t at_ms; /* when this note was first seen */
     bool is_stuck;
 };
 

@@ -68,7 +68,7 @@ bool certificate_files_are_old(const struct certificate_files *files)
 
 uint64_t certificate_files_look(const struct certificate_files *files)
 {
-    static const struct siphash_key key; /* need not be secret */
+    static const struct siphash_key key; /* this key need not be secret */
     const struct file_mark *mark = NULL;
     uint64_t look = 0;
 

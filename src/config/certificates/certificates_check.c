@@ -45,7 +45,7 @@ static void check_chain(const struct certificate_site *site, const char *words,
 {
     switch (tls_certificate_chain(pair->certificate)) {
     case TLS_CHAIN_WHOLE:
-    case TLS_CHAIN_ALONE: /* self-signed, as the owner knows */
+    case TLS_CHAIN_ALONE: /* the owner knows that it is self-signed */
         return;
     case TLS_CHAIN_DISORDERED:
         faults_add(warnings, site->line,

@@ -169,7 +169,7 @@ static const char *make_path(struct options *options, const char *folder,
 
 static const char *name_file(struct options *options, const char *host)
 {
-    static const struct siphash_key key; /* need not be secret */
+    static const struct siphash_key key; /* this key need not be secret */
     struct bytes text = bytes_of(host);
     char cut[NAME_BYTES_MAX + 32];
     char *name;

@@ -149,8 +149,8 @@ static void read_facts(const struct options *options,
     memcpy(facts->error, told.error, sizeof(told.error));
 }
 
-/* The facts keep their places: a generation's sites do not change when files
- * are read again. */
+/* The number of a site is also the number of its facts in credentials->stats,
+ * since a generation's sites do not change when files are read again. */
 void credentials_note(struct credentials *credentials)
 {
     struct stats_certificate_facts facts;

@@ -9,7 +9,7 @@
 #include "base/units.h"
 
 enum {
-    TURN_BYTES = 16384, /* read per call, so that other work is not delayed */
+    TURN_BYTES = 16384, /* bytes read per call, so that other work can go on */
     LINES_AT_ONCE = 100,
     LINE_MS = 100 /* on average, at most one line per LINE_MS */
 };
