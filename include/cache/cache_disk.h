@@ -71,8 +71,8 @@ struct cache_spooling *cache_disk_spooling(struct cache_disk *disk);
 
 /* Gives the entry to the queue, which writes it to a file. `body` is its body,
  * which has ended, or NULL if it has none. Returns true when either
- * on_kept or on_lost will be called: on_lost if the body breaks off, or if a
- * part of a spooled body did not get to the disk, and on_kept otherwise.
+ * on_kept or on_lost will be called: on_lost if the body has broken off, or if
+ * a part of a spooled body did not get to the disk, and on_kept otherwise.
  * Returns false, and calls neither, when memory is short. For a body that is
  * not spooled it also returns false when too many bytes wait to be written, or
  * no file may be begun now. */

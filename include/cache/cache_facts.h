@@ -137,7 +137,8 @@ enum cache_use cache_facts_use(const struct cache_facts *facts,
 /* Whether a stale answer may be used because the origin has failed (RFC 9111
  * 4.2.4, RFC 5861 4: stale-if-error). has_answered tells that the origin has
  * answered with an error; otherwise the origin could not be reached. In that
- * case an answer without stale-if-error may be stale by unreachable_s. */
+ * case an answer without stale-if-error may have been stale for unreachable_s
+ * seconds. */
 bool cache_facts_bears_error(const struct cache_facts *facts,
                              const struct cache_control *request, int64_t now_s,
                              int64_t unreachable_s, bool has_answered);

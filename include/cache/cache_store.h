@@ -58,10 +58,11 @@ struct cache_store; /* opaque */
 /* Returns 0 or -errno. */
 MUST_USE int cache_store_create(struct cache_store **store_out,
                                 const struct cache_store_options *options);
-/* Writes what is still to be written, and ends the store's thread. All workers
- * have ended before. */
+/* Writes what is still to be written, and ends the store's thread. To be called
+ * when all workers have ended. */
 void cache_store_stop(struct cache_store *store);
-/* Frees the store. Nobody has any of its objects any more. NULL is accepted. */
+/* Frees the store. To be called when nobody has any of its objects any more.
+ * NULL is accepted. */
 void cache_store_destroy(struct cache_store *store);
 
 const struct cache_store_options *cache_store_options_of(

@@ -5,9 +5,9 @@
  *   response_pull() --> next() --> a piece by value: some more of the body,
  *                                  or none, and why (piece_state)
  *
- * Sources stack: chunk framing is a source that HTTP/1.1 puts on top of another
- * source, and pulls the lower one in its turn. A piece is borrowed from its
- * source until the source is pulled again or destroyed.
+ * Sources can be stacked: HTTP/1.1 frames chunks by a source of its own, which
+ * lies on top of another one and pulls that in its turn. A piece is borrowed
+ * from its source until the source is pulled again or destroyed.
  *
  * Thread: the worker whose connection the body is for.
  * Owns:   a source owns what lies in its pieces, and the source below it.
@@ -99,9 +99,9 @@ static inline size_t text_source_room(const struct buf *out)
 
 /* --- The chunked transfer coding (RFC 9112 7.1) --------------------------- */
 
-/* Frames each piece of the source `inner` as a chunk, and the field lines
- * behind its last piece as the trailer. Takes over `inner`, which is destroyed
- * even when memory is short and NULL is returned. */
+/* Makes a source that frames each piece of the source `inner` as a chunk, and
+ * the field lines behind its last piece as the trailer. Takes over `inner`.
+ * Returns NULL when memory is short, and destroys `inner` in that case, too. */
 struct source *chunk_source_create(struct source *inner);
 
 #endif

@@ -4,9 +4,9 @@
  * A built-in table has the common types. A file in the format of
  * /etc/mime.types, if there is one, gives the types of other extensions. The
  * table goes first because such files take ".ts" for Qt's translations, and
- * give RSS a type that no browser takes for RSS. Text types (those under text/,
- * those in +json and +xml, and application/javascript, json and xml) carry
- * "; charset=utf-8" ready made.
+ * give RSS a type that no browser takes for RSS. In the table all text types
+ * (those under text/, those in +json and +xml, and application/javascript, json
+ * and xml) have "; charset=utf-8" behind them.
  *
  * Thread: created at start; afterwards read only and shared by all.
  * Owns:   the table and every text it returns.

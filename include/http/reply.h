@@ -47,9 +47,9 @@ enum http1_verdict http1_parse_reply(struct http1_progress *progress,
                                      struct reply *reply, size_t *used_out,
                                      const char **fault_out);
 
-/* Tells a body_reader how the body of a reply is framed (RFC 9112 6.3). `asked`
- * is the method of the request. BODY_TUNNEL: HTTP ends here, because of a 101
- * or a successful CONNECT. */
+/* Returns how the body of a reply is framed (RFC 9112 6.3), for a body_reader.
+ * `asked` is the method of the request. BODY_TUNNEL means that HTTP ends with
+ * this head, which is a 101 or answers a CONNECT with success. */
 enum body_framing reply_framing(const struct reply *reply, enum method asked);
 
 /* Whether the reply is a 1xx but not a 101: another reply to the same request

@@ -3,7 +3,7 @@
  *
  * Thread: the worker that read it.
  * Owns:   nothing; every struct bytes points into the buffer the head was
- *         read into and lives exactly as long as that. fields is the caller's.
+ *         read into and lives as long as that. `fields` is the caller's.
  */
 #ifndef HTTP_REQUEST_H
 #define HTTP_REQUEST_H

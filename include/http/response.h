@@ -138,7 +138,7 @@ struct response {
     struct bytes id_line;  /* the line with the request's id, for the head */
     struct buf *head_copy; /* borrowed; gets a copy of the head when the head
                               ends; NULL: nobody needs one */
-    /* The place's bodies for errors; borrowed; or NULL. */
+    /* The operator's bodies for errors; borrowed; NULL: there are none. */
     const struct error_source *errors;
     /* How handlers compress the answers that they pass on; borrowed; NULL: they
      * do not compress any. */

@@ -38,7 +38,7 @@ static const struct form *find_form(const struct field *field)
     size_t len = field->name.len;
 
     if (field->id != FIELD_OTHER || len >= 32 ||
-        !(lengths & (1u << len))) /* nearly always */
+        !(lengths & (1u << len))) /* the usual case */
         return NULL;
     for (size_t i = 0; i < FORMS; i++)
         if (field_is_called(field->name, table[i].name))

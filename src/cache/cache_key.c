@@ -53,7 +53,7 @@ static bool redirects_origin(struct bytes name)
         return true; /* WebSphere: $WSSN is the host, $WSSC the scheme */
     if (name.len == 0 ||
         (byte_lower(*name.data) != 'x' && byte_lower(*name.data) != 'f'))
-        return false; /* nearly always */
+        return false; /* the usual case */
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (field_is_called(name, names[i]))
             return true;

@@ -81,7 +81,7 @@ enum cache_purged cache_purges_since(struct cache_purges *purges,
     enum cache_purged purged = CACHE_PURGED_NOT;
     uint32_t count;
 
-    if (atomic_load(&purges->count) == since) /* nearly always */
+    if (atomic_load(&purges->count) == since) /* the usual case */
         return CACHE_PURGED_NOT;
     pthread_mutex_lock(&purges->mutex);
     count = atomic_load(&purges->count);

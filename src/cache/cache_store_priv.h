@@ -127,7 +127,7 @@ static inline bool cache_was_made_invalid(struct cache_shard *shard,
 {
     uint32_t count = shard->invalid_count - since.all_invalidated;
 
-    if (*cache_epoch_of(shard, hash) == since.invalidated) /* nearly always */
+    if (*cache_epoch_of(shard, hash) == since.invalidated) /* the usual case */
         return false;
     if (count > CACHE_INVALIDS)
         return true;

@@ -186,7 +186,7 @@ bool path_is_ambiguous(struct bytes raw)
     const char *end = raw.data + raw.len;
 
     if (byte_word_lacks(raw, find_ambiguous))
-        return false; /* nearly always */
+        return false; /* the usual case */
     for (const char *at = raw.data; at < end;) {
         char c = take_byte(&at, end, false);
 

@@ -125,7 +125,7 @@ void priority_read(struct priority *priority, struct bytes text)
         if (!skip(&cursor, ','))
             return;
         skip_blanks(&cursor);
-        if (cursor.at == cursor.end) /* nothing behind a comma */
+        if (cursor.at == cursor.end) /* a comma must not be the last byte */
             return;
     }
     *priority = result;

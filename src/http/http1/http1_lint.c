@@ -119,7 +119,7 @@ bool http1_is_target(struct bytes target)
     const char *mark;
     struct bytes query;
 
-    if (byte_word_lacks(target, find_odd) || /* nearly always */
+    if (byte_word_lacks(target, find_odd) || /* the usual case */
         (http1_all_in(target, IN_TARGET) && http1_escapes_are_valid(target)))
         return true;
     mark = memchr(target.data, '?', target.len);

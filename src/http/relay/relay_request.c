@@ -240,7 +240,7 @@ static bool is_disguised(const struct relay *relay, struct bytes name)
     struct bytes twin = {other,
                          name.len < sizeof(other) ? name.len : sizeof(other)};
 
-    if (is_plain(name)) /* nearly always */
+    if (is_plain(name)) /* the usual case */
         return false;
     for (size_t i = 0; i < twin.len; i++)
         other[i] = (char)(is_kept(name.data[i]) ? name.data[i] : '-');
