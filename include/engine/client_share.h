@@ -260,8 +260,8 @@ static inline uint64_t client_share_level(const struct client_share *share,
  * wait. */
 uint64_t client_share_only(const struct client_share *share);
 
-/* Returns the number of clients that wait here, each counted as
- * CLIENT_SHARE_WHOLE / w. */
+/* Returns the sum of the weights of the clients that wait here. A client that
+ * waits at w workers has the weight CLIENT_SHARE_WHOLE / w. */
 uint64_t client_share_parts(const struct client_share *share);
 
 /* Returns the number of clients that wait here. */

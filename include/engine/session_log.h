@@ -16,8 +16,8 @@ void session_log_exchange(const struct session *session,
 void session_count_exchange(const struct session *session,
                             const struct exchange *exchange);
 
-/* Logs on standard error why a request was refused, within a limit per
- * second. */
+/* Logs on standard error why a request was refused, but not more often than a
+ * limit allows. */
 void session_tell_refusal(const struct session *session,
                           const struct exchange *exchange);
 

@@ -207,9 +207,10 @@ static void start_profile(const struct worker *worker)
 }
 
 /* Asks the kernel not to let this worker interrupt others when it wakes
- * (SCHED_BATCH, sched(7)). There are more workers than CPUs: a worker that
- * waits until another has finished has more to do when it runs, and so needs
- * fewer turns. A failure is ignored, and the worker then runs as usual. */
+ * (SCHED_BATCH, sched(7)). Called when there are more workers than CPUs: then a
+ * worker that waits until another has finished has more to do when it runs, and
+ * so needs fewer turns. A failure is ignored, and the worker then runs as
+ * usual. */
 static void let_others_finish(void)
 {
     static const struct sched_param none = {.sched_priority = 0};

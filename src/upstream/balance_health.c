@@ -105,8 +105,8 @@ unsigned balance_retry_after_s(const struct balance *balance, uint64_t now_ms)
 
 /* --- Passive: what came of requests --------------------------------------- */
 
-/* Returns how many ms an ejection lasts that follows `ejections` consecutive
- * ejections. */
+/* Returns how long an ejection lasts, in ms, after `ejections` earlier
+ * ejections in a row. */
 static uint64_t eject_for_ms(struct balance *balance, uint32_t ejections)
 {
     uint64_t max_ms = balance->options.eject_max_ms;

@@ -6,7 +6,8 @@
 
 #include "upstream/upstream_priv.h"
 
-/* Returns the socket, or -errno. */
+/* Opens a socket. If there are too many descriptors, closes an idle connection
+ * and tries once more. Returns the descriptor, or -errno. */
 static int open_socket(struct upstream_pool *pool, int family)
 {
     const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
@@ -25,8 +26,8 @@ static int open_socket(struct upstream_pool *pool, int family)
     return fd;
 }
 
-/* Returns 0 when connected, -EINPROGRESS while connecting, or another
- * -errno. */
+/* Connects the socket. Returns 0 when it is connected, -EINPROGRESS while it is
+ * connecting, or another -errno. */
 static int connect_to(int fd, const union address_any *to, socklen_t len)
 {
     int rc = connect(fd, &to->any, len);

@@ -349,7 +349,8 @@ static inline struct h2 *h2_of(const struct session *session)
     return OWNER_OF(session, struct h2_session, session)->h2;
 }
 
-/* Counts a live stream as waiting for its handler, or as not waiting. */
+/* Notes whether a live stream waits for its handler. Keeps idle_count and
+ * beside_bytes up to date. */
 static inline void h2_stream_set_idle(struct h2_stream *stream, bool is_idle)
 {
     struct h2 *h2 = stream->h2;
@@ -555,7 +556,8 @@ void h2_begin_parked(struct h2 *h2);
  * there, when there is no body, or when nobody wants the rest of the body. */
 void h2_ask(struct h2_stream *stream);
 
-/* Notes that the stream has an answer, complete or pending. */
+/* Notes that the stream has an answer, complete or pending. If it has none,
+ * because there was no memory, resets the stream. */
 void h2_put(struct h2_stream *stream);
 
 /* Makes a refusal the stream's answer. Returns false when another answer has
@@ -637,7 +639,8 @@ void h2_take_ping(struct h2 *h2, const struct http2_frame *frame,
 
 /* --- h2_windows.c -------------------------------------------------------- */
 
-/* Notes that `len` bytes of the stream's body were taken or thrown away. */
+/* Notes that `len` bytes of the stream's body were taken or thrown away. Sends
+ * a PING if it is time to measure the path. */
 void h2_measure(struct h2 *h2, const struct h2_stream *stream, uint32_t len);
 
 /* Takes the answer to a PING. Returns false when that PING was not sent to
@@ -679,7 +682,8 @@ void h2_take_data(struct h2 *h2, struct bytes data);
 /* Ends the DATA frame, which is complete. */
 void h2_end_data(struct h2 *h2);
 
-/* Ends the body of a stream. The client has sent all of the body. */
+/* Called when the client has sent all of the stream's body. The stream may be
+ * gone afterwards. */
 void h2_end_body(struct h2_stream *stream);
 
 /* Gives held bytes of bodies to sinks that have room. */

@@ -35,8 +35,8 @@ static inline void link_store(_Atomic uint64_t *number, uint64_t value)
         atomic_store_explicit(number, value, memory_order_relaxed);
 }
 
-/* Whether span_ns has passed since then_ns. Another worker may have read its
- * clock a little later than now_ns; this counts as no time passed. */
+/* Whether span_ns has passed since then_ns. Another worker may have set then_ns
+ * a little later than now_ns; then no time counts as passed. */
 static inline bool link_has_passed(uint64_t now_ns, uint64_t then_ns,
                                    uint64_t span_ns)
 {
