@@ -21,8 +21,8 @@
 
 enum {
     DICTIONARY_BYTES_MAX = 16 << 20,
-    /* Rule, time and hash in hexadecimal, with a hyphen between each two; then
-     * NUL. */
+    /* A name is rule, time and hash in hexadecimal, joined by hyphens. NUL ends
+     * it. */
     DICTIONARY_NAME_SIZE = 16 + 1 + 16 + 1 + 2 * DICTIONARY_HASH_BYTES + 1
 };
 

@@ -53,8 +53,8 @@
 enum {
     FILE_CACHE_CHECK_MS = 990, /* just under one second */
     FILE_INDEX_BYTES_MAX = 255,
-    /* A quote; the file's version, of 16 + 1 + 16 bytes; for a variant, 1 + 16
-     * bytes of a hash and "-gzip"; a quote; NUL. */
+    /* Room for an ETag: a quote; the file's version, of 16 + 1 + 16 bytes; for
+     * a variant, 1 + 16 bytes of a hash and "-gzip"; a quote; NUL. */
     FILE_CACHE_ETAG_MAX = 58,
     FILE_DELTA_BYTES_MIN = 512 /* the shortest file that has deltas */
 };
@@ -136,7 +136,7 @@ struct file_entry {
     size_t head_len; /* length of the head, without the CRLF that ends it */
     /* private */
     int64_t dated_s; /* the time that Date tells in `block` */
-    /* A variant's bytes; NULL when the variant is a snapshot. */
+    /* The bytes of a variant that is no snapshot; otherwise NULL. */
     struct coded_body *coded;
     struct evict_node node;
     uint32_t uses; /* how often a variant was used */

@@ -21,7 +21,7 @@
 
 enum {
     CORS_ORIGINS_MAX = 64,
-    CORS_ORIGIN_BYTES_MAX = 300, /* scheme, host of 253 bytes, port */
+    CORS_ORIGIN_BYTES_MAX = 300, /* with scheme, host of 253 bytes and port */
     CORS_NAMES_MAX = 32,         /* names in each list of methods or fields */
     CORS_AGE_MAX_S = 86400       /* no browser keeps a preflight longer */
 };
@@ -42,7 +42,7 @@ struct cors {
         /* What stands behind the '*'. Its data is NULL if there is no '*'. */
         struct bytes after;
     } origins[CORS_ORIGINS_MAX];
-    struct cors_names methods; /* if empty: GET, HEAD and POST */
+    struct cors_names methods; /* allowed methods; empty: GET, HEAD and POST */
     struct cors_names fields;  /* fields that requests may have */
     struct cors_names exposed; /* fields of answers that pages may see */
     size_t tail_len;

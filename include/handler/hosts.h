@@ -17,7 +17,7 @@
 enum { HOSTS_NAME_BYTES_MAX = 255 }; /* longest name by RFC 1035 2.3.4 */
 
 struct host {
-    struct bytes name; /* ".example.org" for "*.example.org" */
+    struct bytes name; /* of "*.example.org", only ".example.org" is kept */
     void *site;
 };
 

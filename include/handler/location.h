@@ -34,7 +34,7 @@ struct location_options {
     struct texts cache_key;
     const char *respond; /* text sent instead of files, or NULL */
     uint64_t respond_status;
-    const char *respond_type;  /* NULL: text/plain */
+    const char *respond_type;  /* value of Content-Type; NULL: text/plain */
     bool autoindex;            /* list directories that have no index */
     bool show_hidden;          /* serve names that begin with a dot */
     bool follow_symlinks;      /* follow even links that lead out of the root */
@@ -84,7 +84,7 @@ struct location_options {
     /* Who has access, and how often. */
     struct cidrs allow;    /* if not empty: only these addresses have access */
     struct cidrs deny;     /* these addresses have none: see cidrs_admit() */
-    uint64_t body_max;     /* bytes of a request's body; 0: no limit */
+    uint64_t body_max;     /* most bytes of a request's body; 0: no limit */
     const char *auth_file; /* htpasswd file; NULL: no password is needed */
     const char *auth_realm;
     const char *rate_limit; /* written like "10/s"; NULL: no limit */

@@ -20,8 +20,8 @@
 struct representation {
     struct validators validators;
     uint64_t length;
-    struct bytes type;     /* Content-Type */
-    struct bytes encoding; /* Content-Encoding; empty: identity */
+    struct bytes type;     /* value of Content-Type */
+    struct bytes encoding; /* value of Content-Encoding; empty: identity */
     /* Whole lines that 200, 206 and 304 have in common (RFC 9110 15.4.5):
      * validators, Vary, Cache-Control. */
     struct bytes fields;

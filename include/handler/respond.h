@@ -14,15 +14,15 @@ enum { RESPOND_TEXT_MAX = 65536 };
 
 struct respond_options {
     unsigned status;
-    struct bytes type; /* Content-Type; empty: text/plain */
+    struct bytes type; /* value of Content-Type; empty: text/plain */
     struct bytes text; /* the body */
     struct server_defaults defaults;
 };
 
 /* Returns NULL, or what is wrong with `status`, `type` and `text`: a message
- * that the caller prints behind "respond". 204 and 304 have no body. Statuses
- * that need fields of their own (206, 416, redirects, interim ones) are
- * refused. */
+ * that the caller prints behind "respond". A text is wrong with 204 and 304,
+ * which have no body. Statuses that need fields of their own (206, 416,
+ * redirects, interim ones) are wrong, too. */
 MUST_USE const char *respond_check(const struct respond_options *options);
 
 struct respond; /* opaque */

@@ -44,7 +44,7 @@ struct static_files_options {
     const struct try_files *try_files; /* borrowed; NULL: try only the path */
     struct file_judge judge;
     struct encode encode;                /* how listings are compressed */
-    const struct forwarded_trust *trust; /* borrowed: trusted proxies */
+    const struct forwarded_trust *trust; /* borrowed; the trusted proxies */
     bool strips_prefix; /* find files by the rest of the path, behind the
                            location's own path */
     bool autoindex;     /* list directories that have no index */

@@ -19,7 +19,7 @@ enum compressor_job_state {
 };
 
 struct compressor_job {
-    struct list list_node;       /* in the list of its state */
+    struct list list_node;       /* linked into the list for its state */
     struct compressor_job *next; /* next in the bucket of its hash */
     uint64_t hash;
     enum compressor_job_state state;

@@ -33,7 +33,7 @@ enum {
 /* All zero at the beginning. */
 struct compressor_share {
     uint64_t looked_ns; /* time of the last look */
-    uint64_t others_ns; /* processor time of other threads until then */
+    uint64_t others_ns; /* processor time of other threads at the last look */
     int64_t left_ns;    /* time left for slow orders; below 0: overdrawn */
     unsigned running;   /* running slow orders whose time counts */
     bool is_idle;

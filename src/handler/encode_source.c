@@ -15,7 +15,7 @@ struct coded_source {
     /* Must be the first member, since it is cast to struct coded_source. */
     struct source source;
     struct encoder *encoder;
-    struct exchange *exchange; /* woken when a turn begins */
+    struct exchange *exchange; /* is woken when a turn begins */
     struct source *inner;      /* NULL: the whole body lies in `in` */
     struct codec_stream *codec;
     unsigned cost;       /* bytes of a turn that one byte of input uses up */

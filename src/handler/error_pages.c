@@ -4,7 +4,7 @@
 
 /* --- Reading ------------------------------------------------------------- */
 
-/* Returns the field that has the number of the page for a status ("404") or a
+/* Returns where `pages` keeps the number of the page for a status ("404") or a
  * class ("5xx"). Returns NULL if `word` is neither. */
 static uint8_t *find_number(struct error_pages *pages, struct bytes word)
 {

@@ -5,7 +5,8 @@
 
 enum {
     LOCATION_INLINE = 1024,
-    /* A head must have room for Location, and for all other fields. */
+    /* Location may fill half of a head. The other half is for all other
+     * fields. */
     LOCATION_BYTES_MAX = RESPONSE_HEAD_BYTES_MAX / 2,
     PROBE = 0x7F
 };

@@ -1,7 +1,7 @@
 #include "handler/cached/cached_fetch_priv.h"
 
-/* A request with more bytes of fields is odd. Most browsers send half as
- * many. */
+/* A request is odd if its fields have more bytes than this. Most browsers send
+ * half as many. */
 enum { LONG_FIELDS_BYTES = 4096 };
 
 bool fetch_is_about_request(const struct fetch *fetch)

@@ -31,7 +31,7 @@ struct fetch {
     struct exchange *to;      /* in HANDED: the exchange to be answered */
     struct address peer;
     struct address neighbour;
-    void *request; /* memory of the exchange's request */
+    void *request; /* block of memory that exchange.request points into */
     struct cache_wait turn;
     struct fetch_asker *asker;
     struct cache_control control; /* directives of the request */

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 enum {
-    /* Bytes of the first piece, sent with the head, of a body that several
-     * clients read. Each reader gets this piece before any reader gets more.
-     * Otherwise, the last of 1,000 readers had its first byte only after all
-     * others had a quantum. */
+    /* Bytes of the first piece of a body that several clients read. The piece
+     * is sent with the head. Each reader gets it before any reader gets more.
+     * Otherwise, the last of 1,000 readers would get its first byte only after
+     * all others got a quantum. */
     FIRST_BYTES = 16384,
     /* The most turns of the loop that a reader waits for readers without a
      * first piece. One of these readers may never take anything. A turn sends
@@ -30,7 +30,7 @@ struct cached_source {
     struct cache_wait wait;
     uint64_t
         borrowed; /* bytes behind reader.at, lent until next() is called anew */
-    uint64_t end; /* UINT64_MAX: the body's end */
+    uint64_t end; /* where the source ends; UINT64_MAX: at the body's end */
     enum stage stage;
     unsigned turns; /* turns of the loop that the pause has lasted */
 };

@@ -3,8 +3,8 @@
 #include "handler/kv/kv_list_priv.h"
 
 enum {
-    /* Bytes of a value written at a time: a multiple of 3, so that base64 has
-     * no padding before the end of the value. */
+    /* The most bytes of a value written at a time: a multiple of 3, so that
+     * base64 has no padding before the end of the value. */
     PIECE_BYTES = 1023,
     /* Room for a piece of a value and for the end of its entry. */
     PIECE_TEXT_BYTES = 6 * PIECE_BYTES + 8,

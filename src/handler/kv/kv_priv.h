@@ -31,9 +31,10 @@
 enum {
     KV_ETAG_BYTES = 22, /* quotes, and the 20 digits of 2^64 - 1 */
     KV_FIELDS_BYTES_MAX = 512,
-    /* A key and a type, each byte as "\u00XX", and the text around them. */
+    /* Room for a key and a type, each byte as "\u00XX", and for the text around
+     * them. */
     KV_ENTRY_BYTES_MAX = 6 * (KV_KEY_BYTES_MAX + KV_TYPE_BYTES_MAX) + 300,
-    KV_QUERY_BYTES_MAX = 8192 /* prefix, delimiter and cursor, encoded */
+    KV_QUERY_BYTES_MAX = 8192 /* for encoded prefix, delimiter and cursor */
 };
 
 #define KV_NO_STORE "Cache-Control: no-store\r\n"

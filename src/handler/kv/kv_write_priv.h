@@ -30,7 +30,7 @@ struct kv_writing {
     struct kv_question question;
     struct sink sink;
     struct pending pending;
-    struct text_source text; /* a batch's results */
+    struct text_source text; /* writes the results of a batch */
     struct kv_write write;
     struct kv_op op;        /* the operation, unless the request is a batch */
     struct buf body;        /* the value to be written */

@@ -164,7 +164,7 @@ static struct answer look(struct transfer *transfer)
     if (transfer->interim_status != 0)
         return take_interim(transfer);
     if (transfer->is_open && transfer->has_reply)
-        transfer_watch(transfer); /* from now on the body may be too slow */
+        transfer_watch(transfer); /* now the body's time limit begins */
     if (!transfer->is_answered && !transfer->fault)
         return (struct answer){.state = ANSWER_LATER};
     if (!transfer->is_answered)

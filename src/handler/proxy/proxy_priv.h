@@ -52,7 +52,7 @@ _Static_assert((int)PROXY_REPLY_BYTES <= (int)PROXY_TAKEN_BYTES,
  * additional room: for a client's read that began before the buffer was full,
  * or for a reply's head. */
 struct proxy_buffer {
-    size_t begin; /* first byte that is still needed */
+    size_t begin; /* bytes from here to `end` are still needed */
     size_t end;
     char data[];
 };

@@ -24,7 +24,7 @@ static void release_origin(void *object)
 
 struct status_content {
     struct bytes type;
-    struct bytes fields; /* whole lines */
+    struct bytes fields; /* whole lines for the head */
     struct bytes body;
 };
 
