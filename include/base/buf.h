@@ -62,8 +62,8 @@ static inline void buf_put(struct buf *buf, struct bytes text)
 /* Appends `number` in decimal. */
 void buf_put_number(struct buf *buf, uint64_t number);
 
-/* Appends text as printf() does. It is slow, so the hot path must not use
- * it. */
+/* Appends text as printf() does. The function is slow, so the hot path must not
+ * use it. */
 __attribute__((format(printf, 2, 3))) void buf_printf(struct buf *buf,
                                                       const char *format, ...);
 

@@ -87,7 +87,8 @@ static inline struct bytes bytes_trim(struct bytes text)
 
 /* --- Taking a text apart, from its front --------------------------------- */
 
-/* Whether `text` begins with `start`. If so, removes `start` from `text`. */
+/* If `text` begins with `start`, removes `start` from `text` and returns true.
+ * Otherwise returns false. */
 bool bytes_take(struct bytes *text, struct bytes start);
 
 /* Like bytes_take(), but ignores the case of ASCII letters. */

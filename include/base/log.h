@@ -64,8 +64,8 @@ struct log_limit {
 int log_limit_allows(struct log_limit *limit, uint64_t now_ms,
                      uint64_t interval_ms, uint64_t *held_back_out);
 
-/* Writes the end of a message into `text`: " (3 more like it)", or "" if no
- * line was suppressed. Returns `text`. */
+/* log_held_back() writes the end of a message into `text`: " (3 more like it)",
+ * or "" if no line was suppressed. It returns `text`. */
 enum { LOG_HELD_BACK_BYTES = 48 };
 const char *log_held_back(uint64_t held_back, char text[LOG_HELD_BACK_BYTES]);
 

@@ -23,7 +23,7 @@ struct now {
 void now_refresh(struct now *now);
 
 /* Reads the monotonic clock to the nanosecond, to measure how long something
- * takes. It takes about 25 ns and no system call. */
+ * takes. A call takes about 25 ns and no system call. */
 uint64_t now_read_ns(void);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum {
     CONFIG_FILES_MAX = 256,
-    /* A file has at most 1 MiB, and at most one line more than bytes. */
+    /* A file has at most 1 MiB, and so at most 2^20 + 1 lines. */
     CONFIG_LINE_BITS = 21
 };
 

@@ -21,7 +21,8 @@ MUST_USE bool option_is_off(const struct option_row *row, const char *text);
 MUST_USE int option_set(void *base, const struct option_row *row,
                         const char *text, struct arena *arena);
 
-/* Prints why `text` is not a valid value: "is not a number from 0 to 65535". */
+/* Prints why `text` is not a valid value, such as "is not a number from 0 to
+ * 65535". */
 void option_explain(FILE *to, const struct option_row *row, const char *text);
 
 /* Empties a list, so that values added next replace the old ones. */

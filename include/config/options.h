@@ -177,7 +177,7 @@ struct options {
     const char *proxy_tls_certificate;     /* file to show; NULL: none */
     const char *proxy_tls_certificate_key; /* file; NULL: the certificate's */
     const char *proxy_tls_name;            /* NULL: each server's own name */
-    /* whether the certificate of a client is passed on to servers */
+    /* Whether the certificate of a client is passed on to servers. */
     uint64_t proxy_tls_client;
     uint64_t proxy_tls_verify; /* whether servers are verified */
     uint64_t proxy_connect_ms;

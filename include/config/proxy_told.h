@@ -18,7 +18,7 @@
 #include "config/proxy_rule.h"
 
 enum {
-    /* Parts of a proxy's name in reports. */
+    /* The most bytes of each part of a proxy's name in reports. */
     PROXY_TOLD_SITE_MAX = 40,
     PROXY_TOLD_PATH_MAX = 200,
     PROXY_TOLD_LABEL_MAX = PROXY_TOLD_SITE_MAX + PROXY_TOLD_PATH_MAX + 8

@@ -34,7 +34,8 @@ bool store_rule_any_is_remote(const struct options *options);
 /* Whether any store is asked over TLS. */
 bool store_rule_any_is_tls(const struct options *options);
 
-/* Reads how writes reach the disk: "full", "off" or "interval:MS". */
+/* Reads how writes reach the disk: "full", "off" or "interval:MS". Returns NULL
+ * if `text` is valid, else an error message to append to it. */
 const char *store_rule_read_sync(const char *text, struct kv_lmdb_options *to);
 
 #endif

@@ -26,8 +26,8 @@
 enum path_access {
     PATH_LIST, /* list a directory and all directories below */
     PATH_READ, /* read a file, or all files below a directory */
-    /* As PATH_READ, and write, create and remove files, directories and
-     * sockets. */
+    /* The same as PATH_READ; also write, create and remove files, directories
+     * and sockets. */
     PATH_WRITE
 };
 

@@ -17,7 +17,8 @@
 #include "config/options.h"
 #include "process/activation.h"
 
-/* Whether to use all sockets from systemd, instead of the options' defaults. */
+/* Returns true if all sockets from systemd are used, instead of the addresses
+ * that the options have by default. */
 bool listeners_are_systemds(const struct options *options, bool is_activated);
 
 /* Opens or takes all listeners. Returns 0, or a status of sysexits.h after one

@@ -21,7 +21,7 @@
 enum {
     BATCH_MAX = 64,
     LAST_BATCH_MAX = 65536, /* accepted before the end: the longest backlog */
-    /* waits in a batch for full mailboxes: 1 s in all */
+    /* The most waits for full mailboxes in a batch; they take 1 s in all. */
     MOMENTS_MAX = 1000,
     MOMENT_NS = 1000000,
     COMPLAIN_MS = 10000

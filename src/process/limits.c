@@ -10,7 +10,8 @@
 
 enum {
     FDS_PER_WORKER = 4, /* epoll, eventfd, timerfd, one spare */
-    /* for standard streams, root, log, signals, compressor, dictionaries ... */
+    /* Descriptors for the standard streams, the root, the log, signals, the
+     * compressor, dictionaries and so on. */
     FDS_RESERVED = 50,
     FDS_MAX = 1 << 20, /* used if the system's limit is "unlimited" */
     FDS_PER_PIPE = 2,

@@ -215,7 +215,8 @@ static int open_insides(struct server *server)
     return count_addresses(server);
 }
 
-/* Does the steps that must come before files of the options are used. */
+/* Takes the steps that must come before a file is used that the options
+ * name. */
 static int prepare(struct server *server)
 {
     int status;

@@ -29,7 +29,8 @@ static void print_program_commands(FILE *to)
 
 /* --- bash ----------------------------------------------------------------- */
 
-/* Completes the words behind `sprintd ctl` and the other commands. */
+/* Prints the part that completes the words behind `sprintd ctl` and the other
+ * commands. */
 static void print_bash_commands(FILE *to)
 {
     fputs("    case $COMP_CWORD-${COMP_WORDS[1]} in\n"
@@ -83,7 +84,8 @@ static void print_bash_commands(FILE *to)
           to);
 }
 
-/* Completes the values of options whose value is no file. */
+/* Prints the part that completes the values of options, unless these are
+ * files. */
 static void print_bash_values(FILE *to)
 {
     for (size_t i = 0; i < option_count(); i++) {

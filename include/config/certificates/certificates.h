@@ -58,8 +58,8 @@ const char *certificates_find_closed(const struct certificates *certificates);
 void certificates_check(const struct certificates *certificates, int64_t now_s,
                         struct faults *warnings);
 
-/* Facts about one certificate of a site. If the site has several certificates,
- * it is the one that expires first. */
+/* Facts about the certificate of a site. If the site has several certificates,
+ * the facts are of the one that expires first. */
 struct certificate_term {
     const char *site; /* the site's name; "*" if there are no sites */
     const char *path;

@@ -25,8 +25,9 @@ enum {
     MANAGED_NAMES_MAX = 100 /* names in a certificate; authorities allow 100 */
 };
 
-/* Environment variable: the descriptor by which sprintd-acme tells the server
- * about a new certificate, or new information about one (managed_told.h). */
+/* Environment variable: the number of a descriptor. sprintd-acme writes to it
+ * when there is a new certificate, or when a NAME.told has changed
+ * (managed_told.h). */
 #define MANAGED_NEWS_VARIABLE "SPRINTD_ACME_NEWS"
 
 #define MANAGED_FOLDER "acme"

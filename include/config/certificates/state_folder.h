@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 
-/* The default for a server that root starts. */
+/* The default folder of a server that root starts. */
 #define STATE_FOLDER_DEFAULT "/var/lib/sprintd"
 
 /* Environment variable: the folder that the server found at its start. The
