@@ -36,8 +36,8 @@ struct cache_entry {
     uint64_t hash;
     struct cache_entry *next;
     struct evict_node node;
-    struct cache_body *body;  /* NULL: none, or it is only on disk */
-    struct cache_file *file;  /* NULL: the entry is not on disk */
+    struct cache_body *body;  /* in memory; NULL: there is none there */
+    struct cache_file *file;  /* on a disk; NULL: the entry is not there */
     struct evict_node waking; /* node of a body that is in memory */
     bool has_body;
     bool is_indexed;

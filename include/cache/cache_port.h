@@ -32,7 +32,7 @@ struct cache_port {
 };
 
 struct cache_wait {
-    struct list list_node; /* private, like the next two: in an object's list */
+    struct list list_node; /* in an object's list; private, like the next two */
     struct list ready_node; /* in the port's `ready` */
     bool is_ready;          /* on_ready is to be called */
     struct cache_port *port;

@@ -96,7 +96,7 @@ enum cache_outcome {
     CACHE_OUTCOME_NONE,   /* the flight is under way */
     CACHE_OUTCOME_STORED, /* the answer is stored: find it */
     CACHE_OUTCOME_AGAIN,  /* the flight failed: another may fetch */
-    CACHE_OUTCOME_ALONE   /* no answer came that is for all: each asks alone */
+    CACHE_OUTCOME_ALONE   /* the answer was not for all: each asks alone */
 };
 
 struct cache_flight; /* opaque; counted */

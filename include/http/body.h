@@ -21,7 +21,7 @@
 
 enum {
     BODY_PIECE_BYTES = 16384,   /* usual length of a piece of text */
-    BODY_TEXT_BYTES_MAX = 65536 /* no piece of text is longer */
+    BODY_TEXT_BYTES_MAX = 65536 /* longest piece of text */
 };
 
 enum part_kind {
@@ -76,7 +76,7 @@ struct source {
 /* --- A source whose body is text that is written ------------------------- */
 
 struct text_source {
-    struct source source; /* first: has the same address */
+    struct source source; /* first, so that both have one address */
     /* Appends up to BODY_PIECE_BYTES to `out`, which is empty. Returns the
      * state of the piece that will hold those bytes. */
     enum piece_state (*fill)(struct text_source *text, struct buf *out);

@@ -18,7 +18,7 @@ enum body_framing {
     BODY_LENGTH,
     BODY_CHUNKED,
     BODY_UNTIL_CLOSE, /* only a reply can be framed so */
-    BODY_TUNNEL       /* no body: what follows is no HTTP, up to the close */
+    BODY_TUNNEL       /* what follows up to the close is no HTTP */
 };
 
 enum body_event {

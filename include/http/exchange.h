@@ -163,8 +163,8 @@ struct exchange {
     bool is_tunnel;
     /* The response has ended, but the client may go on sending. */
     bool is_half_closed;
-    struct sink *sink;       /* NULL: the request's body is thrown away */
-    struct pending *pending; /* NULL: the response is made, or soon will be */
+    struct sink *sink;       /* takes the body; NULL: the body is thrown away */
+    struct pending *pending; /* makes the answer later; NULL: it is made now */
     /* --- */
     struct path path; /* the clean path, for a handler chosen by path */
     struct exchange_upstream upstream;

@@ -20,11 +20,11 @@
 
 struct mime; /* opaque */
 
-/* Makes the table. A types_file that is NULL, does not exist, or has 1 MiB or
- * more leaves only the built-in types. Lines over 4 KiB, lines whose type is no
- * token "/" token, and extensions with other bytes than [0-9A-Za-z+_-] are
- * skipped. Of two lines of the file for one extension the later counts. Returns
- * NULL when memory is short. */
+/* Makes the table. It has only the built-in types if types_file is NULL, does
+ * not exist, or has 1 MiB or more. Lines over 4 KiB are skipped, and so are
+ * lines whose type is not token "/" token, and extensions with a byte outside
+ * of [0-9A-Za-z+_-]. If two lines of the file have one extension, the later
+ * counts. Returns NULL when memory is short. */
 MUST_USE struct mime *mime_create(const char *types_file);
 void mime_destroy(struct mime *mime);
 

@@ -13,7 +13,7 @@
 enum { PRIORITY_URGENCY_MAX = 7, PRIORITY_URGENCY_DEFAULT = 3 };
 
 struct priority {
-    uint8_t urgency; /* 0: the most urgent */
+    uint8_t urgency; /* 0 is the most urgent, 7 the least */
     bool is_incremental;
 };
 

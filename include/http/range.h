@@ -23,7 +23,7 @@ struct range {
 };
 
 enum range_verdict {
-    RANGE_IGNORE,        /* no byte range, malformed or too many: send all */
+    RANGE_IGNORE,        /* the field does not count: send all bytes */
     RANGE_UNSATISFIABLE, /* no range overlaps the representation: 416 */
     RANGE_PARTIAL        /* 206 with the ranges in `out` */
 };

@@ -61,7 +61,7 @@ struct request {
     bool expects_continue;    /* Expect: 100-continue, and HTTP/1.1 */
     bool expects_other;       /* Expect has something else: 417 */
     uint8_t scheme;           /* enum target_scheme */
-    uint64_t content_length;  /* 0 when there is none, or when chunked */
+    uint64_t content_length;  /* 0 if there is none, or if is_chunked */
     struct bytes line;        /* the request line, for logs */
     struct bytes method_name; /* as sent */
     struct bytes target;      /* as sent */

@@ -165,7 +165,7 @@ bool cache_body_has_from(struct cache_body *body, uint64_t at)
     bool has;
 
     if (cache_body_state_of(body) == CACHE_BODY_WHOLE)
-        return at >= body->given_up; /* given_up does not change now */
+        return at >= body->given_up; /* given_up no longer changes */
     pthread_mutex_lock(&body->mutex);
     has = at >= body->given_up;
     pthread_mutex_unlock(&body->mutex);

@@ -11,11 +11,11 @@ struct said {
     struct cache_control targeted; /* CDN-Cache-Control */
     bool is_targeted_wrong;        /* CDN-Cache-Control is malformed: ignored */
     struct cache_control surrogate;
-    struct bytes expires; /* data NULL: no Expires */
+    struct bytes expires; /* value of Expires; data NULL: none */
     bool has_two_expires;
     struct bytes date;
     struct bytes age; /* value of the first Age line */
-    bool has_pragma;  /* Pragma: no-cache */
+    bool has_pragma;  /* the answer has "Pragma: no-cache" */
 };
 
 /* --- Reading lines ------------------------------------------------------- */

@@ -2,8 +2,8 @@
 
 static const struct form {
     struct bytes name;
-    const char *usual[3]; /* usual values of the field, where known */
-    bool has_no_other;    /* writes invalidate the usual values only */
+    const char *usual[3]; /* usual values of the field, if it has some */
+    bool has_no_other;    /* writes invalidate only the usual values */
 } table[] = {{{"X-Scheme", 8}, {"http", "https"}, false},
              {{"X-ARR-SSL", 9}, {NULL}, false},
              {{"X-Nextjs-Data", 13}, {"1"}, false},

@@ -287,7 +287,7 @@ static void remove_dots(struct buf *out, size_t at)
         if (goes_up || bytes_eq(segment, BYTES("/."))) {
             while (goes_up && to > 0 && path[--to] != '/')
                 ;
-            if (end == len) /* "." and ".." at the end name a folder */
+            if (end == len) /* "." and ".." name a folder: '/' stays */
                 path[to++] = '/';
         } else {
             memmove(path + to, segment.data, segment.len);
@@ -342,7 +342,7 @@ bool cache_key_put_other(const struct cache_key_rules *rules,
         reference.len = (size_t)(hash - reference.data);
     if (!take_origin(&reference, request->host, asker->is_secure))
         return false;
-    if (reference.data != before) /* behind a host, no path means the root */
+    if (reference.data != before) /* no path behind a host means its root */
         base = BYTES("/");
     put_origin(rules, request, asker, out);
     put_reference(rules, reference, base, out);

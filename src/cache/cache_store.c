@@ -96,7 +96,7 @@ const struct cache_store_options *cache_store_options_of(
  * same names share these values. */
 struct selection {
     const struct request *request;
-    struct bytes names; /* names of fields, to which `value` belongs */
+    struct bytes names; /* names of the fields whose values `value` has */
     bool is_valid;
     struct buf value;
     char storage[CACHE_VARIANT_BYTES_MAX];
@@ -182,7 +182,7 @@ static void wake(struct cache_store *store, struct cache_shard *shard,
         cache_disk_check(store->disk, entry, file, found->body);
     }
     if (!found->body) {
-        if (is_lost) /* otherwise only room is missing now */
+        if (is_lost) /* otherwise it can be read when there is room */
             cache_store_drop(store, entry);
         cache_entry_release(&found->entry);
     }
@@ -195,7 +195,7 @@ void cache_store_find(struct cache_store *store, struct bytes key,
 {
     uint64_t hash = cache_hash_of(store, key);
     struct cache_shard *shard = cache_shard_of(store, hash);
-    struct cache_file *file = NULL; /* file of a sleeping body */
+    struct cache_file *file = NULL; /* the file, if the body sleeps there */
     struct cache_entry *entry;
     struct selection selection;
 
@@ -383,13 +383,13 @@ void cache_store_settle(struct cache_store *store, struct cache_entry *entry)
     struct cache_body *body = NULL;
     bool is_there, is_spooled;
 
-    if (entry->ranges) { /* no folder keeps parts */
+    if (entry->ranges) { /* parts of answers are never kept on a disk */
         cache_index_settle(store, entry);
         return;
     }
     is_there = store->disk && is_on_disk(store, entry, &body);
     is_spooled = !is_there && body && cache_body_is_spooled(body);
-    if (!is_spooled) /* a spooled body is settled by on_kept */
+    if (!is_spooled) /* on_kept settles an entry with a spooled body */
         cache_index_settle(store, entry);
     if (store->disk && !is_there &&
         !cache_disk_keep(store->disk, entry, body) && is_spooled)

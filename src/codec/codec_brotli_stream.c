@@ -7,7 +7,7 @@
 enum { QUALITY = 1, WINDOW_BITS = 15 };
 
 struct brotli_stream {
-    struct codec_stream stream; /* first: same address as the whole */
+    struct codec_stream stream; /* first, so that both have one address */
     BrotliEncoderState *state;
     struct codec_brotli_memory memory;
 };

@@ -12,7 +12,7 @@ enum {
 };
 
 struct gzip_stream {
-    struct codec_stream stream; /* first: same address as the whole */
+    struct codec_stream stream; /* first, so that both have one address */
     z_stream z;
     bool is_flushed; /* no input has come since the last flush */
 };

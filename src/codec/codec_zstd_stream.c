@@ -11,10 +11,10 @@ enum { LEVEL = 3, WINDOW_LOG = 15, HASH_LOG = 14, CHAIN_LOG = 13 };
 enum { BLOCK_BYTES = 8192 };
 
 struct zstd_stream {
-    struct codec_stream stream; /* first: same address as the whole */
+    struct codec_stream stream; /* first, so that both have one address */
     ZSTD_CCtx *context;
     struct codec_meter *meter;
-    size_t noted;    /* bytes counted by the meter */
+    size_t noted;    /* how many bytes the meter has counted */
     size_t gathered; /* bytes in the block since its last flush */
 };
 

@@ -64,7 +64,7 @@ enum chunk_stage {
 };
 
 struct chunk_source {
-    struct source source; /* first: has the same address */
+    struct source source; /* first, so that both have one address */
     struct source *inner;
     enum chunk_stage stage;
     struct piece piece; /* the piece of `inner` that is being framed */

@@ -35,7 +35,7 @@ enum state {
     DATA_CR,
     DATA_LF,
     /* From here on: the trailer section. */
-    LINE, /* a field or the empty line begins */
+    LINE, /* a field or the empty line may begin */
     FIELD,
     VALUE,
     FIELD_LF,

@@ -5,7 +5,7 @@
 /* entity-tag = [ %s"W/" ] DQUOTE *etagc DQUOTE */
 struct tag {
     bool is_weak;
-    struct bytes opaque; /* with its quotes; empty: no tag */
+    struct bytes opaque; /* the tag with its quotes; empty: there is none */
 };
 
 static bool is_etagc(char c)

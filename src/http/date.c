@@ -217,7 +217,7 @@ static void put_day(char out[DATE_LEN], int64_t seconds)
 void date_format(int64_t seconds, char out[DATE_LEN])
 {
     static _Thread_local struct {
-        int64_t day; /* day of the calendar; 0: no text is kept */
+        int64_t day; /* number of the day; 0: no text is kept */
         char text[DATE_LEN];
     } last;
     int64_t since = count_seconds(seconds);

@@ -109,7 +109,7 @@ static bool read_node(struct bytes text, struct address *address)
             return false;
         host = bytes_between(text.data + 1, mark);
         if (!memchr(host.data, ':', host.len))
-            return false; /* brackets are for IPv6 */
+            return false; /* only an IPv6 address has brackets */
         if (mark + 1 < end && mark[1] != ':')
             return false;
         if (mark + 1 < end)
@@ -213,7 +213,7 @@ static bool walk_line(struct bytes list, const struct forwarded_trust *trust,
 
         if (take_last(&list, trust->field == FORWARDED_RFC7239, &member)) {
             if (member.len == 0)
-                continue; /* lists may have holes (RFC 9110 5.6.1.2) */
+                continue; /* members may be empty (RFC 9110 5.6.1.2) */
             if (!read_member(member, trust, &found) ||
                 (address_is_local(&found) &&
                  !address_is_local(&search->client)))

@@ -112,7 +112,7 @@ static const char built_in[] =
     "model/obj obj\n";
 
 struct mime_entry {
-    struct bytes extension; /* lower case */
+    struct bytes extension; /* in lower case */
     struct bytes type;
 };
 
@@ -308,7 +308,7 @@ static void sort(struct mime *mime)
     struct mime_entry *entries = mime->entries;
     size_t kept = 0;
 
-    assert(entries); /* at least those of built_in */
+    assert(entries); /* there are always those of built_in */
     qsort(entries, mime->count, sizeof(*entries), compare_entries);
     for (size_t i = 0; i < mime->count; i++)
         if (i + 1 == mime->count ||

@@ -18,7 +18,7 @@ const char *response_cache_name(enum response_cache use)
     return names[use];
 }
 
-enum { PARTS_MAX = 255 }; /* the most that part_count can hold */
+enum { PARTS_MAX = 255 }; /* the largest number that part_count holds */
 
 /* Returns the response's room: the memory in which the head began is a part of
  * it. */

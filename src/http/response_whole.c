@@ -73,7 +73,8 @@ static void make_short(struct response *response, unsigned status,
     restart(response);
     response->is_error = body->is_error;
     response_begin(response, status, defaults);
-    if (!write_short(response, extra_fields, body, &text)) { /* close instead */
+    if (!write_short(response, extra_fields, body,
+                     &text)) { /* no memory: close */
         restart(response);
         response->status = (uint16_t)status;
         response->persists = false;

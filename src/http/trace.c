@@ -90,7 +90,7 @@ static void name_exchange(struct trace *trace,
         make_id(trace, at);
         id.len = TRACE_ID_LEN;
     } else {
-        memcpy(at, id.data, id.len); /* at most EXCHANGE_ID_MAX */
+        memcpy(at, id.data, id.len); /* is_id() allows EXCHANGE_ID_MAX bytes */
     }
     at[id.len] = '\r';
     at[id.len + 1] = '\n';
@@ -160,7 +160,7 @@ void trace_make_parent(struct trace *trace, struct bytes request_id,
     char id[TRACE_ID_LEN], span[16];
     struct buf text;
 
-    put_hex(span, draw(trace) | 1); /* never all zero */
+    put_hex(span, draw(trace) | 1); /* a span must not be all zero */
     if (request_id.len != TRACE_ID_LEN || !is_hex(request_id) ||
         is_zero(request_id)) {
         make_id(trace, id);

@@ -33,10 +33,10 @@ enum {
 
 struct dictionary_rule {
     struct glob answers;
-    uint8_t file_len; /* 0: each answer is a dictionary itself */
+    uint8_t file_len; /* 0: each answer is itself a dictionary */
     uint8_t text_len;
     uint16_t use_len;
-    uint16_t link_len; /* 0: there is no Link */
+    uint16_t link_len; /* length of the Link line; 0: there is none */
     char file[DICTIONARY_PATH_BYTES_MAX];
     char text[DICTIONARY_PATH_BYTES_MAX]; /* the pattern, as written */
     char lines[DICTIONARY_LINES_BYTES_MAX];

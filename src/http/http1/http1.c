@@ -159,7 +159,7 @@ static enum reason reason_of(enum http_errno error,
 {
     bool has_coding = request_find(request, FIELD_TRANSFER_ENCODING);
 
-    if (error == HPE_INVALID_METHOD) /* a token, but none that is registered */
+    if (error == HPE_INVALID_METHOD) /* a token, but no registered method */
         return REASON_METHOD;
     if (error == HPE_INVALID_URL)
         return REASON_TARGET_FORM;

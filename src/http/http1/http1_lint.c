@@ -190,7 +190,7 @@ static enum reason check_line(const struct http1_rules *rules,
                               struct http1_progress *progress,
                               struct bytes line)
 {
-    if (progress->lines > REQUEST_FIELDS_MAX) /* the limit of replies, too */
+    if (progress->lines > REQUEST_FIELDS_MAX) /* replies have the same limit */
         return REASON_TOO_MANY_FIELDS;
     if (progress->lines++ > 0)
         return check_field_line(line);

@@ -50,7 +50,7 @@ static bool is_authority(struct bytes text)
 static bool is_authority_again(struct bytes text)
 {
     static _Thread_local struct {
-        size_t len; /* length of the name; 0: none yet */
+        size_t len; /* length of the name; 0: there is none yet */
         char text[56];
     } last;
 

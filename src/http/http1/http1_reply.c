@@ -5,7 +5,7 @@
 
 enum {
     STATUS_AT = 9, /* where the status stands in "HTTP/1.1 200 OK" */
-    REASON_AT = 13 /* where the reason phrase stands there */
+    REASON_AT = 13 /* where its reason phrase stands */
 };
 
 static const char length_is_unclear[] = "has a Content-Length that is unclear";

@@ -172,7 +172,7 @@ static bool add_field(struct http2_head *head, struct bytes name,
         return true;
     }
     if (head->protocol.data && bytes_eq(name, BYTES("sec-websocket-key")))
-        return true; /* the server's own key replaces it */
+        return true; /* the server's own key takes its place */
     stored = put_record(head, name, value);
     if (bytes_eq(name, BYTES("priority")))
         head->priority = stored;

@@ -69,7 +69,7 @@ static struct bytes restore_prefix(const struct relay *relay,
 struct uri {
     struct bytes front; /* scheme and authority, as they came */
     struct bytes authority;
-    struct bytes path; /* the path and all that follows */
+    struct bytes path; /* the path and all that follows it */
     bool has_scheme;   /* false: the URI has the request's scheme */
     bool is_https;
 };
