@@ -16,7 +16,7 @@ enum {
 };
 
 enum basic_auth_verdict {
-    BASIC_AUTH_NONE, /* there are none for this scheme: 401 */
+    BASIC_AUTH_NONE, /* no credentials of this scheme came: 401 */
     BASIC_AUTH_GIVEN,
     BASIC_AUTH_BAD /* the credentials are malformed: 401, too */
 };

@@ -73,8 +73,7 @@ static void make_short(struct response *response, unsigned status,
     restart(response);
     response->is_error = body->is_error;
     response_begin(response, status, defaults);
-    if (!write_short(response, extra_fields, body,
-                     &text)) { /* no memory: close */
+    if (!write_short(response, extra_fields, body, &text)) { /* out of memory */
         restart(response);
         response->status = (uint16_t)status;
         response->persists = false;
