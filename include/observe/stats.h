@@ -310,9 +310,9 @@ struct stats_exchange {
     /* False if the exchange was given up before its last byte; the times,
      * `target` and `peer` are then ignored. */
     bool is_complete;
-    /* Whether the answer is a stream of events, which has no length. Something
-     * outside ends such a stream, so the exchange never counts as incomplete,
-     * and its times are ignored. */
+    /* Whether the answer is a stream of events, which has no length. Such a
+     * stream does not end by itself, so the exchange never counts as
+     * incomplete, and its times are ignored. */
     bool is_endless;
 };
 

@@ -19,8 +19,8 @@ enum stats_http2_event {
     STATS_HTTP2_EVENT_COUNT
 };
 
-/* The abuse for which a client's connection or stream was ended. Frames, resets
- * and bytes without content are an abuse only in large numbers. */
+/* The abuse for which a client's connection or stream was ended. Frames and
+ * resets are an abuse only in large numbers. */
 enum stats_http2_abuse {
     STATS_HTTP2_HEADERS,        /* fields far beyond the limits */
     STATS_HTTP2_CONTINUATION,   /* heads in too many frames */

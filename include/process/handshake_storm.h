@@ -23,8 +23,8 @@ struct handshake_storm {
     bool blows;
 };
 
-/* Notes that `count` TLS connections, perhaps 0, have come for all `workers`
- * workers. Returns true if a storm has begun or ended. */
+/* Notes that `count` TLS connections, or none, have come for `workers` workers
+ * together. Returns true if a storm has begun or ended. */
 bool handshake_storm_note(struct handshake_storm *storm, double now_s,
                           size_t count, size_t workers);
 

@@ -81,7 +81,8 @@ void config_tell_foreign(struct faults *faults,
     struct bytes name = key->written;
     const char *meaning = config_foreign_find(name);
 
-    /* The end of an Apache element is not reported, since its beginning was. */
+    /* The end of an Apache element is not reported, since its beginning was
+     * reported already. */
     if (!meaning ||
         (name.len > 1 && memcmp(name.data, "</", 2) == 0 && faults->count > 0))
         return;

@@ -22,7 +22,7 @@
 /* The list has older and newer calls for the same thing: the version of the C
  * library decides which one it uses, and the machine decides which exist. */
 static const int whole_calls[] = {
-    /* files; landlock_domain limits which */
+    /* calls on files; landlock_domain limits which files */
     SCMP_SYS(openat2), SCMP_SYS(close), SCMP_SYS(close_range), SCMP_SYS(stat),
     SCMP_SYS(lstat), SCMP_SYS(fstat), SCMP_SYS(stat64), SCMP_SYS(lstat64),
     SCMP_SYS(fstat64), SCMP_SYS(newfstatat), SCMP_SYS(fstatat64),

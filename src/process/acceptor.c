@@ -46,7 +46,7 @@ struct acceptor {
     struct dispatch *dispatch;
     struct places places;
     struct places next;      /* the places after the next change */
-    atomic_bool is_prepared; /* if true, `next` is the acceptor's thread's */
+    atomic_bool is_prepared; /* if true, the acceptor's thread owns `next` */
     sem_t changed;
     ev_timer pause;
     ev_async change;

@@ -32,7 +32,7 @@ struct control {
     struct listener listener;
     const struct control_commands *commands;
     struct client clients[CONTROL_CLIENTS_MAX];
-    int spare_fd;         /* in reserve; closed so that a client can have one */
+    int spare_fd;         /* closed when a client needs its descriptor */
     bool is_deaf;         /* no new clients are accepted now */
     uint64_t hears_at_ms; /* when to accept clients again */
     struct log_limit complaint;

@@ -67,8 +67,8 @@ struct launcher_news {
     char why[LAUNCHER_WHY_MAX]; /* why there is no successor */
 };
 
-/* Sends an order with its descriptors. Returns 1, 0 if the other end is closed,
- * or -errno. */
+/* Sends an order with its descriptors. Returns 1 if the order was sent, 0 if
+ * the other end is closed, or -errno. */
 int launcher_send(int fd, const struct launcher_order *order, const int *fds,
                   size_t count);
 

@@ -11,7 +11,7 @@
 enum {
     TURN_BYTES = 16384, /* bytes read per call, so that other work can go on */
     LINES_AT_ONCE = 100,
-    LINE_MS = 100 /* on average, at most one line per LINE_MS */
+    LINE_MS = 100 /* after a burst, one line may be logged per LINE_MS */
 };
 
 #define NAME "acme: " /* precedes each line */
