@@ -48,8 +48,9 @@ struct cache_disk_options {
 
 struct cache_disk; /* opaque */
 
-/* Returns 0; -EPERM when the folder is another user's, or others may write in
- * it; -EWOULDBLOCK when another process has it; or another -errno. */
+/* Opens the folder and starts the queue. Returns 0 on success. Returns -EPERM
+ * when the folder is another user's or others may write in it, -EWOULDBLOCK
+ * when another process has it and is_awaited is false, or another -errno. */
 MUST_USE int cache_disk_open(struct cache_disk **disk_out,
                              const struct cache_disk_options *options);
 

@@ -42,13 +42,13 @@ struct cache_file_name {
     uint64_t serial;
 };
 
-/* Opens the folder. Returns 0; -EPERM when the folder is another user's, or
- * others may write in it; or another -errno. */
+/* Opens the folder. Returns 0 on success, -EPERM when the folder is another
+ * user's or others may write in it, or another -errno. */
 MUST_USE int cache_folder_open(struct cache_folder *folder, const char *path);
 void cache_folder_close(struct cache_folder *folder);
 
-/* Locks the folder for this process. Returns 0; -EWOULDBLOCK when another
- * process has it; or another -errno. */
+/* Locks the folder for this process. Returns 0 on success, -EWOULDBLOCK when
+ * another process has the folder, or another -errno. */
 MUST_USE int cache_folder_take(struct cache_folder *folder);
 void cache_folder_leave(struct cache_folder *folder);
 
@@ -56,8 +56,8 @@ void cache_folder_leave(struct cache_folder *folder);
  * to write is not too recent. */
 bool cache_folder_takes(const struct cache_folder *folder);
 
-/* Notes the result of writing, 0 or -errno; the first failure is logged. For
- * the queue's thread. */
+/* Notes the result of writing, which is 0 or -errno. The first of several
+ * failures is logged. To be called in the queue's thread. */
 void cache_folder_note(struct cache_folder *folder, int err);
 
 /* --- Names --------------------------------------------------------------- */

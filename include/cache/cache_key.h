@@ -24,7 +24,7 @@ struct cache_key_rules {
     struct cache_parts parts; /* parts added to the key, or left out of it */
 };
 
-/* Whose request a key is made for. */
+/* What a key depends on besides the rules and the request. */
 struct cache_key_asker {
     bool is_secure;   /* the request came by https */
     bool is_trusted;  /* what the asker says of the address goes upstream */

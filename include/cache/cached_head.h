@@ -61,7 +61,7 @@ void cached_head_put_own(struct bytes fresh,
  * good, and its cookies, which replace the stored ones. */
 void cached_head_put_validity(struct bytes fresh, struct buf *out);
 
-/* Puts those of the lines that a 304 has (RFC 9110 15.4.5). */
+/* Puts only those of the lines that belong in a 304 (RFC 9110 15.4.5). */
 void cached_head_put_not_modified(struct bytes lines, struct buf *out);
 
 /* Puts all lines except those with that name. */

@@ -27,7 +27,7 @@ enum {
 enum part_kind {
     PART_MEMORY,   /* len bytes at `memory` */
     PART_SENDFILE, /* len bytes of fd from `offset`, by sendfile(2) */
-    PART_READ,     /* len bytes of fd from offset, by pread(2) and send(2) */
+    PART_READ,     /* len bytes of fd from `offset`, by pread(2) and send(2) */
     PART_PIPE      /* len bytes in the pipe fd, by splice(2), which takes them
                       out of the pipe */
 };

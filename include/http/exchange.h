@@ -261,8 +261,8 @@ static inline bool exchange_is_secure(const struct exchange *exchange)
 }
 
 /* Whether the kernel can move bytes to the client by itself, out of pipes and
- * mapped files. Over TLS the server has to read the bytes, and a page that a
- * mapping has lost meanwhile would raise SIGBUS. */
+ * mapped files. Over TLS the server has to read the bytes itself, and reading a
+ * mapped page that the file has lost meanwhile would raise SIGBUS. */
 static inline bool exchange_can_splice(const struct exchange *exchange)
 {
     return !exchange->tls;

@@ -42,7 +42,8 @@ void trace_identify(struct trace *trace, const struct forwarded_trust *trust,
 bool trace_has_parent(const struct request *request);
 
 /* Makes the traceparent of a new trace, with the flag that asks for recording.
- * The trace's name is request_id, if that can be the name of a trace. */
+ * The trace's name is request_id, if that has the form of such a name, else a
+ * new one. */
 void trace_make_parent(struct trace *trace, struct bytes request_id,
                        char out[TRACE_PARENT_LEN]);
 

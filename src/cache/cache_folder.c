@@ -14,8 +14,8 @@
 #include "base/siphash.h"
 #include "base/units.h"
 
-/* Whether a file has an ACL. If that cannot be asked, the file counts as having
- * one. */
+/* Whether a file has an ACL. If the kernel cannot tell, the file counts as
+ * having one. */
 static bool has_acl(int fd)
 {
     return fgetxattr(fd, "system.posix_acl_access", NULL, 0) != -1 ||

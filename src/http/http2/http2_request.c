@@ -322,7 +322,7 @@ static struct bytes target_of(const struct http2_head *head)
     return head->path.data ? head->path : head->authority;
 }
 
-/* Cuts a text that was refused to what the log keeps. */
+/* Cuts the text of a refused request to the length that the log keeps. */
 static struct bytes cut(struct bytes text)
 {
     if (text.len > HTTP1_LINE_BYTES_MAX)
