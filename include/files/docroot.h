@@ -25,8 +25,8 @@ struct docroot {
     bool has_openat2; /* the kernel has openat2(2) */
 };
 
-/* Opens the directory. Returns 0 or -errno. Before Linux 5.6, which has no
- * openat2, names are opened one by one and every symlink is refused, unless
+/* Opens the directory. Returns 0 or -errno. Linux before 5.6 has no openat2.
+ * There, names are opened one by one, and every symlink is refused, unless
  * follow_symlinks is true. */
 MUST_USE int docroot_open(struct docroot *root, const char *directory,
                           bool follow_symlinks);

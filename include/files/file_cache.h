@@ -230,8 +230,8 @@ void file_cache_note_dictionary(struct file_cache *cache,
 /* Returns which variants of a file's entry exist, as bits like codable. */
 unsigned file_entry_variants(const struct file_entry *entry);
 
-/* Returns the coding of the shortest of the variants `among` (bits like
- * `codable`), which all exist. */
+/* Returns the coding of the shortest of several variants. `among` has their
+ * codings as bits, like `codable`; all of them must exist. */
 enum coding file_entry_smallest(const struct file_entry *entry, unsigned among);
 
 /* Notes that a variant is sent whole in place of its file. */
@@ -266,8 +266,9 @@ static inline void file_entry_hold(struct file_entry *entry)
 struct bytes file_entry_head(struct file_entry *entry, const struct now *now);
 
 /* Returns the fields that a 200, a 206 and a 304 have in common (RFC 9110
- * 15.4.5), as whole lines: validators, Vary, Cache-Control. They are without
- * edits, since a head into which they are put is edited at its end. */
+ * 15.4.5), as whole lines: validators, Vary, Cache-Control. No head edits were
+ * applied to them. The head into which they are put is edited when it is
+ * complete. */
 static inline struct bytes file_entry_fields(const struct file_entry *entry)
 {
     return entry->fields;

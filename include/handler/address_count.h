@@ -43,8 +43,8 @@ MUST_USE uint32_t address_count_take(struct address_count *count,
  * of 0 is ignored. */
 void address_count_give(struct address_count *count, uint32_t *ticket);
 
-/* Returns whether the ticket's address has more connections than its share;
- * false for ticket 0. */
+/* Returns whether the ticket's address has more connections than its share.
+ * Returns false for ticket 0. */
 bool address_count_is_above(struct address_count *count, uint32_t ticket);
 
 /* Whether another address has to give way to this one. This is so if this

@@ -3,8 +3,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* Whether both dictionaries are NULL, or have the same bytes, even if their
- * rules differ. */
+/* Whether two dictionaries are both NULL, or have the same bytes. Their rules
+ * may differ. */
 static bool is_same_dictionary(const struct dictionary *a,
                                const struct dictionary *b)
 {

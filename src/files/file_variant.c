@@ -69,8 +69,8 @@ static bool lay_body(struct file_cache *cache, struct file_entry *variant)
     return true;
 }
 
-/* Makes a variant of `body`, which is taken over. Returns one reference; NULL
- * when there is no memory. */
+/* Makes a variant of `body`, which is taken over. The caller gets one
+ * reference, or NULL when there is no memory. */
 static struct file_entry *make_variant(struct file_cache *cache,
                                        const struct file_entry *entry,
                                        enum coding coding,

@@ -50,8 +50,8 @@ static void stall(struct coded_source *coded)
         list_put_last(&encoder->stalled, &coded->stalled);
 }
 
-/* Reads some bytes of `part`, behind `len` bytes that were read already. From a
- * pipe, the next bytes of the part come without an offset. */
+/* Reads some bytes of `part`, behind `len` bytes that were read already. A file
+ * is read at an offset; a pipe gives its next bytes. */
 static ssize_t read_some(const struct part *part, char *to, size_t len)
 {
     return part->kind == PART_PIPE

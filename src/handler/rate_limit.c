@@ -83,7 +83,7 @@ bool rate_parse(struct rate *rate, struct bytes text)
 
 /* --- Buckets -------------------------------------------------------------- */
 
-/* Finds the bucket of a key. A key that has none gets the fullest bucket of the
+/* Finds the bucket of a key. A key without a bucket gets the fullest one of the
  * set. */
 static struct token_bucket *find_bucket(struct set *set, uint64_t key)
 {

@@ -29,9 +29,9 @@ bool static_files_is_trustworthy(const struct static_files *files,
 void static_files_put_dictionary(struct buf *head,
                                  const struct file_entry *entry);
 
-/* Finds a delta to send instead of the entry. The client must have an earlier
- * version, and like the delta at least as much as other codings. Returns NULL
- * if there is no such delta. */
+/* Returns a delta to send instead of the entry, or NULL. There is none unless
+ * the client has an earlier version, and likes deltas at least as much as other
+ * codings. */
 struct file_entry *static_files_find_delta(struct static_files *files,
                                            const struct exchange *exchange,
                                            struct file_entry *entry,

@@ -25,8 +25,8 @@ void stream_seats_fini(struct stream_seats *seats)
     seats->addresses = NULL;
 }
 
-/* Returns the seat that was taken last among those of addresses above their
- * share. Returns NULL if no address is above its share. */
+/* Returns the latest seat of an address that is above its share. Returns NULL
+ * if no address is above its share. */
 static struct stream_seat *find_loan(struct stream_seats *seats)
 {
     for (struct list *at = seats->taken.prev; at != &seats->taken;
@@ -39,8 +39,8 @@ static struct stream_seat *find_loan(struct stream_seats *seats)
     return NULL;
 }
 
-/* Makes a seat give way to that address. Returns the seat, or NULL if none must
- * give way. */
+/* Chooses a seat that must give way to that address. Returns the seat, or NULL
+ * if none must give way. */
 static struct stream_seat *make_room(struct stream_seats *seats,
                                      const struct address *address)
 {

@@ -97,19 +97,18 @@ void fetch_start_over(struct fetch *fetch);
 
 /* --- cached_error.c ------------------------------------------------------ */
 
-/* Returns whether the status is about this request, or about who sent it, and
- * says nothing of what others would get. Without this test, a client that sends
- * a field too long for the origin could remove entries that are kept for
- * all. */
+/* Returns whether the answer's status concerns only this request or its sender,
+ * and tells nothing about what others would get. Without this test, a client
+ * that sends a field too long for the origin could remove entries that are kept
+ * for all. */
 bool fetch_is_about_request(const struct fetch *fetch);
 
 /* Returns whether the answer is an error about the asker's own request that
- * must not be kept, even if the origin says for how long it is fresh. Some
- * origins give all answers the same lifetime: after one malformed request, all
- * clients would get 400. Such an error is never kept if the request's fields
- * are odd, or if an answer that is no error is stored under its key. This holds
- * even if that answer is another variant, since an error without Vary would
- * match every request. */
+ * must not be kept. It must not if the request's fields are odd, or if an
+ * answer that is no error is stored under its key. The stored answer may even
+ * be another variant, since an error without Vary would match every request. A
+ * lifetime from the origin does not count here. Some origins give all answers
+ * the same lifetime: after one malformed request, all clients would get 400. */
 bool fetch_is_askers_error(const struct fetch *fetch);
 
 /* --- cached_part.c ------------------------------------------------------- */

@@ -178,8 +178,9 @@ static struct cache_entry *create_entry(struct fetch *fetch,
     return entry;
 }
 
-/* Whether the body will again be too long to be stored. If it is, it is not
- * shared: all its readers would be as slow as the slowest of them. */
+/* Whether a body of unknown length will probably be too long to be stored,
+ * since it was too long before. Such a body is not shared: all its readers
+ * would be as slow as the slowest of them. */
 static bool will_be_long(const struct fetch *fetch, const struct keeping *kept,
                          struct bytes variant)
 {

@@ -223,8 +223,8 @@ enum { FETCH_UNASKED_MAX = 64 };
 MUST_USE bool fetch_begin(struct cached *cached,
                           const struct fetch_order *order);
 
-/* Tells that the asker has gone. Its fetch continues only if others wait for
- * the fetch. */
+/* Must be called when the asker has gone. Its fetch continues only if others
+ * wait for the fetch. */
 void fetch_forsake(struct fetch_asker *asker);
 
 /* Ends a fetch in whatever state it is. */

@@ -88,8 +88,8 @@ static struct piece pause_here(struct cached_source *reading)
                           .part = part_of_memory(BYTES(""))};
 }
 
-/* Returns the most bytes of the first piece. They are few if several clients
- * read the body (FIRST_BYTES). */
+/* Returns how many bytes the first piece may have: FIRST_BYTES at most, if
+ * several clients read the body. */
 static uint64_t limit_first(struct cached_source *reading, uint64_t at_most)
 {
     return at_most > FIRST_BYTES && cache_body_is_crowded(reading->body)

@@ -57,8 +57,8 @@ static bool refuse_method(struct kv *kv, struct exchange *exchange,
     return false;
 }
 
-/* Reads the key, and checks whether the request may have its method. Returns
- * false after it has answered. */
+/* Reads the key that the path names, and checks whether the method is allowed
+ * for it. Returns false after it has answered a faulty request. */
 static bool read_path(struct kv *kv, struct exchange *exchange,
                       enum kv_key_verdict *verdict_out,
                       char room[KV_KEY_BYTES_MAX], struct bytes *key_out)

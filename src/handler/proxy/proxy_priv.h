@@ -205,8 +205,8 @@ MUST_USE enum relay_verdict transfer_write_head(struct transfer *transfer,
  * back. */
 MUST_USE enum relay_verdict transfer_renew_head(struct transfer *transfer);
 
-/* Asks for an upstream, and continues when there is one. The exchange is
- * pending. */
+/* Asks for an upstream, and sends the request when there is one. The exchange
+ * must be pending. */
 void transfer_ask(struct transfer *transfer);
 
 /* Asks for an upstream if that is allowed now and enough of the body has
@@ -216,8 +216,8 @@ void transfer_ask_if_due(struct transfer *transfer);
 /* Sends everything that can be sent now. */
 void transfer_flush(struct transfer *transfer);
 
-/* Stops sending: the upstream takes no more of the request. It may already have
- * replied. */
+/* Stops sending the request, since the upstream takes no more of it. The
+ * upstream may have replied already. */
 void transfer_stop_sending(struct transfer *transfer);
 
 bool proxy_take_body(struct sink *sink, struct bytes data);
@@ -282,8 +282,8 @@ bool transfer_is_piped(struct transfer *transfer);
 /* Reads once into the pipe. The caller holds a reference. */
 void transfer_read_piped(struct transfer *transfer);
 
-/* Lends up to at_most bytes of the pipe. The length is 0 if the pipe is
- * empty. */
+/* Lends up to at_most bytes of the pipe. Returns a part of length 0 if the pipe
+ * is empty. */
 struct part transfer_lend_pipe(struct transfer *transfer, uint64_t at_most);
 
 /* Takes back bytes that were lent and were sent. Returns whether there is
@@ -327,8 +327,8 @@ void transfer_count_in(const struct transfer *transfer, size_t n);
 /* Sets the time limit for what the transfer waits for. */
 void transfer_watch(struct transfer *transfer);
 
-/* Implements pending.rest: gives memory back, if possible. Returns whether the
- * exchange needs none until the server sends something, or is connected. */
+/* Implements pending.rest. If the exchange only waits until the server sends
+ * something or is connected, gives memory back and returns true. */
 bool proxy_rest(struct pending *pending);
 
 /* Whether the upstream's socket has nothing more to read. A connection with

@@ -217,8 +217,8 @@ static bool add_hosts(struct sites *sites, struct site *site,
     return true;
 }
 
-/* Returns a number that identifies a site, also after a reload, whatever the
- * order of sites is. */
+/* Returns a number that identifies a site. The number stays the same after a
+ * reload, even if the order of sites changes. */
 static uint64_t number_site(const struct site_options *options)
 {
     uint64_t number = 0;

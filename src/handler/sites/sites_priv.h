@@ -159,9 +159,9 @@ bool place_takes_body(const struct place *place, struct exchange *exchange);
  * of another place. */
 struct file_judge place_judge(struct place *place);
 
-/* Whether the exchange's address may get the file at `path`, an error page for
- * example, which `place` sends without being asked for it. `place` may have
- * denied the address. */
+/* Whether the exchange's address may get the file at `path`. The client has not
+ * asked for this file: `place` sends it, as an error page for example, perhaps
+ * to an address that `place` itself has denied. */
 bool place_shows(const struct place *place, const struct exchange *exchange,
                  struct bytes path);
 

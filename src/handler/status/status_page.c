@@ -1,7 +1,7 @@
 #include "handler/status/status_page.h"
 
-/* The Makefile makes page.html.inc from page.html, and so on: the file's bytes
- * as numbers. */
+/* The Makefile makes page.html.inc from page.html, and so on. Such a file has
+ * the bytes of the other as numbers. */
 static const unsigned char html[] = {
 #include "handler/status/status_page/page.html.inc"
 };
