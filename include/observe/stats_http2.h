@@ -32,7 +32,7 @@ enum stats_http2_abuse {
     STATS_HTTP2_SMALL_WINDOWS,  /* windows for a few bytes at a time */
     STATS_HTTP2_EMPTY_FRAMES,   /* DATA frames without data */
     STATS_HTTP2_UNKNOWN_FRAMES, /* frames of unknown types */
-    STATS_HTTP2_OVERHEAD,       /* bytes without content */
+    STATS_HTTP2_OVERHEAD,       /* too many bytes without content */
     STATS_HTTP2_UNREAD,         /* answers to control frames, left unread */
     STATS_HTTP2_STREAMS_OVER,   /* streams beyond the limit */
     STATS_HTTP2_MEMORY,         /* waiting heads beyond the limit of memory */

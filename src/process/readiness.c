@@ -38,7 +38,8 @@ void readiness_tell(struct readiness *readiness, int status)
 
     if (readiness->fd == -1)
         return;
-    /* The process that waits may have ended. */
+    /* The process that waits may have ended. With SIGPIPE ignored, writing to
+     * it only fails. */
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &before);
     while (write(readiness->fd, &byte, 1) == -1 && errno == EINTR)
         ;

@@ -176,7 +176,8 @@ static int open_places(struct server *server)
 
 static int count_addresses(struct server *server)
 {
-    enum { PARTS = 4 }; /* by default, an address may have 1/PARTS of all */
+    /* By default, one address may have 1/PARTS of all connections. */
+    enum { PARTS = 4 };
     size_t all = server->limits.connections_max;
     uint64_t said = server->options->address_connections_max;
     size_t most = said > 0 ? (size_t)said : (all + PARTS - 1) / PARTS;
