@@ -39,8 +39,8 @@ static struct stream_seat *find_loan(struct stream_seats *seats)
     return NULL;
 }
 
-/* Chooses a seat that must give way to that address. Returns the seat, or NULL
- * if none must give way. */
+/* If a seat must give way to that address, makes it give way and returns it.
+ * Otherwise returns NULL. */
 static struct stream_seat *make_room(struct stream_seats *seats,
                                      const struct address *address)
 {
