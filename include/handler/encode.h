@@ -3,17 +3,18 @@
  *
  *   handler: head, source --> encode --> head, [ source | coded source ]
  *
- * The head of an answer says whether the answer may be compressed: its type is
- * in the rules, it has no Content-Encoding, no-transform or digest, and it is
- * neither partial nor empty. An answer that may be compressed says that it
- * depends on Accept-Encoding (Vary), even if it is not compressed this time. A
+ * The head of an answer decides whether the answer may be compressed. It may be
+ * if its type is in the rules, if it has no Content-Encoding, no-transform or
+ * digest, and if it is neither partial nor empty. It then says that it depends
+ * on Accept-Encoding (Vary), even if it is not compressed this time. A
  * compressed answer has no length and no range, and its strong ETag becomes
  * weak (RFC 9110 8.8.3.3). An answer to HEAD gets the fields of GET.
  *
- * Answers for a single client are not compressed. These are answers to requests
- * with credentials, and answers that set cookies. An attacker may be able to
- * trigger many such answers that contain the attacker's words. The lengths of
- * the compressed answers would reveal secrets in them (BREACH).
+ * Answers for a single client are not compressed, unless codes_private is set.
+ * These are answers to requests with credentials, and answers that set cookies.
+ * An attacker may be able to trigger many such answers that contain the
+ * attacker's words. The lengths of the compressed answers would reveal secrets
+ * in them (BREACH).
  *
  * The compressor is flushed when the source below has nothing more for now, so
  * that no event of a stream waits for the next event.
@@ -81,7 +82,7 @@ void encoder_turn(struct encoder *encoder);
 struct encode {
     struct encoder *encoder;
     const struct compress_rules *rules;
-    bool codes_private; /* also codes answers for a single client */
+    bool codes_private; /* answers for a single client are coded, too */
 };
 
 /* Completes an answer whose head has all fields but those about the length.

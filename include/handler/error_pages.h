@@ -7,7 +7,7 @@
  *
  * A page for one status is preferred to a page for the class of that status, in
  * whatever order the two are given. The answer keeps its status and its fields
- * (Allow, Retry-After, ...); only the body becomes that of the file. If the
+ * (Allow, Retry-After, ...); only the body is replaced, by the file. If the
  * file cannot be opened, the built-in short page stays.
  *
  * Thread: filled at start; afterwards read only and shared by all.

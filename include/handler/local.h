@@ -4,10 +4,10 @@
  *
  * A loopback address is not enough. A proxy on this machine passes on requests
  * from anywhere; such requests have the fields that proxies add. A browser on
- * this machine sends requests for pages from anywhere. A page may have a name
- * of its own that resolves to 127.0.0.1 (DNS rebinding). Its requests show that
- * name in Host. They cannot show an address or a name of this machine, since no
- * foreign page is found there.
+ * this machine sends requests on behalf of pages from anywhere. A foreign page
+ * may have a name of its own that resolves to 127.0.0.1 (DNS rebinding). Its
+ * requests show that name in Host. They cannot show an address or a name of
+ * this machine, since no foreign page is found under these.
  *
  * Thread: any; no state.
  * Owns:   nothing.

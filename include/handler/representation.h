@@ -6,7 +6,7 @@
  * 206 as multipart/byteranges with several, 416). If the whole body is to be
  * sent, the result says so, and the caller sends the body.
  *
- * The answers with files use this, and all other answers with an ETag.
+ * This is used for answers with files, and for all other answers with an ETag.
  * http/range.h reads the Range field, http/condition.h reads the conditions.
  *
  * Thread: the worker's; the boundary is the only state.

@@ -34,8 +34,8 @@ static struct file_entry *acquire_intact(struct static_files *files,
     return !entry || is_intact(entry) ? entry : renew(files, name, entry);
 }
 
-/* Whether most likely a variant will be sent, not the file itself. Then nobody
- * needs to check whether the file is intact. */
+/* Whether a variant, and not the file itself, will most likely be sent. Then
+ * the file need not be checked. */
 static bool has_variant(const struct file_entry *entry)
 {
     return !entry->is_snapshot && file_entry_variants(entry) != 0;

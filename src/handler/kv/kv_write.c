@@ -3,7 +3,7 @@
 #include "base/address_key.h"
 #include "handler/kv/kv_write_priv.h"
 
-enum { WRITINGS_KEPT = 64 }; /* unused writings to keep */
+enum { WRITINGS_KEPT = 64 }; /* most unused writings that are kept */
 
 /* --- The body ------------------------------------------------------------ */
 
