@@ -148,8 +148,8 @@ struct file_entry {
     bool is_snapshot; /* the body is in the block */
     enum file_kind kind;
     enum coding coding;
-    unsigned siblings; /* bit 1 << coding: a precompressed file exists */
-    unsigned codable;  /* bit 1 << coding: a variant exists or may be made */
+    unsigned siblings; /* bits 1 << coding of precompressed files that exist */
+    unsigned codable;  /* such bits of variants that exist or may be made */
     int fd;            /* the file's descriptor; -1: none is kept */
     /* The rule by which the file is kept as a dictionary, and the rule by which
      * it may be sent as a delta (bit CODING_DCZ in codable). NULL when there is

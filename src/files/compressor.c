@@ -316,7 +316,7 @@ static enum compressor_answer ask(struct compressor *compressor,
     case COMPRESSOR_JOB_FAILED:
         break;
     }
-    if (job->failed_ms == 0) /* the first answer since the failure */
+    if (job->failed_ms == 0) /* this is the first question since the failure */
         job->failed_ms = now_ms;
     if (now_ms - job->failed_ms >= COMPRESSOR_RETRY_MS)
         drop_settled(compressor, job);

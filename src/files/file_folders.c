@@ -66,7 +66,7 @@ uint64_t file_folders_look(struct file_folders *folders,
     if (is_another)
         *folder = (struct file_folder){.hash = hash};
     if (is_due(folder, now)) {
-        memcpy(path, entry->path + 1, len); /* with its slash */
+        memcpy(path, entry->path + 1, len); /* NUL replaces the final slash */
         path[len > 0 ? len - 1 : 0] = '\0';
         look(folders, folder, entry->space->root, path, now);
     }

@@ -24,7 +24,7 @@ struct address_count {
     uint32_t most;
     bool yields;      /* an address alone in the table may have more */
     uint32_t free;    /* number of the first free entry; 0: there is none */
-    uint32_t touched; /* number of entries ever used, which are the first */
+    uint32_t touched; /* so many entries, the first ones, were ever used */
     uint32_t entry_count;
     uint32_t used;
     uint32_t above; /* entries with more connections than `most` */

@@ -64,7 +64,7 @@ struct cached; /* opaque */
 /* Returns NULL when there is no memory. */
 MUST_USE struct cached *cached_create(const struct cached_options *options);
 
-/* Ends all fetches. All exchanges must be over. cached may be NULL. */
+/* Ends all fetches. All exchanges must be over. NULL is accepted. */
 void cached_destroy(struct cached *cached);
 
 /* Whether any client of this or another worker reads what this worker fetches,

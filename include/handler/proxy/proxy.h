@@ -97,7 +97,7 @@ MUST_USE struct proxy *proxy_create(const struct proxy_options *options);
  * first request. Returns the result of upstream_pool_start(). */
 MUST_USE int proxy_start(struct proxy *proxy, const struct upstream_loop *loop);
 
-/* Destroys the proxy, after all exchanges were over. proxy may be NULL. */
+/* Destroys the proxy, after all exchanges were over. NULL is accepted. */
 void proxy_destroy(struct proxy *proxy);
 
 struct handler proxy_handler(struct proxy *proxy);

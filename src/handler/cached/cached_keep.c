@@ -288,8 +288,8 @@ static void forget_earlier(struct fetch *fetch)
         cache_store_drop(fetch->cached->options.store, fetch->earlier.entry);
 }
 
-/* Whether the answer is for this request only, so that another request may get
- * an answer that can be stored. */
+/* Whether the answer is for this request only. Another request for the same
+ * address may then still get an answer that can be stored. */
 static bool is_of_one_request(const struct fetch *fetch)
 {
     const struct response *response = &fetch->exchange.response;

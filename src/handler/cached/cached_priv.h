@@ -210,7 +210,7 @@ struct fetch_order {
     struct cache_found *earlier;
     struct range gap;            /* gap to be fetched, if `earlier` has
                                     ranges */
-    struct cache_flight *flight; /* taken over; NULL: no other request waits */
+    struct cache_flight *flight; /* requests that wait; taken over, or NULL */
     struct fetch_asker *asker;   /* NULL: the fetch serves later requests */
     enum cached_way way;
 };

@@ -56,7 +56,8 @@ void transfer_hold_none(struct transfer *transfer)
 
 /* --- Requests and replies ------------------------------------------------ */
 
-/* Returns a relay of which only a few members change for each transfer. */
+/* Returns proxy->relay, in which a few members are set anew for each
+ * transfer. */
 const struct relay *transfer_relay(const struct transfer *transfer, int server)
 {
     struct proxy *proxy = transfer->proxy;

@@ -41,7 +41,7 @@ struct place {
 
 /* The result of a password check for which an exchange has waited. */
 struct admission {
-    const struct htpasswd *asked; /* NULL: there was no check */
+    const struct htpasswd *asked; /* file of the check; NULL: no check */
     enum password_verdict verdict;
 };
 
