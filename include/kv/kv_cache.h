@@ -60,7 +60,8 @@ struct kv_cache_counts {
     uint64_t entries;
 };
 
-/* What a reader keeps from kv_cache_acquire() to kv_cache_fill(). */
+/* kv_cache_acquire() writes a ticket. By the ticket, kv_cache_fill() finds out
+ * whether the key may have changed since then. */
 struct kv_cache_ticket {
     struct siphash hash;
     uint32_t version;

@@ -184,8 +184,8 @@ struct kv_op {
     char name[KV_NAME_BYTES];
 };
 
-/* Whether `outcome` says that the key's present value forbade the operation, so
- * that the whole write was not done. */
+/* Returns true if the operation was refused because of the key's present value.
+ * Then no operation of the write was done. */
 static inline bool kv_is_refused(enum kv_outcome outcome)
 {
     return outcome == KV_PRECONDITION || outcome == KV_NO_NUMBER ||
@@ -297,11 +297,11 @@ MUST_USE static inline bool kv_client_list(struct kv_client *client,
     return client->ops->list(client, page);
 }
 
-/* Asks for a write. The result is as that of kv_client_get(). Only a rejected
- * write is answered at once: is_done is false, and all operations have the same
- * outcome (KV_BUSY, KV_ERROR, ...). A write cannot be cancelled: `ops`, and the
- * memory that `ops` point at, must stay until on_done is called, or until the
- * store has stopped. */
+/* Asks for a write. Returns true if the write was rejected at once: on_done is
+ * not called, is_done is false, and all operations have the same outcome
+ * (KV_BUSY, KV_ERROR, ...). Returns false if on_done will be called later. A
+ * write cannot be cancelled: `ops`, and the memory that `ops` point at, must
+ * stay until on_done is called, or until the store has stopped. */
 MUST_USE static inline bool kv_client_write(struct kv_client *client,
                                             struct kv_write *write)
 {

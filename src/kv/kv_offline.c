@@ -82,8 +82,8 @@ int kv_offline_copy(const char *path, int fd)
     return rc > 0 ? -rc : rc < 0 ? -EPROTO : 0;
 }
 
-/* Whether the copy still has its temporary name. Another backup into the same
- * folder may have taken the name. */
+/* Returns true if the temporary name still leads to the copy. Another backup
+ * into the same folder may have replaced the file. */
 static bool is_in_place(const struct kv_backup *backup)
 {
     struct stat ours, there;

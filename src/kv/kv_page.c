@@ -7,7 +7,7 @@ enum {
     BEHIND_PREFIX = 'p'
 };
 
-/* Whether `after` is a valid cursor, since clients may send any text. */
+/* Returns true if `after` is a valid cursor. Clients may send any text. */
 static bool is_cursor(struct bytes after)
 {
     return after.len == 0 ||

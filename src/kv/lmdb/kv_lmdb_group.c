@@ -34,10 +34,10 @@ static bool is_disk_full(const struct kv_lmdb *store)
            (uint64_t)fs.f_bavail * fs.f_frsize < DISK_FULL_BYTES;
 }
 
-/* Whether data.mdb may not grow by this many bytes. A quota, or a limit on file
- * sizes, shows only when a file fails to grow. So the empty lock file is
- * enlarged for a moment: whatever forbids data.mdb to grow forbids that,
- * too. */
+/* Returns true if a quota, or a limit on file sizes, forbids that data.mdb
+ * grows by this many bytes. Such a limit shows only when a file fails to grow.
+ * So the function enlarges the empty lock file for a moment; the same limits
+ * apply to it. */
 static bool is_growth_forbidden(const struct kv_lmdb *store, uint64_t bytes)
 {
     int lock_fd = store->env.lock_fd;
@@ -174,8 +174,8 @@ static bool only_deletes(const struct kv_write *write)
     return true;
 }
 
-/* Whether the file cannot grow. Once noted, this state is checked again from
- * time to time. */
+/* Returns true if data.mdb cannot grow. Once this was noted, the file is
+ * checked again every CRAMPED_LOOK_MS. */
 static bool is_cramped(struct kv_lmdb *store)
 {
     uint64_t now_ms = store->is_cramped ? now_read_ns() / NS_PER_MS : 0;

@@ -196,9 +196,9 @@ static bool are_free(int fd, const struct meta *meta, size_t page_bytes,
            walk.found == walk.last + 1 - walk.first;
 }
 
-/* Checks the state that the transaction sees, whose pages do not change during
- * the transaction. Returns EAGAIN if the writer has replaced the meta page
- * meanwhile. */
+/* Compares the length of data.mdb with the state that `txn` sees. Returns 0 if
+ * no page in use is missing, EIO (logged) if one is missing, EAGAIN if the
+ * writer has replaced the state's meta page meanwhile, or another errno. */
 static int check(int fd, size_t page_bytes, MDB_txn *txn, const char *path)
 {
     struct meta meta;

@@ -68,9 +68,9 @@ MUST_USE int kv_env_open(struct kv_env *env,
                          const struct kv_env_options *options);
 void kv_env_close(struct kv_env *env); /* a second call does nothing */
 
-/* Whether LMDB refuses all transactions, even those that only read. LMDB
- * refuses them after it failed to write the meta page, which makes a commit
- * valid. */
+/* Returns true if LMDB refuses all transactions, including those that only
+ * read. LMDB does so after it failed to write a meta page. (A meta page makes a
+ * commit valid.) */
 bool kv_env_is_given_up(const struct kv_env *env);
 
 /* Closes the environment and opens it anew; all commits are kept. No

@@ -160,8 +160,8 @@ static void answer_group(struct kv_lmdb *store, struct kv_write *first,
 
 /* --- What comes of itself ------------------------------------------------- */
 
-/* Syncs all commits. A failed sync, even on a disk that was only full, may have
- * lost writes that were answered. So no more writes are accepted after it. */
+/* Syncs all commits. After a failed sync, no more writes are accepted: the sync
+ * may have lost writes that were answered, even if the disk was only full. */
 static void sync_now(struct kv_lmdb *store)
 {
     int rc = mdb_env_sync(store->env.env, 1);

@@ -203,8 +203,8 @@ static void pause_call(struct kv_redis_call *call)
     }
     kv_redis_add(&client->store->redirected);
     call->sent_to = NULL;
-    /* The pause takes the place of the call's time limit, which is until_ms and
-     * ends later. */
+    /* call->deadline now ends the pause. The pause ends before the call's time
+     * limit (until_ms), so one deadline is enough. */
     deadline_drop(&client->wheel, &call->deadline);
     deadline_set(&client->wheel, &call->deadline, again_ms);
 }

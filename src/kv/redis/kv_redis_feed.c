@@ -154,7 +154,8 @@ static bool hears_all(struct kv_redis_client *client)
     return hears;
 }
 
-/* Whether all listeners may still come up soon. */
+/* Returns true if all listeners may still connect soon: none has failed, or the
+ * cluster's map is unknown and may still come. */
 static bool may_hear_soon(struct kv_redis_client *client)
 {
     const struct kv_redis_feed *feed = &client->feed;

@@ -147,8 +147,8 @@ static struct kv_redis_run *find_least(struct kv_redis_listing *listing)
     return least;
 }
 
-/* Whether a run has no key left although its partition may have more keys. Then
- * the next key of the listing is unknown. */
+/* Returns true if all keys read from some partition are used up, although the
+ * partition may have more keys. The next key of the listing is then unknown. */
 static bool is_beyond(const struct kv_redis_listing *listing)
 {
     for (size_t i = 0; i < KV_REDIS_PARTITIONS; i++)

@@ -69,8 +69,8 @@ static inline void kv_redis_add(_Atomic uint64_t *counter)
 
 struct kv_redis_client;
 
-/* Logs that the engine holds data for this key that sprintd cannot have
- * written. */
+/* Logs that the key's data in the engine is corrupt: sprintd cannot have
+ * written it. */
 void kv_redis_log_corrupt(struct kv_redis_client *client, struct bytes key);
 
 /* Reads the fields r, m, e, t, n (kv_redis.h), which are the reply's first five
@@ -153,7 +153,7 @@ enum kv_redis_mode {
     KV_REDIS_CLUSTER
 };
 
-/* What the route calls in the files above it. */
+/* The functions by which the route calls upper files. */
 struct kv_redis_route_events {
     /* Called when the map may be out of date. */
     void (*on_map_wanted)(struct kv_redis_client *client);
@@ -232,8 +232,8 @@ enum kv_redis_feed_state {
     KV_REDIS_FEED_HEARS
 };
 
-/* What all watches of a client share. A keyspace notification only says that a
- * key has changed, so the feed asks for the key's metadata. */
+/* The state that all watches of a client share. A keyspace notification only
+ * says that a key has changed, so the feed asks for the key's metadata. */
 struct kv_redis_feed {
     enum kv_redis_feed_state state;
     struct list watches;

@@ -37,8 +37,8 @@ static bool decode(struct bytes text, char to[KV_REDIS_SECRET_BYTES_MAX + 1])
     return true;
 }
 
-/* Whether the text consists of letters, digits and the characters in `more`.
- * Names in keys and hosts must. */
+/* Returns true if the text has only letters, digits and characters of `more`.
+ * The URL's host and name must be such texts. */
 static bool is_plain(struct bytes text, const char *more)
 {
     for (size_t i = 0; i < text.len; i++) {
