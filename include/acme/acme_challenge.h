@@ -8,8 +8,8 @@
  *   tls-alpn-01      the certificate live/challenge/alpn.HASH, which the server
  *                    shows by TLS (io/tls/tls_challenge.h; RFC 8737)
  *   dns-01           a TXT record, put by the operator's command (RFC 8555 8.4)
- *   dns-persist-01   a permanent TXT record, which says which account may have
- *                    certificates (draft-ietf-acme-dns-persist)
+ *   dns-persist-01   a permanent TXT record, which names the account that may
+ *                    have certificates (draft-ietf-acme-dns-persist)
  *
  * Thread: the owner's; functions wait for the file system and for the command.
  */

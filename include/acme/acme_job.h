@@ -25,8 +25,9 @@ struct acme_job {
     bool is_invalid; /* result: the authority rejected the challenge */
 };
 
-/* Whether `name` is NAME for a job that wants NAME or "*.NAME". Challenges for
- * other names are never answered, even if the authority asks. */
+/* Returns true if the job's certificate is for `name`, or for "*." followed by
+ * `name`. Challenges for other names are never answered, even if the authority
+ * asks. */
 bool acme_job_is_for(const struct acme_job *job, struct bytes name);
 
 /* Renews the lock, which would expire during a long wait. */

@@ -24,9 +24,9 @@ struct acme_poll {
 
 struct acme_poll acme_poll_begin(void);
 
-/* Waits for the asked_s seconds that Retry-After named; if asked_s is -1 or 0,
- * for the next pause. Returns false at once if the wait would end later than
- * ACME_POLL_S after acme_poll_begin(). */
+/* Waits for asked_s seconds, as the authority asked by Retry-After. If asked_s
+ * is -1 or 0, waits for the next pause instead. Returns false at once if the
+ * wait would end later than ACME_POLL_S after acme_poll_begin(). */
 MUST_USE bool acme_poll_wait(struct acme_poll *poll, int64_t asked_s);
 
 #endif

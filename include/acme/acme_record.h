@@ -37,7 +37,7 @@ void acme_record_put(const struct acme_record *record, struct buf *text);
 
 /* Returns when to renew a certificate. If the authority has named a window, the
  * time lies in that window and in the certificate's life. Otherwise the time
- * comes when two thirds of the life are over; half of it, if the life is under
+ * comes when two thirds of the life are over, or half of a life that is under
  * ten days. `chance`, from 0 to UINT32_MAX, spreads the times of many
  * certificates. */
 int64_t acme_record_due(const struct acme_record *record, int64_t begins_at,

@@ -309,8 +309,9 @@ static bool take_lock(struct acme_agent *agent)
     return false;
 }
 
-/* Whether the certificate's file has changed, and a new certificate is due: the
- * file was damaged, or was removed after a revocation. */
+/* Returns true if the certificate's file is not the one that the agent last
+ * saw, and a new certificate is due. The file may have been damaged, or removed
+ * after a revocation. */
 static bool is_other(const struct acme_agent *agent, size_t number)
 {
     const struct acme_seen *seen = &agent->seen[number];

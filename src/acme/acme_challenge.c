@@ -11,8 +11,8 @@
 
 enum { TEXT_MAX = ACME_TOKEN_MAX + 128 };
 
-/* Whether `token` has only characters of base64url (RFC 8555 8.1), with which
- * it is also safe as the name of a file. */
+/* Returns true if `token` has only characters of base64url (RFC 8555 8.1). Such
+ * a token is also safe as a file name. */
 static bool is_token(const char *token)
 {
     return token[strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

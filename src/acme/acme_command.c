@@ -145,9 +145,9 @@ static int deactivate(const struct options *options, const char *word)
     return acme_errand_deactivate(options);
 }
 
-/* Becomes the user with that uid, and gives up root's terminal and all
- * descriptors that root's shell had open: a file in the folder, or an answer of
- * an authority, might exploit a bug and take over the process. */
+/* Becomes the user `uid` for good. Gives up root's terminal and all descriptors
+ * that root's shell had open: by a file in the folder, or by an authority's
+ * answer, an attacker might take the process over. */
 static int become(uid_t uid)
 {
     int err = close_range(STDERR_FILENO + 1, ~0U, 0) == -1

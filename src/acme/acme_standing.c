@@ -15,8 +15,8 @@ static bool covers_all(const struct tls_certificate *certificate,
     return true;
 }
 
-/* Returns a number that spreads the times of renewal. A text always has the
- * same number, and different texts nearly always have different ones. */
+/* Returns a hash of `text`, as the `chance` that spreads the times of renewal
+ * (acme_record.h). */
 static uint32_t chance_of(struct bytes text)
 {
     static const struct siphash_key key; /* need not be secret */

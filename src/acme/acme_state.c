@@ -14,8 +14,8 @@
 enum {
     FOLDER_MODE = 0700,
     FILE_MODE = 0600,
-    /* The modes of files and folders in a shared folder, which a server that
-     * runs as another user of the folder's group can read. */
+    /* The modes of files and folders in a shared folder. The group may read
+     * them, since the server may run as another user of the group. */
     SHARED_FOLDER_MODE = 0750,
     SHARED_FILE_MODE = 0640,
     /* The bits that mark a shared folder. Nobody sets this combination by

@@ -51,8 +51,8 @@ static const char *judge_bcrypt(struct bytes hash)
     return NULL;
 }
 
-/* Removes "rounds=N$" from the front of *rest, if it is there. Returns what is
- * wrong with it; NULL if nothing is. */
+/* Removes "rounds=N$" from the front of *rest, if it is there. Returns NULL, or
+ * what is wrong with the text or with N. */
 static const char *judge_rounds(struct bytes *rest)
 {
     const struct bytes prefix = BYTES("rounds=");

@@ -12,8 +12,9 @@
 
 enum {
     THREAD_NICE = 10, /* about a tenth of a worker's CPU share */
-    /* Jobs besides PASSWORD_JOBS, so that a flood of questions does not delay
-     * noticing that a password was withdrawn. */
+    /* Jobs for refreshes, in addition to the PASSWORD_JOBS for questions. So a
+     * flood of questions does not delay a refresh, which finds withdrawn
+     * passwords. */
     REFRESH_JOBS = 4,
     /* Jobs of dropped questions, which stay in use until their clients know. */
     GIVEN_UP_JOBS = 16,
