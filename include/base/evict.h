@@ -62,8 +62,8 @@ void evict_destroy(struct evict *evict); /* no node may be inside */
 /* Inserts a new entry. The caller then takes victims until there are none. The
  * new entry itself may be a victim: if it alone is too large, or, in gdsf and
  * saved, if it is worth less than the entries that it would displace. So an
- * owner that still uses the entry must hold a reference to it. Returns false,
- * with the node outside, if there is no memory. */
+ * owner that still uses the entry must hold a reference to it. Returns false if
+ * there is no memory; the entry is then outside. */
 MUST_USE bool evict_insert(struct evict *evict, struct evict_node *node);
 
 /* Records one use of an entry that is inside. */

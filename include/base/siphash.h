@@ -28,9 +28,9 @@ MUST_USE int siphash_make_key(struct siphash_key *key);
 struct siphash siphash_of(const struct siphash_key *key, struct bytes text);
 
 /* Hashes the eight octets of `word`, the lowest first, to 64 bits by
- * SipHash-1-3, at a third of the cost of siphash_of(). The result is meant for
- * places in tables, and for names that should be hard to guess, but that
- * protect no secret. */
+ * SipHash-1-3, at a third of the cost of siphash_of(). Use the result as a
+ * place in a table, or as a name that is hard to guess, but not to protect a
+ * secret. */
 uint64_t siphash_of_word(const struct siphash_key *key, uint64_t word);
 
 static inline bool siphash_eq(struct siphash a, struct siphash b)

@@ -33,7 +33,7 @@ enum {
 
 enum log_overflow { LOG_OVERFLOW_DROP, LOG_OVERFLOW_WAIT };
 
-/* What the rings of one log have in common. */
+/* The state that the rings of one log share. */
 struct log_shared {
     enum log_overflow overflow;
     int wake_fd; /* an eventfd that wakes the writing thread */

@@ -56,7 +56,7 @@ void log_sink_close(struct log_sink *sink);
 
 /* Writes as many bytes of `lines` as possible without waiting. `lines` must end
  * with the end of a line. *taken_out becomes the number of bytes written, even
- * if writing failed after them; the next call must continue behind them. */
+ * if the rest could not be written. The next call must begin with the rest. */
 enum log_sink_result log_sink_write(struct log_sink *sink, struct bytes lines,
                                     size_t *taken_out);
 

@@ -350,8 +350,8 @@ static inline void stats_note_exchange(struct stats *stats,
 
 _Static_assert((int)STATS_WHAT_IF_SIZES == (int)STATS_SIZE_COUNT, "the same");
 
-/* Notes the time that a reply of `bytes` bytes took in a sample, or would have
- * taken if replies were sent in another order. */
+/* Notes the time of a sampled reply of `bytes` bytes: the time that it took, or
+ * the time that it would have taken if replies were sent in another order. */
 static inline void stats_note_what_if(struct stats *stats,
                                       enum stats_what_if order, uint64_t bytes,
                                       uint64_t ns)

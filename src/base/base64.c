@@ -44,10 +44,10 @@ static int read_digit(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Decodes a group of four letters, whose end may be one or two '=' in the last
- * group. Returns how many bytes the group encodes, or 0 if it is malformed.
- * Unused bits must be 0, since otherwise several texts would encode the same
- * bytes (RFC 4648 3.5). */
+/* Decodes a group of four letters. In the last group, one or two '=' may
+ * replace the last letters. Returns how many bytes the group encodes, or 0 if
+ * it is malformed. Unused bits must be 0, since otherwise several texts would
+ * encode the same bytes (RFC 4648 3.5). */
 static size_t decode_group(const char *group, bool is_last, char *out)
 {
     size_t digits = GROUP;

@@ -10,8 +10,8 @@
  */
 enum { CASE = 0x20 };
 
-/* Returns a word that has only the bit CASE set in each byte that is a letter
- * in `word`. This bit tells upper from lower case. */
+/* Returns a word in which a byte is CASE if that byte of `word` is a letter,
+ * else 0. The bit CASE tells upper from lower case. */
 static uint64_t case_of_letters(uint64_t word)
 {
     uint64_t lower = word | BYTE_EIGHTFOLD(CASE);
@@ -22,8 +22,9 @@ static uint64_t case_of_letters(uint64_t word)
     return (from_a & ~behind_z & ~word & BYTE_EIGHTFOLD(0x80)) >> 2;
 }
 
-/* Whether two words are equal, ignoring the case of letters. Which bytes are
- * letters is computed only if the words differ in nothing but case bits. */
+/* Returns true if two words are equal, ignoring the case of letters. Letters
+ * are looked for only if the words differ, and all differences are in case
+ * bits. */
 static inline bool words_match(uint64_t a, uint64_t b)
 {
     uint64_t differs = a ^ b;

@@ -20,10 +20,10 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Subtracts from the excess those items at and below index `at` whose priority
- * is at most `priority`. Returns true once these items cover the excess. An
- * item with a higher priority is skipped together with all items below it,
- * since no priority below an item is lower than its own. */
+/* Visits items at and below index `at`, and subtracts from the excess those
+ * whose priority is at most `priority`. Returns true once the excess is
+ * covered. An item with a higher priority is skipped together with all items
+ * below it, since no priority below an item is lower than its own. */
 static bool is_covered(const struct heap *heap, uint32_t at, uint64_t priority,
                        struct excess *excess)
 {

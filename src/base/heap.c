@@ -91,8 +91,8 @@ int heap_reserve(struct heap *heap, size_t capacity)
     return 0;
 }
 
-/* Counts the items at and below index `at` that sort before `item`. When one
- * does not, the items below it do not, either, and are not visited. The
+/* Counts the items at and below index `at` that sort before `item`. If an item
+ * does not sort before it, no item below does, so those are not visited. The
  * recursion is as deep as the heap: the logarithm of its count. */
 static size_t count_below(const struct heap *heap, uint32_t at,
                           const struct heap_item *item)

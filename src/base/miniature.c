@@ -338,8 +338,8 @@ static void end_repeats(struct miniature *miniature)
     miniature->settled_bytes = 0;
 }
 
-/* This function is not inlined, so that repeats, which do not need it, do not
- * pay for its registers and stack. */
+/* Simulates a request that is not a repeat. This function is not inlined, so
+ * that repeats do not pay for its registers and stack. */
 __attribute__((noinline)) static void simulate(struct miniature *miniature,
                                                uint64_t key, uint64_t bytes)
 {
