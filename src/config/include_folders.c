@@ -54,8 +54,8 @@ static char *join(const char *folder, struct bytes below, const char *end)
     return text;
 }
 
-/* Records, for each directory that matches `pattern`, a pattern that all its
- * entries match. `pattern` ends in a slash. Returns false if there is no
+/* Finds the directories that match `pattern`, which ends in a slash. For each,
+ * records a pattern that all its entries match. Returns false if there is no
  * memory. */
 static bool note_ways_below(struct options *options, struct bytes pattern)
 {
@@ -73,8 +73,10 @@ static bool note_ways_below(struct options *options, struct bytes pattern)
     return is_noted;
 }
 
-/* Records the paths at which files that match `pattern`, or the directories
- * above them, may be created later. Returns false if there is no memory. */
+/* Records patterns for the entries of the folder in front of the first
+ * wildcard, and for the entries of each directory that matches a longer part of
+ * `pattern`. A new file that matches `pattern`, or a new directory above one,
+ * would be such an entry. Returns false if there is no memory. */
 static bool note_ways(struct options *options, const char *folder,
                       struct bytes pattern, const char *path)
 {

@@ -226,8 +226,8 @@ static const char *check_host(struct bytes text)
                : "is not a host name, or one behind '*.'";
 }
 
-/* Whether text is a word like "yes", with which people enable something, rather
- * than a host. */
+/* Returns true if `text` is a word such as "yes", by which people mean to
+ * enable something. Such a word is not taken as a host. */
 static bool is_yes(struct bytes text)
 {
     static const char *const words[] = {"on", "yes", "true", "auto"};

@@ -172,8 +172,8 @@ static int allow_value(scmp_filter_ctx filter, struct argument argument)
     return allow(filter, argument.call, 1, &compare);
 }
 
-/* Allows sockets of that family and type, with that protocol, where 0 means the
- * type's default. */
+/* Allows sockets of this family, type and protocol. Protocol 0 is the type's
+ * default. */
 static int allow_socket(scmp_filter_ctx filter, uint32_t family, uint32_t type,
                         uint32_t protocol)
 {

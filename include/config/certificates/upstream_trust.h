@@ -5,8 +5,8 @@
  * options for stores over TLS are kv-tls-ca, kv-tls-certificate and
  * kv-tls-certificate-key.
  *
- * A reload reads the files that the options name once more. The system's
- * authorities are read only at the start, since the sandbox hides them later.
+ * A reload reads the files in the options again. The system's authorities are
+ * read only at the start, since the sandbox hides them later.
  *
  * --test skips files that its user may not read.
  *

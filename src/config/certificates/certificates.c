@@ -38,8 +38,8 @@ static struct texts keys_of(const struct certificate_reading *reading,
     return is_inherited ? (struct texts){0} : told->certificate_key;
 }
 
-/* Whether a file is unreadable only for the user of --test. This is no fault,
- * since the server may start with more rights. */
+/* Returns true if the user of --test may not read a file; `err` is the error.
+ * This is no fault, since the server may start with more rights. */
 static bool is_for_others(const struct certificate_reading *reading, int err)
 {
     return reading->options->wants_test && (err == -EACCES || err == -EPERM);

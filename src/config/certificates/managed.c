@@ -271,7 +271,8 @@ static bool find_folder(struct options *options, struct faults *faults)
     return options->acme_folder;
 }
 
-/* Whether these options, own or inherited, leave the certificate to sprintd. */
+/* Returns true if sprintd obtains the certificate of a site with these hosts.
+ * `told` has the site's own or inherited options. */
 static bool is_left(const struct location_options *told,
                     const struct texts *hosts)
 {

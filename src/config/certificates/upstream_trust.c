@@ -155,9 +155,9 @@ static bool is_same(const char *one, const char *other)
     return one && other ? strcmp(one, other) == 0 : one == other;
 }
 
-/* Whether the earlier trust may stay: the options name the same files, and only
- * the right to read them is missing. This is common, since root, who can read
- * keys, has started the server. */
+/* Returns true if the earlier trust can stay in use: the options name the same
+ * files, and `err` says that the process may not read them. Often root starts
+ * the server and reads the keys, and the server gives up root's rights. */
 static bool may_keep(const struct options *options,
                      const struct options *earlier, int err)
 {
