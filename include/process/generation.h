@@ -23,10 +23,10 @@ struct generation; /* opaque; counted */
 
 /* Takes over the contents of *options, which is then empty, and opens all that
  * the options name. `before` is the generation in force, or NULL at the start.
- * The new generation takes over what `before` knows of upstream servers. It
- * also takes over tokens that cannot be read again because rights were given
- * up. Returns the caller's reference. Returns NULL after writing one line to
- * `errors`; *status_out is then a status of sysexits.h. */
+ * The new generation takes over the state of upstream servers from `before`. It
+ * also takes over those tokens that can no longer be read, since rights were
+ * given up. Returns the caller's reference. Returns NULL after writing one line
+ * to `errors`; *status_out is then a status of sysexits.h. */
 MUST_USE struct generation *generation_create(struct options *options,
                                               const struct generation *before,
                                               FILE *errors, int *status_out);

@@ -34,13 +34,12 @@ enum readiness_news {
     READINESS_TOLD,     /* the child's status is in *status_out */
     READINESS_DEAD,     /* the pipe is closed: the child has ended */
     READINESS_TIMEOUT,  /* no status came in time */
-    READINESS_GIVEN_UP, /* the other end of boss_fd is closed */
+    READINESS_GIVEN_UP, /* the socket boss_fd was closed by its peer */
     READINESS_FAILED    /* errno says why */
 };
 
-/* Waits for the byte, without a limit if timeout_ms is -1. Gives up when the
- * other end of the socket boss_fd is closed; there is no such socket if boss_fd
- * is -1. */
+/* Waits for the byte, without a limit if timeout_ms is -1. If boss_fd is not
+ * -1, it is a socket; the wait is given up when the socket's peer closes it. */
 MUST_USE enum readiness_news readiness_wait(int fd, int boss_fd, int timeout_ms,
                                             int *status_out);
 

@@ -370,8 +370,8 @@ void control_fds(const struct control *control,
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         const struct client *client = &control->clients[i];
 
-        /* A waiting client is watched only for its going away, which poll()
-         * reports even if no events are asked for. */
+        /* When the client is waiting, only its hangup matters. poll() reports a
+         * hangup even if no events are asked for. */
         fds[i] = (struct pollfd){.fd = client->fd,
                                  .events = client->state == CLIENT_READING
                                                ? POLLIN

@@ -24,8 +24,9 @@
 typedef int way_judge(const struct server *server, const char *path,
                       FILE *errors);
 
-/* Judges the files of the configuration. Also judges the paths at which no file
- * exists yet, but at which a new file would be included. */
+/* Calls `judge` for each file of the configuration, and for each pattern of
+ * paths at which a new file would be included. Returns the first status other
+ * than EX_OK, or EX_OK. */
 static int judge_files(const struct server *server,
                        const struct options *options, way_judge *judge,
                        FILE *errors)

@@ -216,7 +216,7 @@ static int open_insides(struct server *server)
     return count_addresses(server);
 }
 
-/* Takes the steps that must come before a file is used that the options
+/* Takes the first steps, before the server uses any file that the options
  * name. */
 static int prepare(struct server *server)
 {

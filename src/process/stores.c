@@ -25,9 +25,9 @@ static int explain(const char *folder, int err)
     return err == -EACCES || err == -EPERM ? EX_NOPERM : EX_CANTCREAT;
 }
 
-/* Checks the files that LMDB will open in the folder. LMDB would wait for the
- * other end of a FIFO, and would trust files of other users, although root must
- * use only its own files. */
+/* Checks the files that LMDB will open in the folder. LMDB would hang when it
+ * opens a FIFO, and would trust files of other users, although root must use
+ * only its own files. */
 static int check_files(const char *folder)
 {
     struct folder_files_fault fault;

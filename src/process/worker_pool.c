@@ -94,10 +94,10 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Limits the memory of values or bodies to `max`, or to `longest` if that is
- * more: even on a small machine, there must be room for the longest value or
- * body. If a quarter of `max` is enough for that, a single address gets at most
- * the other three quarters. */
+/* Limits the memory of values or bodies to the larger of `max` and `longest`:
+ * even a small machine must have room for the longest value or body. If
+ * `longest` is at most a quarter of `max`, a single address gets at most the
+ * other three quarters. Otherwise there is no limit for an address. */
 static void limit_memory(struct kv_memory *memory, uint64_t max,
                          uint64_t longest)
 {

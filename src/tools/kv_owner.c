@@ -137,8 +137,8 @@ static int become_maker(const char *path, const char **path_out)
 }
 
 /* Checks the store's files in `folder`, a descriptor or AT_FDCWD. LMDB would
- * wait for the other end of a FIFO. Root must not read a store that another
- * user has written in root's folder. */
+ * hang when it opens a FIFO. Root must not read a store that another user has
+ * written in root's folder. */
 static int check_files(const char *path, int folder, bool is_roots)
 {
     struct folder_files_fault fault;
@@ -189,10 +189,9 @@ int kv_owner_become(const char *path, bool makes, const char **path_out)
 
 /* --- Where a copy goes --------------------------------------------------- */
 
-/* Opens the folder of a copy for root, if nobody else can change its path. If
- * only the store's owner can change the path, the folder must also belong to
- * this user, who could then have written any copy there anyway. Returns a
- * descriptor or -errno. */
+/* Opens the folder of a copy for root, if only root can change its path. A path
+ * that the store's owner can change, too, must lead to a folder of this owner,
+ * who could write any copy there anyway. Returns a descriptor or -errno. */
 static int open_by_root(const char *store, const char *folder,
                         struct safe_folder *about_out)
 {

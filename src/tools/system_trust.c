@@ -17,10 +17,10 @@
 static const char update_program[] = "/usr/sbin/update-ca-certificates";
 static const char trusted_path[] = MACHINE_TRUST_ADDED_PATH;
 
-/* An authority that is no longer to be trusted is moved to this path, until the
- * bundle that programs read lacks it. update-ca-certificates ignores a file of
- * this name. If update-ca-certificates fails, the next `sprintd tls untrust`
- * finds the file here. */
+/* When an authority shall no longer be trusted, its file is moved to this path,
+ * and is removed once the bundle that programs read lacks the authority.
+ * update-ca-certificates ignores a file of this name. If update-ca-certificates
+ * fails, the next `sprintd tls untrust` finds the file here. */
 static const char ending_path[] = MACHINE_TRUST_ADDED_PATH ".untrusted";
 
 enum { TRUSTED_MODE = 0644 /* everybody may check the certificate */ };

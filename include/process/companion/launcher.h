@@ -68,7 +68,7 @@ struct launcher_news {
 };
 
 /* Sends an order with its descriptors. Returns 1 if the order was sent, 0 if
- * the other end is closed, or -errno. */
+ * the launcher has closed its socket, or -errno. */
 int launcher_send(int fd, const struct launcher_order *order, const int *fds,
                   size_t count);
 

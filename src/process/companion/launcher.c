@@ -56,7 +56,7 @@ int launcher_send(int fd, const struct launcher_order *order, const int *fds,
 }
 
 /* Receives an order with its descriptors. Returns 1 if an order came, 0 if the
- * other end is closed, or -errno. */
+ * server has closed its socket, or -errno. */
 static int receive(int fd, struct launcher_order *order,
                    int fds[LAUNCHER_FDS_MAX], size_t *count_out)
 {
