@@ -50,8 +50,8 @@ static inline uint64_t client_due_virtual(uint64_t bytes)
 void client_due_begin(struct client_due *due, const struct client_wait *wait);
 
 /* Puts off the V at which something is due, because the client was sent
- * something. `had` is the number of bytes as a virtual time, and `factor` is c.
- * The new V is at most `latest`. */
+ * something. `had` is the number of bytes sent, as a virtual time; `factor` is
+ * c. The new V is at most `latest`. */
 void client_due_put_off(struct client_due *due, uint64_t had, uint64_t factor,
                         uint64_t latest);
 

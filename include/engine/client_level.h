@@ -1,16 +1,16 @@
 /*
- * client_level - the bytes of small things, roughly, that a client waits for.
+ * client_level - roughly how many bytes of small things a client waits for.
  *
  * Several files may be one thing to a client, such as a page. If two clients
  * ask for six files each, and their files are sent in turns, both clients have
  * their page late. So a client that waits for more than one small thing
- * (CLIENT_LEVEL_SMALL) has a level: the bytes of all its small things. The
- * level is added to the bytes by which each thing of the client is ordered, up
- * to a multiple of these bytes (sched.c). So a client that waits for less in
- * all goes first. Nothing changes in the order within a client, nor for a
- * client that waits for one thing only. Large things have no part in the level:
- * otherwise a client's download would delay the client's small things, for as
- * long as the download takes.
+ * (CLIENT_LEVEL_SMALL) has a level: the bytes of all its small things. Each
+ * thing of the client is ordered by its own bytes plus the level, but the level
+ * counts only up to a multiple of the thing's own bytes (sched.c). So a client
+ * that waits for less in all goes first. Nothing changes in the order within a
+ * client, nor for a client that waits for one thing only. Large things have no
+ * part in the level: otherwise a client's download would delay the client's
+ * small things, for as long as the download takes.
  *
  * A change of a level moves everything in the queue that its client waits for.
  * So a level changes in steps, and rises only while other clients wait, since

@@ -40,8 +40,8 @@
  *    of V. So nothing stands still for long, and an endless stream has its
  *    share, too.
  *  - The V at which something is due is at most A = max(AHEAD, G) ahead. So a
- *    client, even one that was served before its time for long, has at least
- *    (v - A - Q) / c bytes when V has risen by v since any given moment.
+ *    client is sent at least (v - A - Q) / c bytes while V rises by v, whenever
+ *    this rise begins, and however early the client was served before.
  *  - A client with many connections counts as one of the N: it does not have
  *    something due more often than others.
  *
@@ -213,8 +213,9 @@ void client_share_drop(struct client_share *share, struct client_place *place,
 void client_share_charge(struct client_share *share, struct client_place *place,
                          uint64_t bytes);
 
-/* Takes in what the other workers publish now. Called often while anything
- * waits here. */
+/* Takes over `others`, the sums of what the other workers have published.
+ * Raises V for the bytes that they have sent since the last call. Called often
+ * while anything waits here. */
 void client_share_hear(struct client_share *share,
                        const struct client_others *others);
 

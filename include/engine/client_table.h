@@ -56,8 +56,8 @@ static inline bool client_table_is_full(const struct client_table *table)
     return !table->free && table->unused == 0;
 }
 
-/* Takes a free entry for a client that the table does not contain:
- * client_table_find() will not find it. The table must not be full. */
+/* Takes an entry that client_table_find() will not find. client_share uses it
+ * for a client that is here alone. The table must not be full. */
 struct client_entry *client_table_take(struct client_table *table);
 
 /* Adds an entry for `client`, which must not have an entry yet. The table must

@@ -124,8 +124,8 @@ struct session_context {
                                   stderr */
 };
 
-/* While nothing is read from a client, the client may go away unnoticed. So it
- * is looked at whenever this time has passed. */
+/* While the server reads nothing from a client, it does not notice when the
+ * client goes away. So it looks at the client's socket once in this time. */
 enum { SESSION_LOOK_MS = 1000 };
 
 /* What is done with bytes from a client while its connection sends or waits. */
@@ -233,7 +233,8 @@ struct protocol {
     /* Called when the time of limit() has come while the session READS, or
      * waits for more of its answer. Returns STAYS, SENDS or CLOSES. */
     enum session_step (*expire)(struct session *session);
-    /* Whether no request is under way, not even the first byte of one. */
+    /* Returns true if no request is under way, and no byte of the next one has
+     * come. */
     bool (*is_idle)(const struct session *session);
     /* Called when the server stops. The heads of answers that are made later
      * will tell clients that the connection ends. */

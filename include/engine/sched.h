@@ -132,7 +132,7 @@ void sched_fini(struct sched *sched);
 MUST_USE int sched_reserve(struct sched *sched, size_t items);
 
 /* Notes that a new response of `bytes` bytes arrives. For a stream, `bytes`
- * counts what is there to be sent when it begins. `client` comes from
+ * counts only the bytes that can be sent when it begins. `client` comes from
  * client_share_name(). */
 void sched_arrive(struct sched *sched, struct sched_item *item, uint64_t client,
                   uint64_t bytes, bool is_stream);
@@ -154,8 +154,9 @@ uint64_t sched_key(const struct sched *sched, const struct sched_item *item,
  * left to send or, for a stream, sent so far. */
 void sched_put(struct sched *sched, struct sched_item *item, uint64_t bytes);
 
-/* Whether sched_take() has to be called: it would find an item, or it has to
- * end the waiting of a client whose last item was taken. */
+/* Whether sched_take() has to be called: an item is queued, or the client whose
+ * item was taken last may have ceased to wait, which sched_take() then
+ * notes. */
 static inline bool sched_has_work(const struct sched *sched)
 {
     return sched->heap.count > 0 || sched->clients.taken;

@@ -62,8 +62,8 @@ struct what_if {
     struct heap heap;
 };
 
-/* A mark is embedded in a connection, and says which job of which sample is the
- * connection's. */
+/* A connection embeds a mark, which names the connection's job: jobs[at], if
+ * the present sample has the number `sample`. */
 struct what_if_mark {
     uint32_t sample;
     uint32_t at;

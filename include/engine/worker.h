@@ -94,8 +94,8 @@ struct worker_options {
     /* The store for answers of proxies. All workers share it, and it outlives
      * them; NULL: no cache. */
     struct cache_store *cache;
-    /* Options of each store. The worker fills in those members that differ from
-     * worker to worker or from store to store. */
+    /* Options of all stores. The worker fills in the members that differ
+     * between workers or between stores. */
     struct kv_options kv;
     const struct access_log *access_log;
     struct stats *stats; /* borrowed, this worker's */

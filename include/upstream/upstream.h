@@ -14,9 +14,9 @@
  * the watcher for writing is on only after upstream_wait_writable(). An idle
  * upstream that becomes readable has ended and is closed. If the server closed
  * an idle upstream unnoticed, the next use fails, and the asker retries
- * (is_reused). Connections to addresses that the server's name no longer has
- * are closed. When no address answers, as with a full backlog, connecting is
- * repeated until connect_ms are over.
+ * (is_reused). When the server's name loses an address, connections to this
+ * address are closed. When no address answers, as with a full backlog,
+ * connecting is repeated until connect_ms are over.
  *
  * Thread: a pool belongs to one worker, but any thread may call
  *         upstream_pool_create().
@@ -179,17 +179,17 @@ void upstream_lease_cancel(struct upstream_lease *lease);
 /* Ends the lease after its exchange. `reusable` says that nothing is left to
  * read or send, and that the server keeps the connection open. `idle_ms` says
  * for how long (Keep-Alive: timeout=), or is 0 if the server did not say. If a
- * reused connection turned out to be closed, the server has not failed, and
- * `result` is BALANCE_NEITHER. */
+ * reused connection turned out to be closed, the caller passes BALANCE_NEITHER
+ * as `result`, since the server has not failed. */
 void upstream_release(struct upstream_lease *lease, bool reusable,
                       uint64_t idle_ms, enum balance_result result);
 
-/* Whether one more try is allowed after on_failed, a release or a cancel.
- * `retries` is the number of retries so far, which must be below retries_max.
- * Another server must be up and untried, and the budget must have a retry,
- * which is taken. If `was_stale`, a reused connection was closed before an
- * answer came. The server has not failed then, and may be asked once more over
- * a new connection, whatever the limits say. */
+/* Whether the request may be tried once more, after on_failed, a release or a
+ * cancel. `retries` is the number of retries so far, which must be below
+ * retries_max. Another server must be up and untried. The budget must have a
+ * retry left, which this call uses up. If `was_stale`, a reused connection was
+ * closed before an answer came. Then the server has not failed, and one more
+ * try over a new connection is allowed, whatever the limits say. */
 MUST_USE bool upstream_may_retry(struct upstream_lease *lease, unsigned retries,
                                  bool was_stale);
 

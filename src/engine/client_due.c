@@ -30,9 +30,9 @@ static uint64_t bytes_until(uint64_t now, uint64_t promise)
     return (int64_t)(due - now) > 0 ? (due - now) >> SLOPE_WIDTH : 0;
 }
 
-/* Keeps the client's promise. Something is due at the promised V. The slope
- * becomes the promised slope if that is smaller, as it may be since a time with
- * fewer clients. */
+/* Keeps the client's promise: something is due at the promised V. The promised
+ * slope counts, too, if it is smaller, as it may be when it was promised while
+ * fewer clients waited. */
 static void go_on(struct client_due *due, uint64_t now, uint64_t promise)
 {
     uint64_t slope = promise & ((UINT64_C(1) << SLOPE_WIDTH) - 1);

@@ -81,8 +81,8 @@ uint64_t client_share_name_other(const struct address *peer)
 
 /* --- Clients -------------------------------------------------------------- */
 
-/* Returns by how much less than CLIENT_SHARE_WHOLE a client counts at this
- * worker, because the client waits at other workers, too. */
+/* Returns CLIENT_SHARE_WHOLE minus the client's weight at this worker. The
+ * result is above 0 while the client waits at other workers, too. */
 static uint64_t missing_of(const struct client_entry *entry)
 {
     return CLIENT_SHARE_WHOLE - CLIENT_SHARE_WHOLE / (1 + entry->elsewhere);
@@ -210,8 +210,8 @@ static uint64_t grace_of(const struct client_share *share)
     return least(share->grace, most(share->still / count, CLIENT_SHARE_GRACE));
 }
 
-/* Called when the client begins to wait, because a place of the client is put
- * while no other waits. `place` is this place. */
+/* Called when the client begins to wait: `place` is being put, and no other
+ * place of the client waits. */
 static void begin(struct client_share *share, struct client_entry *entry,
                   const struct client_place *place, uint64_t bytes)
 {

@@ -214,10 +214,10 @@ void conn_feed_unread(struct conn_shared *shared)
 
 /* --- Events -------------------------------------------------------------- */
 
-/* Puts a connection off to the end of a turn, behind those that were put off
- * before. When the ring has no room, closes a costly connection. Returns false
- * when the ring has no room for a connection that is not costly; then the
- * caller goes on reading from it. */
+/* Puts a connection off to the end of a turn, by adding it to the ring of
+ * costly or of held connections. When the ring is full, a costly connection is
+ * closed. For any other, the function returns false, and the caller goes on
+ * reading. */
 static bool put_off(struct conn *conn)
 {
     int events = ev_is_active(&conn->io) ? conn->io.events & EV_WRITE : 0;
@@ -265,8 +265,8 @@ void conn_read_on(struct conn *conn)
         on_readable(conn);
 }
 
-/* Takes what has come: now, or at the end of a turn when the session is costly
- * or the connection is put off already. */
+/* Reads from a connection now. If its session is costly, or it is put off
+ * already, a turn reads from it at the turn's end instead. */
 static void take_input(struct conn *conn)
 {
     if (__builtin_expect(conn->session.is_costly || conn->is_put_off, 0))

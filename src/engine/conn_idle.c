@@ -2,12 +2,12 @@
 
 #include "engine/conn.h"
 
-/* After a search that has found all connections busy, no other search is made
- * for this long. */
+/* When a search finds all connections busy, no other search begins within this
+ * time. */
 enum { IN_VAIN_MS = 100 };
 
-/* Notes `conn`, behind all noted connections that have waited as long or
- * longer. */
+/* Adds `conn` to the notes, the longest wait first. When all notes are used,
+ * the connection with the shortest wait is left out. */
 static void note(struct conn_idle *idle, struct conn *conn)
 {
     struct conn_idle_note *notes = idle->notes;

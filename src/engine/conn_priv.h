@@ -111,8 +111,10 @@ void conn_put_handshake(struct conn *conn);
 enum conn_handshake conn_step_handshake(struct conn *conn,
                                         enum conn_end *end_out);
 
-/* Handles a deadline that has passed. Returns true when only the wait for more
- * of a proxy's preamble is over, and the handshake still has time. */
+/* Called when a deadline of the handshake has passed. Returns false when the
+ * time for the whole handshake is over. Otherwise only a pause before the next
+ * look at a proxy's preamble is over: lets the handshake go on, and returns
+ * true. */
 bool conn_waits_for_handshake(struct conn *conn);
 
 /* --- conn_send.c --------------------------------------------------------- */

@@ -16,9 +16,9 @@ enum {
      * times, before the loop looks for new input again. */
     TURN_BYTES = 524288,
     TURN_RUNS = 256,
-    /* How many calls of conn_run() in a turn may send nothing, and how long
-     * further calls that send nothing may take. A listing, for instance, reads
-     * for long before its first byte. */
+    /* In a turn, TURN_EMPTY_RUNS calls of conn_run() may send nothing. After
+     * that, further such calls may go on for TURN_EMPTY_NS. A listing, for
+     * instance, reads for long before its first byte. */
     TURN_EMPTY_RUNS = 8,
     TURN_EMPTY_NS = 1000000,
     TURN_SHAKES = 2, /* steps of handshakes, of up to 0.5 ms each */

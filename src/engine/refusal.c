@@ -2,9 +2,9 @@
 
 #include "io/transport.h"
 
-/* Reads what the client has sent before the refusal goes: otherwise closing the
- * socket would reset the connection, and the client might not see the
- * answer. */
+/* Before it sends the refusal, reads the bytes that the client has sent.
+ * Otherwise closing the socket would reset the connection, and the client might
+ * not see the answer. */
 void refusal_send(int fd)
 {
     struct transport client;

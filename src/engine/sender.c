@@ -256,8 +256,8 @@ static bool is_intact(const struct response *response)
            origin->is_intact(origin->object);
 }
 
-/* Whether the files of those responses that are done now are still the files
- * that their heads announced. */
+/* Returns false if a response at the front of the list is done, but its file
+ * has changed since its head was made. */
 static bool done_are_intact(const struct list *exchanges)
 {
     for (struct list *list_node = exchanges->next; list_node != exchanges;
@@ -272,7 +272,8 @@ static bool done_are_intact(const struct list *exchanges)
     return true;
 }
 
-/* Whether the last piece of a file comes next; it may also be the only one. */
+/* Whether the next piece may be the file's last or only one: all that the
+ * response has left fits into `budget`. */
 static bool nears_its_end(const struct response *response, uint64_t budget)
 {
     return response->bytes_left <= budget &&

@@ -87,7 +87,7 @@ static void log_refusal(const struct upstream_lease *lease)
 
 /* --- What balance is told ------------------------------------------------ */
 
-/* Whether a server that was not tried is up. */
+/* Whether any server is up whose bit in `tried` is not set. */
 static bool has_another(const struct upstream_pool *pool, uint64_t tried)
 {
     for (size_t i = 0; i < pool->options.server_count; i++) {

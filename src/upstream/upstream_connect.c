@@ -150,8 +150,8 @@ static enum upstream_error judge(int err)
     }
 }
 
-/* Notes a failure, unless the server has refused before or TLS has failed
- * before: a server's refusal says more than a failure of our own, such as a
+/* Notes a failure, unless a refusal or timeout of the server, or a failure of
+ * TLS, is noted already: these say more than a failure of our own, such as a
  * lack of ports. */
 static void note_failure(struct upstream_connecting *connecting, int err)
 {

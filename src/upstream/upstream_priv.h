@@ -163,9 +163,9 @@ bool upstream_close_one_idle(struct upstream_pool *pool);
 
 /* --- upstream_attempt.c -------------------------------------------------- */
 
-/* Most rounds through all addresses after the first one, as long as none is
- * answered. In the last of them no new connection is tried; only the kernel
- * retransmits. */
+/* The most rounds through all addresses, not counting the first round, while no
+ * address answers. In the last round no new connection is tried; only the
+ * kernel retransmits. */
 enum { UPSTREAM_ROUNDS_MAX = 4 };
 
 /* Connects to one address. Returns 0 when *upstream_out is connected,

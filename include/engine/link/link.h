@@ -10,9 +10,9 @@
  *
  *   off   nothing is held back.
  *   rate  the link's rate is known. A token bucket, which counts bytes on the
- *         wire, lets them go at LINK_RATE_PERCENT of the rate. The bucket is
- *         LINK_BURST_BYTES deep, or, if that is more, as deep as keeps the link
- *         busy for two ticks, even for late ones.
+ *         wire, lets them go at LINK_RATE_PERCENT of the rate. The depth of the
+ *         bucket is LINK_BURST_BYTES, or what the link carries in two ticks if
+ *         that is more; a late tick counts with its real length.
  *   auto  the rate is estimated, in one of two ways. If the link is
  *         - on this machine: the bytes between socket and wire (in the queueing
  *           discipline and the driver, SO_MEMINFO) are kept below a limit that
@@ -300,9 +300,9 @@ static inline bool link_lets_all(const struct link *link,
     return !flow->is_bounded && !link_holds_back(link, flow);
 }
 
-/* Returns how many bytes, of the `want` bytes that `flow` would hand over, it
- * may hand over now. `key` is the key of the flow's next response. If the
- * result is 0, the flow has to wait until the next tick. */
+/* Returns how many of `want` bytes `flow` may hand over now. `key` is the key
+ * of the flow's next response. If the result is 0, the flow has to wait until
+ * the next tick. */
 uint64_t link_allow(struct link *link, struct link_flow *flow, uint64_t key,
                     uint64_t want);
 
@@ -321,8 +321,8 @@ static inline bool link_counts(const struct link *link,
 }
 
 /* Notes that `flow` has handed over `bytes` bytes. `key` is the key of the
- * bytes left to send, or 0 when nothing is left. It may have any value while
- * link_tracks() is false. `now_ms` is the time of the turn. */
+ * bytes left to send, or 0 when nothing is left; while link_tracks() is false,
+ * `key` may have any value. `now_ms` is the time of the turn. */
 void link_handed(struct link *link, struct link_flow *flow, uint64_t bytes,
                  uint64_t key, uint64_t now_ms);
 
@@ -352,10 +352,10 @@ void link_publish(struct link *link, uint64_t waiting_key);
 void link_tell_clients(struct link *link, const struct client_share *clients,
                        uint64_t sent);
 
-/* Tells `clients` what the other workers have published, by a call of
- * client_share_hear(): clients share the whole link, and not one worker's part
- * of it. A client that alone waits at all workers shares the link with nobody.
- * In this case `clients` is told that no client waits elsewhere. */
+/* Calls client_share_hear() with the sums of what the other workers have
+ * published, because clients share the whole link, and not one worker's part of
+ * it. If only one client waits at all workers together, it shares the link with
+ * nobody; then `clients` is told that no client waits elsewhere. */
 void link_hear_clients(const struct link *link, struct client_share *clients);
 
 /* Returns at how many other workers a client with `mark` waits, as they have

@@ -53,10 +53,9 @@ static void settle(struct h1 *h1)
     }
 }
 
-/* Whether the connection ends now that all is sent. When idle connections are
- * to end, the connection ends unless its next request has begun. When the
- * server only leaves (conn_set_leave()), a client that was promised another
- * request may still send that request. */
+/* Returns true if the connection ends now that all is sent. With ends_idle it
+ * ends unless its next request has begun. After conn_set_leave() alone it goes
+ * on, since a client that was promised another request may still send it. */
 static bool is_over(const struct h1 *h1)
 {
     return h1->is_closing ||
@@ -104,8 +103,8 @@ static __attribute__((noinline)) enum session_step go_on(struct h1 *h1)
     }
 }
 
-/* Whether nothing is left to do after an answer was sent whole. True in half of
- * all calls. */
+/* Whether nothing is left to do after an answer was sent whole. This spares
+ * half of all calls of advance() the longer go_on(). */
 static bool is_at_rest(const struct h1 *h1)
 {
     return list_is_empty(&h1->exchanges) && h1_is_input_empty(h1) &&

@@ -33,8 +33,9 @@ static enum h1_body end_body(struct h1 *h1)
     return H1_BODY_REFUSED;
 }
 
-/* Whether the body can be read to its end soon, so that the next request is
- * found: it is short, of known length, and not held back by the client. */
+/* Returns true for a body that is short, of known length, and not held back by
+ * the client. Such a body is read to its end soon, and then the next request is
+ * found. */
 static bool is_soon_over(const struct request *request)
 {
     return !request->is_chunked && !request->expects_continue &&

@@ -213,7 +213,7 @@ static enum h1_ahead take_next(struct h1 *h1)
     return parse_request(h1);
 }
 
-/* A large answer ends the row: so large answers do not pile up, and small
+/* Stops after a large answer. So large answers do not pile up, and small
  * answers before a large one are sent without delay. */
 enum h1_ahead h1_answer_ahead(struct h1 *h1)
 {

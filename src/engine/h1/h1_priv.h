@@ -200,8 +200,9 @@ enum session_step h1_take_upload(struct h1 *h1);
 enum session_step h1_take_wide(struct h1 *h1, struct bytes data);
 enum session_step h1_meet_upload_end(struct h1 *h1);
 
-/* Returns the time until which more of an upload has to come. While no more of
- * it is awaited, returns the time when the client is looked at again. */
+/* Returns the time until which more of an upload has to come. While the server
+ * awaits no more of it, returns the time of the next look at the client's
+ * socket. */
 uint64_t h1_limit_upload(const struct h1 *h1);
 
 /* Called when the time of h1_limit_upload() has come. */

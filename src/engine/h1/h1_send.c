@@ -25,8 +25,8 @@ struct candidate h1_candidate(const struct session *session)
     return candidate;
 }
 
-/* Sets Server-Timing of all answers in the pipeline of which nothing was sent
- * yet. */
+/* Sets Server-Timing of each answer in the pipeline, unless some of its bytes
+ * were sent already. */
 static void time_sending(const struct h1 *h1)
 {
     uint64_t now_ns = now_read_ns();

@@ -101,9 +101,9 @@ enum session_step h1_take_wide(struct h1 *h1, struct bytes data)
     return go_on(h1, h1_take_plain(h1, data));
 }
 
-/* The wide buffer is used where a sink takes many bytes, because each read
- * costs a system call, acknowledgements, and waking the other end, however few
- * bytes it brings. A chunked body is always read into the input, where its
+/* A sink that takes many bytes at once gets them from the wide buffer. Each
+ * read costs a system call, acknowledgements, and waking the client, however
+ * few bytes it brings. A chunked body is always read into the input, where its
  * framing is taken off. */
 size_t h1_wide_bytes(const struct h1 *h1)
 {
@@ -141,8 +141,9 @@ uint64_t h1_limit_upload(const struct h1 *h1)
                : h1_now_ms(h1) + SESSION_LOOK_MS;
 }
 
-/* Handles the end of the client's bytes while its last bytes may still have to
- * be passed on. Only a tunnel outlives this end. */
+/* Called when the socket tells that the client has sent its last byte, while
+ * earlier bytes may still be unread. A tunnel goes on, and a full sink is told
+ * that the end will come. Any other connection is closed. */
 static enum session_step meet_far_end(struct h1 *h1)
 {
     struct sink *sink;

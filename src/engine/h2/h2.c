@@ -137,9 +137,9 @@ static bool take_room(struct h2 *h2)
     return h2->input;
 }
 
-/* Returns how many bytes the next read may bring: HEADS_BYTES, and what is left
- * of a frame's payload. A few bytes of heads may ask for much work, so other
- * connections have their turn after HEADS_BYTES. */
+/* Returns how many bytes the next read may bring: HEADS_BYTES, plus the rest of
+ * the present frame's payload. A few bytes of heads may ask for much work, so
+ * other connections have their turn after HEADS_BYTES. */
 static size_t count_room(const struct h2 *h2)
 {
     enum { HEADS_BYTES = 4096 };

@@ -292,10 +292,10 @@ static bool has_bytes_left(const struct h2 *h2)
 
 enum place { PLACE_NONE, PLACE_OWN, PLACE_EXTRA };
 
-/* Finds a place for one more exchange. If waiting exchanges counted,
- * H2_LIVE_MAX of them could wait for hours for an upstream server and keep all
- * other streams waiting, too. So they do not count as long as all connections
- * together have fewer than H2_EXTRA_MAX extra exchanges. */
+/* Finds a place for one more exchange. While all connections together have
+ * fewer than H2_EXTRA_MAX extra exchanges, waiting exchanges do not count. If
+ * they counted, H2_LIVE_MAX of them could wait for hours for an upstream
+ * server, and keep all other streams waiting, too. */
 static enum place find_place(const struct h2 *h2)
 {
     if (has_place_beside(h2, h2->live_count, h2->table_bytes))

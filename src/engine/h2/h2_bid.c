@@ -13,9 +13,9 @@
  * So there are two orders. Each stream brings its bytes to the connection as a
  * bid, and the bids are spent shortest first, as if each stream had a
  * connection of its own. Which stream is sent is the client's choice. Each byte
- * that is sent, of any stream, spends one byte of the shortest bid. What a
- * stream has left of its bid when it is complete goes to streams whose bids
- * were spent for it.
+ * that is sent, of any stream, spends one byte of the shortest bid. When a
+ * stream is complete, the rest of its bid goes to streams whose bids were spent
+ * for it.
  *
  * Claim: a connection is sent neither more nor sooner than if its streams went
  * shortest first. Proof: a bid is spent once, by as many bytes as are sent. The
@@ -27,19 +27,19 @@
  * When a stream is reset, what is left of its bid is dropped. What was spent of
  * the bid stays spent.
  *
- * A page. Files that are asked for together are of use when all of them are
- * there. If the page were one job with a weight of n, the number of its files,
+ * A page. Files that are asked for together are of use only when all have
+ * come. If the page were one job with a weight of n, the number of its files,
  * it would be sent as soon as the bytes left of it, divided by n, were fewer
  * than what others have left (Smith, "Various optimizers for single-stage
  * production", 1956: the least sum of weighted times). But then all its files
  * would wait for the last one, and others would wait behind it. So each file
- * goes by its own bid, or by H2_PAGE_TIMES times the page's bytes left over n,
- * whichever is less. The first files of a page go as they would alone, and the
- * last ones go the sooner, the less of the page is missing. An answer larger
- * than a page's files has no part in this, nor in n; and a client that keeps
- * asking begins another page. So a connection may be sent sooner than the claim
- * says, by no more than the bytes of its page, and never before something
- * small, or something due (client_share.h).
+ * goes by its own bid, or by the page's bytes left, divided by n and multiplied
+ * by H2_PAGE_TIMES, whichever is less. The first files of a page go as they
+ * would alone, and the last ones go the sooner, the less of the page is
+ * missing. An answer larger than a page's files has no part in this, nor in n;
+ * and a client that keeps asking begins another page. So a connection may be
+ * sent sooner than the claim says, by no more than the bytes of its page, and
+ * never before something small, or something due (client_share.h).
  *
  * Invariant: bidder is the stream with the smallest bid above 0, or NULL when
  *            all bids are 0; page_bytes is the sum of the bids of the page's

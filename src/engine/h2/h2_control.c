@@ -100,8 +100,8 @@ bool h2_is_unheard_of(const struct h2 *h2, uint32_t stream)
     return stream % 2 == 0 || (stream > h2->last_id && !h2->has_said_last);
 }
 
-/* The client may not know yet which streams were reset, nor which stream is the
- * last that is answered (RFC 9113 5.1 and 6.8). */
+/* The client may not know yet that the stream was reset, or that the server
+ * answers no streams after last_allowed (RFC 9113 5.1 and 6.8). */
 bool h2_may_be_under_way(struct h2 *h2, uint32_t stream)
 {
     if (h2->has_said_last && stream > h2->last_allowed)

@@ -1,9 +1,9 @@
 #include "engine/h2/h2_priv.h"
 
 /*
- * The sinks of a hundred bodies may keep what they were given, until an
- * upstream server is connected, or for another try. So the connection's window
- * does not open again for bytes that are kept:
+ * A sink may keep bytes of its body until an upstream server is connected, or
+ * for another try, and a hundred sinks may do so at once. So the connection's
+ * window does not open again for bytes that sinks keep:
  *
  *   receive_size = receive_window + held of streams + owed + credit
  *

@@ -250,8 +250,9 @@ static uint32_t frame_bytes(const struct h2_stream *stream,
     return (uint32_t)least(bytes, (uint64_t)stream->h2->window);
 }
 
-/* Returns how many bytes of `part` will follow the next frame, of `len` bytes,
- * in this plan, unless another stream comes first. */
+/* Returns how many bytes of `part` this plan will contain behind the next
+ * frame, which has `len` bytes. The result is a guess: another stream may come
+ * first. */
 static uint64_t count_ahead(const struct h2_stream *stream,
                             const struct part *part, uint32_t len,
                             uint64_t room)
@@ -377,8 +378,9 @@ bool h2_is_intact(const struct response *response)
            origin->is_intact(origin->object);
 }
 
-/* Whether the kernel takes the bytes out of the file after the file has been
- * checked. Then the file is checked again before the stream ends. */
+/* Whether sendfile() sends the bytes of a file that has to be checked. It reads
+ * them only after the check, so the file is checked again before the stream
+ * ends. */
 static bool is_looked_at_later(const struct h2 *h2,
                                const struct response *response,
                                const struct part *part, uint32_t len)

@@ -428,14 +428,14 @@ void h2_make_ready(struct h2 *h2);
  * last_id, up to and including `stream`. */
 void h2_forget_resets(struct h2 *h2, uint32_t stream);
 
-/* Whether `stream` cannot have been opened: the client's ids have not come so
- * far, or the id is one of the server's, which opens no streams (RFC 9113
- * 5.1). */
+/* Whether the client has never opened `stream`, so that a frame for it is an
+ * error (RFC 9113 5.1). Even ids are the server's, which opens no streams.
+ * After the second GOAWAY, streams above last_id count as opened. */
 bool h2_is_unheard_of(const struct h2 *h2, uint32_t stream);
 
-/* Whether the client may rightly still send frames for a stream that is gone.
- * This is so if the stream was reset lately, or came after the last stream that
- * is answered before the connection ends. */
+/* Whether a frame for a stream that is gone is no error, because the client may
+ * not know yet. This is so if the stream was reset lately, or came after the
+ * last stream that the second GOAWAY allows. */
 bool h2_may_be_under_way(struct h2 *h2, uint32_t stream);
 
 /* Both end the connection: h2_fail() for an error of the client or the server,
@@ -606,7 +606,7 @@ void h2_frame_empty(struct h2_stream *stream);
 /* Frames the end of the answer. The stream may be gone afterwards. */
 void h2_frame_end(struct h2_stream *stream);
 
-/* Whether the file that is sent is still the one that the head announced. */
+/* Returns false if the response's file has changed since its head was made. */
 bool h2_is_intact(const struct response *response);
 
 /* --- h2_plan.c ----------------------------------------------------------- */

@@ -128,8 +128,8 @@ uint32_t h2_count_tables(const struct h2 *h2)
 
 /* --- Rest ---------------------------------------------------------------- */
 
-/* Whether the exchange waits for a pending answer, or a source, that needs no
- * room. */
+/* Whether the exchange can do without its room while it waits. Its pending
+ * answer says so; if it has none, its source does. */
 static bool may_rest(const struct exchange *exchange)
 {
     struct pending *pending = exchange->pending;

@@ -2,7 +2,8 @@
 
 /* --- SETTINGS ------------------------------------------------------------ */
 
-/* What a SETTINGS frame says of the window with which new streams begin. */
+/* The values that a SETTINGS frame gives to SETTINGS_INITIAL_WINDOW_SIZE, the
+ * window with which new streams begin. */
 struct window_said {
     bool is_said;
     uint32_t last; /* the last value; only this one counts (RFC 9113 6.5.3) */
@@ -152,7 +153,7 @@ void h2_take_window(struct h2 *h2, const struct http2_frame *frame,
 
 /* --- PRIORITY_UPDATE ----------------------------------------------------- */
 
-/* Keeps the priority of a stream still to come, which overrules the Priority
+/* Keeps a priority for a stream that has not begun. It overrules the Priority
  * field of the stream's head (RFC 9218 7.1). */
 static void keep_update(struct h2 *h2, uint32_t id, struct bytes text)
 {

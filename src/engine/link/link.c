@@ -59,11 +59,11 @@ static void look_for_delay(struct link *link, const struct link_flow *flow,
         link->probe_bytes = LINK_PROBE_BYTES;
 }
 
-/* Counts the bytes that are sent. Whenever there were probe_bytes more, probes
- * `flow`: whether it is delayed, and whether its bytes are still in the local
- * queue a little later. Probes that find nothing become rarer. A narrow link
- * takes long to carry probe_bytes, and new responses wait meanwhile: so a delay
- * is also looked for when some time has passed. */
+/* Counts the bytes that are sent, and probes `flow` after each probe_bytes of
+ * them. A probe looks whether `flow` is delayed, and whether its bytes are
+ * still in the local queue a little later. Probes that find nothing become
+ * rarer. A narrow link takes long to carry probe_bytes, and new responses wait
+ * meanwhile. So a delay is also looked for after LINK_PROBE_LATE_MS. */
 static void probe(struct link *link, struct link_flow *flow, uint64_t bytes,
                   uint64_t now_ms)
 {

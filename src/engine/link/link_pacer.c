@@ -4,9 +4,9 @@
  * a little less than the rate. When the rate is not known, the pace follows the
  * queue: when no queue is left while bytes are held back, the link could
  * carry more; when there is a queue all the time, the link carries less. So the
- * pace rises slowly, falls from there at once, and stays just below the link's
- * rate, where queues are short. (Chiu, Jain, "Analysis of the increase and
- * decrease algorithms for congestion avoidance", 1989.)
+ * pace rises slowly until a queue stands, falls at once then, and stays just
+ * below the link's rate, where queues are short. (Chiu, Jain, "Analysis of the
+ * increase and decrease algorithms for congestion avoidance", 1989.)
  *
  * The rate is measured by the bytes that leave while the queue is never found
  * empty; at other times only as many bytes leave as come. Bytes that were
@@ -20,8 +20,8 @@
  * as on a narrower link. At a load of 0.9 the pace would then be too slow for a
  * second or two, until it had crept up again. So the rate falls only a little
  * for each such window; on a link that has really become narrower, such windows
- * go on. And a little less than the pace at which a queue began to stand is
- * remembered as the crest: when no queue is left, the pace comes back to the
+ * go on. When a queue begins to stand, a pace a little below the present one is
+ * remembered as the crest. When no queue is left, the pace comes back to the
  * crest quickly, and rises slowly from there. If the link has become narrower,
  * a queue stands earlier, and sets a new crest.
  *
@@ -174,11 +174,11 @@ struct window {
     uint64_t seen; /* these bytes as a rate, in bytes a second */
 };
 
-/* Returns the bound below which a window does not lower the known rate. While a
- * pace is kept, the bound is 1 / FALL_SHARE below `rate`. Before the first
- * pace, the bound is `rate` itself: somebody may have had no CPU during the
- * window, and the pace would be too low for more than a second. (Before the
- * first pace, windows of a few packets have no bound, since they are
+/* Returns the least rate to which a window may lower the known rate, `rate`.
+ * While a pace is kept, this is 1 / FALL_SHARE below `rate`. Before the first
+ * pace, it is `rate` itself: somebody may have had no CPU during the window,
+ * and the pace would be too low for more than a second. (Before the first pace,
+ * windows of a few packets may lower the rate to any value, since they are
  * averaged.) */
 static uint64_t least_rate(const struct link_shared *shared,
                            const struct window *window, uint64_t rate)

@@ -8,9 +8,10 @@
  * round trip. The pace is a little more than the window, so the window still
  * decides how many bytes are under way.
  *
- * When paths differ, the shortest round trip counts. With a longer one, what is
- * under way would lag behind whenever far clients take turns with near ones,
- * and a longer queue would have to make up for it.
+ * When paths differ, the shortest round trip counts. A longer one would make
+ * the pace slower. Then fewer bytes than the window allows would be under way
+ * whenever far clients take turns with near ones, and a longer queue would have
+ * to make up for the missing bytes.
  */
 #include "base/units.h"
 #include "engine/link/link_priv.h"
