@@ -59,9 +59,9 @@ struct acme_reply {
 void acme_reply_fini(struct acme_reply *reply);
 
 /* Sends `payload`, signed by the client's key; NULL sends a POST-as-GET. The
- * message names the sender by the account's URL; if as_key is true, or if there
- * is no account yet, by the public key. ACME_DONE means a 2xx status. The
- * caller calls acme_reply_fini() whatever the result. */
+ * message names the sender by the account's URL. If as_key is true, or if there
+ * is no account yet, the message has the public key instead. ACME_DONE means a
+ * 2xx status. The caller calls acme_reply_fini() whatever the result. */
 MUST_USE enum acme_result acme_client_post(struct acme_client *client,
                                            const char *url, const char *payload,
                                            bool as_key,

@@ -19,7 +19,7 @@
 
 #include "kv/kv_record.h"
 
-/* Where a copy goes. The copy's names are looked up in folders that are held
+/* The place for a copy. The copy's names are looked up in folders that are held
  * open, so that nobody can redirect the copy while it is made. */
 struct kv_target {
     const char *to;         /* the path, for messages */

@@ -316,8 +316,9 @@ static inline void kv_client_flush(struct kv_client *client)
         client->ops->flush(client);
 }
 
-/* Asks for a watch. The result is as that of kv_client_get(). The watch must
- * stay in memory until kv_client_unwatch(), whatever the answer is. */
+/* Asks for a watch. Returns true if the question is answered already; on_done
+ * is then not called. Returns false if on_done will be called later. In both
+ * cases the watch must stay in memory until kv_client_unwatch(). */
 MUST_USE static inline bool kv_client_watch(struct kv_client *client,
                                             struct kv_watch *watch)
 {

@@ -70,13 +70,14 @@ struct password_job *password_check_take(struct password_check *check,
  * job->mailbox. */
 void password_check_put(struct password_check *check, struct password_job *job);
 
-/* Says that nobody waits for the job any more. Returns true if the job was
- * still queued, and is free now; false if its note will still arrive. */
+/* To be called when nobody waits for the job any more. Returns true if the job
+ * was in the queue; it is free now. Returns false if its note will arrive
+ * later. */
 MUST_USE bool password_check_cancel(struct password_check *check,
                                     struct password_job *job);
 
-/* Wipes and frees a job that was never queued, or whose note has arrived. The
- * threads use it for refreshes, too, after running them. */
+/* Wipes and frees a job that was never queued, or whose note has arrived. A
+ * thread also calls this function for a refresh that it has run. */
 void password_check_give(struct password_check *check,
                          struct password_job *job);
 

@@ -37,9 +37,10 @@ static void lift(uint64_t *turn, uint64_t least)
         *turn = least;
 }
 
-/* Gives a new job its two turns. job->turn comes next after its network's last
- * job; job->own_turn next after its address's last job. If the address has no
- * job yet, job->own_turn is the lowest in the network. */
+/* Gives a new job its two turns. job->turn is one more than the turn of its
+ * network's last job. job->own_turn is one more than that of its address's last
+ * job. If the address has no job yet, job->own_turn is the lowest in the
+ * network. */
 static void give_turns(const struct password_order *order,
                        struct password_job *job)
 {

@@ -122,9 +122,9 @@ static bool listen_to(struct kv_connection *connection)
     return is_sent;
 }
 
-/* Handles the reply about which events the engine sends for keys. If these
- * events are too few, the connection never comes up, but does not count as
- * failed. */
+/* Handles the reply to the question which events the engine sends for keys. If
+ * the engine sends too few kinds, the connection never comes up, but does not
+ * count as failed. */
 static void on_flags(redisAsyncContext *context, void *reply, void *about)
 {
     struct kv_connection *connection = context->data;

@@ -108,8 +108,8 @@ static void drop_connections(struct kv_redis_client *client)
 
 /* --- The map -------------------------------------------------------------- */
 
-/* Takes the map as the present one and logs how many partitions have moved.
- * Every client gets the map, but only one client logs. */
+/* Logs how many partitions have moved in the new map. Every client gets the
+ * map, but only one client logs. */
 static void tell_moved(struct kv_redis_client *client,
                        const struct kv_slot_map *map)
 {

@@ -314,8 +314,8 @@ static void set_names(struct kv_write *write, uint64_t number)
     }
 }
 
-/* Continues a write with the reply to the question for names. A failure here
- * means that the write has not begun. */
+/* Continues a write after the engine has replied with a number for new names.
+ * If there is no such number, the write fails; it has not begun. */
 static void on_names(struct kv_redis_call *call, const struct kv_reply *reply)
 {
     struct kv_redis_asking *asking = asking_of(call);
