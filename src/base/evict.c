@@ -18,7 +18,8 @@ static bool is_over(const struct evict *evict)
            evict->entries > evict->entries_max;
 }
 
-/* Whether there would be no room for a node even if all others were evicted. */
+/* Returns true if the node alone exceeds a limit, so that evicting all others
+ * would not make room. */
 static bool is_too_large(const struct evict *evict,
                          const struct evict_node *node)
 {

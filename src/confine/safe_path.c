@@ -183,8 +183,8 @@ static int follow(struct walk *walk, const char *name)
     return *target == '/' ? enter_start(walk, target) : 0;
 }
 
-/* Whether nobody else can replace the file that `st` describes, in the
- * directory that the walk has reached. */
+/* Returns true if, in the directory that the walk has reached, no other user
+ * can replace the file that `st` describes. */
 static bool is_fixed(const struct walk *walk, const struct stat *st)
 {
     return !walk->is_loose ||

@@ -3,9 +3,10 @@
 #include "observe/decimal.h"
 #include "observe/stats_objects.h"
 
-/* The bounds of histograms. The texts are written like numbers of both formats'
- * reference implementations: in the shortest form with a point or an exponent.
- * A bound is a label's value, so another text would make another series. */
+/* The bounds of histograms. The texts are those that the reference
+ * implementations of both formats write: the shortest form with a point or an
+ * exponent. A bound is a label's value, so another text would make another
+ * series. */
 static const struct {
     uint64_t ns;
     const char *text;

@@ -235,8 +235,8 @@ static void turn_deaf(struct control *control, int err, uint64_t now_ms)
     control->hears_at_ms = now_ms + DEAF_MS;
 }
 
-/* Accepts a client. If no descriptor is left, the spare descriptor is closed
- * for the client, since an operator must be able to reach a server without
+/* Accepts a client. If no descriptor is left, the spare descriptor is closed to
+ * make one free, since an operator must be able to reach a server without
  * descriptors. Returns a descriptor or -errno; -EAGAIN if no client waits. */
 static int accept_one(struct control *control)
 {

@@ -69,8 +69,8 @@ static int open_trust(const struct options *options,
     return fault.status;
 }
 
-/* Opens the store at a URL. The URL is not logged, since it may contain a
- * password. */
+/* Opens the store at a URL, which looks up the names of the store's machines.
+ * The URL is not logged, since it may contain a password. */
 static int find_machines(struct worker_store *store, const char *url,
                          struct tls_trust *trust)
 {

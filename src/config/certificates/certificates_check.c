@@ -82,8 +82,8 @@ static void check_names(const struct certificate_site *site, const char *words,
     }
 }
 
-/* Whether an earlier site has the same pair, inherited from the top level. So
- * each pair is reported only once. */
+/* Returns true if an earlier site has the same pair; both have it from the top
+ * level. The pair was then reported with that site. */
 static bool is_told_before(const struct certificates *certificates,
                            const struct certificate_site *site,
                            const struct certificate_pair *pair)

@@ -82,7 +82,7 @@ int local_authority_find_folder(char folder[PATH_MAX],
                                  "long");
 }
 
-/* Whether no user but root can make `path` lead elsewhere. `path` may be a
+/* Returns true if only root can make `path` lead elsewhere. `path` may be a
  * file, a directory, or not exist yet. */
 static bool is_safe_for_root(const char *path)
 {

@@ -135,8 +135,8 @@ static void renew_https(struct renewal *renewal,
 
 /* --- What is told -------------------------------------------------------- */
 
-/* Whether an earlier site has the same certificate, which was then reported
- * with that site. */
+/* Returns true if an earlier site has the same certificate. The certificate was
+ * then reported with that site. */
 static bool is_told(const struct certificates *certificates, size_t number,
                     const char *path)
 {

@@ -64,8 +64,8 @@ static void start(struct kept *kept)
         become(kept, steward);
 }
 
-/* Kills the program, whose work can be interrupted anywhere without harm, and
- * logs its last lines. */
+/* Kills the program, and logs its last lines. To interrupt its work does no
+ * harm at any point. */
 static void end(struct kept *kept)
 {
     if (kept->pid <= 0)
