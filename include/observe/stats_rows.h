@@ -85,8 +85,8 @@ struct stats_row {
     const char *label;
     /* metric's name, or NULL; rows of a metric are adjacent */
     const char *metric;
-    /* the metric's help text; only the metric's first row has it, and all
-     * objects of the metric have this row */
+    /* the metric's help text, set only in the metric's first row; every object
+     * of the metric has a value for this row */
     const char *help;
     /* In a vector: the name of the metric's label, whose values are the
      * counters' names. Otherwise: the value of a label that tells the metric's

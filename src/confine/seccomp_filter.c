@@ -203,10 +203,10 @@ static int allow_sockets(scmp_filter_ctx filter, bool sends_udp)
     return err;
 }
 
-/* A sending call with MSG_FASTOPEN opens a connection (TCP Fast Open), which
- * Landlock does not control. Checking the flags slows down each answer a
- * little: for calls without argument checks, the kernel looks up a bitmap
- * instead of running the filter. */
+/* The sending calls are allowed only without MSG_FASTOPEN. This flag opens a
+ * connection (TCP Fast Open), which Landlock does not control. The check slows
+ * down each answer a little: for calls without argument checks, the kernel
+ * looks up a bitmap instead of running the filter. */
 static const struct argument sends[] = {{SCMP_SYS(sendto), 3, MSG_FASTOPEN, 0},
                                         {SCMP_SYS(sendmsg), 2, MSG_FASTOPEN, 0},
                                         {SCMP_SYS(sendmmsg), 3, MSG_FASTOPEN,

@@ -215,8 +215,8 @@ static bool has(const struct listeners_change *change, int fd)
     return false;
 }
 
-/* Finds an open listener at the wanted address that *change does not use
- * yet. */
+/* Finds an open listener at the wanted address. Skips the listeners that
+ * *change uses already. */
 static const struct listener *find_open(const struct listeners_change *change,
                                         const struct listener *listeners,
                                         size_t count,

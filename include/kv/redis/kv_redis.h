@@ -73,8 +73,8 @@ struct kv_redis; /* opaque */
 bool kv_redis_is_url(const char *text);
 bool kv_redis_is_tls(const char *text);
 
-/* Returns NULL if the URL is valid; else what is wrong, as the end of a message
- * that begins with the URL. */
+/* Returns NULL if the URL is valid, else an error message to append to the
+ * URL. */
 MUST_USE const char *kv_redis_check(const char *url);
 
 /* Opens the store, which does not connect yet. Looks up the addresses of names,

@@ -44,7 +44,8 @@ struct kv_connection {
     struct list requests;              /* in the order of their answers */
     uint64_t bytes_given;              /* bytes written for this connection */
     unsigned failures;                 /* consecutive failures to connect */
-    unsigned short_lives; /* how many times in a row it was up only briefly */
+    /* how many times in a row the connection was up only briefly */
+    unsigned short_lives;
     unsigned greetings_left;
     uint64_t up_since_ms;
     uint64_t random;

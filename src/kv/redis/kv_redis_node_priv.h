@@ -50,8 +50,8 @@ struct kv_redis_url {
     char name[KV_REDIS_NAME_BYTES_MAX + 1];
 };
 
-/* Returns NULL if `text` is a valid URL; else what is wrong, as the end of a
- * message that begins with the URL. */
+/* Returns NULL if `text` is a valid URL, else an error message to append to
+ * `text`. */
 MUST_USE const char *kv_redis_url_read(struct kv_redis_url *url,
                                        const char *text);
 

@@ -15,10 +15,10 @@
  * last ten digits and the digits before.
  *
  * The script first checks everything, even the types of i and e, which another
- * program may have made, and changes nothing. Then it writes. If Redis has
- * memory for the first command that changes something, it allows all later
- * commands. Expired entries are removed last, so that a removal is never the
- * first such command.
+ * program may have made, and changes nothing. Then it writes. Redis checks for
+ * free memory only before the first command that changes something, and not if
+ * this command only removes. So expired entries are removed last: if a removal
+ * came first, the writes behind it would not be checked.
  *
  * A revision is the time in microseconds, or the last revision plus 1 if that
  * is larger. So revisions rise even if r is lost by a fail-over or an eviction;

@@ -64,8 +64,8 @@ static void start(struct kept *kept)
         become(kept, steward);
 }
 
-/* Kills the program, and logs its last lines. To interrupt its work does no
- * harm at any point. */
+/* Kills the program, and logs its last lines. The program can be killed at any
+ * point without harm. */
 static void end(struct kept *kept)
 {
     if (kept->pid <= 0)
