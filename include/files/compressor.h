@@ -45,8 +45,9 @@
 
 enum {
     COMPRESSOR_THREADS_MAX = 16,
-    /* The most orders that wait or are being made, and the most descriptors of
-     * all these orders; then the same two limits for slow orders alone. */
+    /* Limits for the orders that wait or are being made: how many orders, and
+     * how many descriptors they have together. Then the same two limits for
+     * slow orders alone. */
     COMPRESSOR_QUEUE_MAX = 256,
     COMPRESSOR_DESCRIPTORS_MAX = 16,
     COMPRESSOR_SLOW_MAX = 32,
@@ -101,9 +102,9 @@ MUST_USE int compressor_create(struct compressor **compressor_out,
 void compressor_stop(struct compressor *compressor);    /* ends its threads */
 void compressor_destroy(struct compressor *compressor); /* NULL is accepted */
 
-/* Returns what is known of the order's result. When nothing is known, places
- * the order. With COMPRESSOR_READY, *body_out is the result, and one reference
- * to it is the caller's. */
+/* Returns what the compressor knows of the order's result. If it knows nothing,
+ * places the order. With COMPRESSOR_READY, *body_out is the result, with one
+ * reference for the caller. */
 enum compressor_answer compressor_ask(struct compressor *compressor,
                                       const struct compress_order *order,
                                       uint64_t now_ms,

@@ -59,8 +59,7 @@ MUST_USE bool dictionary_notes_put(struct dictionary_notes *notes,
  * waits. */
 struct dictionary_noted *dictionary_notes_take(struct dictionary_notes *notes);
 
-/* Forgets that the file of a taken note was noted, so that it may be noted
- * again. */
+/* Allows the file of a taken note to be noted again. */
 void dictionary_notes_forget(struct dictionary_notes *notes,
                              const struct dictionary_noted *note);
 

@@ -42,7 +42,8 @@ struct dictionary_place *dictionary_shelf_find(
     struct dictionary_shelf *shelf, uint64_t rule,
     const uint8_t hash[DICTIONARY_HASH_BYTES]);
 
-/* Whether the dictionary is not on the shelf yet, and would stay if added. */
+/* Returns true if the dictionary is not on the shelf, and would not have to go
+ * at once if it were added. */
 bool dictionary_shelf_wants(struct dictionary_shelf *shelf,
                             const struct dictionary *item);
 

@@ -26,9 +26,9 @@
  *
  * Freshness: an entry is used unchecked for FILE_CACHE_CHECK_MS, then one
  * stat by name decides. Its siblings are looked for separately, when its folder
- * has changed; one stat tells this for all files of the folder. A file so young
- * that a further change might not have moved its time stamp is read anew at
- * that point, even if nothing seems changed.
+ * has changed; one stat tells this for all files of the folder. A young file
+ * may change again without a new time stamp. So it is read anew at each check,
+ * even if it seems unchanged.
  *
  * Invariant: the cache has one reference to each cached entry.
  * Thread:    one per worker; no locks.
@@ -186,8 +186,9 @@ struct file_cache_counts {
 
 struct file_cache_counts file_cache_count(const struct file_cache *cache);
 
-/* Sets *told_out to what caches of other sizes and policies would have missed,
- * or to zeros when nothing is known. Called each second. */
+/* Sets *told_out to the misses that caches of other sizes and policies would
+ * have had, or to zeros if no such caches are modelled. Must be called once a
+ * second. */
 void file_cache_tell_what_if(struct file_cache *cache,
                              struct miniature_told *told_out);
 
@@ -209,16 +210,17 @@ MUST_USE struct file_entry *file_cache_variant(struct file_cache *cache,
                                                struct file_entry *entry,
                                                enum coding coding);
 
-/* Does for a delta what file_cache_variant() does for a variant. The delta is
- * the difference of the entry's file from the dictionary with that hash. */
+/* Finds or orders a delta, as file_cache_variant() does for a variant. The
+ * delta is the difference of the entry's file from the dictionary with the hash
+ * `hash`. */
 MUST_USE struct file_entry *file_cache_delta(
     struct file_cache *cache, struct file_entry *entry,
     const uint8_t hash[DICTIONARY_HASH_BYTES]);
 
-/* Returns the ETag that names a variant or delta of this version in one of
- * `codings` (bits, as in `codable`). Looks for the tag in `value`, the value of
- * an If-None-Match field. Returns an empty tag when there is none. The variant
- * itself need not exist any more, nor ever have existed here. */
+/* Looks in `value`, the value of an If-None-Match field, for an ETag of a
+ * variant or delta of this version, in one of `codings` (bits, as in
+ * `codable`). Returns the ETag, or an empty text if there is none. The variant
+ * itself need not exist in the cache. */
 struct bytes file_entry_find_made(const struct file_entry *entry,
                                   struct bytes value, unsigned codings);
 
@@ -242,11 +244,11 @@ void file_cache_note_saved(struct file_cache *cache,
 struct bytes file_cache_type(const struct file_cache *cache,
                              const struct file_space *space, struct bytes path);
 
-/* Whether siblings of an entry have come or gone since it was made. If so, the
- * entry is forgotten, and the caller acquires it anew. Looks at most once in
- * FILE_CACHE_CHECK_MS. If the folder has changed, or may have changed unseen,
- * the look takes one stat for each possible sibling. So the caller asks only
- * for clients that accept codings. */
+/* Returns true if siblings of an entry have come or gone since the entry was
+ * made. The entry is forgotten then, and the caller acquires it anew. Checks at
+ * most once in FILE_CACHE_CHECK_MS. If the folder has changed, or may have
+ * changed unseen, a check takes one stat for each possible sibling. So the
+ * caller asks only for clients that accept codings. */
 bool file_cache_siblings_changed(struct file_cache *cache,
                                  struct file_entry *entry);
 

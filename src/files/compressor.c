@@ -150,8 +150,9 @@ static struct compressor_job *take_job(struct compressor *compressor,
     return job;
 }
 
-/* Takes a job that may start. Returns NULL when none may. Sets *counts_out to
- * whether the job's time counts for compressor_share_end(). */
+/* Takes a waiting job that may start now. Returns NULL if there is none. Sets
+ * *counts_out to true if the job's end must be told to
+ * compressor_share_end(). */
 static struct compressor_job *start_job(struct compressor *compressor,
                                         bool *counts_out)
 {

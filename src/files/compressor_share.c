@@ -6,10 +6,10 @@ enum { LOOK_NS = COMPRESSOR_SHARE_LOOK_MS * 1000000 };
 static const int64_t saved_ns = (int64_t)COMPRESSOR_SHARE_SAVED_MS * 1000000;
 static const uint64_t old_ns = (uint64_t)COMPRESSOR_SHARE_OLD_MS * 1000000;
 
-/* Measures how much processor time all other threads have used since the last
- * look. Nobody looks while there is no slow order, so the last look may be long
- * ago. The average since then says little of the present, and never counts as
- * idle. */
+/* Measures the processor time that all other threads have used since the last
+ * look. Looks are made only while a slow order waits, so the last one may be
+ * old. Then the average since that look says little of the present, and the
+ * process does not count as idle. */
 void compressor_share_look(struct compressor_share *share, uint64_t now_ns,
                            uint64_t others_ns)
 {

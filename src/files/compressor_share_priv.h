@@ -44,12 +44,12 @@ struct compressor_share {
 void compressor_share_look(struct compressor_share *share, uint64_t now_ns,
                            uint64_t others_ns);
 
-/* Whether a slow order may begin. If so, sets *counts_out to whether the end of
- * the order has to be told by compressor_share_end(). */
+/* Returns true if a slow order may begin. Then sets *counts_out to true if the
+ * caller must report the order's end by compressor_share_end(). */
 bool compressor_share_begin(struct compressor_share *share, bool *counts_out);
 
-/* Notes the end of an order that counts, and that it has taken used_ns of
- * processor time. */
+/* Notes that an order has ended, and that its making took used_ns of processor
+ * time. Must not be called for an order whose *counts_out was false. */
 void compressor_share_end(struct compressor_share *share, uint64_t used_ns);
 
 #endif

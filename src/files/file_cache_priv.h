@@ -30,9 +30,9 @@ struct file_folders {
 /* Returns the version of the folder where an entry's siblings are, and sets
  * *looked_ms_out to the time when the folder was looked at. The version becomes
  * another number when a name may have come or gone. The calls for all files of
- * a folder cost one stat in FILE_CACHE_CHECK_MS. Returns 0 when the version is
+ * a folder cost one stat in FILE_CACHE_CHECK_MS. Returns 0 if the version is
  * not known: the folder has changed so lately that it may change again unseen,
- * or another folder has its place. */
+ * or another folder occupies its place in `folders`. */
 uint64_t file_folders_look(struct file_folders *folders,
                            const struct file_entry *entry, uint64_t seed,
                            const struct now *now, uint64_t *looked_ms_out);
@@ -81,14 +81,14 @@ struct file_variants {
     struct file_delta deltas[];
 };
 
-/* Returns the places of an entry's variants, which are made first if there are
- * none. Returns NULL when there is no memory. Also returns NULL when the entry
- * is not cached, since nothing would lead to its variants; and when the file is
- * so young that it may change unseen, since its entry is soon made anew. */
+/* Returns the places of an entry's variants, and makes them if there are none.
+ * Returns NULL if there is no memory; if the entry is not cached, since its
+ * variants could not be found; or if the file is so young that it may change
+ * unseen, since the entry is soon made anew. */
 struct file_variants *file_cache_variants(struct file_entry *entry);
 
-/* Fills in the rest of an order that names coding, effort and dictionary, and
- * asks the compressor for its result. */
+/* Asks the compressor for the result of `order`. The caller has set the order's
+ * coding, effort and dictionary; this function sets the other members. */
 enum compressor_answer file_cache_order(struct file_cache *cache,
                                         const struct file_entry *entry,
                                         struct compress_order *order,

@@ -45,8 +45,8 @@ static struct file_delta *find_delta(struct file_variants *variants,
     return NULL;
 }
 
-/* Returns a place for another delta. If all places are used, it is the place of
- * the delta that was asked for longest ago, whose dictionary may be gone. */
+/* Returns a place for another delta: an unused place or, if there is none, the
+ * place of the delta that was asked for longest ago. That delta is dropped. */
 static struct file_delta *take_place(struct file_cache *cache,
                                      struct file_variants *variants)
 {
@@ -66,9 +66,10 @@ static struct file_delta *take_place(struct file_cache *cache,
     return taken;
 }
 
-/* Finds or makes the place of the delta from the dictionary with that hash.
- * Sets *dictionary_out to a reference, which is the caller's. Returns NULL when
- * the delta is not to be asked for now. */
+/* Returns the place of the delta from the dictionary with the hash `hash`, and
+ * sets *dictionary_out to a reference for the caller. Returns NULL, without a
+ * reference, if the delta is hopeless, if it was asked for a moment ago, or if
+ * the dictionary is not found. */
 static struct file_delta *prepare(struct file_cache *cache,
                                   struct file_entry *entry,
                                   const uint8_t hash[DICTIONARY_HASH_BYTES],

@@ -3,22 +3,21 @@
 #include "files/file_cache_priv.h"
 
 /*
- * The ETags of one version of a file and of what is made of it:
+ * The ETags of one version of a file, and of the coded bodies made of it:
  *
  *   "time-length"               the file itself
  *   "time-length-gz"            a sibling on disk, by its own time and length
- *   "times-length.hash-gzip"    a variant or a delta: of which version of the
- *   '-- version -' '-- make --' file, and which bytes were made of it
+ *   "times-length.hash-gzip"    a variant or a delta: the version of the file,
+ *   '-- version -' '-- make --' then the hash and the coding of the body
  *
  * Some release tools set the dates of all files to the same time. The version
- * still tells two such files apart: it is computed from the time of the last
- * change, too, which nobody can set.
+ * differs all the same: it is computed from the time of the last change, too,
+ * which nobody can set.
  *
- * Another version of a library, or more effort, makes other bytes of the same
- * file, so the tag of a variant is strong only with the hash. A client that
- * names such a tag has this version of the file, even if other bytes would be
- * sent now, or none are made yet: the version in the tag is enough to answer
- * 304.
+ * With another version of a library, or with more effort, the coded body of the
+ * same file has other bytes. The hash makes the tag strong nevertheless. A
+ * client that names such a tag has this version of the file, and gets 304. It
+ * does not matter whether its variant exists now, or has the same bytes.
  */
 
 /* --- Writing ------------------------------------------------------------- */
