@@ -47,8 +47,8 @@ void address_count_give(struct address_count *count, uint32_t *ticket);
  * Returns false for ticket 0. */
 bool address_count_is_above(struct address_count *count, uint32_t ticket);
 
-/* Whether another address has to give way to this one. This is so if this
- * address has less than its share while some other address has more. */
+/* Returns true if another address has to give way to this one. This is so if
+ * this address has less than its share while some other address has more. */
 bool address_count_gives_way(struct address_count *count,
                              const struct address *address);
 

@@ -13,9 +13,9 @@
 
 #include "http/exchange.h"
 
-/* Whether the request's Accept names application/problem+json or
- * application/json, with a weight that neither text/html nor text/plain
- * exceeds. */
+/* Returns true if the request's Accept names application/problem+json or
+ * application/json, and gives neither text/html nor text/plain a higher
+ * weight. */
 bool bad_request_wants_problem(const struct request *request);
 
 /* Does what bad_request_wants_problem() does, for the bytes of a head that may

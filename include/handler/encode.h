@@ -91,19 +91,20 @@ struct encode {
 void encode_add_source(const struct encode *encode, struct exchange *exchange,
                        struct source *source, uint64_t length);
 
-/* Gives the head of an answer to HEAD the fields that GET would get. A length
- * that is known must be in the head already. */
+/* Gives the head of an answer to HEAD the fields that compression would give
+ * the answer to GET. If the length is known, Content-Length must be in the head
+ * already. */
 void encode_head(const struct encode *encode, struct exchange *exchange);
 
-/* Whether an answer of `length` bytes would be coded if it had a source.
- * Callers that can also send the answer without a source ask this first. Adds
- * Vary if needed. */
+/* Returns true if an answer of `length` bytes would be coded if it had a
+ * source. Callers that can also send the answer without a source ask this
+ * first. Adds Vary if needed. */
 MUST_USE bool encode_wants(const struct encode *encode,
                            struct exchange *exchange, uint64_t length);
 
-/* Whether an answer whose head has these lines is coded for some clients and
- * not for others. Both forms then have the same Last-Modified, so If-Range must
- * not accept that date (RFC 9110 8.8.1). */
+/* Returns true if an answer with these head lines is sent coded to some clients
+ * and uncoded to others. Both forms have the same Last-Modified, so If-Range
+ * must not accept that date (RFC 9110 8.8.1). */
 bool encode_has_forms(const struct encode *encode, struct bytes lines);
 
 /* Completes the head of a partial answer or a 304, which are never coded. Adds

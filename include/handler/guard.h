@@ -27,8 +27,8 @@ struct guard {
      * `resume` admits the exchange if the verdict is PASSWORD_RIGHT, and
      * otherwise calls guard_refuse(). */
     guard_fn resume;
-    /* Called when a verdict has come. Makes all waiting exchanges look whether
-     * they have theirs. */
+    /* Called when a verdict has come. Makes each waiting exchange check whether
+     * the verdict is its own. */
     void (*wake)(void *wake_context);
     void *context;
     void *wake_context;

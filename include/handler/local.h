@@ -22,10 +22,10 @@
 /* Whether the request has a field by which proxies say that they pass it on. */
 bool local_is_passed_on(const struct request *request);
 
-/* Whether a program on this machine asks for itself. Returns false if the
- * request comes from elsewhere, or if a proxy has passed it on. A trusted proxy
- * is known by its address, any other by the fields that it adds. If `trust` is
- * NULL, no proxy is trusted. */
+/* Returns true if the request was sent by a program on this machine. Returns
+ * false if it comes from elsewhere, or if a proxy has passed it on. A trusted
+ * proxy is known by its address, any other proxy by the fields that it adds. If
+ * `trust` is NULL, no proxy is trusted. */
 bool local_is_sender(const struct exchange *exchange,
                      const struct forwarded_trust *trust);
 

@@ -30,7 +30,8 @@ struct file_judge {
      * or waits and will be answered anew. `admits` is NULL if there is no
      * judge. */
     bool (*admits)(void *context, struct exchange *exchange, struct bytes path);
-    /* Whether the file needs no password or other check. Answers nothing. */
+    /* Returns true if the file may be sent without a password or another check.
+     * Does not answer the exchange. */
     bool (*is_free)(void *context, const struct exchange *exchange,
                     struct bytes path);
     void *context;

@@ -1,6 +1,6 @@
 /*
- * stream_seats - shares out the limited number of streams that a worker keeps
- * open as long as their clients listen.
+ * stream_seats - limits the number of a worker's streams that stay open as long
+ * as their clients listen. Each such stream has a seat.
  *
  * An address's share is a quarter of the seats. An address may have more while
  * no other address has a seat. When all seats are taken, addresses above their
@@ -37,9 +37,9 @@ MUST_USE int stream_seats_init(struct stream_seats *seats, size_t max);
 /* Frees seats, all of which must have been left. Accepts a zeroed object. */
 void stream_seats_fini(struct stream_seats *seats);
 
-/* Takes `seat` for a stream of that address. Returns false if the address can
- * have no seat now. Another seat may have to give way: *leaver_out is that
- * seat, whose stream the caller wakes, or NULL. */
+/* Takes `seat` for a stream of the address. Returns false if the address can
+ * have no seat now. If another seat must give way, sets *leaver_out to that
+ * seat, whose stream the caller must wake; otherwise to NULL. */
 MUST_USE bool stream_seats_take(struct stream_seats *seats,
                                 struct stream_seat *seat,
                                 const struct address *address,

@@ -166,8 +166,9 @@ static void describe(struct response *response, enum coding coding)
     head_field(head, BYTES("Content-Encoding"), coding_token(coding));
 }
 
-/* Returns whether the answer is coded. If so, its head says so, and *coded_out
- * is the stream that codes the body: NULL for HEAD, which has no body. */
+/* Decides whether the answer is coded, and returns true if it is. Then the head
+ * has the fields of a coded answer, and *coded_out is the stream that codes the
+ * body, or NULL for HEAD. */
 static bool begin(const struct encode *encode, struct exchange *exchange,
                   uint64_t length, struct coded_source **coded_out)
 {

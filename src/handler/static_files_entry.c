@@ -140,9 +140,9 @@ static struct file_entry *find_sibling(struct static_files *files,
     }
 }
 
-/* Whether the client has the plain file, or a part of it, since it names the
- * file's own ETag. Such a client gets an answer about the plain file, whatever
- * codings it accepts. */
+/* Returns true if a condition of the request names the ETag of the plain file:
+ * the client has the plain file, or a part of it. Such a client gets an answer
+ * about the plain file, whatever codings it accepts. */
 static bool has_plain(const struct request *request,
                       const struct file_entry *entry)
 {

@@ -67,8 +67,8 @@ MUST_USE struct cached *cached_create(const struct cached_options *options);
 /* Ends all fetches. All exchanges must be over. NULL is accepted. */
 void cached_destroy(struct cached *cached);
 
-/* Whether any client of this or another worker reads what this worker fetches,
- * or waits for it. */
+/* Returns true if any client, of this worker or of another, waits for an answer
+ * that this worker fetches, or reads its body. */
 bool cached_is_needed(const struct cached *cached);
 
 struct handler cached_handler(struct cached *cached);

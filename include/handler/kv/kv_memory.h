@@ -4,7 +4,8 @@
  *
  * An object only counts bytes; the memory itself belongs to whoever has taken
  * it. One address may take most of the memory, but not all. Otherwise a client
- * that asks for much and reads nothing would have all others refused.
+ * that asks for much and reads nothing could take all of it, and all other
+ * clients would be refused.
  *
  * Invariant: `taken` is at most `max`, and is the sum of all `held`; each
  *            `held` is at most `each`.
@@ -25,8 +26,8 @@ struct kv_memory {
     uint64_t max;  /* most bytes at a time; set before any are taken */
     uint64_t each; /* bytes that one address may take; 0: all of `max` */
     _Atomic uint64_t taken;
-    /* Bytes taken by each address. Its hash selects the place, which several
-     * addresses may share. */
+    /* Bytes taken by addresses. The hash of an address selects its place, which
+     * other addresses may share. */
     _Atomic uint64_t held[KV_MEMORY_PLACES];
 };
 

@@ -60,8 +60,8 @@ struct kv_token_fault {
 MUST_USE int kv_tokens_open(struct kv_tokens **tokens_out, const char *path,
                             struct kv_token_fault *fault_out);
 
-/* Parses the text of a file of tokens, and returns what kv_tokens_open()
- * returns. `text` need not stay. */
+/* Parses the text of a file of tokens. Returns the same values as
+ * kv_tokens_open(). `text` need not stay. */
 MUST_USE int kv_tokens_parse(struct kv_tokens **tokens_out, struct bytes text,
                              struct kv_token_fault *fault_out);
 struct kv_tokens *kv_tokens_acquire(struct kv_tokens *tokens);

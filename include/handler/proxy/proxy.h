@@ -42,9 +42,8 @@
 /* The smallest buffer_bytes: the longest permitted head of a reply fits in. */
 enum { PROXY_BUFFER_BYTES_MIN = 32768 };
 
-/* Most bytes of bodies that a worker holds in memory before it asks an
- * upstream. When that many are held, bodies do not wait any more: their
- * upstreams are asked at once. */
+/* When a worker holds this many bytes of bodies whose upstreams were not asked,
+ * it asks the upstreams at once, without waiting for more of the bodies. */
 enum { PROXY_HELD_BYTES_MAX = 16 * 1024 * 1024 };
 
 struct proxy_held {
@@ -56,9 +55,9 @@ enum proxy_host { PROXY_HOST_KEEP, PROXY_HOST_UPSTREAM };
 /* What is done with a request without a valid traceparent. */
 enum proxy_trace { PROXY_TRACE_PASS, PROXY_TRACE_MAKE };
 
-/* What is done with "%2F" in a path. PROXY_SLASH_SAFE passes it on only where
- * no rule here could read it differently (sites.c). PROXY_SLASH_PASS passes it
- * on always. */
+/* What is done with "%2F" in a path. PROXY_SLASH_SAFE passes the path on only
+ * if the same rules apply to it, whether "%2F" counts as a slash or not
+ * (sites.c). PROXY_SLASH_PASS always passes it on. */
 enum proxy_slash { PROXY_SLASH_SAFE, PROXY_SLASH_PASS };
 
 /* What BALANCE_HASH hashes. */

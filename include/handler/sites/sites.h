@@ -39,8 +39,9 @@ struct mount {
  * site apply, and those of a location around the prefix. The proxy also answers
  * in locations below its prefix, unless these have handlers of their own. */
 struct proxied {
-    /* `items` of the list of servers that configures this proxy. A place that
-     * inherits this list is recognized by it, and has the same proxy. */
+    /* `items` of the list of servers from which the proxy was configured. A
+     * place that inherits this list has the same `items`, and so the same
+     * proxy. */
     const char *const *said_in;
     struct bytes prefix; /* for a location's proxy, the location's path */
     struct handler handler;
@@ -70,16 +71,16 @@ struct sites_options {
     struct password_client *client; /* the worker's; NULL: no passwords */
     void (*wake)(void *context);    /* makes pending exchanges look again */
     void *wake_context;
-    /* May be NULL. Called when the sites are destroyed, by the caller of the
-     * last sites_release(). */
+    /* Called by the last sites_release(), after it has destroyed the sites. May
+     * be NULL. */
     void (*on_gone)(void *context);
     void *context;
 };
 
 struct sites; /* opaque; counted */
 
-/* Returns the caller's reference. Returns NULL when there is no memory, without
- * a call of on_gone. */
+/* Returns the sites, with one reference for the caller. Returns NULL when there
+ * is no memory; on_gone is not called then. */
 MUST_USE struct sites *sites_create(const struct sites_options *options);
 void sites_release(struct sites **sites_ref);
 

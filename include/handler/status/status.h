@@ -67,8 +67,8 @@ void status_turn(struct status *status);
  * whether streams must be woken. */
 MUST_USE bool status_tick(struct status *status);
 
-/* From now on, only this audience may read, and these upstreams and
- * certificates are shown. If either is NULL, none are shown. All is
+/* Sets who may read from now on, and which upstreams and certificates are
+ * shown. `upstreams` or `certificates` may be NULL; none are shown then. All is
  * borrowed. */
 void status_show(struct status *status, const struct status_audience *audience,
                  const struct stats_upstreams *upstreams,

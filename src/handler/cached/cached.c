@@ -150,7 +150,8 @@ static bool answer_found(struct cached *cached, struct exchange *exchange,
     return true;
 }
 
-/* Whether a request is for a single part, which could be stored. */
+/* Returns true if the request asks for a single range, without If-Range: the
+ * answer may be a part that can be stored. */
 static bool is_for_part(const struct request *request)
 {
     const struct field *field = request_single(request, FIELD_RANGE);
@@ -163,10 +164,11 @@ static bool is_for_part(const struct request *request)
            count == 1;
 }
 
-/* Whether the request goes directly to the proxy. Such a request wants a head
- * or several parts. So its answer makes no entry, and nobody else waits for the
- * answer. A HEAD for an existing entry does not go directly, since it tells
- * whether the entry is still valid. */
+/* Returns true if the request goes directly to the proxy: it is a HEAD, or asks
+ * for several parts, and no whole answer is stored. Its answer cannot be
+ * stored, so no other request waits for it. If a whole answer is stored, the
+ * request does not go directly to the proxy, since the reply tells whether the
+ * stored answer is valid. */
 static bool goes_past(const struct exchange *exchange,
                       const struct cache_found *found)
 {
@@ -208,11 +210,11 @@ static void answer_by_key(struct cached *cached, struct exchange *exchange,
     cache_found_release(&found);
 }
 
-/* Whether a request bypasses the cache: it gets nothing from the cache, and
- * stores nothing there. This includes requests with fields that Connection
- * names. The origin does not see these fields, so its answer is for requests
- * without them. If Vary names them, the answer would still be stored for
- * requests that have them. */
+/* Returns true if the request bypasses the cache: it gets nothing from the
+ * cache, and stores nothing there. This includes requests with fields that
+ * Connection names. The origin does not see these fields, so its answer is for
+ * requests without them. If the answer's Vary named such a field, the cache
+ * would store the answer for requests that have the field. */
 static bool is_passed_by(const struct cached *cached,
                          const struct exchange *exchange)
 {
@@ -293,9 +295,9 @@ static bool put_key(const struct cache_key_rules *rules,
                : cache_key_put_target(rules, request, asker, out);
 }
 
-/* Invalidates the answers stored by `key` in the given forms
- * (cache/cache_form.h), and in these forms with any one usual form added. The
- * caller's key names no form yet. */
+/* Invalidates the answers stored under `key` in the forms `forms`
+ * (cache/cache_form.h). Then does so for `forms` with one more form, for each
+ * usual form. The caller's key names no form yet. */
 static void invalidate_forms(struct cache_store *store, struct buf *key,
                              const struct request *request,
                              const struct cache_forms *forms)
@@ -314,10 +316,10 @@ static void invalidate_forms(struct cache_store *store, struct buf *key,
 }
 
 /* Invalidates the stored answers of an address: `reference`, or the request's
- * own address if `reference` is NULL. Answers are invalidated in all forms in
- * which readers may have asked. A reader has no form, or one that a proxy or a
- * framework adds. A reader behind the writer's proxy has the writer's forms, or
- * these and one more. */
+ * own address if `reference` is NULL. Readers may have asked in other forms
+ * than the writer. So the answers are invalidated without a form; in each form
+ * that a proxy or a framework usually adds; and, for readers behind the
+ * writer's proxy, in the writer's forms, alone and with one more. */
 static void invalidate(struct cached *cached, const struct exchange *exchange,
                        const struct bytes *reference)
 {
@@ -338,8 +340,8 @@ static void invalidate(struct cached *cached, const struct exchange *exchange,
     buf_fini(&key);
 }
 
-/* Invalidates the stored answers of `uri`, which the origin has named, under
- * the address by which clients know `uri`. */
+/* Invalidates the stored answers of `uri`, which the origin's reply has named.
+ * relay_put_uri() makes the address by which clients know `uri`. */
 static void invalidate_named(struct cached *cached,
                              const struct exchange *exchange,
                              const struct relay *relay, struct bytes uri)

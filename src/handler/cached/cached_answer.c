@@ -36,8 +36,8 @@ static void begin(struct response *response, const struct cache_entry *entry,
     response->has_date = entry->facts.has_date;
 }
 
-/* Puts what the head must say of an answer that is not compressed this time,
- * but may be compressed for other clients. */
+/* Completes the head of an answer that is not compressed this time, but may be
+ * compressed for other clients. */
 static void note_codings(struct exchange *exchange,
                          const struct cache_entry *entry)
 {
@@ -168,9 +168,10 @@ static void answer_all(struct cached *cached, struct exchange *exchange,
                     found->body ? cache_body_length(found->body) : 0);
 }
 
-/* Whether the client has the stored answer already, by its conditions. These
- * count only if the answer would be a 200 otherwise (RFC 9110 13.2.1). For an
- * answer without Last-Modified, its Date is used instead (RFC 9111 4.3.2). */
+/* Returns true if the request's conditions show that the client has the stored
+ * answer. Conditions count only if the answer would be a 200 without them (RFC
+ * 9110 13.2.1). For an answer without Last-Modified, its Date is used instead
+ * (RFC 9111 4.3.2). */
 static bool is_known(const struct cached *cached,
                      const struct exchange *exchange,
                      const struct cache_entry *entry)

@@ -163,7 +163,8 @@ static void on_flight(struct cache_wait *wait)
 
 /* --- Deciding ------------------------------------------------------------ */
 
-/* Whether `found` may be used because the origin has failed a moment ago. */
+/* Returns true if `found`, which is stale, may be used because the origin has
+ * failed a moment ago. */
 static bool bears_failure(const struct ask *ask, int64_t now_s)
 {
     const struct cache_entry *entry = ask->found.entry;
@@ -251,8 +252,9 @@ static void fetch(struct ask *ask, struct cache_flight *flight)
     ask->is_done = !fetch_begin(ask->cached, &order);
 }
 
-/* Whether the request waits for no fetch of others, and lets no others wait for
- * its own fetch. Requests that wait together must be alike. */
+/* Returns true if the request shares no fetch: it does not wait for the fetch
+ * of another request, and no other request waits for its fetch. Only requests
+ * that are alike share a fetch. */
 static bool goes_alone(const struct ask *ask)
 {
     return ask->looks > LOOKS_MAX || wants_part(ask) ||

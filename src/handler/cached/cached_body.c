@@ -14,8 +14,10 @@ static void release_body(void *object)
     cache_body_release(&body);
 }
 
-/* Whether a short body is sent compressed as a whole, or would be for GET. The
- * response already holds a reference to the body. */
+/* Adds a short body compressed as a whole, if it is to be compressed, and
+ * returns whether it was added. For HEAD, adds only the fields that GET would
+ * get, and returns false. The response must already hold a reference to the
+ * body. */
 static bool is_coded(struct exchange *exchange, const struct part *part)
 {
     struct response *response = &exchange->response;
@@ -31,7 +33,8 @@ static bool is_coded(struct exchange *exchange, const struct part *part)
     return false;
 }
 
-/* Whether a long body is compressed, and read from its file piece by piece. */
+/* Adds a long body compressed, read from its file piece by piece, if it is to
+ * be compressed. Returns whether it was added. */
 static bool is_coded_long(struct cached *cached, struct exchange *exchange,
                           struct cache_body *body, uint64_t first, uint64_t len)
 {

@@ -25,8 +25,9 @@ bool fetch_is_about_request(const struct fetch *fetch)
     }
 }
 
-/* Whether an origin may refuse the fields of this request, while it accepts
- * those of others: they are long, or have bytes that are not ASCII. */
+/* Returns true if the request's fields are long, or have bytes that are not
+ * ASCII. An origin may refuse them, while it accepts those of other
+ * requests. */
 static bool is_odd(const struct request *request)
 {
     size_t bytes = 0;

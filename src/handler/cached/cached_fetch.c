@@ -84,9 +84,9 @@ static bool begins_with(struct bytes text, const char *word)
     return !word[i];
 }
 
-/* Whether a field may tell the origin whose request it is. Authorization has
- * rules of its own. Many clients send "X-API-Key: ..." or "Private-Token: ..."
- * instead, and are treated like clients with a cookie. */
+/* Returns true if a field of this name may tell the origin who has sent the
+ * request, such as Cookie, "X-API-Key" or "Private-Token". Authorization has
+ * rules of its own. */
 static bool tells_user(struct bytes name)
 {
     static const char *const words['z' - 'a' + 1][8] = {

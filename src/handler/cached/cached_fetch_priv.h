@@ -81,34 +81,34 @@ void fetch_tell_entry(struct fetch *fetch, struct cache_entry *entry,
 
 struct cached_note fetch_note(const struct fetch *fetch);
 
-/* Returns what requests do that have waited for this fetch. They look up
+/* Returns what the requests that wait for this fetch do next. They look up
  * `entry`, unless the entry must be revalidated for each request. */
 enum cache_outcome fetch_outcome(const struct fetch *fetch,
                                  const struct cache_entry *entry);
 
 /* Returns false if the entry was invalidated after it was asked for. Then no
- * client may get it, not even one that asked before. */
+ * client may get it, not even a client that asked before the invalidation. */
 bool fetch_is_current(const struct fetch *fetch, struct cache_entry *entry);
 
-/* Starts over after an answer that does not fit the stored answer, since it is
- * about another representation. Removes the stored answer and destroys the
- * fetch. Whoever has asked then fetches the whole representation. */
+/* Starts over after an answer that is about another representation than the
+ * stored answer. Removes the stored answer and destroys the fetch. The clients
+ * that have asked then fetch the whole representation. */
 void fetch_start_over(struct fetch *fetch);
 
 /* --- cached_error.c ------------------------------------------------------ */
 
-/* Returns whether the answer's status concerns only this request or its sender,
- * and tells nothing about what others would get. Without this test, a client
- * that sends a field too long for the origin could remove entries that are kept
- * for all. */
+/* Returns true if the answer's status is only about this request or its sender.
+ * Such an answer does not remove what is stored for all clients. Otherwise, a
+ * client could remove it by sending a field that is too long for the origin. */
 bool fetch_is_about_request(const struct fetch *fetch);
 
-/* Returns whether the answer is an error about the asker's own request that
- * must not be kept. It must not if the request's fields are odd, or if an
- * answer that is no error is stored under its key. The stored answer may even
- * be another variant, since an error without Vary would match every request. A
- * lifetime from the origin does not count here. Some origins give all answers
- * the same lifetime: after one malformed request, all clients would get 400. */
+/* Returns true if the answer is an error that must not be stored, since the
+ * asker's own request may have caused it. This is assumed if the request's
+ * fields are odd, or if an answer that is no error is stored under the same
+ * key. That answer may be another variant: an error without Vary would match
+ * every request. A lifetime from the origin does not count here. Some origins
+ * give all answers the same lifetime: after one malformed request, all clients
+ * would get 400. */
 bool fetch_is_askers_error(const struct fetch *fetch);
 
 /* --- cached_part.c ------------------------------------------------------- */
@@ -136,8 +136,8 @@ void fetch_fill(struct fetch *fetch);
 /* --- cached_renew.c ------------------------------------------------------ */
 
 /* Handles a 304 about a stored answer: renews that answer, or starts over if
- * the 304 does not fit it. Returns true after that; the fetch is destroyed
- * then. Returns false if the answer is no such 304, or when there is no
+ * the 304 does not fit it. Either destroys the fetch and returns true. Returns
+ * false, and keeps the fetch, if the answer is no such 304, or when there is no
  * memory. */
 bool fetch_heed_not_modified(struct fetch *fetch);
 

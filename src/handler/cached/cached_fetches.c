@@ -183,10 +183,10 @@ void fetch_end_unread(struct cached *cached)
     }
 }
 
-/* Ends fetches that fetch_forsake() could not end. In one case, the last
- * request that waited was another worker's. In the other, many readers left at
- * once, and no fetch has begun since, which would have called
- * fetch_end_unread(). */
+/* Ends fetches that fetch_forsake() could not end. Some have no answer yet, and
+ * the last request that waited for them was another worker's. Others have lost
+ * their readers, and are too many: fetch_end_unread() would end them, but it
+ * runs only when a fetch begins. */
 void fetch_end_unawaited(struct cached *cached)
 {
     size_t unread = 0;

@@ -8,9 +8,9 @@ enum {
 
 /* --- Stale answers in place of failures ---------------------------------- */
 
-/* Whether an answer says that the origin has failed. The proxy's own errors
- * have these statuses, too. A 404 or 410 is no failure, even if the place's own
- * page replaces it. */
+/* Returns true if the status says that the origin has failed. The proxy's own
+ * errors have the same statuses. A 404 or 410 is no failure, even if an error
+ * page of the place replaces its body. */
 static bool is_failure(const struct response *response)
 {
     return response->status == 500 || response->status == 502 ||
@@ -124,8 +124,9 @@ static bool read_answer(struct fetch *fetch, struct keeping *kept,
     return true;
 }
 
-/* Whether the answer is an error that the place's own page must replace later,
- * since its asker has left, or there was none. */
+/* Returns true if the answer is an error whose body the proxy could not replace
+ * by the place's own page, since the fetch has no asker, or its asker has left.
+ * Such an answer is not stored. */
 static bool is_bare_error(const struct fetch *fetch, const struct keeping *kept)
 {
     return fetch->cached->options.intercepts_errors && kept->status >= 400 &&
@@ -288,8 +289,9 @@ static void forget_earlier(struct fetch *fetch)
         cache_store_drop(fetch->cached->options.store, fetch->earlier.entry);
 }
 
-/* Whether the answer is for this request only. Another request for the same
- * address may then still get an answer that can be stored. */
+/* Returns true if the answer is for this request only. The requests that wait
+ * for the fetch then ask again, since their answer may be one that can be
+ * stored. */
 static bool is_of_one_request(const struct fetch *fetch)
 {
     const struct response *response = &fetch->exchange.response;

@@ -1,8 +1,9 @@
 #include "cache/cache_vary.h"
 #include "handler/cached/cached_fetch_priv.h"
 
-/* Whether a 304 lets the stored answer stay, as the same variant. The 304 may
- * have come for a client with cookies: it confirms what is stored for all. */
+/* Returns true if `entry`, the stored answer updated by a 304, may stay stored
+ * as the same variant. Cookies of the client that got the 304 do not matter:
+ * the 304 confirms an answer that is stored for all clients. */
 static bool may_keep_on(const struct fetch *fetch,
                         const struct cache_entry *entry)
 {
@@ -22,9 +23,9 @@ static bool may_keep_on(const struct fetch *fetch,
 
 /* Replaces the stored entry by `entry`, which a 304 has updated. Sets
  * *outcome_out to what the waiting requests do next. Returns false if `entry`
- * was not stored, and so is for the asker alone. If the answer must not be
- * stored, the old entry is removed. If only the request forbids storing (RFC
- * 9111 5.2.1.5), the old entry stays. */
+ * was not stored; then only the asker gets it. The old entry is removed if the
+ * updated answer must not be stored. Otherwise it stays, as when only the
+ * request forbids storing (RFC 9111 5.2.1.5). */
 static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
                           enum cache_outcome *outcome_out)
 {
@@ -51,11 +52,11 @@ static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
     return true;
 }
 
-/* Makes the entry that replaces the stored one for all clients; `entry` is the
- * asker's. A 304 to a client that told who it is may have fields about that
- * client. Unless the origin lets all clients have it for a while, the entry for
- * all takes nothing from such a 304 but the news that the stored answer is
- * still good. Returns NULL when there is no memory. */
+/* Returns the entry that replaces the stored one for all clients after a 304;
+ * `entry` has all fields of the 304, for the asker. If the asker told who it
+ * is, these fields may be about the asker. Then the returned entry gets only
+ * the fields that tell how long the stored answer is valid, unless the 304 is
+ * for all clients. Returns NULL when there is no memory. */
 static struct cache_entry *make_shared(const struct fetch *fetch,
                                        struct cache_entry *entry,
                                        struct bytes lines)
@@ -101,9 +102,8 @@ static bool refresh(struct fetch *fetch)
     return true;
 }
 
-/* Whether the stored answer that the origin was asked about can still be read
- * from its beginning. Its body may have broken off, or may have been too long
- * to be stored. */
+/* Returns false if the body of the stored answer cannot be read from its
+ * beginning: the body has broken off, or was too long to be stored. */
 static bool is_there(const struct fetch *fetch)
 {
     struct cache_body *body = fetch->earlier.body;
@@ -129,8 +129,9 @@ bool fetch_heed_not_modified(struct fetch *fetch)
     return true;
 }
 
-/* Whether the length given by the answer, if any, may be the stored length. A
- * stored length beyond the range of numbers cannot be compared. */
+/* Returns false if the answer has a Content-Length that is not the length of
+ * the stored body. Returns true if the stored length is not known, or too large
+ * to be compared. */
 static bool is_as_long(const struct fetch *fetch, struct bytes lines)
 {
     const struct cache_body *body = fetch->earlier.body;
@@ -143,9 +144,10 @@ static bool is_as_long(const struct fetch *fetch, struct bytes lines)
     return cache_seconds_read(text, &told) && (uint64_t)told == length;
 }
 
-/* Whether the answer to HEAD is for its asker only, by the rules for an answer
- * to GET (cached_keep.c). Such an answer says nothing about the answer stored
- * for all. Cookies go to the asker in any case. */
+/* Returns true if the answer to HEAD is for its asker only, by the rules for an
+ * answer to GET (cached_keep.c). Such an answer says nothing about the answer
+ * stored for all clients. Cookies in the answer do not count, since they go
+ * only to the asker in any case. */
 static bool is_of_asker(const struct fetch *fetch, struct bytes lines,
                         const struct cache_circumstances *circumstances)
 {

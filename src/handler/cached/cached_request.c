@@ -46,9 +46,9 @@ static bool is_lowered(const struct field *field)
     return field->id == FIELD_HOST || field->id == FIELD_ACCEPT_ENCODING;
 }
 
-/* Whether a client's field must be left out, since the fetch has a condition or
- * a range of its own. The client's field is about what the client has; that of
- * the fetch is about what the cache has. */
+/* Returns true for a field with a condition or a range, if the fetch has a
+ * condition or range of its own. The client's field is about the client's copy
+ * of the answer; the fetch's field is about the stored answer. */
 static bool is_left_out(enum field_id id, bool is_condition_ours)
 {
     switch (id) {
@@ -62,9 +62,9 @@ static bool is_left_out(enum field_id id, bool is_condition_ours)
     }
 }
 
-/* Whether a field says what a client understands. Our own field replaces it,
- * since stored answers go to all clients. The field of a trusted proxy stays:
- * it is in the key. */
+/* Returns true for the field in which a client says what it understands. The
+ * fetch has such a field of its own, since stored answers go to all clients.
+ * Only the field of a trusted proxy stays: it is in the key. */
 static bool is_capability(const struct field *field)
 {
     return field_is_called(field->name, BYTES("Surrogate-Capability"));

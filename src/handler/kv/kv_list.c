@@ -262,8 +262,8 @@ static struct kv_listing *create(struct kv *kv, struct exchange *exchange,
     return listing;
 }
 
-/* Reads the request's question. Returns NULL after it has answered the
- * exchange. */
+/* Makes the listing that the query asks for. Returns NULL after it has answered
+ * the exchange with an error. */
 static struct kv_listing *read_question(struct kv *kv,
                                         struct exchange *exchange,
                                         const struct query_parameter *asked)
@@ -296,8 +296,9 @@ static struct kv_listing *read_question(struct kv *kv,
     return fail_parameter(kv, exchange, "cursor", NO_CURSOR);
 }
 
-/* Returns a parameter that the question must not have, or NULL. Pages and
- * watches have different parameters. */
+/* Returns a parameter of the query that only the other kind of question may
+ * have: a page has no "since", and a watch has only "prefix" and "since".
+ * Returns NULL if there is none. */
 static const struct query_parameter *find_stray(
     const struct query_parameter *asked, bool is_watch)
 {

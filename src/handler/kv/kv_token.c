@@ -165,9 +165,9 @@ int kv_tokens_open(struct kv_tokens **tokens_out, const char *path,
 
 /* --- Judging ------------------------------------------------------------- */
 
-/* Whether a Host is a name of this machine that nobody else can have. Other
- * names of this machine are good enough for programs, but a page loaded from
- * elsewhere may have one of them as its origin. */
+/* Returns true if the host, with or without a port, is a name that only this
+ * machine can have. Its other names are good enough for programs, but they may
+ * be the origin of a page that was loaded from elsewhere. */
 static bool is_this_machine(struct bytes host)
 {
     static const struct bytes names[] = {
@@ -245,9 +245,9 @@ static bool is_at_home(const struct kv_access *access,
            !is_foreign(&exchange->request);
 }
 
-/* Whether a browser on this machine may have sent the request, as far as that
- * is known. The request's fields do not matter: a page can make a browser add
- * any field that a proxy adds. */
+/* Returns true if a browser on this machine may have sent the request. Only the
+ * connection decides this. The request's fields prove nothing: a page can make
+ * a browser add any field that a proxy adds. */
 static bool may_be_browser(const struct kv_access *access,
                            const struct exchange *exchange)
 {

@@ -123,8 +123,8 @@ static struct transfer *make_transfer(struct proxy *proxy,
 
 /* --- The handler --------------------------------------------------------- */
 
-/* Answers requests for which no upstream is asked. Returns whether the request
- * was one of these. */
+/* Answers CONNECT and TRACE, which are never passed on, and returns true.
+ * Returns false for all other methods. */
 static bool refuse(const struct proxy *proxy, struct exchange *exchange)
 {
     switch (exchange->request.method) {

@@ -236,7 +236,8 @@ void transfer_drop_empty(struct transfer *transfer);
  * short. */
 void transfer_keep_no_copy(struct transfer *transfer);
 
-/* Whether body bytes may be sent from where they lie, without a copy. */
+/* Returns true if body bytes may be sent from the buffer they were read into,
+ * without a copy. */
 bool transfer_goes_straight(const struct transfer *transfer);
 
 /* Forgets bytes that were sent and will not be sent again. */
@@ -245,7 +246,8 @@ void transfer_forget_sent(struct transfer *transfer);
 /* Whether `len` more bytes fit into `out`, up to `most` in all. */
 bool transfer_has_room(struct transfer *transfer, size_t len, size_t most);
 
-/* Whether other transfers hold so much that this one may not hold more. */
+/* Returns true if the worker's transfers together hold so many bytes
+ * (PROXY_HELD_BYTES_MAX) that this one may not hold more. */
 bool transfer_is_crowded(const struct transfer *transfer);
 
 /* Decides whether the client's next bytes must wait, and wakes the exchange

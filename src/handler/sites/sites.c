@@ -68,10 +68,10 @@ static bool is_of_another_scheme(const struct sites *sites,
            (request->scheme == TARGET_SCHEME_HTTPS);
 }
 
-/* Whether a request over TLS is for another name than its connection. The TLS
- * table decides by the names in certificates. The hosts of sites are compared
- * as well: so a site that asks for certificates stays closed to clients that
- * were not asked, whatever the table says. */
+/* Returns true if the request's host must not be served over this connection.
+ * The TLS table decides by the names in certificates. In addition, a site that
+ * asks for certificates stays closed to clients that were not asked, whatever
+ * the table says. */
 static bool is_of_another_name(const struct sites *sites,
                                const struct exchange *exchange)
 {
@@ -346,11 +346,11 @@ static void meet(struct sites *sites, struct exchange *exchange)
         trace_identify(&sites->trace, &sites->options.trust, exchange);
 }
 
-/* Whether the handler may get the body. With a password, nothing is revealed
- * before the password was checked: neither where a redirect leads nor how much
- * a place accepts. So a body whose declared length is too long is not kept, and
- * is refused at the end (401 or 413). A body of undeclared length is judged
- * when its client has been admitted. */
+/* Returns true if the handler may get the body. A place with a password reveals
+ * nothing before the check: neither where a redirect leads nor how long a body
+ * may be. So a body that is declared too long is not kept, and is refused at
+ * the end (401 or 413). A body of undeclared length is judged when its client
+ * has been admitted. */
 static bool offers_body(const struct place *place, struct exchange *exchange)
 {
     if (answer_by_https(place, exchange) || !place_takes(place, exchange))

@@ -7,7 +7,8 @@ static bool says_proxy(const struct location_options *location,
     return location->proxy.items != site->proxy.items;
 }
 
-/* Whether a location says itself what answers its requests. */
+/* Returns true if a location sets itself what answers its requests, and does
+ * not inherit this from the site. */
 static bool says_what(const struct location_options *location,
                       const struct location_options *site)
 {
@@ -60,8 +61,9 @@ const struct site_location *sites_find_around(const struct site_options *site,
     return around;
 }
 
-/* Returns the proxy for a location that does not say itself what answers its
- * requests: the proxy around its path that has the longest prefix. */
+/* Returns the proxy of a location that inherits what answers its requests. Of
+ * the proxies whose prefixes contain the location's path, this is the one with
+ * the longest prefix. */
 static const struct proxied *proxied_around(const struct sites *sites,
                                             const struct site_options *site,
                                             struct bytes path)
