@@ -102,7 +102,7 @@
 enum {
     CLIENT_SHARE_GRACE = 384 * 1024,      /* the smallest G, in bytes */
     CLIENT_SHARE_GRACE_MAX = 4096 * 1024, /* the largest G, in bytes */
-    CLIENT_SHARE_GRACES = 4,   /* the link carries this many G in a second */
+    CLIENT_SHARE_GRACES = 4,   /* in a second, the link carries 4 times G */
     CLIENT_SHARE_STILL_S = 10, /* longest standstill that G may cause */
     CLIENT_SHARE_AHEAD = 2048 * 1024, /* the smallest A, in bytes */
     /* A client has no excess until it is ahead of its share by so many

@@ -200,7 +200,7 @@ enum session_wait { SESSION_WAIT_READ, SESSION_WAIT_SEND, SESSION_WAIT_ANSWER };
 
 struct protocol {
     size_t session_bytes; /* size of the protocol's own struct */
-    /* When only so many bytes of the budget are left, they are not used. */
+    /* A rest of the budget that has at most this many bytes is not used. */
     uint64_t crumb_bytes;
     /* Most unsent bytes in a socket, unless the link sets a limit; 0: the
      * system's own limit. */

@@ -116,7 +116,7 @@ struct sched_item {
     uint64_t excess;           /* private: the part of the key that is excess */
 };
 
-/* What keeps responses from starving under srpt. */
+/* The bounds that keep responses from starving under srpt. */
 struct sched_bounds {
     uint64_t bytes;  /* --starvation-bound: K; 0: no bound */
     uint64_t factor; /* --starvation-factor: c of client_share.h; 0: no

@@ -223,7 +223,7 @@ static __attribute__((noinline)) void work_late(struct conn_set *set)
     conn_feed_unread(shared);
 }
 
-/* The runs of a turn that sent nothing. */
+/* Counts the calls of conn_run() that have sent nothing in this turn. */
 struct idling {
     unsigned runs;
     uint64_t since_ns; /* when the runs became too many; 0: not yet */

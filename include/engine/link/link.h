@@ -92,7 +92,7 @@ enum {
     LINK_PROBE_LATE_MS = 10,
     /* After so many bytes, of which none were held back, the limit rises. */
     LINK_UNHELD_BYTES = 1048576,
-    /* Most clients whose least round trip is remembered. */
+    /* The largest number of clients whose least round trip is remembered. */
     LINK_PATHS = 512
 };
 
@@ -104,7 +104,7 @@ struct link_line {
     _Atomic uint64_t seen_ns;             /* when `queued` was measured */
     /* The bytes in flight as a rate: divided by span_us of struct link. */
     _Atomic uint64_t flight;
-    /* Bytes a second that come through the narrowest place of the way. */
+    /* Bytes a second that come through the narrowest place of the path. */
     _Atomic uint64_t passing;
     _Atomic uint64_t standing; /* bytes that stand in a remote queue */
     /* When `flight`, `passing` and `standing` were measured. */
@@ -142,7 +142,7 @@ struct link_shared {
     /* The pace up to which `pacer` comes back quickly (link_pacer.c). */
     _Atomic uint64_t crest;
     _Atomic uint64_t rises;     /* how often `pacer` has risen in a row */
-    _Atomic uint64_t paced;     /* 1: the bucket has held back since since_ns */
+    _Atomic uint64_t paced;     /* 1: bytes were held back since since_ns */
     _Atomic uint64_t left;      /* bytes that had left the queue at since_ns */
     _Atomic uint64_t since_ns;  /* when the rate was last judged */
     _Atomic uint64_t judged_ns; /* when the queue was last measured */
@@ -195,8 +195,8 @@ struct link_flow {
 };
 
 struct link_counters {
-    uint64_t held;       /* how often a response was refused */
-    uint64_t held_bytes; /* bytes that were refused */
+    uint64_t held;       /* how often bytes were held back */
+    uint64_t held_bytes; /* bytes that were held back */
     uint64_t measured;   /* system calls made to measure */
 };
 

@@ -35,7 +35,7 @@ struct h1 {
     bool head_timed : 1;   /* until_ms is the limit of a head */
     bool has_body : 1;     /* the body of current is being read */
     bool is_uploading : 1; /* the body is read while its answer is sent */
-    bool reads_much : 1;   /* a small input has not sufficed before */
+    bool reads_much : 1;   /* a small input was too small before */
     uint64_t until_ms;     /* time limit of what is being read */
 };
 

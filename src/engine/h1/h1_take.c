@@ -178,7 +178,7 @@ void h1_begin_reading(struct h1 *h1, enum body_framing framing)
     h1->input->body_since_ms = h1_now_ms(h1);
 }
 
-/* The more of a wanted body has come, the longer it may take. */
+/* The more bytes of a wanted body have come, the longer it may take. */
 uint64_t h1_limit_body(const struct h1 *h1)
 {
     const struct conn_limits *limits = &h1_context(h1)->limits;

@@ -108,7 +108,7 @@ static void join_page(struct h2_stream *stream)
         h2->page_files = count_files(h2);
     h2->page_files++;
     stream->is_of_page = true;
-    h2->page_bytes += stream->bid; /* a bid that the stream was given before */
+    h2->page_bytes += stream->bid; /* the stream may have got a bid before */
 }
 
 /* Counts one file less in the page, because a file is given up. The page's
@@ -203,7 +203,7 @@ void h2_bid_pass_on(struct h2_stream *stream)
             continue;
         heir = other;
         if (other->bid == 0)
-            break; /* a bid that is added to 0 keeps its length */
+            break; /* added to 0, the bid that is passed on gets no longer */
     }
     if (heir)
         set_bid(heir, heir->bid + stream->bid);

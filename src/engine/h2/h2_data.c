@@ -257,7 +257,7 @@ void h2_end_data(struct h2 *h2)
         h2_end_body(stream);
 }
 
-/* The more of a wanted body has come, the longer it may take. */
+/* The more bytes of a wanted body have come, the longer it may take. */
 bool h2_is_body_late(const struct h2_stream *stream)
 {
     const struct conn_limits *limits = &stream->h2->session->context->limits;

@@ -323,7 +323,7 @@ struct h2 {
     uint64_t bytes_out; /* bytes of control frames made so far */
     uint64_t payload;   /* bytes of heads and bodies, in and out */
     uint32_t answers;   /* answers that were sent whole */
-    /* Resets by the client of streams that were gone already. */
+    /* How often the client has reset a stream that was gone already. */
     uint32_t late_resets;
     /* A bit for each recent stream, at id / 2; 1: the stream was reset. */
     uint32_t resets[H2_RESETS_KEPT / 32];
@@ -373,8 +373,9 @@ static inline uint64_t h2_now_ms(const struct h2 *h2)
  * were too many of them; then the connection is over. */
 MUST_USE bool h2_spend(struct h2 *h2, enum stats_http2_abuse kind);
 
-/* Counts one more frame of a kind that accompanies payload. Such frames are
- * free in proportion to the payload. Returns false as h2_spend() does. */
+/* Counts one more frame of a kind that accompanies payload, such as a window
+ * update. Such frames are free in proportion to the payload. Returns false as
+ * h2_spend() does. */
 MUST_USE bool h2_spend_beside(struct h2 *h2, enum stats_http2_abuse kind);
 
 /* Checks that the frames so far contained enough payload. Returns false when
@@ -538,8 +539,9 @@ void h2_bid_spend(struct h2 *h2, uint64_t bytes);
 /* Drops the bid of a stream that is given up. */
 void h2_bid_drop(struct h2_stream *stream);
 
-/* Called when a stream is complete. Passes what is left of its bid on to
- * another stream. */
+/* Called when a stream is complete. Passes the rest of its bid on to a stream
+ * that will send more bytes than its own bid has, if possible one whose bid is
+ * 0. */
 void h2_bid_pass_on(struct h2_stream *stream);
 
 /* --- h2_answer.c --------------------------------------------------------- */

@@ -44,7 +44,7 @@ enum {
     LONG_SHARE = 4,
     /* The least bytes in flight, even on a path without length. */
     SPAN_BYTES = 14336,
-    SPAN_US = 10000, /* the round trip supposed of an unknown path */
+    SPAN_US = 10000, /* supposed round trip of an unknown path */
     SMOOTH = 16,
     GROW = 32,
     WINDOW_MIN = 51200, /* smallest window, in bytes a second */
@@ -69,7 +69,7 @@ enum { BY_PACER = 1, BY_WINDOW = 2 };
 /* The largest window, in bytes a second: no link is so wide. */
 #define WINDOW_MAX (UINT64_C(6) << 30)
 
-/* A window that has held nothing back for this long ends. */
+/* A window ends when it has held nothing back for this long. */
 #define UNUSED_NS (UINT64_C(30) * NS_PER_S)
 
 static bool ask(struct link *link, const struct link_flow *flow,
