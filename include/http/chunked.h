@@ -6,9 +6,10 @@
  * Extensions follow the grammar (BWS before ';' is allowed); all that stands
  * between sizes and their CRLF has at most CHUNKED_EXTENSION_BYTES_MAX bytes in
  * the whole body. Trailer fields must be well formed (token name, no controls,
- * no folding). They have at most CHUNKED_TRAILER_BYTES_MAX bytes with all line
- * ends and the empty line, and are dropped unless the caller sets trailer. Any
- * doubt gives CHUNKED_BAD, since the connection's framing is lost then.
+ * no folding). Together with all line ends and the empty line they have at most
+ * CHUNKED_TRAILER_BYTES_MAX bytes. They are dropped unless the caller sets
+ * `trailer`. Any doubt gives CHUNKED_BAD, because the connection's framing is
+ * lost then.
  *
  * Thread: the worker that reads the body; the struct is the only state.
  */

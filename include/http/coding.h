@@ -10,8 +10,8 @@
 #include "base/bytes.h"
 #include "http/request.h"
 
-/* The codings in rising order: of siblings that a client likes equally, the one
- * with the highest number is sent. */
+/* The codings, the least preferred first: when a client likes two precompressed
+ * siblings of a file equally, the sibling with the higher coding is sent. */
 enum coding {
     CODING_IDENTITY,
     CODING_GZIP,
@@ -45,8 +45,9 @@ bool coding_taste_read(struct coding_taste *taste,
 
 enum { CODING_MEMO_BYTES = 64 };
 
-/* The last result of coding_taste_read(), kept since clients of one kind send
- * the same field. A memo begins as all zero and belongs to one thread. */
+/* The last result of coding_taste_read(). It is kept because clients of one
+ * kind send the same field. A memo begins as all zero and belongs to one
+ * thread. */
 struct coding_memo {
     size_t len; /* length of `text`; 0: no field was read yet */
     char text[CODING_MEMO_BYTES];
@@ -59,19 +60,19 @@ bool coding_taste_recall(struct coding_memo *memo,
                          const struct request *request,
                          struct coding_taste *taste);
 
-/* An order of codings: of several codings that a client likes equally, the
- * client gets the first one of the order. */
+/* An order of codings. A client that likes several codings equally gets the one
+ * that comes first in the order. */
 struct coding_order {
     size_t count;
     enum coding codings[CODING_COUNT - 1]; /* never CODING_IDENTITY */
 };
 
-/* Chooses the coding with the highest weight among those of `order` whose bit
- * (1 << coding) is in `available`; of equal ones the first of `order` wins.
- * CODING_IDENTITY is always available; without its own member or "*" it is
- * acceptable but weighs less than any coding that is listed. When nothing is
- * acceptable the result is CODING_IDENTITY all the same: RFC 9110 12.5.3 lets a
- * server disregard the field. */
+/* Chooses a coding of `order` whose bit (1 << coding) is in `available`: the
+ * one with the highest weight, and of equal weights the first one in `order`.
+ * CODING_IDENTITY is always available. When the client lists neither it nor
+ * "*", it is acceptable but weighs less than any coding that is listed. When no
+ * coding is acceptable, the result is CODING_IDENTITY all the same: RFC 9110
+ * 12.5.3 lets a server disregard the field. */
 enum coding coding_pick(const struct coding_taste *taste, unsigned available,
                         const struct coding_order *order);
 

@@ -17,11 +17,12 @@ enum { DICTIONARY_HASH_BYTES = 32 };
 MUST_USE bool dictionary_offer_read(const struct request *request,
                                     uint8_t hash_out[DICTIONARY_HASH_BYTES]);
 
-/* Whether the page that asks may read the answer, whose length tells something
- * of the dictionary (RFC 9842 9.3). The page may if the request is of the same
- * origin, if the browser navigates there, or if the client is no browser and
- * does not say. An answer that another origin may read by CORS counts as not
- * readable, too. */
+/* Whether the page that asks may read the answer. For any other page no
+ * dictionary is used, because the length of the answer tells something of the
+ * dictionary (RFC 9842 9.3). The page may read the answer if the request is of
+ * the same origin, or if the browser navigates there. A client that does not
+ * say is no browser, and may read it, too. An answer that another origin may
+ * read by CORS counts as not readable. */
 bool dictionary_offer_is_readable(const struct request *request);
 
 #endif

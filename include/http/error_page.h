@@ -1,6 +1,6 @@
 /*
- * error_page - the page that a person sees of an error, where the site has none
- * of its own.
+ * error_page - the built-in HTML pages for errors, which are sent when the site
+ * has no page of its own for an error.
  *
  * The page needs no font, picture or script, and can be read even where a
  * policy forbids its style.

@@ -69,9 +69,9 @@ struct sink {
      * nothing more is read. */
     bool (*take)(struct sink *sink, struct bytes data);
     void (*destroy)(struct sink *sink);
-    /* Called when a chunk has announced that many bytes: whether the sink would
-     * take them. If not, the body is refused as it is by `take`. NULL: the sink
-     * does not look ahead. */
+    /* Called when a chunk of the body has announced its size, `bytes`. Returns
+     * whether the sink would take that many. If not, the body is refused as if
+     * `take` had returned false. NULL: the sink does not look ahead. */
     bool (*foresee)(struct sink *sink, uint64_t bytes);
     /* Called when the last byte of the body has come. NULL: the answer is asked
      * for after the body. If `end` is set, the answer is asked for at once, and
@@ -87,12 +87,13 @@ struct sink {
      * from where they lie. 0: as many as one read brings. Every sink that may
      * set is_full has to set this limit. */
     size_t takes_at_once;
-    /* Called when the client of a tunnel has ended while is_full is set: only
-     * bytes that are unread yet follow. There may be several such calls. NULL:
-     * the sink does not look ahead. */
+    /* Called when the client of a tunnel has ended its side while is_full is
+     * set. Only bytes that have come but were not read yet will follow. There
+     * may be several such calls. NULL: the sink does not look ahead. */
     void (*foresee_end)(struct sink *sink);
-    /* Returns how many bytes of the body the sink has in memory that it could
-     * pass on or forget. NULL: the sink keeps no bytes. */
+    /* Returns how many bytes of the body lie in the sink's memory. Bytes that
+     * the sink can neither pass on nor forget do not count. NULL: the sink
+     * keeps no bytes. */
     size_t (*kept)(const struct sink *sink);
     /* With `kept`: called when the client's bodies together have used up their
      * memory; is_eased was set just before. While is_eased is set, the sink
@@ -144,8 +145,9 @@ struct exchange {
     uint64_t body_bytes; /* decoded bytes of the request's body so far */
     uint64_t body_max;   /* most bytes of a body that comes beside an answer; a
                             longer body gets a 413; 0: no limit */
-    /* Called with on_done_object as the last thing when the exchange is over.
-     * It gives back what was needed until then. NULL: nothing was. */
+    /* Called with on_done_object when the exchange is over, after everything
+     * else. It gives back what the exchange has borrowed. NULL: there is
+     * nothing to give back. */
     void (*on_done)(void *object);
     void *on_done_object;
     bool has_begun; /* the place let the request in before its body came */

@@ -67,8 +67,8 @@ static inline char field_byte_of_cgi(char byte)
     return (lower >= 'a' && lower <= 'z') || byte_is_digit(lower) ? lower : '_';
 }
 
-/* Whether programs that read names as CGI does take `name` for `wanted`. CGI
- * makes '_' of all bytes but letters and digits (RFC 3875 4.1.18). */
+/* Whether `name` and `wanted` are one name to programs that read names as CGI
+ * does. CGI makes '_' of all bytes but letters and digits (RFC 3875 4.1.18). */
 bool field_is_called(struct bytes name, struct bytes wanted);
 
 /* Finds the only field with this name, in any case of letters. Returns NULL

@@ -2,8 +2,8 @@
  * head_edit - what an operator changes in the heads of answers: fields set,
  * added, removed.
  *
- * Edits are made in the order given. No edit can change how a message is framed
- * and dated, or what belongs to the connection.
+ * Edits are made in the order given. No edit can change the fields that frame
+ * or date a message, or those about the connection.
  *
  * Thread: filled at start; afterwards read only and shared by all.
  * Owns:   nothing; the texts are borrowed.

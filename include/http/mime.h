@@ -28,9 +28,9 @@ struct mime; /* opaque */
 MUST_USE struct mime *mime_create(const char *types_file);
 void mime_destroy(struct mime *mime);
 
-/* Finds the type for a path by what follows the last '.' of its last segment,
- * in any case of letters; "application/octet-stream" for an unknown extension.
- * The text lives as long as the table. */
+/* Finds the type for a path by its extension: what follows the last '.' of the
+ * last segment. The case of letters does not count. An unknown extension has
+ * the type "application/octet-stream". The text lives as long as the table. */
 struct bytes mime_find(const struct mime *mime, struct bytes path);
 
 /* Whether `text` is token "/" token, a type without parameters. */

@@ -46,7 +46,8 @@ enum path_reading {
     PATH_READINGS = 64 /* number of combinations of the flags */
 };
 
-/* Whether raw has a byte to which the first two flags give another meaning. */
+/* Whether raw has a ';' or a backslash, perhaps an encoded one. The first two
+ * flags give another meaning to these. */
 bool path_is_ambiguous(struct bytes raw);
 
 /* Returns the flags under which raw may be read as another path. */

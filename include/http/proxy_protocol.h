@@ -19,8 +19,9 @@
 
 enum {
     PROXY_PROTOCOL_V1_BYTES_MAX = 107, /* CRLF included, as specified */
-    /* A header of v2 may have 65551 bytes, but addresses, a server's name, a
-     * connection's id and what is told of TLS have less than this in all. */
+    /* The longest header that is read. A header of v2 may have up to 65551
+     * bytes, but this is room enough for addresses, a server's name, a
+     * connection's id and facts about TLS. */
     PROXY_PROTOCOL_BYTES_MAX = 1024
 };
 

@@ -1,7 +1,7 @@
 /*
- * reason - why a request is refused before anybody has looked for what the
- * request asks for. One list of words serves the answer's body, the access log
- * and the operator's log. docs/logs.md has the list, too.
+ * reason - the reasons for refusing a request before its target is looked up.
+ * One list of words serves the answer's body, the access log and the operator's
+ * log. docs/logs.md has the list, too.
  *
  * Thread: any; constant.
  */

@@ -2,9 +2,10 @@
  * reply - the head of another server's answer, taken apart: views into the
  * buffer that the head was read into (RFC 9112 4, 6).
  *
- * Replies are read as strictly as requests are (http/http1/http1.h), because a
- * reply that a client reads in another way than we do can split a response in
- * two. Such a reply is refused whole, and its connection is of no more use.
+ * Replies are read as strictly as requests are (http/http1/http1.h). Otherwise
+ * a client that reads a reply in another way than we do could see two responses
+ * in it. A reply with a fault is refused whole, and its connection is of no
+ * more use.
  *
  * Thread: the worker that reads it.
  * Owns:   nothing; every struct bytes lives as long as the buffer.

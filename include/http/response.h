@@ -43,8 +43,8 @@ enum {
 
 /* The owner of borrowed parts, which is kept until the response is done. */
 struct origin {
-    /* Returns false when the bytes being sent are no longer the bytes that the
-     * head has announced. */
+    /* Returns false when the object has changed since the head was made, so
+     * that its bytes are not those that the head announces. */
     bool (*is_intact)(void *object);
     void (*release)(void *object);
     void *object;
@@ -128,10 +128,10 @@ struct response {
     struct origin origin; /* `object` is NULL when nothing is borrowed */
     struct source *source; /* makes the bytes behind `parts`, and is kept until
                               all its bytes are sent; NULL: none follow */
-    /* When the head ends, three changes are made in this order: `edits` are
-     * those of the place, own_edits those of this answer, and `extra` has
-     * pieces of whole lines to append. All of them are borrowed until then.
-     * NULL: there are no such edits. */
+    /* Three changes to the head, made in this order when the head ends: the
+     * edits of the place (`edits`), the edits of this answer (own_edits), and
+     * pieces of whole lines that are appended (`extra`). All of them are
+     * borrowed until then. NULL: there are no such edits. */
     const struct head_edits *edits;
     const struct head_edits *own_edits;
     struct bytes extra[RESPONSE_EXTRA_MAX];

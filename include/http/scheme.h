@@ -9,8 +9,9 @@
 
 #include "http/forwarded.h"
 
-/* Returns "http" or "https". neighbour is who is connected, over TLS if
- * is_secure; X-Forwarded-Proto is believed from a trusted neighbour only. */
+/* Returns "http" or "https". `neighbour` is the connected peer, and is_secure
+ * tells that the connection has TLS. X-Forwarded-Proto is believed from a
+ * trusted neighbour only. */
 struct bytes scheme_of(const struct request *request, bool is_secure,
                        const struct address *neighbour,
                        const struct forwarded_trust *trust);

@@ -1,7 +1,7 @@
 #include "http/accept.h"
 
-/* Takes off *rest the text before the next separator that stands in no quotes,
- * and returns that text trimmed. */
+/* Takes the text before the next separator outside of quotes off *rest. Returns
+ * that text, trimmed. */
 static struct bytes take_until(struct bytes *rest, char separator)
 {
     bool is_quoted = false;

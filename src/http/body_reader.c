@@ -72,8 +72,8 @@ uint64_t body_reader_plain(const struct body_reader *reader)
     return 0;
 }
 
-/* While the size of a chunk is being read, chunk_left is the number that its
- * digits so far make. That is never more than the size will be. */
+/* While the size of a chunk is being read, chunk_left is the number that the
+ * digits read so far make. It is never above the final size. */
 uint64_t body_reader_due(const struct body_reader *reader)
 {
     return reader->framing == BODY_CHUNKED ? reader->chunked.chunk_left : 0;

@@ -130,8 +130,8 @@ bool coding_taste_recall(struct coding_memo *memo,
     return true;
 }
 
-/* If the client has given identity no weight, any other weight above 0 wins
- * over it. Identity is also the result when no weight is above 0. */
+/* If the client has given identity no weight, any coding with a weight above 0
+ * wins over identity. When no weight is above 0, the result is identity. */
 enum coding coding_pick(const struct coding_taste *taste, unsigned available,
                         const struct coding_order *order)
 {

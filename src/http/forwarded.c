@@ -15,9 +15,9 @@ bool forwarded_is_trusted(const struct forwarded_trust *trust,
 
 /* --- Lists from their right end ------------------------------------------- */
 
-/* Finds the quotation mark that opens the quotation which is closed just before
- * `end`. Marks inside of it have a backslash before them. Returns NULL when
- * there is no such mark. */
+/* Finds the mark that opens a quotation, given the end of the quotation: its
+ * closing mark stands just before `end`. Marks inside of it have a backslash
+ * before them. Returns NULL when there is no opening mark. */
 static const char *find_opening(const char *begin, const char *end)
 {
     for (const char *at = end - 1; at > begin;) {

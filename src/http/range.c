@@ -1,6 +1,7 @@
 #include "http/range.h"
 
-/* What one range-spec says, whatever length the representation has. */
+/* A range-spec as it was written, not yet compared with the length of the
+ * representation. */
 struct spec {
     bool is_suffix; /* the range is the last `last` bytes */
     uint64_t first;

@@ -12,9 +12,8 @@
  * servers read alike: no line has control bytes, no line says anything of a
  * connection, and the length of the body is either true or not said.
  *
- * Several cookie lines become one (8.2.3), ":authority" stands as Host, and the
- * request of RFC 8441 for a WebSocket becomes the one of RFC 6455 that means
- * the same.
+ * Several cookie lines become one (8.2.3), ":authority" stands as Host, and a
+ * request for a WebSocket in the form of RFC 8441 gets the form of RFC 6455.
  *
  * The text of a head is stored by its user, in as many bytes as the text has. A
  * request is a view of that text.
@@ -83,8 +82,8 @@ MUST_USE bool http2_head_add(struct http2_head *head, struct bytes name,
                              struct bytes value);
 
 /* Ends a head when all its lines have come. `ends` tells that no body follows.
- * socket_key has 24 bytes that nobody has seen yet; a request for a WebSocket
- * needs them (RFC 6455 4.1). *reason_out is set with HTTP2_REFUSED. */
+ * socket_key points to 24 bytes: a new Sec-WebSocket-Key, for a request for a
+ * WebSocket (RFC 6455 4.1). *reason_out is set with HTTP2_REFUSED. */
 enum http2_verdict http2_head_end(struct http2_head *head, bool ends,
                                   const char *socket_key,
                                   enum reason *reason_out);

@@ -1,6 +1,6 @@
 /*
- * relay - makes messages anew, for the server or client on the other side,
- * from what was parsed on this one (RFC 9110 7.6).
+ * relay - writes the head for the server or client on the other side, from the
+ * head that was parsed on this side (RFC 9110 7.6).
  *
  *   client --> request --> relay_request() --> upstream
  *   client <-- fields <--- relay_interim()  <-- reply 1xx
@@ -112,9 +112,9 @@ enum body_framing relay_framing(const struct request *request,
  * is a GET of HTTP/1.1 that has no body and asks for relay->upgrade. */
 bool relay_upgrades(const struct relay *relay, const struct request *request);
 
-/* Whether the request's Connection names fields, which then do not go on, or
- * cannot be read. In either case the upstream is asked for less than the client
- * has asked for. */
+/* Whether the request's Connection cannot be read, or names fields, which are
+ * then left out. In either case the upstream gets less of the request than the
+ * client has sent. */
 bool relay_leaves_out(const struct request *request);
 
 /* Whether the request has credentials that count for all requests on its
@@ -146,9 +146,10 @@ MUST_USE enum relay_verdict relay_reply(const struct relay *relay,
 void relay_put_uri(const struct relay *relay, const struct request *request,
                    struct bytes uri, struct buf *out);
 
-/* Appends fields of an error's reply to the head of our own answer, whose body
- * replaces that of the reply. Fields about framing and about the reply's body
- * are left out, and so are fields that our answer gets anyway. */
+/* Used for a reply that is an error, when we send a body of our own instead of
+ * the reply's body. Appends the reply's fields to `fields`, the head of our
+ * answer. Left out are fields about framing, fields about the reply's body, and
+ * fields that our answer gets anyway. */
 MUST_USE enum relay_verdict relay_error(const struct relay *relay,
                                         const struct request *request,
                                         const struct reply *reply,

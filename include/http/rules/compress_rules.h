@@ -1,6 +1,6 @@
 /*
- * compress_rules - what the operator wants compressed on the way, and how: the
- * codings, the preferred one first, media types, and sizes.
+ * compress_rules - which answers the operator wants compressed while they are
+ * sent, and how: the codings, the preferred one first, media types, and sizes.
  *
  * A type is a pattern of base/glob.h, so that all of "text/" or of "+json" can
  * be named by a star. Parameters behind a semicolon in the type of an answer do
@@ -36,9 +36,9 @@ MUST_USE const char *compress_rules_add_coding(struct compress_rules *rules,
 MUST_USE const char *compress_rules_add_type(struct compress_rules *rules,
                                              struct bytes text);
 
-/* compress_rules_add_codings() adds all codings, first the one that leaves the
- * fewest bytes of text. compress_rules_add_types() adds the types whose bodies
- * become smaller when compressed. */
+/* compress_rules_add_codings() adds all codings, first the one that makes texts
+ * smallest. compress_rules_add_types() adds the types whose bodies become
+ * smaller when compressed. */
 void compress_rules_add_codings(struct compress_rules *rules);
 void compress_rules_add_types(struct compress_rules *rules);
 

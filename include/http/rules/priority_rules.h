@@ -1,12 +1,12 @@
 /*
- * priority_rules - what the operator says of the order of responses, by the
- * name or path of what is asked for. A rule overrules the client (RFC 9218 8).
+ * priority_rules - priorities that the operator gives to responses, by the name
+ * or path of the request's target. A rule overrules the client (RFC 9218 8).
  *
  *   *.css u=1              by name
  *   /video/v*.mp4 u=6, i   by path
  *
- * The first rule that fits decides. A part of the priority that the rule does
- * not say stays as the client has it.
+ * The first rule that fits decides. A part of the priority that the rule leaves
+ * out stays as the client has set it.
  *
  * Thread: filled at start; afterwards read only and shared by all.
  * Owns:   all of it.

@@ -12,8 +12,8 @@ static int on_url(http_parser *parser, const char *at, size_t len)
     return 0;
 }
 
-/* Changes to request->many, the room for many fields. Returns false when the
- * caller has set no such room. */
+/* Moves the fields to request->many, which has room for more. Returns false
+ * when the caller has set no such room. */
 static bool use_many(struct request *request)
 {
     if (request->many && request->fields != request->many) {
@@ -121,9 +121,9 @@ static enum method method_from(unsigned number)
     }
 }
 
-/* Whether a method that http-parser does not know is registered (RFC 9110
- * 18.2). None of these names is shorter than "POST", which http-parser gets in
- * their place. */
+/* Whether `name` is a registered method (RFC 9110 18.2) that http-parser does
+ * not know. http-parser gets "POST" in its place, so no name here is shorter
+ * than that. */
 static bool is_further_method(struct bytes name)
 {
     static const char *const names[] = {
@@ -152,8 +152,8 @@ bool http1_find_method(struct bytes name, enum method *method_out)
     return is_further_method(name);
 }
 
-/* Returns the reason for an error of http-parser. It can find only these few
- * faults, since the head was checked before. */
+/* Returns the reason for an error of http-parser. The head was checked before,
+ * so http-parser can find only these few faults. */
 static enum reason reason_of(enum http_errno error,
                              const struct request *request)
 {

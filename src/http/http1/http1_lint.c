@@ -167,8 +167,8 @@ static enum reason check_field_line(struct bytes line)
 }
 
 /* Checks the part of a line that has come: it has no control byte, and CR only
- * where LF may follow. So nobody waits for the end of a line that is wrong
- * already. */
+ * where LF may follow. So a line with a fault is refused before its end has
+ * come. */
 static enum reason check_partial(const struct http1_rules *rules,
                                  const struct http1_progress *progress,
                                  const char *data, size_t len)

@@ -45,8 +45,8 @@ static bool is_authority(struct bytes text)
     return true;
 }
 
-/* Whether `text` is an authority. The last name that was one is recognised
- * quickly, since a worker gets the same name again and again. */
+/* Whether `text` is an authority. The last valid one is remembered, because a
+ * worker gets the same Host again and again. */
 static bool is_authority_again(struct bytes text)
 {
     static _Thread_local struct {

@@ -57,7 +57,7 @@ bool http1_is_value(struct bytes text);
  * enum reason, because no request can be refused for it. */
 #define REASON_REPLY_STATUS REASON_COUNT
 
-/* What differs between heads of requests and of replies. */
+/* The rules that heads of requests and heads of replies do not share. */
 struct http1_rules {
     enum reason (*check_first)(struct bytes line);
     uint32_t head_bytes_max;
@@ -90,8 +90,9 @@ MUST_USE bool http1_find_method(struct bytes name, enum method *method_out);
  * 1, and REASON_NONE otherwise. */
 enum reason http1_check_version(struct bytes version);
 
-/* Fills in the version and the fields of a reply, all of whose head has been
- * checked. Returns false when http-parser has found a fault even so. */
+/* Fills in the version and the fields of a reply by http-parser. The whole head
+ * has been checked before. Returns false when http-parser finds a fault all the
+ * same. */
 MUST_USE bool http1_take_reply(struct reply *reply, struct bytes head);
 
 /* Reads a Content-Length: digits only, well below 2^63. */

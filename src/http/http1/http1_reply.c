@@ -117,9 +117,9 @@ static const char *read_connection(struct reply *reply)
 }
 
 /* Whether a Transfer-Encoding is a made-up name, which nobody can take for
- * chunked. No coding was asked for (RFC 9110 10.1.4), so the body has none. It
- * ends with the connection, as every body does that has a Transfer-Encoding but
- * no chunks (RFC 9112 6.3). */
+ * chunked. We have asked for no coding (RFC 9110 10.1.4), so the body has none.
+ * Without chunks, a body that has a Transfer-Encoding ends with the connection
+ * (RFC 9112 6.3). */
 static bool is_made_up(struct bytes coding)
 {
     static const struct bytes names[] = {{"identity", 8}, {"gzip", 4},

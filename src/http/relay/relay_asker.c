@@ -84,8 +84,9 @@ static bool replaces_prefix(const struct relay *relay)
     return relay->strip.len > 0 && relay->replace.len > 0;
 }
 
-/* Puts the prefix that is taken off the paths of requests. A trusted proxy may
- * have taken off another one before, which is put first. */
+/* Puts X-Forwarded-Prefix: the prefix that this server takes off the paths of
+ * requests. If a trusted proxy has told of another prefix, which it has taken
+ * off before, that one is put first. */
 static void put_prefix(const struct relay *relay, const struct request *request,
                        bool believes_x, struct buf *out)
 {
@@ -106,9 +107,9 @@ static void put_prefix(const struct relay *relay, const struct request *request,
     buf_put_literal(out, "\r\n");
 }
 
-/* Puts the client's certificate. Not even a trusted proxy in front can send
- * these fields: it might not know that it has to take them away from its own
- * clients. */
+/* Puts the fields about the client's certificate. Such fields of the request
+ * are dropped even if a trusted proxy sent them: the proxy might not know that
+ * it has to take them away from its own clients. */
 static void put_client(const struct relay *relay, const struct relay_from *from,
                        struct buf *out)
 {

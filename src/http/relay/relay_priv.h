@@ -77,8 +77,8 @@ void relay_put_place(const struct relay *relay, const struct request *request,
 bool relay_believes(const struct relay *relay, const struct relay_from *from,
                     enum forwarded_field way);
 
-/* Whether a field whose id is FIELD_OTHER is one that relay_put_asker() writes,
- * so that the client's own field must not go on. */
+/* Whether relay_put_asker() writes a field of that name. Then the client's own
+ * field must not go on. The field's id is FIELD_OTHER. */
 bool relay_says(const struct relay *relay, struct bytes name);
 
 void relay_put_asker(const struct relay *relay, const struct request *request,

@@ -2,8 +2,8 @@
 
 #include "http/relay/relay_priv.h"
 
-/* Whether a field is X-Request-Id, while this server gives the request an id of
- * its own. */
+/* Whether a field is an X-Request-Id that is left out, because this server
+ * gives the request an id of its own. */
 static bool is_own_id(const struct relay *relay, struct bytes name)
 {
     return relay->request_id.len > 0 && bytes_ieq(name, BYTES(RELAY_ID_FIELD));

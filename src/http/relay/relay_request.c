@@ -123,9 +123,8 @@ static size_t slash_len(const char *at, const char *end)
     return value == '/' || value == '\\' ? 3 : 0;
 }
 
-/* Whether the path has a dot segment. If only one of both servers resolved it,
- * the path would lead to another place for the upstream than for this
- * server. */
+/* Whether the path has a dot segment. If this server and the upstream did not
+ * both resolve it, the path would mean different places to them. */
 static bool has_dot_segment(struct bytes path)
 {
     const char *end = path.data + path.len;
@@ -217,7 +216,7 @@ static bool is_variable(struct bytes name)
     return false;
 }
 
-/* Whether all servers keep that byte when they read a name. */
+/* Whether all servers keep that byte when they read the name of a field. */
 static bool is_kept(char byte)
 {
     return byte == '-' || field_byte_of_cgi(byte) != '_';

@@ -62,8 +62,8 @@ const char *compress_rules_add_coding(struct compress_rules *rules,
     return "is none of zstd, br, gzip, off";
 }
 
-/* Adds all codings, first the one that makes texts smallest: of several codings
- * that a client likes equally, the client gets the first. */
+/* Adds all codings, first the one that makes texts smallest, because a client
+ * that likes several codings equally gets the first. */
 void compress_rules_add_codings(struct compress_rules *rules)
 {
     add_coding(rules, CODING_BR);
