@@ -1,5 +1,5 @@
 /*
- * io_result - what became of an attempt to pass bytes on.
+ * io_result - the result of a call that sends or receives bytes.
  *
  * IO_AGAIN_READ and IO_AGAIN_WRITE name what the socket must be watched for
  * before the same call is worth repeating. Over TLS a send may have to wait for

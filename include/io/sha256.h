@@ -1,6 +1,6 @@
 /*
- * sha256 - a digest for which nobody finds two texts with the same result (FIPS
- * 180-4).
+ * sha256 - the digest SHA-256 (FIPS 180-4). Nobody can find two texts with the
+ * same digest.
  *
  * Thread: any; no state.
  */

@@ -24,8 +24,8 @@ struct socket_path {
     uint32_t sent_ms;       /* time since the last byte left */
 };
 
-/* Asks the kernel about the way to the other end of `fd`. Returns false when
- * `fd` is not a TCP socket, or is no longer connected. */
+/* Asks the kernel about the path to the peer of `fd`. Returns false when `fd`
+ * is not a TCP socket, or is no longer connected. */
 MUST_USE bool socket_ask_path(int fd, struct socket_path *path_out);
 
 /* Returns how many bytes are between the socket and the wire, the kernel's
@@ -37,8 +37,8 @@ uint32_t socket_count_queued(int fd);
 uint32_t socket_count_room(int fd);
 
 /* Returns how many more bytes the socket takes before unsent_max bytes wait in
- * it unsent. Bytes that the other end's window and congestion control allow to
- * leave at once do not count as waiting. 0: none, or not known. */
+ * it unsent. Bytes that the peer's window and congestion control allow to leave
+ * at once do not count as waiting. 0: none, or not known. */
 uint32_t socket_count_passing(int fd, uint32_t unsent_max);
 
 /* Returns how many bytes in the socket were not sent even once; -1 when `fd` is

@@ -77,8 +77,8 @@ static inline bool transport_can_sendfile(const struct transport *transport)
     return !transport->tls;
 }
 
-/* Whether there are bytes that do not count as sent although nothing can
- * overtake them any more. */
+/* Whether bytes are owed: the kernel has only a part of their TLS record. They
+ * do not count as sent yet, but nothing can overtake them. */
 static inline bool transport_has_owed(const struct transport *transport)
 {
     return transport_is_secure(transport) && tls_has_owed(transport->tls);
@@ -91,8 +91,8 @@ static inline bool transport_is_worn(const struct transport *transport)
     return transport_is_secure(transport) && tls_is_worn(transport->tls);
 }
 
-/* Whether IO_EOF came without TLS's close_notify: the last bytes of the other
- * side may be missing. */
+/* Whether IO_EOF came without TLS's close_notify: the peer's last bytes may be
+ * missing. */
 static inline bool transport_was_cut(const struct transport *transport)
 {
     return transport_is_secure(transport) && tls_was_cut(transport->tls);
@@ -175,8 +175,8 @@ MUST_USE bool transport_say(const struct transport *transport,
  * the client is gone already. */
 MUST_USE enum io_result transport_shut_down(const struct transport *transport);
 
-/* Receives at most `len` bytes that nobody needs any more. `data` is scratch
- * memory for them. Bytes of TLS are not decrypted. */
+/* Receives at most `len` bytes, and throws them away. `data` is scratch memory
+ * for them. Bytes of TLS are not decrypted. */
 MUST_USE enum io_result transport_discard(const struct transport *transport,
                                           char *data, size_t len,
                                           size_t *len_out);

@@ -40,7 +40,8 @@ enum tls_profile {
     TLS_PROFILE_MODERN        /* TLS 1.3 */
 };
 
-/* Whether clients must show who they are. */
+/* Whether clients are asked for a certificate, and whether they must show
+ * one. */
 enum tls_client { TLS_CLIENT_NONE, TLS_CLIENT_REQUEST, TLS_CLIENT_REQUIRE };
 
 /* --- The table ------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /*
- * tls_hkdf - makes secrets of secrets, as TLS 1.3 does it (RFC 8446 7.1, RFC
- * 5869).
+ * tls_hkdf - derives secrets from secrets, as TLS 1.3 does it (RFC 8446 7.1,
+ * RFC 5869).
  *
  * A handshake makes some twenty secrets of a few digest blocks each. They are
  * made with OpenSSL's plain digests, because OpenSSL's HMAC and HKDF set up

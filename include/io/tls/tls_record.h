@@ -61,8 +61,8 @@ enum tls_alert {
     TLS_ALERT_NONE = 255 /* not an alert of TLS: all is well */
 };
 
-/* What a cipher suite stands for. A suite is set up once, because OpenSSL takes
- * its time to find a cipher. */
+/* The cipher and the digest of a cipher suite. A suite is set up once, because
+ * OpenSSL takes its time to find a cipher. */
 struct tls_suite {
     struct evp_cipher_st *cipher;
     struct tls_hkdf *hkdf; /* with the suite's digest */
@@ -70,7 +70,8 @@ struct tls_suite {
     uint16_t id;           /* number in TLS, such as 0x1301 */
 };
 
-/* What is made of a traffic secret, once for all its records. */
+/* A traffic secret, and the key and vector that are made of it, once for all
+ * its records. */
 struct tls_keys {
     unsigned char secret[TLS_SECRET_MAX];
     unsigned char key[TLS_KEY_MAX];
