@@ -1,6 +1,6 @@
 /*
- * cache_body - the bytes of an answer that is kept, or is just being fetched:
- * one writer fills them, others read along at their own pace.
+ * cache_body - the bytes of an answer that is stored or being fetched. One
+ * writer appends them, and readers follow, each at its own pace.
  *
  * A short body lies in memory, a longer one in a file, from which the kernel
  * sends by itself. The file has no name and lies in memory as well, or it is

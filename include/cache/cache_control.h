@@ -1,5 +1,5 @@
 /*
- * cache_control - reads what Cache-Control says to a shared cache, and
+ * cache_control - reads Cache-Control as a shared cache has to, and
  * Surrogate-Control, which has the same form (RFC 9111 5.2, RFC 5861). For
  * CDN-Cache-Control see cache_targeted.
  *

@@ -81,8 +81,8 @@ MUST_USE bool cache_disk_keep(struct cache_disk *disk,
                               struct cache_entry *entry,
                               struct cache_body *body);
 
-/* Makes the file that of `entry`, which has the same body as the entry in it:
- * only the head is written anew. The file is removed if that fails. */
+/* Replaces the entry in the file by `entry`. Both have the same body, so only
+ * the head is written. The file is removed if that fails. */
 void cache_disk_change(struct cache_disk *disk, struct cache_entry *entry,
                        struct cache_file *file);
 

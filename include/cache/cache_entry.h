@@ -1,6 +1,6 @@
 /*
- * cache_entry - an answer that is kept: the request that it is for, its head,
- * what the head says, and its body.
+ * cache_entry - a stored answer: the key of its request, its head, the facts in
+ * the head, and its body.
  *
  * Thread: any. Only the atomics change, and the members that the store guards;
  *         after a 304 another entry with the same body is made.
@@ -30,8 +30,7 @@ struct cache_entry {
     atomic_llong retry_s;        /* the origin has failed, and is not asked
                                     before this second of the monotonic clock */
     atomic_bool has_answered;    /* the origin failed, but it answered */
-    atomic_bool is_purged; /* the entry was purged softly: it is used only after
-                              asking the origin */
+    atomic_bool is_purged;       /* purged softly: the entry counts as stale */
     /* The store's own members. */
     uint64_t hash;
     struct cache_entry *next;
@@ -65,8 +64,9 @@ MUST_USE struct cache_entry *cache_entry_create(
     const struct cache_entry_parts *parts,
     const struct cache_circumstances *circumstances);
 
-/* Makes an entry of the answer in `earlier`, updated by another answer to the
- * same request, whose status, phrase, body and lines are in `parts`. */
+/* Makes an entry of the answer in `earlier`, updated by a later answer to the
+ * same request. `parts` has the status, phrase, body and lines of the later
+ * answer. */
 MUST_USE struct cache_entry *cache_entry_update(
     const struct cache_entry *earlier, const struct cache_entry_parts *parts,
     const struct cache_circumstances *circumstances);
@@ -82,8 +82,9 @@ MUST_USE struct cache_entry *cache_entry_refresh(
 bool cache_entry_is_meant(const struct cache_entry *earlier,
                           struct bytes lines);
 
-/* Tells what cache_facts_use() tells; but CACHE_USE_ASK for an entry that was
- * purged softly. */
+/* Returns what cache_facts_use() returns, but treats an entry that was purged
+ * softly as stale: CACHE_USE_MEANWHILE if its answer allows that, otherwise
+ * CACHE_USE_ASK. */
 enum cache_use cache_entry_use(const struct cache_entry *entry,
                                const struct cache_control *request,
                                int64_t now_s);

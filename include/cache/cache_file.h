@@ -46,8 +46,8 @@ void cache_file_release(struct cache_file **file_ref);
 /* Opens the file. Returns a descriptor, or -errno. */
 MUST_USE int cache_file_open(const struct cache_file *file);
 
-/* Whether the error err (-errno) says nothing against the file itself, because
- * all descriptors are in use or memory is short. */
+/* Whether the error `err` (-errno) only means that descriptors or memory are
+ * short. Such an error says nothing about the file. */
 bool cache_file_is_want(int err);
 
 /* Reads the head of the file fd into `head`, an empty buffer, and the length of

@@ -23,7 +23,7 @@
 
 enum {
     CACHE_FILE_NAME_BYTES = 40,
-    /* How long no file is begun after a failure to write one. */
+    /* After a failure to write a file, no file is begun for this long. */
     CACHE_FOLDER_RETRY_MS = 1000
 };
 

@@ -16,9 +16,9 @@
 
 struct cache_forms {
     uint32_t asked; /* a bit for each form that is asked for */
-    /* Set when a write does not invalidate what is stored in these forms. That
-     * is so when a form that asks for a part of a page has an unusual value, or
-     * stands beside any other form. */
+    /* Set when a write does not invalidate answers stored for these forms. That
+     * is so when a form for a part of a page has an unusual value, or stands
+     * beside any other form. */
     bool are_odd;
 };
 

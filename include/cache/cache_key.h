@@ -1,14 +1,14 @@
 /*
- * cache_key - the name under which an answer is kept: everything in a request,
- * as the origin gets it, that decides about the answer.
+ * cache_key - the key under which an answer is stored. It consists of all that
+ * decides which answer comes, in the request as the origin gets it.
  *
  *   PLACE \n http://host/path?query [ \n name: value ]...
  *
- * Caches are poisoned by what goes upstream but is in no key. So scheme and
- * host always count, and so does what a trusted proxy says of them. A request
- * with a field that some servers take for another address or method has no key.
- * Fields in which proxies tell the scheme in every request (X-Scheme) are in
- * the key.
+ * Whatever goes upstream but is not in the key can be used to poison a cache.
+ * So scheme and host always count, and so does what a trusted proxy says of
+ * them. A request with a field that some servers take for another address or
+ * method has no key. Fields in which proxies tell the scheme in every request
+ * (X-Scheme) are in the key.
  *
  * Thread: any; no state.
  */

@@ -1,5 +1,5 @@
 /*
- * cache_port - tells a worker that what it waits for in a cache is there,
+ * cache_port - wakes a worker when the cache has what the worker waits for,
  * whichever worker has brought it.
  *
  *   in an object's list (its mutex):  cache_wait_in() --> cache_wait_tell()

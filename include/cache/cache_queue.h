@@ -46,10 +46,10 @@ MUST_USE int cache_queue_create(struct cache_queue **queue_out);
  * false, and does nothing, when the job is queued already. */
 bool cache_queue_put(struct cache_queue *queue, struct cache_job *job);
 
-/* A job asks these while it runs. cache_queue_is_ending(): whether the queue is
- * being stopped, so that the job does only what it must.
- * cache_queue_is_late(): whether CACHE_QUEUE_END_MS have passed since then, so
- * that the job leaves out even that. */
+/* Jobs call these while they run. cache_queue_is_ending(): whether the queue is
+ * being stopped; a job then does only what must be done. cache_queue_is_late():
+ * whether the stop began CACHE_QUEUE_END_MS ago or earlier; a job then leaves
+ * out even that. */
 bool cache_queue_is_ending(const struct cache_queue *queue);
 bool cache_queue_is_late(const struct cache_queue *queue);
 

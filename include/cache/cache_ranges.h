@@ -1,6 +1,6 @@
 /*
- * cache_ranges - those parts of an incomplete representation that are there:
- * ranges of bytes, each in a body of its own (RFC 9111 3.3).
+ * cache_ranges - the stored parts of an incomplete representation: ranges of
+ * bytes, each in a body of its own (RFC 9111 3.3).
  *
  *   0          length
  *   |--[==]----[=====][==]-----|     in order, without overlaps

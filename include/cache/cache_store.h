@@ -158,7 +158,7 @@ bool cache_store_is_full(const struct cache_store *store);
 
 /* cache_store_note_long() notes that a variant of a key's answer, of unknown
  * length, was longer than may be kept. cache_store_was_long(): whether that was
- * noted lately. Of many such notes some are forgotten. */
+ * noted lately. If there are many such notes, some are forgotten. */
 void cache_store_note_long(struct cache_store *store, struct bytes key,
                            struct bytes variant, int64_t now_s);
 bool cache_store_was_long(struct cache_store *store, struct bytes key,
@@ -179,20 +179,20 @@ struct cache_epoch {
 struct cache_epoch cache_store_epoch(struct cache_store *store,
                                      struct bytes key);
 
-/* Whether the entry is still current: since that epoch neither its key nor
- * another with the same hash was made invalid, and no purge named the entry,
- * except a soft one. */
+/* Whether the entry is still current. It is not, if its key (or a key with the
+ * same hash) was made invalid since that epoch, or if a purge since then has
+ * named the entry. Soft purges do not count. */
 bool cache_store_is_current(struct cache_store *store,
                             struct cache_entry *entry,
                             struct cache_epoch epoch);
 
 /* Puts the entry into the store, in the place of an entry of the same variant.
  * The store takes a reference of its own. The entry's body may still be filled;
- * cache_store_settle() is to be called when all of it has been put. `earlier`
- * is the entry that the new one is an update of, with the same body; or NULL.
- * Returns false, and puts nothing, when the entry was made invalid or purged
- * since that epoch, or when `earlier` has been replaced meanwhile. An entry
- * that was purged softly is put, and is used only after asking the origin. */
+ * cache_store_settle() is to be called when all of it has been put. If
+ * `earlier` is not NULL, the new entry is an update of `earlier`, and has the
+ * same body. Returns false, and puts nothing, when the entry was made invalid
+ * or purged since that epoch, or when `earlier` has been replaced meanwhile. An
+ * entry that was purged softly is put, and counts as stale. */
 MUST_USE bool cache_store_put(struct cache_store *store,
                               struct cache_entry *entry,
                               const struct cache_entry *earlier,
@@ -207,7 +207,7 @@ void cache_store_drop(struct cache_store *store, struct cache_entry *entry);
 /* Removes all variants of a key, and returns how many there were. */
 size_t cache_store_invalidate(struct cache_store *store, struct bytes key);
 
-/* Which entries are to go: those of one place and host, by address or tag. */
+/* Which entries to purge: those of one place and host, by address or tag. */
 struct cache_purge {
     struct bytes place;   /* name of the proxy; data NULL: any */
     struct bytes address; /* "host/path?query"; with is_prefix: its beginning */
@@ -216,9 +216,9 @@ struct cache_purge {
     bool is_soft; /* entries stay; the origin is asked before use */
 };
 
-/* Removes the entries that `purge` names, and returns how many there were.
- * Looks at every entry. An entry that `purge` names and that is just being
- * fetched is refused when it comes. */
+/* Removes the entries that `purge` names, or marks them as stale if the purge
+ * is soft. Returns how many there were. Looks at every entry. If such an entry
+ * is being fetched now, cache_store_put() will refuse or mark it. */
 size_t cache_store_purge(struct cache_store *store,
                          const struct cache_purge *purge);
 

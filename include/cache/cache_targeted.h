@@ -11,9 +11,9 @@
 
 #include "cache/cache_control.h"
 
-/* Reads the value of one line, on top of what the lines before it said; of two
- * members with one name the last counts. Returns false when `value` is no
- * dictionary: *control is not to be used then. */
+/* Reads the value of one line, and adds its directives to those of earlier
+ * lines. Of two members with one name the last counts. Returns false when
+ * `value` is no dictionary; *control must not be used then. */
 MUST_USE bool cache_targeted_read(struct cache_control *control,
                                   struct bytes value);
 

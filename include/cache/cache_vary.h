@@ -39,9 +39,11 @@ MUST_USE bool cache_vary_put(struct bytes names, const struct request *request,
  * coding that is unknown here counts as accepted. */
 bool cache_vary_takes(const struct request *request, struct bytes codings);
 
-/* Puts the Accept-Language of a request as a variant has it, but with the usual
- * case of tags (RFC 5646 2.1.1), so that all requests of one variant ask alike.
- * Returns false when a variant has the field as it came, or has no field. */
+/* Puts an Accept-Language for the request to the origin: the normalised value
+ * that the variant has, but with tags in their usual case (RFC 5646 2.1.1). So
+ * all requests of one variant ask the origin alike. Returns false when the
+ * request has no Accept-Language, or when its variant has the value
+ * unchanged. */
 MUST_USE bool cache_vary_put_languages(const struct request *request,
                                        struct buf *out);
 
