@@ -30,7 +30,8 @@ struct acme_job {
  * asks. */
 bool acme_job_is_for(const struct acme_job *job, struct bytes name);
 
-/* Renews the lock, which would expire during a long wait. */
+/* Renews the lock, which would expire during a long wait. Returns ACME_DONE, or
+ * ACME_FAILED if another machine has taken over. */
 MUST_USE enum acme_result acme_job_stay(const struct acme_job *job,
                                         struct acme_problem *problem);
 

@@ -58,9 +58,9 @@ void htpasswd_release(struct htpasswd **htpasswd_ref);
  * have the same number. */
 uint64_t htpasswd_generation(const struct htpasswd *htpasswd);
 
-/* Whether the file should be checked for changes now. Only one of several
- * callers gets true; that caller must see to it that htpasswd_refresh() is
- * called. */
+/* Returns true if the file should be checked for changes now. If several
+ * threads ask, only one gets true. This thread must call htpasswd_refresh(), or
+ * let another thread call it. */
 MUST_USE bool htpasswd_is_due(struct htpasswd *htpasswd, uint64_t now_ms);
 
 /* Reads the file again if it has changed. Logs that the users were replaced, or

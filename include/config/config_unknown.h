@@ -24,8 +24,8 @@ bool config_tell_unknown(struct faults *faults,
                          const struct config_token *key,
                          const struct config_token *behind);
 
-/* Reports a word in a block of another server's configuration, if it is known
- * to be a word of such servers. */
+/* Reports a word in a block of another server's configuration. Does nothing if
+ * the word is unknown to config_foreign.h. */
 void config_tell_foreign(struct faults *faults,
                          const struct config_section *section,
                          const struct config_token *key);

@@ -21,7 +21,8 @@ struct fault {
     const char *text;
 };
 
-/* A list of faults. An empty one is zeroed, except for `file` and `files`. */
+/* A list of faults. In an empty list, all members but `file` and `files` are
+ * zero. */
 struct faults {
     const char *file; /* first file; NULL: only the command line was read */
     /* The names of all files, numbered as in config_line.h. NULL if `file` is

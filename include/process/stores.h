@@ -38,8 +38,9 @@ void stores_count(const struct stores *stores, struct stats_store *to);
 
 /* stores_pause() ends this process's writing, so that a successor can write to
  * the stores. stores_resume() makes this process the writer again if there will
- * be no successor. It returns false if a store could not be resumed, and must
- * then be called again. A repeated call of either function has no effect. */
+ * be no successor. If a store could not be resumed, stores_resume() returns
+ * false, and must be called again. To pause paused stores, or resume resumed
+ * ones, has no effect. */
 void stores_pause(struct stores *stores);
 bool stores_resume(struct stores *stores);
 

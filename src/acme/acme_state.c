@@ -96,7 +96,7 @@ static int expect_private(struct acme_state *state,
 
 static const struct {
     const char *name;
-    /* parent of the folder; ACME_FOLDERS: the state's folder */
+    /* the folder above this one; ACME_FOLDERS means the state's own folder */
     enum acme_folder in;
 } folders[ACME_FOLDERS] = {[ACME_FOLDER_LIVE] = {"live", ACME_FOLDERS},
                            [ACME_FOLDER_CHALLENGES] = {"challenge",

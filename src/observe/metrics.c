@@ -49,7 +49,7 @@ static const struct {
     [STATS_UNIT_BYTES] = {"bytes", 0},    [STATS_UNIT_NS] = {"seconds", 9},
     [STATS_UNIT_US] = {"seconds", 6},     [STATS_UNIT_MS] = {"seconds", 3},
     [STATS_UNIT_MOMENT] = {"seconds", 9}, [STATS_UNIT_SHARE] = {"ratio", 4},
-    [STATS_UNIT_RATE] = {NULL, 0}}; /* last: STATS_UNIT_RATE is the last unit */
+    [STATS_UNIT_RATE] = {NULL, 0}}; /* the last unit: the array has all units */
 
 /* --- Lines ---------------------------------------------------------------- */
 

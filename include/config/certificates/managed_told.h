@@ -5,9 +5,9 @@
  *
  *   STATE/acme/live/NAME.told     lines "word value", beside the certificate
  *
- * A file is used since the server can read the certificates' folder anyway, and
  * sprintd-acme may be started by the server or by systemd, or run on another
- * machine. A damaged file is read as an empty one.
+ * machine. In all three cases the server can read the certificates' folder, so
+ * a file in this folder is used. A damaged file is read as an empty one.
  *
  * Thread: any; functions wait for the file system.
  */
