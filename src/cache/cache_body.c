@@ -266,8 +266,9 @@ static size_t bytes_to_map(const struct cache_body *body)
     return (size_t)length;
 }
 
-/* Maps the file. There is no MAP_POPULATE, by which the kernel would look up
- * all pages now: it also maps sixteen at once when one of them is read. */
+/* Maps the file without MAP_POPULATE, by which the kernel would look up all
+ * pages now. Later a read of one page makes the kernel map sixteen at once
+ * anyway. */
 static char *map_file(struct cache_body *body)
 {
     char *map;

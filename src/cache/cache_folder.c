@@ -22,9 +22,9 @@ static bool has_acl(int fd)
            (errno != ENODATA && errno != ENOTSUP);
 }
 
-/* Whether only this user can write to a file or folder, whose bytes clients
- * get. Root's group may write, too, unless the group's bits are the mask of an
- * ACL. */
+/* Whether only this user can write to a file or folder. Clients get what is in
+ * it, so nobody else may write there. An exception is root's group, unless the
+ * group's bits are the mask of an ACL. */
 static bool is_ours_alone(int fd, const struct stat *st)
 {
     bool group_writes = st->st_mode & S_IWGRP;

@@ -97,8 +97,8 @@ static bool counts(const struct field *field)
     return bytes_ieq((struct bytes){field->name.data, begin.len}, begin);
 }
 
-/* Puts those pairs of Forwarded (RFC 7239) that do not say who asks, as all
- * proxies in the list have written them. These pairs belong in the key. */
+/* Puts the pairs of Forwarded (RFC 7239), of all proxies in the list, into the
+ * key. Left out are "for" and "by", which say who asks. */
 static void put_pairs(struct bytes value, struct buf *out)
 {
     while (value.len > 0) {

@@ -102,7 +102,7 @@ static bool each_field(const struct cache_part *part,
     return has;
 }
 
-/* Whether many origins may take a byte off the ends of a name. White space can
+/* Whether an origin may trim that byte off the ends of a name. White space can
  * have several bytes, so all bytes beyond ASCII count. */
 static bool is_around(char byte)
 {
@@ -130,8 +130,8 @@ static char take_of_name(struct bytes *name)
     return byte_of_cookie(byte);
 }
 
-/* Takes off the bytes that PHP takes off the front of a name, whether or not it
- * decodes names. */
+/* Trims the front of a name as PHP does, in versions that decode names and in
+ * others. */
 static struct bytes trim_front(struct bytes name)
 {
     const char *end = name.data + name.len;
@@ -160,7 +160,7 @@ static bool is_name_over(struct bytes name)
     return byte == '[' || byte == '\0';
 }
 
-/* Whether any origin takes a cookie called `name` for the one that is
+/* Whether any origin takes a cookie called `name` for a cookie called
  * `wanted`. */
 static bool is_cookie_called(struct bytes name, struct bytes wanted)
 {
@@ -174,8 +174,8 @@ static bool is_cookie_called(struct bytes name, struct bytes wanted)
     return is_name_over(name);
 }
 
-/* Whether a pair has the cookie that is `wanted`, at its beginning or further
- * on. Origins that know older forms of cookies (RFC 2965) also end a pair at a
+/* Whether a pair has a cookie called `wanted`, at its beginning or further on.
+ * Origins that know older forms of cookies (RFC 2965) also end a pair at a
  * comma, and Python at a blank. */
 static bool has_cookie(struct bytes pair, struct bytes wanted)
 {

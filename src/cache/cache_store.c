@@ -128,7 +128,8 @@ static bool is_selected(struct selection *selection,
             cache_vary_takes(selection->request, entry->codings));
 }
 
-/* Returns a number that tells flights apart, because requests for different
+/* Returns a hash of the variant that a request selects; 0 for answers that do
+ * not vary. It tells the flights of one key apart: requests for different
  * variants do not wait for each other. */
 static uint64_t hash_of_variant(const struct cache_store *store,
                                 const struct selection *selection)

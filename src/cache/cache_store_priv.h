@@ -23,7 +23,7 @@ enum {
     CACHE_INVALIDS = 256 /* the latest hashes that were made invalid */
 };
 
-/* What is remembered of a key that has no entry. */
+/* What the store remembers of a key that has no entry. */
 struct cache_mark {
     uint64_t hash;
     /* Seconds of the monotonic clock. Requests for the key do not wait for each
@@ -162,9 +162,10 @@ void cache_purges_init(struct cache_purges *purges);
 void cache_purges_fini(struct cache_purges *purges);
 
 /* Looks at all purges that came after the first `since` ones. Returns
- * CACHE_PURGED if one of them removes the entry, or may do so because it is not
- * known any more. Otherwise returns CACHE_PURGED_SOFTLY if a soft purge names
- * the entry, and CACHE_PURGED_NOT if none does. */
+ * CACHE_PURGED if one of them removes the entry. The result is the same if the
+ * note of a purge is lost, since that purge may have named the entry. Otherwise
+ * returns CACHE_PURGED_SOFTLY if a soft purge names the entry, and
+ * CACHE_PURGED_NOT if none does. */
 enum cache_purged cache_purges_since(struct cache_purges *purges,
                                      uint32_t since,
                                      const struct cache_entry *entry);
@@ -180,8 +181,9 @@ struct cache_entry *cache_index_insert(struct cache_store *store,
                                        struct cache_entry *entry,
                                        const struct cache_entry *earlier);
 
-/* Puts an entry found on the disk behind more recent entries, because the most
- * recent one that a request selects counts (RFC 9111 4). */
+/* Puts an entry that was found on the disk into its bucket, behind more recent
+ * entries. The first entry that fits a request is used, and that has to be the
+ * most recent one (RFC 9111 4). */
 struct cache_entry *cache_index_insert_found(struct cache_store *store,
                                              struct cache_shard *shard,
                                              struct cache_entry *entry);

@@ -100,8 +100,9 @@ static bool is_of_body(struct bytes name)
     return IS_AMONG(name, names);
 }
 
-/* Whether a field is for the client that asked, and for no other, even in an
- * answer that only confirms or completes what is kept for all. */
+/* Whether a field is only for the client that asked. When a new answer updates
+ * a stored one (as a 304 does), such a field goes to that client, and is not
+ * stored. */
 static bool is_to_one(struct bytes name)
 {
     static const struct bytes names[] = {NAMED("Set-Cookie"),
@@ -110,7 +111,8 @@ static bool is_to_one(struct bytes name)
     return IS_AMONG(name, names);
 }
 
-/* Whether a field says if an answer is good, or for how long. */
+/* Whether a field is about the validity of an answer: whether it may be used,
+ * or for how long. */
 static bool is_of_validity(struct bytes name)
 {
     static const struct bytes names[] = {NAMED("Age"),
