@@ -121,8 +121,8 @@ static void ask_for_due(struct resolver *resolver)
     }
 }
 
-/* Tells owners of their names' news. Each name is taken off the list before its
- * owner is told, since the owner may close any name. */
+/* Tells the owners of names that there is news. Each name is taken off the list
+ * before its owner is told, since the owner may close any name. */
 static void tell_news(struct resolver *resolver)
 {
     resolver->is_telling = true;

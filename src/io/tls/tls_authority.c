@@ -62,7 +62,7 @@ static int write_pem(struct tls_pem *pem_out, X509 *certificate, EVP_PKEY *key)
 }
 
 /* Refuses to ask for the password of a key that has one: there may be no
- * terminal, and nobody shall be waited for. */
+ * terminal, and the program must not wait for a person. */
 static int refuse_password(char *password, int size, int writes, void *context)
 {
     (void)password;

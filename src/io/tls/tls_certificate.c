@@ -215,8 +215,9 @@ static void read_issuer(struct tls_certificate *certificate)
     ERR_clear_error();
 }
 
-/* Returns the number, counted from 1, of the certificate in the chain that the
- * key belongs to; 0 if the key belongs to none behind the first. */
+/* Finds the certificate behind the first one that the key belongs to. Returns
+ * its place in the chain, where the first certificate has place 1; 0 if there
+ * is no such certificate. */
 static int find_owner(const struct tls_certificate *certificate)
 {
     for (int i = 0; i < sk_X509_num(certificate->others); i++)

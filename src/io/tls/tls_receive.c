@@ -254,8 +254,8 @@ static void load(struct tls *tls)
     drop_held(tls);
 }
 
-/* Keeps for the next call what nobody has taken: the rest of the last payload,
- * and the bytes of the shared buffer behind it. */
+/* Keeps untaken bytes for the next call: the rest of the last payload, and the
+ * bytes of the shared buffer behind it. */
 static bool hold(struct tls *tls, struct bytes plain)
 {
     struct tls_buffers *buffers = tls->buffers;

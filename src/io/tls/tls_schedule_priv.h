@@ -2,11 +2,11 @@
  * tls_schedule_priv - the key schedule of a handshake (RFC 8446 7.1), which
  * OpenSSL asks for.
  *
- * OpenSSL 3.0 finds the algorithm that makes each secret by its name, and lets
- * a provider of the program offer one. Ours is io/tls/tls_hkdf, which takes a
- * fourth of the time. The secrets that pass here are also needed when the
- * connection is taken over: otherwise OpenSSL tells them only as the text for
- * key logs, digit by digit.
+ * OpenSSL 3.0 looks up the algorithm that makes the secrets by its name, and a
+ * program may offer its own algorithm, in a provider. Ours is io/tls/tls_hkdf,
+ * which takes a fourth of the time. The secrets that pass here are also needed
+ * when the connection is taken over: otherwise OpenSSL tells them only as the
+ * text for key logs, digit by digit.
  *
  * A question outside of an entered handshake, or unlike those of TLS 1.3, is
  * left to OpenSSL's own algorithm. If the configuration demands another

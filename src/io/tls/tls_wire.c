@@ -33,8 +33,8 @@ static ssize_t send_bytes(struct tls *tls, const char *data, size_t len,
     return -1;
 }
 
-/* Ends sending, because the other side has closed or reset the connection. An
- * alert that the other side has sent before, with its reason, can still be
+/* Ends sending, because the peer has closed or reset the connection. If the
+ * peer has sent an alert with its reason before, the alert can still be
  * read. */
 static enum io_result fall_silent(struct tls *tls)
 {
@@ -295,8 +295,8 @@ static int read_bytes(BIO *bio, char *data, int len)
 }
 
 /* Takes what OpenSSL writes, to be sent at the end of the call. While earlier
- * records are kept, nothing is taken. So a client that has keys updated again
- * and again, and reads nothing, is not answered for ever. */
+ * records are kept, nothing is taken. So a client that demands new keys again
+ * and again, but reads nothing, does not get answers without end. */
 static int write_bytes(BIO *bio, const char *data, int len)
 {
     struct tls *tls = tls_of(bio);
