@@ -77,8 +77,8 @@ struct session;
 
 /* The functions by which a session calls its connection, at any time. */
 struct session_hooks {
-    /* Called when session->beside has changed. `has_more` says that also the
-     * answer for which the session waited has more to send. */
+    /* Called when session->beside has changed. `has_more` says that, in
+     * addition, the answer for which the session waited has more to send. */
     void (*on_change)(struct session *session, bool has_more);
     /* Called when an answer of `bytes` bytes was handed over whole. */
     void (*on_answered)(struct session *session, uint64_t bytes,
@@ -212,8 +212,8 @@ struct protocol {
      * come, or CLOSES. While an answer is sent, STAYS is possible, too. */
     enum session_step (*receive)(struct session *session);
     /* Takes over a session that changes to this protocol. `input`, of the
-     * context's pool, contains what the other protocol has read. NULL in a
-     * protocol to which no session changes. */
+     * context's pool, contains the bytes that the other protocol has read. NULL
+     * in a protocol to which no session changes. */
     void (*inherit)(struct session *session, struct input *input);
     /* Makes exchanges of the bytes that have come, and lets the handler answer
      * them. Never returns STAYS. Returns GOES_ON when the session has changed
@@ -227,8 +227,8 @@ struct protocol {
      * SESSION_CLOSES. */
     enum sender_result (*send)(struct session *session, uint64_t budget,
                                uint64_t *sent_out);
-    /* Returns the time, in mono_ms, until which the session may wait for what
-     * `wait` says; 0 when there is no limit. */
+    /* Returns the time, in mono_ms, until which the session may wait; 0 when
+     * there is no limit. `wait` tells for what the session waits. */
     uint64_t (*limit)(struct session *session, enum session_wait wait);
     /* Called when the time of limit() has come while the session READS, or
      * waits for more of its answer. Returns STAYS, SENDS or CLOSES. */

@@ -29,7 +29,7 @@
 enum {
     /* Of this many answers, one is watched, even if all of them are small. */
     UNSENT_TIME_ANSWERS = 64,
-    /* Every answer of more bytes is watched, if no other is. */
+    /* An answer of more bytes is watched, unless another is watched then. */
     UNSENT_TIME_LARGE_BYTES = 65536
 };
 

@@ -13,7 +13,7 @@
  *
  * Only responses that came in the first half of the sample are judged; later
  * ones are in the models because they compete for the link. A response that is
- * not done at the sample's end counts as done then, really and in the models.
+ * not done at the sample's end counts as done then, in reality and in models.
  * Responses that waited already when the sample began are in the models, too,
  * but not judged.
  *

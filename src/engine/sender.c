@@ -9,8 +9,8 @@
 
 enum {
     GATHER_PARTS_MAX = 64,
-    /* The least length of a piece that can show that the socket takes more
-     * again. */
+    /* Pieces are not limited to fewer bytes than this: a shorter piece could
+     * not show that the socket takes more again. */
     PIECE_MIN = 65536
 };
 
@@ -207,8 +207,8 @@ static enum io_result send_read(struct sender *sender,
     return result;
 }
 
-/* Sends a piece of the response's next part, which is not in memory. The piece
- * has *len bytes at most; *len is set to its length. */
+/* Sends a piece of the response's next part, which is not in memory. *len is
+ * the greatest length of the piece, and is set to its actual length. */
 static enum io_result send_file(struct sender *sender,
                                 const struct transport *transport,
                                 struct response *response, size_t *len,

@@ -278,9 +278,9 @@ static bool has_place_beside(const struct h2 *h2, uint32_t count,
     return count < H2_LIVE_MAX && bytes < H2_LIVE_BYTES_MAX;
 }
 
-/* Whether there is memory for an extra exchange. The limit H2_BYTES_MAX is for
- * clients that have had no answer. Rooms do not count, because waiting
- * exchanges give their rooms back when many wait. */
+/* Whether the connection has memory for an extra exchange. H2_BYTES_MAX is its
+ * limit until the client has had an answer; later there is none. Rooms do not
+ * count, because waiting exchanges give their rooms back when many wait. */
 static bool has_bytes_left(const struct h2 *h2)
 {
     return h2->is_known ||

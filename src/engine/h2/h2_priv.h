@@ -33,24 +33,24 @@
 
 enum {
     H2_STREAMS_MAX = 100, /* most open streams (RFC 9113 6.5.2) */
-    /* Most open streams of a connection that have an exchange, extra ones
-     * aside. Of the other streams only the heads are kept, until an exchange is
-     * free: so a hundred streams cost no more than 256 KiB. */
+    /* The most streams of a connection that have an exchange, not counting
+     * extra exchanges. Of other open streams only the heads are kept, until an
+     * exchange is free: so a hundred streams cost no more than 256 KiB. */
     H2_LIVE_MAX = 40,
-    /* Most bytes of a connection's live exchanges, of what their answers need
-     * outside of them, and of all heads, added up. With long heads fewer than
-     * H2_LIVE_MAX streams have an exchange. */
+    /* The most bytes of a connection's exchanges, their field tables, the
+     * heads, and the memory of answers outside of exchanges, added up. With
+     * long heads fewer than H2_LIVE_MAX streams have an exchange. */
     H2_LIVE_BYTES_MAX = 163840,
     /* Most bytes of all streams of a client that has had no answer yet. A
      * stream that is proxied needs roughly H2_PROXIED_BYTES beside its
      * exchange. */
     H2_BYTES_MAX = 229376,
     H2_PROXIED_BYTES = 960,
-    /* Most extra exchanges of all connections of a worker together. A
+    /* The most extra exchanges of all connections of a worker together. A
      * connection gets extra ones when its other exchanges only wait for an
-     * upstream server: otherwise endless answers would use up H2_LIVE_MAX. An
-     * extra exchange costs some 2 KiB, since waiting exchanges give memory back
-     * (h2_rest.c). */
+     * upstream server. Without extra ones, answers that never end would use up
+     * H2_LIVE_MAX. An extra exchange costs some 2 KiB, since waiting exchanges
+     * give memory back (h2_rest.c). */
     H2_EXTRA_MAX = 4096,
     H2_TEXT_BYTES_MAX = 98304, /* most bytes of heads that are not extra */
     /* Most extra bytes of heads of all connections of a worker together. Only

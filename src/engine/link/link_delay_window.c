@@ -56,8 +56,8 @@ enum {
     MOVE_NS = 2000000, /* least time between two moves of the window */
     LONG_NS = 50000000,
     PERIOD_S = 60, /* the length of a period of struct link_path */
-    /* A flow with fewer segments in flight is not judged: it may only wait for
-     * a delayed acknowledgement. */
+    /* A flow with fewer segments in flight is not judged, since its delay may
+     * be that of a single delayed acknowledgement. */
     SEGMENTS_MIN = 4,
     DELAY_US = 4000, /* a smaller delay does not count */
     DELAYED_MIN = 2  /* delayed flows in a row that begin a window */
