@@ -2,8 +2,8 @@
  * dictionary_shelf - decides which dictionaries are kept.
  *
  * Of each rule, the newest versions are kept. The time of its file tells how
- * new a version is; of two versions with the same time, the later one on the
- * shelf counts as newer. All dictionaries together are limited in number and in
+ * new a version is; of two versions with the same time, the one that was added
+ * later counts as newer. All dictionaries together are limited in number and in
  * bytes, too; the oldest go first.
  *
  * Thread: one at a time; the owner of the shelf sees to that.

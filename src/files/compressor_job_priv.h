@@ -36,10 +36,10 @@ struct compressor_job {
     uint64_t failed_ms;
 };
 
-/* Makes a job that needs nothing of the caller's later: it has a copy of the
- * order's text, or a duplicate of the order's descriptor, and a descriptor of
- * the order's dictionary. Returns NULL when there is no memory, or when a
- * descriptor cannot be had. */
+/* Makes a job that does not depend on the caller's memory and descriptors. The
+ * job has a copy of the order's text, or a duplicate of the order's descriptor,
+ * and a descriptor of the order's dictionary. Returns NULL when there is no
+ * memory, or no descriptor. */
 MUST_USE struct compressor_job *compressor_job_create(
     const struct compress_order *order);
 void compressor_job_destroy(struct compressor_job *job);

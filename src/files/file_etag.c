@@ -123,8 +123,9 @@ static struct bytes make_of(struct bytes tag)
     return bytes_between(dot ? dot : end, end);
 }
 
-/* Whether a variant with the bytes that `make` names exists now. `make` may
- * come from the tag of another version of the file. */
+/* Returns true if a cached variant of the entry has a tag that ends in `make`,
+ * and so has the bytes that `make` names. `make` may be from a tag of another
+ * version of the file. */
 static bool is_there(const struct file_entry *entry, struct bytes make)
 {
     for (int i = CODING_IDENTITY + 1; entry->variants && i < CODING_COUNT;
