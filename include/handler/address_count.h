@@ -25,10 +25,10 @@ enum { ADDRESS_COUNT_ENTRIES_MAX = 1 << 24 };
 
 struct address_count; /* opaque */
 
-/* `most` is an address's share: how many connections one address may have. If
+/* Makes a table that can count `entries` connections in all, 1 to
+ * ADDRESS_COUNT_ENTRIES_MAX. An address's share is `most` connections. If
  * `yields` is true, an address may have more while no other address has any.
- * `entries`, 1 to ADDRESS_COUNT_ENTRIES_MAX, is the number of connections that
- * can be counted in all. Returns 0 or -errno. */
+ * Returns 0 or -errno. */
 MUST_USE int address_count_create(struct address_count **count_out,
                                   uint32_t most, bool yields, size_t entries);
 void address_count_destroy(struct address_count *count);

@@ -39,7 +39,7 @@ struct cors {
     struct cors_origin {
         /* The whole origin, or what stands before its '*'. */
         struct bytes before;
-        /* What stands behind the '*'. Its data is NULL if there is no '*'. */
+        /* The text behind the '*'. Its data is NULL if there is no '*'. */
         struct bytes after;
     } origins[CORS_ORIGINS_MAX];
     struct cors_names methods; /* allowed methods; empty: GET, HEAD and POST */

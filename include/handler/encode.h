@@ -115,8 +115,8 @@ void encode_unsent(const struct encode *encode, struct exchange *exchange,
                    struct bytes type);
 
 /* Adds `body` in coded form. `body` must stay in memory until the response was
- * sent, and its Content-Length must be in the head. Returns false if `body` is
- * to be sent uncoded, by the caller; then nothing but Vary was added. */
+ * sent, and its Content-Length must be in the head. Returns false if the caller
+ * must send `body` uncoded; then nothing but Vary was added. */
 MUST_USE bool encode_add_memory(const struct encode *encode,
                                 struct exchange *exchange, struct bytes body);
 

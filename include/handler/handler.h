@@ -26,8 +26,8 @@
 
 #include "http/exchange.h"
 
-/* Whether the handler gets paths with "%2F". Some servers take it for a slash,
- * others for a character of a name. */
+/* When the handler gets a path with "%2F". Some servers read "%2F" as a slash,
+ * others as a character of a name. */
 enum handler_slash {
     HANDLER_SLASH_NEVER,
     HANDLER_SLASH_ALIKE, /* only if both readings lead to the same place */

@@ -27,10 +27,10 @@ struct hosts {
     size_t count;
 };
 
-/* `name` is a host name, a pattern such as "*.example.org", an IPv4 address, or
- * an IPv6 address in brackets in the form of inet_ntop(). It is in lower case,
- * has no port, and is not in the table yet. Returns false when there is no
- * memory. */
+/* Adds a name of `site`: a host name, a pattern such as "*.example.org", an
+ * IPv4 address, or an IPv6 address in brackets in the form of inet_ntop().
+ * `name` is in lower case, has no port, and is not in the table yet. Returns
+ * false when there is no memory. */
 MUST_USE bool hosts_add(struct hosts *hosts, struct arena *arena,
                         struct bytes name, void *site);
 

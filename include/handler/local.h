@@ -19,7 +19,8 @@
 #include "http/exchange.h"
 #include "http/forwarded.h"
 
-/* Whether the request has a field by which proxies say that they pass it on. */
+/* Returns true if the request has a field that proxies add to the requests that
+ * they pass on. */
 bool local_is_passed_on(const struct request *request);
 
 /* Returns true if the request was sent by a program on this machine. Returns

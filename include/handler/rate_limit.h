@@ -40,9 +40,9 @@ MUST_USE bool rate_parse(struct rate *rate, struct bytes text);
 
 struct rate_limit; /* opaque */
 
-/* `burst`, 1 to RATE_BURST_MAX, is the number of tokens in a full bucket. The
- * table holds at least `entries` addresses, 1 to RATE_LIMIT_ENTRIES_MAX.
- * Returns 0 or -errno. */
+/* Makes a table for at least `entries` addresses, 1 to RATE_LIMIT_ENTRIES_MAX.
+ * A full bucket has `burst` tokens, 1 to RATE_BURST_MAX. Returns 0 or
+ * -errno. */
 MUST_USE int rate_limit_create(struct rate_limit **limit_out, struct rate rate,
                                uint32_t burst, size_t entries);
 void rate_limit_destroy(struct rate_limit *limit);

@@ -31,8 +31,8 @@ struct stream_seat {
     bool gives_way; /* the stream must end */
 };
 
-/* `max`, at most ADDRESS_COUNT_ENTRIES_MAX, is the number of seats; seats that
- * give way are not counted. Returns 0 or -errno. */
+/* Makes `max` seats, at most ADDRESS_COUNT_ENTRIES_MAX. Seats that give way are
+ * not counted. Returns 0 or -errno. */
 MUST_USE int stream_seats_init(struct stream_seats *seats, size_t max);
 /* Frees seats, all of which must have been left. Accepts a zeroed object. */
 void stream_seats_fini(struct stream_seats *seats);

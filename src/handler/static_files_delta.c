@@ -15,8 +15,8 @@ static struct bytes name_of(struct bytes host)
     return end ? bytes_between(host.data, end) : host;
 }
 
-/* Whether browsers trust the host like https, since it is the browser's own
- * machine. */
+/* Returns true if the host names the browser's own machine. Browsers trust it
+ * as they trust hosts with https. */
 static bool is_own_machine(struct bytes host)
 {
     static const struct bytes below = {".localhost", 10};

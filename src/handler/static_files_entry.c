@@ -188,9 +188,9 @@ static struct file_entry *find_variant(struct static_files *files,
     return file_cache_variant(files->options.cache, entry, best);
 }
 
-/* If the client is a cache, it may name forms that it keeps for others (RFC
- * 9111 4.3.1), in codings that this request does not accept. Only forms in
- * accepted codings count. */
+/* Only tags of coded forms that this request accepts count. If the client is a
+ * cache, its If-None-Match may also name forms that it keeps for its other
+ * clients (RFC 9111 4.3.1). */
 struct bytes static_files_named(const struct request *request,
                                 const struct file_entry *entry,
                                 const struct coding_taste *taste)

@@ -19,9 +19,9 @@ struct static_files {
 
 /* --- static_files_delta.c ------------------------------------------------ */
 
-/* Whether a client may be told of dictionaries, and get answers that need one:
- * the client uses https, as far as that is known, or asks its own machine (RFC
- * 9842 9.2). */
+/* Returns true if a client may be told of dictionaries, and get answers that
+ * need one (RFC 9842 9.2). Such a client uses https, as far as that is known,
+ * or asks its own machine. */
 bool static_files_is_trustworthy(const struct static_files *files,
                                  const struct exchange *exchange);
 

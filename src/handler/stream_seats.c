@@ -25,8 +25,8 @@ void stream_seats_fini(struct stream_seats *seats)
     seats->addresses = NULL;
 }
 
-/* Returns the latest seat of an address that is above its share. Returns NULL
- * if no address is above its share. */
+/* Of the seats whose addresses are above their share, returns the one that was
+ * taken last. Returns NULL if no address is above its share. */
 static struct stream_seat *find_loan(struct stream_seats *seats)
 {
     for (struct list *at = seats->taken.prev; at != &seats->taken;
@@ -39,8 +39,8 @@ static struct stream_seat *find_loan(struct stream_seats *seats)
     return NULL;
 }
 
-/* If a seat must give way to that address, makes it give way and returns it.
- * Otherwise returns NULL. */
+/* Chooses a seat that must give way to the address, and marks it. Returns the
+ * seat, or NULL if no seat must give way. */
 static struct stream_seat *make_room(struct stream_seats *seats,
                                      const struct address *address)
 {

@@ -26,15 +26,15 @@ enum kv_key_verdict {
     KV_KEY_TOO_LONG
 };
 
-/* `prefix` is clean and has no slash at its end. The key is written to `out`,
- * where *key_out points to it. */
+/* Reads the key from a path as sent. `prefix` is clean and has no slash at its
+ * end. The key is written to `out`, where *key_out points to it. */
 MUST_USE enum kv_key_verdict kv_key_read(struct bytes raw_path,
                                          struct bytes prefix,
                                          char out[KV_KEY_BYTES_MAX],
                                          struct bytes *key_out);
 
-/* Returns what is wrong, in words for people. Returns NULL if the verdict is no
- * fault. */
+/* Returns a text for people that tells the fault. Returns NULL if the verdict
+ * is no fault. */
 const char *kv_key_fault(enum kv_key_verdict verdict);
 
 #endif

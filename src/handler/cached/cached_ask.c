@@ -176,7 +176,7 @@ static bool bears_failure(const struct ask *ask, int64_t now_s)
                                                         memory_order_relaxed));
 }
 
-/* Whether the found entry can be used as it is. */
+/* Returns true if the found entry can be sent as it is. */
 static bool serves(struct ask *ask)
 {
     const struct cached *cached = ask->cached;

@@ -106,8 +106,9 @@ static void add_body(struct response *response, const struct response *from,
     response->length_left = length != CACHE_LENGTH_UNKNOWN ? length : 0;
 }
 
-/* Returns whether the body was added compressed, as a stored answer's body
- * would be. An answer to HEAD gets only the fields of a compressed answer. */
+/* Adds the body compressed, if a stored answer's body would be compressed, and
+ * returns whether it was added. For HEAD, adds only the fields of a compressed
+ * answer. */
 static bool is_coded(struct exchange *exchange, const struct response *from,
                      struct source *source)
 {

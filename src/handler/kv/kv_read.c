@@ -101,9 +101,10 @@ static struct validators validators_of(const struct kv *kv,
                                .modified = modified_of(kv, meta)};
 }
 
-/* Whether the answer will have the value's bytes: a 304 or 412 has none. The
- * answer itself is made later in the same turn, from the same request and for
- * the same time, so the two agree. */
+/* Returns true if the answer will have the value's bytes, which a 304 or 412
+ * has not. The answer itself is made later in the same turn, from the same
+ * request and for the same time. So it agrees with the result of this
+ * function. */
 static bool wants_data(const struct kv_get *get, const struct kv_meta *meta)
 {
     const struct kv_question *question =

@@ -161,8 +161,8 @@ struct transfer {
     bool is_tunnel;
     bool has_peer_ended;     /* the tunnel's upstream has ended */
     bool persists;           /* the reply keeps its connection open */
-    uint64_t kept_ms;        /* for so long the server keeps an idle connection;
-                                0: the server has not said it */
+    uint64_t kept_ms;        /* how long the server keeps an idle connection;
+                                0: the server has not said */
     uint16_t intercepted;    /* reply's status, if PROXY_FAULT_INTERCEPTED */
     struct proxy_buffer *in; /* decoded bytes, from `begin` to `end`; before
                                 there is a reply, bytes as received */
@@ -228,12 +228,12 @@ void proxy_ease(struct sink *sink);
 
 /* --- proxy_upload.c ------------------------------------------------------ */
 
-/* Gives the buffer `out` back if all its bytes were sent and need not be kept,
- * since a tunnel may be idle for hours. The next bytes take a new buffer. */
+/* Forgets the sent bytes of `out`, and gives the buffer back if it is empty
+ * then: a tunnel may be idle for hours. The next bytes take a new buffer. */
 void transfer_drop_empty(struct transfer *transfer);
 
-/* Gives up the copy of the body that another try would need, if memory is
- * short. */
+/* If memory is short, gives up the copy of the body that another try would
+ * need. */
 void transfer_keep_no_copy(struct transfer *transfer);
 
 /* Returns true if body bytes may be sent from the buffer they were read into,

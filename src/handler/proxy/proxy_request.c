@@ -56,8 +56,8 @@ static void put(struct proxy_buffer *out, struct bytes text)
     out->end += text.len;
 }
 
-/* Whether enough of the body has come: a slow client must not occupy an
- * upstream. */
+/* Returns true if enough of the body has come to ask an upstream. With less, a
+ * slow client would occupy the upstream. */
 static bool is_enough(const struct transfer *transfer)
 {
     return transfer->has_body_ended || transfer->sink.is_full ||

@@ -1,6 +1,7 @@
 #include "handler/proxy/proxy_priv.h"
 
-/* Whether the fault is only that the server had closed a kept connection. */
+/* Returns true if the connection was a kept one, and the server closed it
+ * before any byte of a reply came. */
 static bool is_stale(const struct transfer *transfer, enum proxy_fault fault)
 {
     return fault == PROXY_FAULT_CLOSED && transfer->lease.is_reused &&
