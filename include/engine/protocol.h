@@ -130,7 +130,7 @@ enum { SESSION_LOOK_MS = 1000 };
 
 /* What is done with bytes from a client while its connection sends or waits. */
 enum session_beside {
-    /* The bytes stay unread, but it is noticed when the client goes away. */
+    /* The bytes stay unread, but conn notices when the client goes away. */
     SESSION_LEAVES,
     SESSION_TAKES, /* receive() reads the bytes */
     /* The bytes stay unread and the socket unwatched; expire() looks later. */

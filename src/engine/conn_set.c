@@ -12,7 +12,7 @@
 #include "observe/profile.h"
 
 enum {
-    /* A turn sends at most so many bytes, and calls conn_run() at most so many
+    /* A turn sends at most TURN_BYTES, and calls conn_run() at most TURN_RUNS
      * times, before the loop looks for new input again. */
     TURN_BYTES = 524288,
     TURN_RUNS = 256,

@@ -12,7 +12,7 @@ enum {
      * If the difference is at least this, the item is put anew when its turn
      * comes. */
     EXCESS_STEP = 65536,
-    RENEWALS_MAX = 16, /* most items put anew before one is taken */
+    RENEWALS_MAX = 16, /* limit of items put anew before one is taken */
     /* The part of a level in an item's key is at most this many times the
      * item's bytes. Otherwise small items would wait for long in overload, when
      * the levels of all clients are high. */

@@ -24,8 +24,8 @@ enum { SILENCE_MS = 800 };
  * the backlog that becomes free. */
 enum { BACKLOG_RETRY_MS = 10, RETRIES_ALIKE = 8 };
 
-/* How long to wait, one tick, before a unix socket whose backlog is full is
- * tried again. */
+/* The pause, of one tick, before a unix socket whose backlog is full is tried
+ * again. */
 enum { BACKLOG_MS = 1 };
 
 static void connecting_go_on(struct upstream_connecting *connecting);

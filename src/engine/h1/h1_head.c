@@ -3,8 +3,9 @@
 #include "engine/proxy_preamble.h"
 
 enum {
-    /* Limits of answers that are made ahead and sent together: of their bytes,
-     * and of the memory that they hold while the client reads nothing. */
+    /* Limits of the answers that are made ahead and sent together:
+     * AHEAD_BYTES_MAX for their bytes, AHEAD_HELD_MAX for the memory that they
+     * hold while the client reads nothing. */
     AHEAD_BYTES_MAX = 65536,
     AHEAD_HELD_MAX = 65536 - INPUT_BLOCK_BYTES,
     /* The most memory that one more exchange needs when its response's head is

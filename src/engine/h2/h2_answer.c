@@ -267,8 +267,8 @@ static void begin(struct h2_stream *stream, enum reason reason, bool is_extra)
         begin_body(stream);
 }
 
-/* Whether one more stream may have an exchange beside `count` others, whose
- * field tables have table_bytes. */
+/* Whether one more stream may have an exchange beside `count` others. The field
+ * tables of these others have `table_bytes` bytes. */
 static bool has_place_beside(const struct h2 *h2, uint32_t count,
                              uint32_t table_bytes)
 {

@@ -86,7 +86,7 @@ enum {
     /* The least bytes in a frame, unless it is the last of its stream or the
      * window is small. */
     H2_FRAME_MIN = 1024,
-    /* Most priorities kept for streams that are still to come. */
+    /* Limit of the priorities that are kept for streams still to come. */
     H2_UPDATES_KEPT = 16,
     /* The server remembers which of the last H2_RESETS_KEPT streams were reset,
      * because frames for them may still be under way. */
