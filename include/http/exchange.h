@@ -116,8 +116,8 @@ struct exchange_upstream {
     uint64_t asked_ns;  /* when a connection to it was asked for */
     uint64_t opened_ns; /* when the connection was there; 0: it never was */
     uint64_t first_ns;  /* when the reply's head was whole; 0: it never was */
-    uint64_t last_ns;   /* when the last of the reply was read, or nobody waited
-                           for more of it; 0: not yet */
+    uint64_t last_ns;   /* when the reply's last byte was read, or the reply was
+                           given up; 0: not yet */
 };
 
 /* The part of an exchange that a resting exchange does without. */

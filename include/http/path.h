@@ -88,9 +88,8 @@ size_t path_encode(struct bytes path, char *out);
  * unreserved characters and "/" stay. */
 size_t path_encode_value(struct bytes text, char *out);
 
-/* Appends a query as it was sent, for a URI that leads elsewhere. Only '#' and
- * bytes that are not ASCII become %XX, because no query of a URI can have
- * them. */
+/* Appends a query as it was sent, for a URI in a Location. Only '#' and bytes
+ * that are not ASCII become %XX, because no query of a URI can have them. */
 void path_put_query(struct bytes query, struct buf *out);
 
 #endif

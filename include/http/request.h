@@ -30,8 +30,8 @@ enum method {
     METHOD_COUNT
 };
 
-/* Whether repeating a request with this method changes nothing more (RFC 9110
- * 9.2.2). */
+/* Whether a request with this method has no further effect when it is repeated
+ * (RFC 9110 9.2.2). */
 static inline bool method_is_idempotent(enum method method)
 {
     return method == METHOD_GET || method == METHOD_HEAD ||

@@ -32,8 +32,8 @@ struct cache_rules {
 MUST_USE const char *cache_rules_add(struct cache_rules *rules,
                                      struct bytes text);
 
-/* Returns the value for a clean path that names a file (not only its directory)
- * and for the file's media type, whose parameters do not count. Returns
+/* Returns the value for a file. `path` is clean, and names the file itself and
+ * not only its directory. Parameters of its media type do not count. Returns
  * `fallback` when no rule fits. */
 struct bytes cache_rules_find(const struct cache_rules *rules,
                               struct bytes path, struct bytes type,

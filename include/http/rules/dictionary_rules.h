@@ -1,6 +1,6 @@
 /*
- * dictionary_rules - which answers may be sent as the difference from a
- * dictionary that the client has already (RFC 9842), and from which one.
+ * dictionary_rules - which answers may be compressed with a dictionary that the
+ * client already has (RFC 9842), and with which one.
  *
  *   /assets/app.*.js            each answer of the pattern is a dictionary for
  *                               the next one
@@ -9,8 +9,8 @@
  *   app:/assets/app.*.js        the client is told a name of the dictionary,
  *                               too
  *
- * Patterns are those of base/glob.h, of whole paths, but without '?', which
- * browsers' patterns do not have. The star of a browser's pattern takes
+ * Patterns are those of base/glob.h, for whole paths. They have no '?', because
+ * the patterns of browsers have none. The star of a browser's pattern takes
  * slashes, too, so that a browser may offer a dictionary where none is used.
  *
  * Thread: filled at start; afterwards read only and shared by all.

@@ -8,7 +8,8 @@
 
 #define RELAY_ID_FIELD "X-Request-Id"
 
-/* The fields that Connection names, except those that never go on anyway. */
+/* The fields that Connection names. Fields that are never relayed are left
+ * out. */
 struct nominated {
     unsigned count;
     struct bytes names[RELAY_NOMINATED_MAX];

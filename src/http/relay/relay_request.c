@@ -192,10 +192,10 @@ static enum relay_verdict put_line(const struct relay *relay,
 
 /* --- The fields ---------------------------------------------------------- */
 
-/* Whether CGI has a variable of that name (RFC 3875 4.1). Gunicorn takes
- * SCRIPT_NAME from a client that it trusts as the path where the application
- * begins. With /public there, /public/admin would be the application's /admin,
- * whatever rules this server has for /admin. */
+/* Whether CGI has a variable of that name (RFC 3875 4.1). Gunicorn believes the
+ * SCRIPT_NAME of a trusted client: it tells the path where the application
+ * begins. With "/public" as SCRIPT_NAME, the path /public/admin would be the
+ * application's /admin, whatever rules this server has for /admin. */
 static bool is_variable(struct bytes name)
 {
     static const struct bytes names[] = {
