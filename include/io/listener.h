@@ -49,8 +49,8 @@ MUST_USE int listener_open_tcp(struct listener *listener, const char *address,
  * -ENAMETOOLONG, or -EINVAL when the path is empty. */
 MUST_USE int listener_open_unix(struct listener *listener, const char *path);
 
-/* Opens a unix socket that only its owner may connect to, from the moment that
- * its file appears. */
+/* Opens a unix socket. From the moment that its file appears, only the file's
+ * owner may connect to it. */
 MUST_USE int listener_open_private(struct listener *listener, const char *path);
 
 /* Makes a listener of a socket that somebody else has opened, and sets the

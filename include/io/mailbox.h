@@ -8,9 +8,9 @@
  * wakes a loop once for a whole batch; libev writes to its eventfd only when
  * the loop sleeps.
  *
- * Only connections need room in the ring. So a full ring loses neither
- * commands, which are bits that stay set until the loop has seen them, nor
- * notes, which form a list in memory of their senders.
+ * Only connections need room in the ring. A full ring loses neither commands
+ * nor notes: commands are bits that stay set until the loop has seen them, and
+ * notes form a list in memory of their senders.
  *
  * Thread: mailbox_put(), mailbox_send(), mailbox_command() and mailbox_wake()
  *         are for any thread, the rest for the receiving loop's.

@@ -6,8 +6,8 @@
  * a user's pipes may have (/proc/sys/fs/pipe-user-pages-soft). The caller then
  * copies the bytes.
  *
- * Invariant: a pipe that is kept is empty, so that nobody ever gets bytes that
- *            were somebody else's.
+ * Invariant: a kept pipe is empty, so that nobody ever gets bytes of another
+ *            connection.
  * Thread:    one worker's.
  * Owns:      the kept pipes; a taken pipe is closed and freed by pipes_give()
  *            only.

@@ -193,7 +193,8 @@ MUST_USE enum transport_peer transport_look(const struct transport *transport);
 MUST_USE enum io_result transport_peek(const struct transport *transport,
                                        char *data, size_t len, size_t *len_out);
 
-/* Whether bytes from the client, and not only its end, wait to be read. */
+/* Whether bytes of the client wait to be read. The end of its stream alone does
+ * not count. */
 MUST_USE bool transport_has_bytes(const struct transport *transport);
 
 #endif

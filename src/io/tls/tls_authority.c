@@ -24,9 +24,9 @@ struct tls_authority {
     EVP_PKEY *key;
 };
 
-/* An OpenSSL call that fails leaves its error in a queue of the thread, where
- * code that speaks TLS would take the error for its own. So the queue is
- * cleared where a failure is expected. */
+/* An OpenSSL call that fails leaves its error in a queue of the thread. Code
+ * that speaks TLS would take the error for its own. So the queue is cleared
+ * where a failure is expected. */
 
 /* --- Texts --------------------------------------------------------------- */
 
