@@ -126,8 +126,8 @@ MUST_USE struct cache_file_writer *cache_body_take_file(struct cache_body
 bool cache_body_is_spooled(const struct cache_body *body);
 bool cache_body_has_fallen(const struct cache_body *body);
 
-/* Turns a body that is longer than may be kept into a passing body, which gives
- * up the bytes behind its slowest reader. */
+/* Turns a body that is longer than may be kept into a passing body. Bytes that
+ * all its readers have passed are given up. */
 void cache_body_pass(struct cache_body *body);
 
 /* Whether more bytes may be put into the body now. If not, `wait` is told as

@@ -24,9 +24,9 @@ enum {
 /* Puts the names in all Vary fields of a reply's lines into `out`, in lower
  * case, with commas between. An answer that only one origin may read also
  * varies by Origin, and one in dcb or dcz by Available-Dictionary, even if Vary
- * does not say so. Returns false when there are too many names. Returns false
- * also when nobody can tell for whom the answer is, because a name is '*' or
- * that of a field in which proxies tell who asks. */
+ * does not say so. Returns false when there are too many names, or when nobody
+ * can tell for whom the answer is. That is so when a name is '*', or when it
+ * names a field in which proxies tell who asks. */
 MUST_USE bool cache_vary_names(struct bytes lines, struct buf *out);
 
 /* Puts the values that a request has for these names. Returns false when the

@@ -62,7 +62,7 @@ void cached_head_put_own(struct bytes fresh,
  * ones. */
 void cached_head_put_validity(struct bytes fresh, struct buf *out);
 
-/* Puts only those of the lines that belong in a 304 (RFC 9110 15.4.5). */
+/* Puts only the lines that belong in a 304 (RFC 9110 15.4.5). */
 void cached_head_put_not_modified(struct bytes lines, struct buf *out);
 
 /* Puts all lines except those with that name. */

@@ -26,9 +26,10 @@ enum {
 /* What the store remembers of a key that has no entry. */
 struct cache_mark {
     uint64_t hash;
-    /* Seconds of the monotonic clock. Requests for the key do not wait for each
-     * other before until_s, because its answer was for one client only, nor
-     * before long_until_s, because its answer was too long to be kept. */
+    /* Seconds of the monotonic clock. Until until_s requests for the key do not
+     * wait for each other, because its answer was for one client only. Until
+     * long_until_s they do not wait either, because its answer was too long to
+     * be kept. */
     int64_t until_s;
     int64_t long_until_s;
 };

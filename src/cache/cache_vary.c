@@ -270,8 +270,8 @@ static void put_value(struct buf *out, const struct request *request,
     buf_put_literal(out, "\n");
 }
 
-/* Whether the request has another field that some origins take for the one of
- * that name, so that nobody knows what they make of both. */
+/* Whether the request has another field that some origins take for the field
+ * `name`. Nobody knows what such an origin makes of both. */
 static bool has_twin(const struct request *request, struct bytes name)
 {
     for (unsigned i = 0; i < request->field_count; i++)
