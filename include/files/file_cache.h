@@ -12,11 +12,11 @@
  *
  * When the head was edited, the fields from before the edits follow the body.
  *
- * A file that may be compressed may have siblings, which are compressed files
- * beside it on disk, and variants, which the compressor makes when a worker has
- * ordered them. Variants are entries, but are found through the file's entry.
- * Deltas are variants, too: the difference from an earlier version that the
- * client has. When the file's entry is dropped, so are its variants.
+ * A file that may be compressed may have siblings and variants. Siblings are
+ * compressed files beside it on disk. Variants are made by the compressor when
+ * a worker has ordered them. They are entries, but are found through the file's
+ * entry. Deltas are variants, too: the difference from an earlier version that
+ * the client has. When the file's entry is dropped, so are its variants.
  *
  * Why a snapshot and no mapping of the file itself: the bytes of a mapping
  * change with the file, so that a head with the old ETag could be sent with new
@@ -92,8 +92,8 @@ struct file_space {
     const struct head_edits *edits;        /* they change every head */
     const struct compress_rules *compress; /* NULL: nothing is compressed */
     const struct dictionary_rules *dictionaries; /* NULL: no dictionaries */
-    /* For dictionaries: the text that precedes a file's path in the paths of
-     * its site, and a number that identifies the site. */
+    /* For dictionaries: `prefix` and a file's path make the path by which
+     * clients know the file; `site` is a number that identifies the site. */
     struct bytes prefix;
     uint64_t site;
 };
@@ -106,8 +106,8 @@ enum file_kind {
     FILE_BROKEN     /* 500: no descriptors, no memory, an I/O error */
 };
 
-/* Members that each answer touches stand together, next to the path, so that an
- * entry which is not in the CPU's cache is read with few cache lines. */
+/* The members that each answer touches stand together, next to the path. So few
+ * cache lines are loaded for an entry that is not in the CPU's cache. */
 struct file_entry {
     struct bytes type;            /* media type */
     struct bytes etag;            /* ETag with its quotes */
@@ -289,8 +289,8 @@ static inline bool file_entry_is_resident(const struct file_entry *entry)
     return entry->is_snapshot || entry->coded;
 }
 
-/* Asks by one fstat whether the open file still is the version that the stamp
- * identifies. Always true for a resident body. */
+/* Returns true if the open file has not changed since the entry was made. Asks
+ * by one fstat. Always true for a resident body. */
 bool file_entry_is_intact(const struct file_entry *entry);
 
 /* Forgets the entry, so that the next acquire reads anew. */

@@ -48,8 +48,8 @@ void compressor_share_look(struct compressor_share *share, uint64_t now_ns,
  * caller must report the order's end by compressor_share_end(). */
 bool compressor_share_begin(struct compressor_share *share, bool *counts_out);
 
-/* Notes that an order has ended, and that its making took used_ns of processor
- * time. Must not be called for an order whose *counts_out was false. */
+/* Notes that an order has ended, and has taken used_ns of processor time. Must
+ * not be called for an order whose *counts_out was false. */
 void compressor_share_end(struct compressor_share *share, uint64_t used_ns);
 
 #endif

@@ -230,8 +230,8 @@ static unsigned find_codable(const struct file_entry *entry,
                : 0;
 }
 
-/* Finds the file's rules for dictionaries, by its path in its site, which is
- * the path that clients know. */
+/* Finds the file's rules for dictionaries. They go by the path by which clients
+ * know the file. */
 static void find_dictionaries(struct file_entry *entry,
                               const struct file_cache_options *options)
 {
@@ -337,7 +337,7 @@ bool file_entry_is_intact(const struct file_entry *entry)
     if (fstat(entry->fd, &st) == -1)
         return false;
     /* The change time is not compared: renaming or removing the file changes
-     * it, but the open file is still the one that was announced. */
+     * it, but the open file has the bytes that were announced. */
     stamp = file_stamp_of(&st);
     return stamp.bytes == entry->stamp.bytes &&
            stamp.modified_ns == entry->stamp.modified_ns;
