@@ -20,8 +20,8 @@ struct stream_seats {
     struct address_count *addresses; /* NULL: there are no seats */
     struct list taken;               /* seats taken, in order of arrival */
     size_t count;                    /* seats in `taken` */
-    size_t leaving;                  /* seats that must give way, and whose
-                                        streams still go on */
+    size_t leaving;                  /* seats that give way, and whose streams
+                                        have not ended yet */
     size_t max;
 };
 

@@ -113,8 +113,8 @@ static bool says(struct bytes to, enum redirect_variable variable)
     return false;
 }
 
-/* Returns the scheme of a target that differs from the request's URL only in
- * its scheme, or "" for any other target. */
+/* If the target is the request's URL with another scheme, returns that scheme.
+ * Returns "" for any other target. */
 static struct bytes find_other(struct bytes to)
 {
     struct bytes rest = to;

@@ -41,8 +41,8 @@ static bool has_variant(const struct file_entry *entry)
     return !entry->is_snapshot && file_entry_variants(entry) != 0;
 }
 
-/* Looks whether siblings have come or gone, but only for a client that accepts
- * codings: no other client gets a sibling. */
+/* If the client accepts codings, also looks whether siblings have come or gone.
+ * No other client gets a sibling. */
 struct file_entry *static_files_acquire(struct static_files *files,
                                         const struct request *request,
                                         struct bytes name)

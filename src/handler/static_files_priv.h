@@ -51,9 +51,10 @@ bool static_files_admit(const struct static_files *files,
                         struct exchange *exchange, struct bytes asked,
                         struct bytes name);
 
-/* Returns the ETag in If-None-Match that names a coded form of the entry's
- * version, in a coding that the client accepts. The client then has the file,
- * whatever would be sent now. Returns an empty text if there is none. */
+/* Looks in If-None-Match for an ETag of a coded form of the entry's version, in
+ * a coding that the client accepts. Returns the ETag, or an empty text if there
+ * is none. A client that names such an ETag has the file, whatever would be
+ * sent now. */
 struct bytes static_files_named(const struct request *request,
                                 const struct file_entry *entry,
                                 const struct coding_taste *taste);

@@ -10,12 +10,12 @@
  * A transfer is one exchange under way. Request and reply are passed on at the
  * same time, each through a buffer of buffer_bytes. A slow side makes the other
  * side wait, and memory does not grow. An upstream is asked only when
- * request_bytes of a body, or all of the body, have come, so that a client that
- * sends slowly does not occupy an upstream. Nor is an upstream asked before
- * `answer` was called, since a body may come while its client's password is
- * being checked. A short body that came in one read is sent together with its
- * head, from the buffer it was read into. The rest of a long body goes through
- * a pipe (splice(2)), if both sides frame it alike.
+ * request_bytes of a body, or all of the body, have come. So a slow client does
+ * not occupy an upstream. No upstream is asked before `answer` was called: the
+ * body may come while the client's password is being checked. A short body that
+ * came in one read is sent together with its head, from the buffer it was read
+ * into. The rest of a long body goes through a pipe (splice(2)), if both sides
+ * frame it alike.
  *
  *   OPENING --> SENDING --> RELAYING --> done; the upstream is idle again
  *      |  ^        |           |

@@ -10,7 +10,7 @@
  *
  * GET and HEAD are answered for clients on this machine and in allowed
  * networks, if they name this machine as Host (local.h). All others get 403 for
- * everything below PREFIX. A client for whom an untrusted proxy asks gets 403,
+ * everything below PREFIX. Requests that an untrusted proxy passes on get 403,
  * too, even if the proxy is in an allowed network.
  *
  * Each report is made anew. Clients that ask in the same turn get the same

@@ -208,8 +208,8 @@ static bool wants_part(const struct ask *ask)
            request_find(&ask->asker.exchange->request, FIELD_RANGE);
 }
 
-/* Prepares to fetch only the part that the stored parts lack. This is done if
- * the client wants the whole answer and exactly one part is missing. */
+/* If the client wants the whole answer, and exactly one part is missing,
+ * prepares to fetch only that part. Otherwise drops the stored parts. */
 static void prepare_parts(struct ask *ask, struct fetch_order *order)
 {
     order->way = CACHED_PARTIAL;

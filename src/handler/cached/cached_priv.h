@@ -131,9 +131,9 @@ void cached_add_body(struct cached *cached, struct exchange *exchange,
 bool cached_has(const struct cached *cached, const struct exchange *exchange,
                 const struct cache_found *found);
 
-/* Makes the response from an entry that can answer the request, or from the
- * only part of an entry if that part has just come. The caller keeps the
- * references in `found`. */
+/* Makes the response from an entry for which cached_has() is true, or from an
+ * entry with a single part that has just come. The caller keeps the references
+ * in `found`. */
 void cached_answer(struct cached *cached, struct exchange *exchange,
                    const struct cache_found *found,
                    const struct cached_note *note);
@@ -233,8 +233,8 @@ void fetch_destroy(struct fetch *fetch);
 /* Ends all fetches. */
 void fetch_destroy_all(struct cached *cached);
 
-/* Ends the fetches that have no answer yet and whose askers have all left.
- * Other fetches that nobody reads any more are ended only if they are too
+/* Ends each fetch that has no answer yet if all its askers have left. Ends
+ * fetches with an answer that nobody reads any more, but only if these are too
  * many. */
 void fetch_end_unawaited(struct cached *cached);
 

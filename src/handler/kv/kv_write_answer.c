@@ -85,8 +85,8 @@ static void fail_refused(struct kv_writing *writing, const struct kv_op *op,
         problem.members[line > 0].text = buf_bytes(&tag);
         head_field(&fields, BYTES("ETag"), buf_bytes(&tag));
     }
-    /* The answer to a batch has no ETag of one key, which would be taken for
-     * that of the request's path. */
+    /* The answer to a batch has no ETag of a key: clients would take it for the
+     * ETag of the request's path. */
     problem.fields = line > 0 ? BYTES("") : buf_bytes(&fields);
     kv_fail_with(writing->question.kv, writing->question.exchange, &problem);
 }

@@ -117,8 +117,8 @@ static void limit(struct transfer *transfer, uint64_t ms)
         deadline_drop(&proxy->deadlines, &transfer->deadline);
 }
 
-/* Returns the time limit of a tunnel. When a side has ended its direction, the
- * shorter limit applies: that side may be gone, which is not noticed before
+/* Returns the time limit of a tunnel. When the client has ended its direction,
+ * the shorter limit applies: the client may be gone, and this shows only when
  * bytes are sent to it. */
 static uint64_t tunnel_ms(const struct transfer *transfer)
 {

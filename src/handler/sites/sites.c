@@ -362,9 +362,9 @@ static bool offers_body(const struct place *place, struct exchange *exchange)
     return !exchange->refuses_body;
 }
 
-/* The exchange is answered under the configuration under which it began, even
- * if another is in force when the body is complete. The password is checked at
- * the end, since the check may take a while. */
+/* Begins an exchange with a body. The present configuration also answers it,
+ * even if a newer one is in force when the body is complete. The password is
+ * checked at the end, since the check may take a while. */
 static void begin(void *self, struct exchange *exchange, struct bytes rest)
 {
     struct sites *sites = self;

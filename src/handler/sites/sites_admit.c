@@ -147,7 +147,7 @@ static bool is_stricter(const struct place *other, const struct place *place)
              (b->body_max == 0 || a->body_max < b->body_max)));
 }
 
-/* Returns whether an exchange that its own place has admitted is also admitted
+/* Returns true if an exchange, admitted by its own place, may also get the file
  * at `path`. If not, the exchange was answered; or it waits, as `path` needs
  * another password. */
 static bool admits(void *context, struct exchange *exchange, struct bytes path)
@@ -176,9 +176,9 @@ static bool admits(void *context, struct exchange *exchange, struct bytes path)
            takes_password(other, exchange);
 }
 
-/* Whether a location has a list of addresses itself. A list of the whole site
- * does not apply to its error pages, which are for the clients that the list
- * denies. */
+/* Returns true if the location has its own list of addresses. The list of a
+ * whole site does not apply to the site's error pages: clients that the list
+ * denies get these pages. */
 static bool says_who(const struct place *place)
 {
     const struct location_options *site = place->site->place.options;
