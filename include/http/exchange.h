@@ -53,7 +53,8 @@ struct answer {
 /* The maker of an answer that comes later. */
 struct pending {
     /* Looks for the answer. Before look() returns ANSWER_READY, the pending has
-     * taken itself off the exchange, and may be gone or replaced by another. */
+     * taken itself off the exchange. It may be gone then, or replaced by
+     * another. */
     struct answer (*look)(struct pending *pending);
     void (*destroy)(struct pending *pending);
     /* Whether the exchange may rest from now on. The pending then calls
@@ -83,9 +84,10 @@ struct sink {
      * is_full and then calls exchange_wake(). `take` may set is_full and take
      * its data all the same. */
     bool is_full;
-    /* With `end`: the most bytes that one call of `take` gets and may pass on
-     * from where they lie. 0: as many as one read brings. Every sink that may
-     * set is_full has to set this limit. */
+    /* With `end`: the most bytes that one call of `take` gets. The sink sets it
+     * where it can pass bytes on without copying them. 0: as many as an
+     * ordinary read brings. The sink may change it whenever it may change
+     * is_full. */
     size_t takes_at_once;
     /* Called when the client of a tunnel has ended its side while is_full is
      * set. Only bytes that have come but were not read yet will follow. There

@@ -1,7 +1,7 @@
 /*
  * response - an answer: status, field lines, and a body, as a row of parts to
  * be sent in order. A response is of no particular version of HTTP: the
- * protocol that sends the response puts around its fields what belongs there
+ * protocol that sends it adds what its version needs around the fields
  * (http/http1/http1_frame.h).
  *
  *   parts:  [ head | body ]                       memory, one part when both
@@ -43,8 +43,8 @@ enum {
 
 /* The owner of borrowed parts, which is kept until the response is done. */
 struct origin {
-    /* Returns false when the object has changed since the head was made, so
-     * that its bytes are not those that the head announces. */
+    /* Returns false when the object's bytes have changed since the head was
+     * made. */
     bool (*is_intact)(void *object);
     void (*release)(void *object);
     void *object;
@@ -196,8 +196,8 @@ void head_number(struct buf *head, struct bytes name, uint64_t value);
 void response_begin_relayed(struct response *response, unsigned status,
                             struct bytes phrase);
 
-/* Begins an answer whose fields already have the edits of the place, as the
- * fields of a cached answer do. */
+/* Begins an answer with fields to which the edits of the place were made
+ * before, such as the fields of a cached answer. */
 void response_begin_edited(struct response *response, unsigned status,
                            struct bytes fields);
 
