@@ -197,8 +197,8 @@ static inline size_t tls_wire_room(const struct tls_buffers *buffers)
  * Returns IO_DONE, IO_AGAIN_READ, IO_EOF, or IO_FAILED with tls->error set. */
 MUST_USE enum io_result tls_wire_gather(struct tls *tls);
 
-/* Moves the bytes that this call has received but not used to tls->held.
- * Returns false when memory is short. */
+/* Moves the unused part of the bytes that this call has received into
+ * tls->held. Returns false when memory is short. */
 MUST_USE bool tls_wire_hold(struct tls *tls);
 
 /* Keeps the records that this call has made, to be sent with the reply that

@@ -241,8 +241,9 @@ static size_t settle(struct tls *tls, const struct batch *batch, size_t sent)
     return len;
 }
 
-/* Sends as many records as go in one call, and adds their payload to *len_out.
- * Returns IO_DONE when all went, and IO_AGAIN_WRITE when not all did. */
+/* Sends as many records as fit into one call, and adds their payload to
+ * *len_out. Returns IO_DONE when all went, and IO_AGAIN_WRITE when not all
+ * did. */
 static enum io_result send_batch(struct tls *tls, struct payload *payload,
                                  bool more, size_t *len_out)
 {

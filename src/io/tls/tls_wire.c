@@ -138,8 +138,8 @@ static struct tls *tls_of(BIO *bio)
     return buffers->current;
 }
 
-/* Whether the first byte shows HTTP without TLS: a request begins with a letter
- * or a line end, and the record of a handshake with 22. */
+/* Whether the first byte shows HTTP without TLS. A request begins with a letter
+ * or a line end, but a record of a handshake with the byte 22. */
 static bool is_plain_http(const char *data)
 {
     return (*data >= 'A' && *data <= 'Z') || *data == '\r' || *data == '\n';
