@@ -27,12 +27,12 @@ enum {
 };
 
 struct cache_disk_events {
-    /* Called when the entry has been written to `file`. The callee owns the
-     * reference to `file`, which is NULL when the entry was not written. */
+    /* Called when the entry has been written to `file`, or could not be written
+     * (`file` is NULL then). The callee owns the reference to `file`. */
     void (*on_kept)(void *context, struct cache_entry *entry,
                     struct cache_file *file);
-    /* Called when the entry's body broke off, or did not all get to the disk,
-     * or was found to be damaged there. */
+    /* Called when the entry's body broke off, when a part of it did not get to
+     * the disk, or when it was found to be damaged there. */
     void (*on_lost)(void *context, struct cache_entry *entry);
     /* Called for an entry that was found in `file`. Returns false when the
      * entry is not wanted. */

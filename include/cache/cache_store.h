@@ -5,7 +5,7 @@
  *   find --> an entry: use it, or ask whether it is still good
  *    '-----> none: join --> LEAD: fetch it; cache_flight_end() tells the others
  *                      '--> WAIT: somebody fetches it; look again at the end
- *                      '--> ALONE: the last answer there was not for all
+ *                      '--> ALONE: fetch; the last answer was not for all
  *
  * Keys lie in shards by a secret hash. Each shard has a lock, which is held for
  * one look; nothing is written, sent or freed under it. When there is no room,
@@ -30,14 +30,14 @@
 
 enum {
     CACHE_VARIANTS_MAX = 32, /* most variants that one key has */
-    /* After an answer that was for one client only, requests for its key do not
-     * wait for each other for this many seconds. */
+    /* For this many seconds after an answer for one client only, requests for
+     * its key do not wait for each other. */
     CACHE_ALONE_S = 10,
     /* When a fetch has taken this many seconds, one of the requests that wait
      * for it begins another fetch. */
     CACHE_LATE_S = 10,
-    /* After an answer that was too long to be kept, requests for its key do not
-     * wait for each other for this many seconds. */
+    /* For this many seconds after an answer that was too long to be kept,
+     * requests for its key do not wait for each other. */
     CACHE_LONG_S = 600,
     CACHE_AWAKE_BYTES_MAX =
         134217728, /* most bytes of bodies that are on disk and in memory */
@@ -136,8 +136,8 @@ void cache_flight_end(struct cache_store *store,
  * that. Looks at all flights under way; to be called now and then. */
 void cache_store_end_late(struct cache_store *store, int64_t now_s);
 
-/* Tells somebody who waits how the flight ended. Returns CACHE_OUTCOME_NONE
- * while the flight goes on. */
+/* Returns how the flight ended, for a request that waits for it;
+ * CACHE_OUTCOME_NONE while the flight goes on. */
 enum cache_outcome cache_flight_peek(struct cache_store *store,
                                      const struct cache_flight *flight);
 

@@ -52,8 +52,8 @@ struct cache_shard {
 
 enum { CACHE_PURGES_KEPT = 64 };
 
-/* The latest purges, kept for entries that were asked for before a purge but
- * come after it. */
+/* The latest purges. An entry that was asked for before a purge, but is put
+ * after it, is compared with them. */
 struct cache_purges {
     pthread_mutex_t mutex; /* locked after a shard's, never before it */
     _Atomic uint32_t count;
