@@ -29,7 +29,7 @@ void compressor_share_look(struct compressor_share *share, uint64_t now_ns,
 }
 
 /* While requests come, only one slow order is made at a time. With several, it
- * would be known too late that they have had too much time together. */
+ * would be noticed too late that they take too much time together. */
 bool compressor_share_begin(struct compressor_share *share, bool *counts_out)
 {
     *counts_out = !share->is_idle;
