@@ -3,8 +3,8 @@
  * Checking a password may take a while.
  *
  * A password that was right a moment ago is accepted at once. For any other
- * password the exchange becomes pending, before even a head is made. When the
- * verdict comes, the exchange is answered like a new one.
+ * password the exchange becomes pending before a head is made. When the verdict
+ * comes, the exchange is answered like a new one.
  *
  * Thread: one worker's.
  * Owns:   the check that an exchange waits for, until its response is over.

@@ -139,7 +139,8 @@ static void weaken_etag(struct response *response)
                    (struct bytes){weak, len + 2});
 }
 
-/* Whether If-None-Match has the ETag in the weak form of coded answers. */
+/* Returns true if If-None-Match has `etag` in the weak form, which coded
+ * answers have. */
 static bool has_coded(const struct request *request, struct bytes etag)
 {
     for (const struct field *field = request_find(request, FIELD_IF_NONE_MATCH);

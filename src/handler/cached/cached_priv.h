@@ -238,7 +238,8 @@ void fetch_destroy_all(struct cached *cached);
  * many. */
 void fetch_end_unawaited(struct cached *cached);
 
-/* Whether anybody other than the askers waits for the result of any fetch. */
+/* Returns true if the body of any fetch has readers, or if requests other than
+ * the asker wait for a fetch. */
 bool fetch_is_any_needed(const struct cached *cached);
 
 /* Returns the exchange of a fetch that is handed over. From now on, that

@@ -11,8 +11,9 @@ enum { PIPED_BYTES_MIN = 65536 };
 
 /* --- Taking a pipe ------------------------------------------------------- */
 
-/* Whether the client is told the length of the body, or reads until the
- * connection closes. Any other body gets frames, which need bytes in memory. */
+/* Returns true if the body is sent without framing: its length is in the head,
+ * or the client reads until the connection closes. For framing, the bytes would
+ * have to be in memory. */
 static bool goes_as_it_comes(const struct exchange *exchange)
 {
     return exchange->response.has_length || exchange->request.minor == 0;

@@ -159,14 +159,14 @@ bool place_takes_body(const struct place *place, struct exchange *exchange);
  * of another place. */
 struct file_judge place_judge(struct place *place);
 
-/* Whether the exchange's address may get the file at `path`. The client has not
- * asked for this file: `place` sends it, as an error page for example, perhaps
- * to an address that `place` itself has denied. */
+/* Returns true if the exchange's address may get the file at `path`. The client
+ * has not asked for this file: `place` sends it, for example as an error page.
+ * So the address may be one that `place` has denied. */
 bool place_shows(const struct place *place, const struct exchange *exchange,
                  struct bytes path);
 
-/* Whether the server behind `place` may take the path for another path, which
- * leads out of `place`, or to a place with stricter rules. */
+/* Returns true if the server behind `place` may read the path as another path.
+ * The other path leads out of `place`, or to a place with stricter rules. */
 bool place_is_misread(const struct place *place, struct bytes raw,
                       struct bytes clean);
 
