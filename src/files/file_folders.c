@@ -59,8 +59,8 @@ uint64_t file_folders_look(struct file_folders *folders,
     struct file_folder *folder = &folders->folders[hash % FILE_FOLDERS];
     bool is_another = folder->hash != hash;
 
-    /* When there are more folders than places, most folders are not known, and
-     * cost no stat. */
+    /* A place keeps its folder until a new look is due. So if there are more
+     * folders than places, most folders are not known, and cost no stat. */
     if (len >= sizeof(path) || (is_another && !is_due(folder, now)))
         return 0;
     if (is_another)

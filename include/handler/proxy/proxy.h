@@ -70,8 +70,8 @@ struct proxy_options {
     enum proxy_hash hash;
     struct bytes hash_field; /* field name for PROXY_HASH_FIELD */
     size_t buffer_bytes;     /* bytes of each direction's buffer */
-    size_t request_bytes;    /* bytes of a body, or all of it, that must have
-                                come before an upstream is asked */
+    size_t request_bytes;    /* an upstream is asked when so many bytes of
+                                a body, or all of it, have come */
     struct proxy_held *held; /* borrowed, shared by the worker's proxies; NULL:
                                 held bytes are not counted */
     enum proxy_slash slash;

@@ -203,8 +203,8 @@ static void release_entry(void *object)
     cache_entry_release(&entry);
 }
 
-/* Adds the head, and `len` bytes from byte `first` on, out of several
- * ranges. */
+/* Adds the head, and `len` bytes of the body from byte `first` on, which lie in
+ * one or several stored ranges. */
 static void add_ranges(struct exchange *exchange, struct cache_entry *entry,
                        uint64_t first, uint64_t len)
 {

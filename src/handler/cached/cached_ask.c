@@ -48,10 +48,9 @@ struct interim {
 
 /* --- A position in the body ---------------------------------------------- */
 
-/* Takes a reader's position in the body. If the exchange reads nothing for a
- * long time, since its client takes nothing, the body waits for it as for any
- * slow reader. Without a position, bytes of the body would be held without
- * bound, or be lost. */
+/* Takes a reader's position in the body. So the body waits for the exchange, as
+ * for any slow reader, if its client takes nothing for a long time. Without a
+ * position, bytes of the body would be held without bound, or be lost. */
 static void take_place(struct ask *ask)
 {
     ask->has_place = ask->found.body;
