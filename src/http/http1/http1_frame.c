@@ -66,8 +66,8 @@ static struct bytes end_of(const struct response *response, bool is_http10)
 
 /* --- A cached head ------------------------------------------------------- */
 
-/* Replaces the empty line at the end of a cached head, which is right for most
- * replies, by another end. */
+/* Replaces the empty line at the end of a cached head by `end`. Most replies
+ * keep the empty line. */
 static void end_cached_head(struct response *response, struct bytes end)
 {
     struct part *head = &response->parts[0];

@@ -135,7 +135,7 @@ static void put_path(const struct relay *relay, struct bytes path,
 }
 
 /* Writes the client's name for a URI. Returns false when there is no such name;
- * what was written does not count then. */
+ * the text in `out` is of no use then. */
 static bool rename_uri(const struct relay *relay, const struct request *request,
                        struct uri *uri, struct buf *out)
 {
