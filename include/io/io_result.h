@@ -13,7 +13,7 @@ enum io_result {
     IO_DONE,        /* at least a byte has passed */
     IO_AGAIN_READ,  /* nothing passes until there is something to read */
     IO_AGAIN_WRITE, /* nothing passes until the socket takes more */
-    IO_EOF,         /* the other side sends no more */
+    IO_EOF,         /* the peer sends no more */
     IO_FAILED       /* the connection is broken */
 };
 

@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 
-/* The way to the other end of a TCP connection, as TCP_INFO tells it. */
+/* The path to the peer of a TCP connection, as TCP_INFO tells it. */
 struct socket_path {
     uint32_t rtt_us;        /* smoothed round-trip time; 0: not measured */
     uint32_t least_rtt_us;  /* least round-trip time; UINT32_MAX: unknown */

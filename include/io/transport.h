@@ -181,8 +181,8 @@ MUST_USE enum io_result transport_discard(const struct transport *transport,
                                           char *data, size_t len,
                                           size_t *len_out);
 
-/* Closes the connection. If `resets` is true, a reset tells the client that
- * what was sent is not a complete answer. */
+/* Closes the connection. If `resets` is true, a reset tells the client that the
+ * answer was not sent completely. */
 void transport_close(struct transport *transport, bool resets);
 
 /* Tells whether the client is still there, as the kernel knows (POLLRDHUP),

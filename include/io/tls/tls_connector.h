@@ -1,6 +1,6 @@
 /*
  * tls_connector - connections over TLS that we make: which servers we believe,
- * and what is kept of each server from one connection to the next.
+ * and the session that is kept for each server's next connection.
  *
  *   tls_trust      authorities that are believed, and the certificate that is
  *                  shown to servers that ask: made once, constant, shared by

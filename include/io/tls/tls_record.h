@@ -132,7 +132,7 @@ MUST_USE size_t tls_record_length(struct bytes begun);
 /* Opens a record in place. The record is whole, unless its head claims more
  * than any record may have: then the head is enough. Returns TLS_ALERT_NONE,
  * and sets *payload_out and *type_out, which may be any type. If the record is
- * faulty, returns the alert to be sent to the other side. */
+ * faulty, returns the alert to be sent to the peer. */
 MUST_USE enum tls_alert tls_record_open(struct tls_direction *direction,
                                         char *record, size_t len,
                                         enum tls_content *type_out,

@@ -277,7 +277,7 @@ enum io_result tls_handshake(struct tls *tls)
     if (result == IO_EOF || result == IO_FAILED)
         note_failure(tls);
     result = leave(tls, result);
-    /* The other side answers only when it has got all kept bytes. */
+    /* The peer answers only when it has got all kept bytes. */
     return result == IO_AGAIN_READ && tls->kept_len > 0 ? IO_AGAIN_WRITE
                                                         : result;
 }
