@@ -83,8 +83,8 @@ static void put_origin(const struct cache_key_rules *rules,
     put_lower(out, request->host);
 }
 
-/* Whether a trusted proxy tells in this field what is asked for, or in which
- * form. Such a field belongs in the key. */
+/* Whether a trusted proxy tells the target of the request, or the form of the
+ * answer, in this field. Such a field belongs in the key. */
 static bool counts(const struct field *field)
 {
     static const struct bytes begin = {"X-Forwarded-", 12};

@@ -3,7 +3,7 @@
  * those above it in this list:
  *
  *   cache_index.c       which entries there are, and which of them go
- *   cache_flight.c      who is fetching what, and what nobody waits for
+ *   cache_flight.c      the flights, and the keys whose requests do not wait
  *   cache_purge.c       removes the entries that somebody has named
  *   cache_store_disk.c  what the disk reports
  *   cache_store.c       finding, keeping
