@@ -24,7 +24,7 @@ enum body_framing {
 enum body_event {
     BODY_AGAIN, /* all input is used up, more is needed */
     BODY_DATA,  /* *data_out holds some of the body, a view into input */
-    BODY_END,   /* the body is complete; input stands behind it */
+    BODY_END,   /* the body is complete; *input begins behind it */
     BODY_BAD    /* the body is malformed or cut off: its framing is lost */
 };
 

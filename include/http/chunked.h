@@ -36,7 +36,7 @@ struct chunked {
 enum chunked_event {
     CHUNKED_AGAIN, /* all input is used up, more is needed */
     CHUNKED_DATA,  /* *data_out holds decoded bytes, a view into input */
-    CHUNKED_END,   /* the body is complete; input stands behind it */
+    CHUNKED_END,   /* the body is complete; *input begins behind it */
     CHUNKED_BAD    /* malformed or over a limit: answer 400 and close */
 };
 

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 
 enum reason {
-    REASON_NONE, /* not refused, or only because of what it asks for */
+    REASON_NONE, /* not refused before its target was looked up */
     /* Faults of the first line. */
     REASON_EMPTY_LINES,
     REASON_REQUEST_LINE,

@@ -2,8 +2,8 @@
  * compress_rules - which answers the operator wants compressed while they are
  * sent, and how: the codings, the preferred one first, media types, and sizes.
  *
- * A type is a pattern of base/glob.h, so that all of "text/" or of "+json" can
- * be named by a star. Parameters behind a semicolon in the type of an answer do
+ * A type is a pattern of base/glob.h: with a star it names all types that begin
+ * with "text/", or all that end with "+json". Parameters behind a semicolon in the type of an answer do
  * not count.
  *
  * Thread: filled at start; afterwards read only and shared by all.
