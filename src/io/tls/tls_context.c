@@ -29,9 +29,9 @@
     "TLS_CHACHA20_POLY1305_SHA256"
 #define GROUPS "X25519:P-256"
 
-/* How many tickets a client of TLS 1.3 gets for each whole handshake. OpenSSL's
- * usual second ticket is for clients that open more connections than they have
- * tickets. A second ticket costs as much as a reply or two. */
+/* How many tickets a client of TLS 1.3 gets for each whole handshake. By
+ * default OpenSSL gives two, for clients that open several connections at once.
+ * A second ticket costs as much as a reply or two. */
 enum { TICKETS = 1 };
 
 /* The time for which a session is valid. The key that made its ticket is kept

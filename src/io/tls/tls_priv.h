@@ -82,9 +82,9 @@ struct tls_taken {
     bool has_tried;       /* the kernel was asked to seal */
     bool owes_update;     /* the next record has to use a new key */
     uint8_t idle_records; /* records in a row without data */
-    /* updates of the client's keys, less those that later data made good */
+    /* updates of the client's keys; UPDATE_BYTES of data lower it by one */
     uint8_t updates;
-    /* bytes of data that have not made an update good yet */
+    /* bytes of data since `updates` was last lowered */
     uint16_t data_bytes;
     uint8_t begun_len; /* bytes in `begun`, a message that is not complete */
     unsigned char begun[TLS_BEGUN_MAX];

@@ -36,8 +36,8 @@ void tls_schedule_leave(void)
     current.suites = NULL;
 }
 
-/* Finds the tls_hkdf of a digest, by OpenSSL's names of the digests that suites
- * of TLS 1.3 have. */
+/* Finds the tls_hkdf of a digest, given the digest's name in OpenSSL. Returns
+ * NULL for a digest that no suite of TLS 1.3 has. */
 static struct tls_hkdf *find_hkdf(const char *digest)
 {
     if (!current.suites)
