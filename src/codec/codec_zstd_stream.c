@@ -3,10 +3,10 @@
 
 #include "codec/codec_stream.h"
 
-/* Each BLOCK_BYTES are flushed, which takes 50 us. Without that the library
- * would collect as much as its window holds, and compress it all at once in a
- * quarter of a millisecond. The flushes also make the output 3 to 5 % smaller,
- * since each block gets codes of its own. */
+/* The output is flushed after each BLOCK_BYTES of input, which take 50 us.
+ * Without flushes the library would collect as much input as its window holds,
+ * and compress it all at once in a quarter of a millisecond. The flushes also
+ * make the output 3 to 5 % smaller, since each block gets codes of its own. */
 enum { LEVEL = 3, WINDOW_LOG = 15, HASH_LOG = 14, CHAIN_LOG = 13 };
 enum { BLOCK_BYTES = 8192 };
 
