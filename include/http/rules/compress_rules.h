@@ -3,8 +3,8 @@
  * sent, and how: the codings, the preferred one first, media types, and sizes.
  *
  * A type is a pattern of base/glob.h: with a star it names all types that begin
- * with "text/", or all that end with "+json". Parameters behind a semicolon in the type of an answer do
- * not count.
+ * with "text/", or all that end with "+json". Parameters behind a semicolon in
+ * the type of an answer do not count.
  *
  * Thread: filled at start; afterwards read only and shared by all.
  * Owns:   all of it.

@@ -90,8 +90,8 @@ MUST_USE bool http1_find_method(struct bytes name, enum method *method_out);
  * 1, and REASON_NONE otherwise. */
 enum reason http1_check_version(struct bytes version);
 
-/* Fills in the version and the fields of a reply by http-parser. The whole head
- * has been checked before. Returns false when http-parser finds a fault all the
+/* Reads the version and the fields of a reply with http-parser, after the whole
+ * head was checked. Returns false when http-parser finds a fault all the
  * same. */
 MUST_USE bool http1_take_reply(struct reply *reply, struct bytes head);
 
