@@ -1,13 +1,14 @@
 /*
- * body - sources, from which a response pulls a body that is made while it is
- * sent.
+ * body - sources of bodies. A response pulls its body from a source, piece by
+ * piece, so that the body can be made while it is sent.
  *
  *   response_pull() --> next() --> a piece by value: some more of the body,
  *                                  or none, and why (piece_state)
  *
- * Sources can be stacked: HTTP/1.1 frames chunks by a source of its own, which
- * lies on top of another one and pulls that in its turn. A piece is borrowed
- * from its source until the source is pulled again or destroyed.
+ * Sources can be stacked. To frame chunks, HTTP/1.1 puts a source of its own on
+ * top of another source: whoever pulls the upper source makes it pull the lower
+ * one. A piece is borrowed from its source until the source is pulled again or
+ * destroyed.
  *
  * Thread: the worker whose connection the body is for.
  * Owns:   a source owns what lies in its pieces, and the source below it.

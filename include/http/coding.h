@@ -54,8 +54,8 @@ struct coding_memo {
     struct coding_taste taste;
 };
 
-/* Does what coding_taste_read() does, at less cost when the request has the
- * field that was read last. */
+/* Does what coding_taste_read() does, but at less cost when the field is the
+ * same as in the last call. */
 bool coding_taste_recall(struct coding_memo *memo,
                          const struct request *request,
                          struct coding_taste *taste);

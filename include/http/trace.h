@@ -1,6 +1,6 @@
 /*
- * trace - names by which a request is found again in the logs and traces of
- * all servers that the request passes.
+ * trace - names for a request, by which it is found in the logs and traces of
+ * all servers on its way.
  *
  *   X-Request-Id: 9f86d081884c7d659a2feaa0c55ad015      this server's log, too
  *   traceparent: 00-9f86...d015-a3bf4f1b2b0b822c-01     W3C Trace Context

@@ -60,8 +60,9 @@ enum byte_class {
     CLASS_COUNT
 };
 
-/* The columns for all bytes that a token may have, and for all that a
- * quoted-pair or a field-value may have, except '"' and '\\'. */
+/* TOKEN_BYTES() gives the columns of all bytes that a token may have.
+ * TEXT_BYTES() gives those of a quoted-pair or a field-value, except '"' and
+ * '\\'. */
 #define TOKEN_BYTES(next) [HEX] = (next), [TCHAR] = (next)
 #define TEXT_BYTES(next)                                       \
     TOKEN_BYTES(next), [BLANK] = (next), [SEMICOLON] = (next), \

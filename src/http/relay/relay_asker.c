@@ -85,8 +85,8 @@ static bool replaces_prefix(const struct relay *relay)
 }
 
 /* Puts X-Forwarded-Prefix: the prefix that this server takes off the paths of
- * requests. If a trusted proxy has told of another prefix, which it has taken
- * off before, that one is put first. */
+ * requests. If a trusted proxy has sent this field with a prefix of its own,
+ * that prefix is put first. */
 static void put_prefix(const struct relay *relay, const struct request *request,
                        bool believes_x, struct buf *out)
 {
