@@ -1,6 +1,6 @@
 /*
- * cache_key - the key under which an answer is stored. It consists of all that
- * decides which answer comes, in the request as the origin gets it.
+ * cache_key - the key under which an answer is stored. It consists of the parts
+ * of a request that decide about its answer, in the form that the origin gets.
  *
  *   PLACE \n http://host/path?query [ \n name: value ]...
  *

@@ -46,8 +46,8 @@ bool cache_parts_has(const struct cache_parts *parts,
 void cache_parts_put_query(const struct cache_parts *parts, struct bytes query,
                            struct buf *out);
 
-/* Appends those fields and cookies of the request that are among the parts,
- * each as a line. */
+/* Appends the fields and cookies of the request that the parts name, each as a
+ * line. */
 void cache_parts_put(const struct cache_parts *parts,
                      const struct request *request, struct buf *out);
 

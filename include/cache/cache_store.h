@@ -131,9 +131,10 @@ void cache_flight_end(struct cache_store *store,
                       struct cache_flight **flight_ref,
                       enum cache_outcome outcome, int64_t now_s);
 
-/* Ends all waits for flights that began at least CACHE_LATE_S ago. The first
- * who waited for such a flight then leads another one, and the others wait for
- * that. Looks at all flights under way; to be called now and then. */
+/* Ends all waits for flights that began at least CACHE_LATE_S ago. Of the
+ * requests that waited for such a flight, the first one then leads another
+ * flight, and the others wait for that. Looks at all flights under way; to be
+ * called now and then. */
 void cache_store_end_late(struct cache_store *store, int64_t now_s);
 
 /* Returns how the flight ended, for a request that waits for it;

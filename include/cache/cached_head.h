@@ -58,8 +58,8 @@ void cached_head_put_own(struct bytes fresh,
                          struct buf *out);
 
 /* Puts the fields of a 304 that say whether and how long the stored answer is
- * good, and its cookies, for which cached_head_update() removes the stored
- * ones. */
+ * good. Also puts the cookies of the 304: because of them, cached_head_update()
+ * removes the stored cookies. */
 void cached_head_put_validity(struct bytes fresh, struct buf *out);
 
 /* Puts only the lines that belong in a 304 (RFC 9110 15.4.5). */

@@ -162,8 +162,8 @@ struct listed {
     uint64_t bytes;
 };
 
-/* Takes references to those of a bucket's entries that `meant` names, and
- * returns how many there are. */
+/* Takes references to a bucket's entries that `meant` names, and returns how
+ * many there are. */
 static size_t gather(struct cache_shard *shard, size_t bucket,
                      const struct cache_purge *meant,
                      struct listed listed[LISTED_MAX])
