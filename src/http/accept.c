@@ -1,7 +1,7 @@
 #include "http/accept.h"
 
-/* Takes the text before the next separator outside of quotes off *rest. Returns
- * that text, trimmed. */
+/* Splits *rest at the next separator outside of quotes. Returns the text before
+ * the separator, trimmed. *rest keeps the text behind it. */
 static struct bytes take_until(struct bytes *rest, char separator)
 {
     bool is_quoted = false;

@@ -1,8 +1,8 @@
 #include "http/relay/relay_priv.h"
 
 /*
- * With relay.renames, the client's prefix is put back where a reply names one of
- * the upstream's own paths. With strip /app and replace /v1:
+ * With relay.renames, the client's prefix is put back where a reply names one
+ * of the upstream's own paths. With strip /app and replace /v1:
  *
  *   http://upstream:9000/v1/x  ->  /app/x                  the upstream's name
  *   http://client.host/v1/x    ->  http://client.host/app/x   the client's Host
