@@ -63,8 +63,8 @@ MUST_USE int tls_authority_save(const struct tls_authority *authority,
 
 /* Reads the first certificate in a text, which may have a key, too. facts_out
  * gets what the certificate says, and certificate_out the certificate alone;
- * either may be NULL. Returns 0; -EINVAL when the certificate is not an
- * authority of ours, and *why_out says why; or -ENOMEM. */
+ * either may be NULL. Returns 0, -EINVAL or -ENOMEM. -EINVAL: the certificate
+ * is not an authority of ours, and *why_out says why. */
 MUST_USE int tls_authority_read(struct bytes pem,
                                 struct tls_authority_facts *facts_out,
                                 struct tls_pem *certificate_out,

@@ -35,8 +35,8 @@ enum tls_chain {
 };
 
 /* Reads PEM: `chain` has the certificate first, then those that lead to a root;
- * `key` has a key without a password. Returns 0; -EINVAL, and `fault` says what
- * is wrong, in words that follow the file's name; or -ENOMEM. */
+ * `key` has a key without a password. Returns 0, -EINVAL or -ENOMEM. With
+ * -EINVAL `fault` says what is wrong, in words that follow the file's name. */
 MUST_USE int tls_certificate_create(struct tls_certificate **certificate_out,
                                     struct bytes chain, struct bytes key,
                                     char fault[TLS_FAULT_MAX]);

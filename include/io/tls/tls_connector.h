@@ -45,8 +45,9 @@ struct tls_trust_options {
     struct tls_certificate *certificate;
 };
 
-/* Makes a trust. Returns 0; -EINVAL, and `fault` says why, in words that follow
- * the file's name; -ENOENT when the system has no authorities; or -ENOMEM. */
+/* Makes a trust. Returns 0, -EINVAL, -ENOENT when the system has no
+ * authorities, or -ENOMEM. With -EINVAL `fault` says what is wrong, in words
+ * that follow the file's name. */
 MUST_USE int tls_trust_create(struct tls_trust **trust_out,
                               const struct tls_trust_options *options,
                               char fault[TLS_FAULT_MAX]);

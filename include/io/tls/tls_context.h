@@ -78,7 +78,7 @@ struct tls_set_options {
 };
 
 /* Adds a set. *number_out gets the set's number, which counts from 0. Returns
- * 0; -EINVAL, and `fault` says why; or -ENOMEM. */
+ * 0, -EINVAL or -ENOMEM. With -EINVAL `fault` says what is wrong. */
 MUST_USE int tls_table_add(struct tls_table *table,
                            const struct tls_set_options *options,
                            size_t *number_out, char fault[TLS_FAULT_MAX]);
