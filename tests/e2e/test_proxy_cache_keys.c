@@ -199,16 +199,21 @@ static const char *await_asked(const struct upstream *upstream,
     return head;
 }
 
+/* A page stands for each 404 of the upstream. */
+static struct server *start_with_page(struct upstream *upstream)
+{
+    site_text("e.html", "page");
+    return START_CACHE(upstream, "--error-page=404 /e.html",
+                       "--proxy-intercept-errors");
+}
+
 /* What is asked for behind the clients' backs has no place whose page it could
  * be. */
 TEST(an_error_that_a_page_is_to_stand_for_is_never_kept)
 {
     struct upstream *upstream = upstream_open();
-    struct server *server;
+    struct server *server = start_with_page(upstream);
 
-    site_text("e.html", "page");
-    server = START_CACHE(upstream, "--error-page=404 /e.html",
-                         "--proxy-intercept-errors");
     fetch(server, upstream, "GET", "/a", "",
           REPLY(STALE "ETag: \"a\"\r\n" LEN(3), "old"), NULL);
     expect_body(client_ask_host(client_open(server), "GET", "a", "/a", NULL),
@@ -224,11 +229,8 @@ TEST(an_error_that_a_page_is_to_stand_for_is_never_kept)
 TEST(what_is_gone_is_not_kept_on_because_a_page_says_so)
 {
     struct upstream *upstream = upstream_open();
-    struct server *server;
+    struct server *server = start_with_page(upstream);
 
-    site_text("e.html", "page");
-    server = START_CACHE(upstream, "--error-page=404 /e.html",
-                         "--proxy-intercept-errors");
     fetch(server, upstream, "GET", "/a", "",
           REPLY("Cache-Control: max-age=0\r\nETag: \"a\"\r\n" LEN(3), "old"),
           NULL);

@@ -107,6 +107,16 @@ TEST(a_new_process_serves_and_the_old_one_ends)
     assert_int_equal(access(pid_path(), F_OK), -1);
 }
 
+/* Upgrades once the client has begun to take the large file; the idle one has
+ * had an answer. */
+static void upgrade_while_sending(struct client *client, struct client *idle)
+{
+    client_expect_usable(idle);
+    client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+    client_take(client, 4096);
+    ctl_ok("upgrade");
+}
+
 /* It is sending the large file still, ends with that, and the new one is told
  * to stop. */
 static void expect_to_finish(struct server *one, struct client *client)
@@ -124,10 +134,7 @@ TEST(the_old_one_finishes_what_it_is_sending)
     struct client *client = client_open_narrow(one, 65536);
     struct client *idle = client_open(one);
 
-    client_expect_usable(idle);
-    client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
-    client_take(client, 4096);
-    ctl_ok("upgrade");
+    upgrade_while_sending(client, idle);
     /* Its worker hears of it a moment later. */
     assert_true(eventually(reply_field(client_ask(idle, "GET", "/canary", ""),
                                        "Connection"),
@@ -144,10 +151,7 @@ TEST(a_stop_after_an_upgrade_lets_the_old_one_finish)
     struct client *client = client_open_narrow(one, 65536);
     struct client *idle = client_open(one);
 
-    client_expect_usable(idle);
-    client_say(client, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
-    client_take(client, 4096);
-    ctl_ok("upgrade");
+    upgrade_while_sending(client, idle);
     server_signal(one, SIGTERM);
     client_expect_orderly_end(idle);
     expect_to_finish(one, client);

@@ -2,6 +2,9 @@
 
 #include <signal.h>
 
+#include "http/http2/http2_frame.h"
+#include "unit/small_cache.h"
+
 struct place place;
 static struct docroot root;
 struct ev_loop *loop;
@@ -91,13 +94,7 @@ int set_up(void **state)
     roots = (struct docroots){.items = &root_item, .count = 1};
     sites_options = (struct sites_options){.location = &location,
                                            .roots = &roots,
-                                           .cache = {.mime = mime,
-                                                     .defaults = {.now = &now},
-                                                     .policy = EVICT_SIEVE,
-                                                     .bytes_max = 1 << 20,
-                                                     .entries_max = 100,
-                                                     .descriptors_max = 10,
-                                                     .snapshot_bytes = 16384}};
+                                           .cache = small_cache(mime, &now)};
     return link_shared_init(&link_shared, LINK_OFF, 0, 1) == 0
                ? conn_fixture_init(SCHED_POLICY_SRPT)
                : -1;
@@ -137,6 +134,17 @@ void client_open(struct client *client)
     client_open_with(client, "");
 }
 
+void client_open_http2(struct client *client)
+{
+    static const char begin[] = HTTP2_PREFACE "\0\0\0\4\0\0\0\0\0"
+                                              "\0\0\0\4\1\0\0\0\0";
+
+    set.shared.context.limits.prior_knowledge = true;
+    client_open(client);
+    client_send_bytes(client, begin, sizeof(begin) - 1);
+    settle(client);
+}
+
 void client_close(struct client *client)
 {
     close(client->fd);
@@ -151,10 +159,15 @@ void client_leave(struct client *client)
     assert_int_equal(set.count, 0);
 }
 
+void client_send_bytes(const struct client *client, const char *bytes,
+                       size_t len)
+{
+    assert_int_equal(send(client->fd, bytes, len, MSG_NOSIGNAL), len);
+}
+
 void client_send(const struct client *client, const char *text)
 {
-    assert_int_equal(send(client->fd, text, strlen(text), MSG_NOSIGNAL),
-                     strlen(text));
+    client_send_bytes(client, text, strlen(text));
 }
 
 size_t client_receive(struct client *client, size_t most)

@@ -56,11 +56,21 @@ extern struct address client_peer;
 
 void client_open_with(struct client *client, const char *request);
 void client_open(struct client *client);
+
+/* Speaks HTTP/2 with prior knowledge: sends SETTINGS, and acknowledges those of
+ * the server, which it takes. */
+void client_open_http2(struct client *client);
 void client_close(struct client *client);
 
 /* The only client closes, and no connection is left. */
 void client_leave(struct client *client);
 void client_send(const struct client *client, const char *text);
+void client_send_bytes(const struct client *client, const char *bytes,
+                       size_t len);
+
+/* Of a literal that may have NULs in it. */
+#define CLIENT_SEND(client, literal) \
+    client_send_bytes(client, literal, sizeof(literal) - 1)
 
 /* Takes what has come, at most so much. Returns how much. */
 size_t client_receive(struct client *client, size_t most);

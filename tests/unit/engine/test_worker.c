@@ -8,6 +8,7 @@
 #include "unit/engine/worker_client.h"
 #include "unit/memory.h"
 #include "unit/place.h"
+#include "unit/small_cache.h"
 
 enum { WAIT_MS = 20000, LARGE_BYTES = 4 << 20 };
 
@@ -48,11 +49,7 @@ static int set_up(void **state)
     options = (struct worker_options){
         .service = {.sites = {.location = &location,
                               .roots = &roots,
-                              .cache = {.policy = EVICT_SIEVE,
-                                        .bytes_max = 1 << 20,
-                                        .entries_max = 100,
-                                        .descriptors_max = 10,
-                                        .snapshot_bytes = 16384}},
+                              .cache = small_cache(NULL, NULL)},
                     .status_audience = {.allowed = &nobody},
                     .proxies = &nobody,
                     .limits = {.connections_max = 100,

@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include "unit/small_cache.h"
 #include "wrap.h"
 
 /* --- System calls -------------------------------------------------------- */
@@ -58,13 +59,8 @@ int set_up(void **state)
     now = (struct now){.mono_ms = 1000000, .wall_s = time.tv_sec + 1000};
     now.wall_ns = now.wall_s * 1000000000;
     space = (struct file_space){.root = &root, .index = "index.html"};
-    options = (struct file_cache_options){.mime = mime,
-                                          .defaults = {.now = &now},
-                                          .policy = EVICT_SIEVE,
-                                          .bytes_max = 1 << 20,
-                                          .entries_max = 100,
-                                          .descriptors_max = 10,
-                                          .snapshot_bytes = SNAPSHOT_BYTES};
+    options = small_cache(mime, &now);
+    options.snapshot_bytes = SNAPSHOT_BYTES;
     cache = file_cache_create(&options);
     return cache ? 0 : -1;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "http/http1/http1.h"
+#include "unit/small_cache.h"
 
 struct place place;
 static struct docroot root;
@@ -57,13 +58,7 @@ int set_up(void **state)
     now.wall_ns = now.wall_s * 1000000000;
     options = (struct static_files_options){
         .space = {.root = &root, .index = "index.html"}};
-    cache_options = (struct file_cache_options){.mime = mime,
-                                                .defaults = {.now = &now},
-                                                .policy = EVICT_SIEVE,
-                                                .bytes_max = 1 << 20,
-                                                .entries_max = 100,
-                                                .descriptors_max = 10,
-                                                .snapshot_bytes = 16384};
+    cache_options = small_cache(mime, &now);
     make();
     return files ? 0 : -1;
 }

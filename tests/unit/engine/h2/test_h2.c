@@ -11,23 +11,9 @@
 
 static struct client client;
 
-#define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-
-static void say(const char *bytes, size_t len)
-{
-    assert_int_equal(send(client.fd, bytes, len, MSG_NOSIGNAL), len);
-}
-
-#define SAY(literal) say(literal, sizeof(literal) - 1)
-
-/* SETTINGS, and what we say of ours. */
 static void open_http2(void)
 {
-    set.shared.context.limits.prior_knowledge = true;
-    client_open(&client);
-    SAY(PREFACE "\0\0\0\4\0\0\0\0\0"
-                "\0\0\0\4\1\0\0\0\0");
-    settle(&client);
+    client_open_http2(&client);
     assert_true(only_conn()->session.overlaps);
 }
 
@@ -44,7 +30,7 @@ static bool has_bytes(const char *bytes, size_t len)
 TEST(a_stream_is_answered)
 {
     open_http2();
-    SAY(GET_SMALL);
+    CLIENT_SEND(&client, GET_SMALL);
     settle(&client);
     assert_true(has_bytes("small body", 10));
     assert_int_equal(only_conn()->state, CONN_READING);
@@ -54,7 +40,7 @@ TEST(a_stream_is_answered)
 TEST(without_prior_knowledge_it_is_a_version_that_nobody_speaks)
 {
     client_open(&client);
-    SAY(PREFACE);
+    CLIENT_SEND(&client, HTTP2_PREFACE);
     settle(&client);
     assert_non_null(strstr(client.text, "505"));
     client_close(&client);
@@ -65,11 +51,12 @@ TEST(a_byte_may_come_when_the_server_has_begun_to_leave)
 {
     open_http2();
     conn_set_leave(&set);
-    SAY("\0");
+    CLIENT_SEND(&client, "\0");
     settle(&client);
     assert_int_equal(set.count, 1);
     assert_true(has_bytes("\0\0\x8\7\0\0\0\0\0\x7f\xff\xff\xff", 13));
-    SAY("\0\x8\6\1\0\0\0\0goodbye\0"); /* the rest of an answer to our PING */
+    /* The rest of an answer to the server's PING. */
+    CLIENT_SEND(&client, "\0\x8\6\1\0\0\0\0goodbye\0");
     settle(&client);
     assert_true(client.has_ended);
     client_close(&client);
@@ -88,7 +75,7 @@ TEST(requests_that_come_at_once_are_read_by_turns)
         http2_write32(requests[i] + 5, 2 * i + 1);
     }
     open_http2();
-    say(requests[0], sizeof(requests));
+    client_send_bytes(&client, requests[0], sizeof(requests));
     for (uint32_t turns = 1; only_conn()->session.requests < COUNT; turns++) {
         assert_true(turns < 100);
         turn();
@@ -114,7 +101,7 @@ static void say_resets(void)
         http2_write32(pairs[i] + 5, 2 * i + 1);
         http2_write32(pairs[i] + 27, 2 * i + 1);
     }
-    say(pairs[0], sizeof(pairs));
+    client_send_bytes(&client, pairs[0], sizeof(pairs));
 }
 
 static uint64_t resets(void)
@@ -134,7 +121,7 @@ TEST(resets_are_read_by_turns_however_many_connections_send_them)
     for (size_t i = 0; i < FLOODERS; i++) {
         set.shared.context.limits.prior_knowledge = true;
         client_open(&client);
-        SAY(PREFACE "\0\0\0\4\0\0\0\0\0");
+        CLIENT_SEND(&client, HTTP2_PREFACE "\0\0\0\4\0\0\0\0\0");
         say_resets();
         flooders[i] = client;
     }
@@ -167,7 +154,7 @@ TEST(whoever_would_wait_behind_too_many_costly_ones_is_sent_away)
     set.shared.context.limits.prior_knowledge = true;
     for (size_t i = 0; i < TOO_MANY; i++) {
         client_open(&client);
-        SAY(PREFACE "\0\0\0\4\0\0\0\0\0");
+        CLIENT_SEND(&client, HTTP2_PREFACE "\0\0\0\4\0\0\0\0\0");
         say_resets();
         flooders[i] = client;
     }
@@ -204,7 +191,7 @@ TEST(a_socket_that_the_link_lets_go_of_takes_no_more_ahead_than_before)
     assert_true(before > 0);
     link_shared.mode = LINK_AUTO;
     only_conn()->flow.is_bounded = true; /* it was narrow, and is no more */
-    SAY(GET_SMALL);
+    CLIENT_SEND(&client, GET_SMALL);
     settle(&client);
     link_shared.mode = LINK_OFF;
     assert_false(only_conn()->flow.is_bounded);

@@ -145,13 +145,6 @@ static int set_up_handlers(void **state)
 
 /* --- Frames -------------------------------------------------------------- */
 
-static void say(const char *bytes, size_t len)
-{
-    assert_int_equal(send(client.fd, bytes, len, MSG_NOSIGNAL), len);
-}
-
-#define SAY(literal) say(literal, sizeof(literal) - 1)
-
 static void say_frame(uint8_t type, uint8_t flags, uint32_t stream,
                       const char *payload, size_t len)
 {
@@ -161,9 +154,8 @@ static void say_frame(uint8_t type, uint8_t flags, uint32_t stream,
                                                   .type = type,
                                                   .flags = flags,
                                                   .stream = stream});
-    say(head, sizeof(head));
-    if (len > 0)
-        say(payload, len);
+    client_send_bytes(&client, head, sizeof(head));
+    client_send_bytes(&client, payload, len);
 }
 
 #define SAY_HEAD(stream, ends, block)                                \
@@ -188,7 +180,7 @@ static void open_http2(const char *window)
     memcpy(settings + 4, window, 2);
     set.shared.context.limits.prior_knowledge = true;
     client_open(&client);
-    SAY("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    client_send(&client, HTTP2_PREFACE);
     say_frame(HTTP2_SETTINGS, 0, 0, settings, sizeof(settings));
     settle(&client);
 }

@@ -195,7 +195,7 @@ static void compare(struct client *client, unsigned seed)
     static struct model_run runs[EVENTS_MAX];
     size_t count;
 
-    assert_int_equal(send(client->fd, said, said_len, MSG_NOSIGNAL), said_len);
+    client_send_bytes(client, said, said_len);
     said_len = 0;
     client->len = 0;
     settle(client);

@@ -10,30 +10,12 @@
 
 static struct client client;
 
-#define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-
 enum {
     BEGUN_AT_ONCE = 16, /* of a client that has had no answer */
     PENDING_AT_ONCE = 3,
     GET_BYTES = 22,
     RESET_BYTES = 13
 };
-
-static void say(const struct client *who, const char *bytes, size_t len)
-{
-    assert_int_equal(send(who->fd, bytes, len, MSG_NOSIGNAL), len);
-}
-
-#define SAY(literal) say(&client, literal, sizeof(literal) - 1)
-
-static void open_http2(void)
-{
-    set.shared.context.limits.prior_knowledge = true;
-    client_open(&client);
-    SAY(PREFACE "\0\0\0\4\0\0\0\0\0"
-                "\0\0\0\4\1\0\0\0\0");
-    settle(&client);
-}
 
 /* GET of a path of six letters, of so many streams that follow one another. */
 static void ask_for(const struct client *who, const char *path, uint32_t stream,
@@ -49,7 +31,7 @@ static void ask_for(const struct client *who, const char *path, uint32_t stream,
         memcpy(text[i] + 13, path, 6);
         http2_write32(text[i] + 5, stream + 2 * i);
     }
-    say(who, text[0], count * (size_t)GET_BYTES);
+    client_send_bytes(who, text[0], count * (size_t)GET_BYTES);
 }
 
 static void ask(const struct client *who, uint32_t stream, uint32_t count)
@@ -65,7 +47,7 @@ static void give_up(const struct client *who, uint32_t stream, uint32_t count)
         memcpy(text[i], "\0\0\4\3\0\0\0\0\0\0\0\0\x8", RESET_BYTES);
         http2_write32(text[i] + 5, stream + 2 * i);
     }
-    say(who, text[0], count * (size_t)RESET_BYTES);
+    client_send_bytes(who, text[0], count * (size_t)RESET_BYTES);
 }
 
 static bool has_bytes(const char *bytes, size_t len)
@@ -88,7 +70,7 @@ TEST(a_client_is_trusted_when_it_has_had_answers)
 {
     const struct session *session;
 
-    open_http2();
+    client_open_http2(&client);
     session = &only_conn()->session;
     ask(&client, 1, H2_STREAMS_MAX);
     turn();
@@ -109,7 +91,7 @@ TEST(a_client_that_gives_up_too_much_has_to_be_trusted_anew)
     const struct session *session;
     uint32_t before;
 
-    open_http2();
+    client_open_http2(&client);
     session = &only_conn()->session;
     ask(&client, 1, H2_STREAMS_MAX);
     settle(&client);
@@ -143,9 +125,9 @@ TEST(few_lists_that_are_long_are_decoded_in_a_turn)
         http2_write32(at + 5, 2 * i + 3);
         memset(at + 15, 0xbe, TIMES);
     }
-    open_http2();
+    client_open_http2(&client);
     session = &only_conn()->session;
-    say(&client, text, sizeof(text));
+    client_send_bytes(&client, text, sizeof(text));
     for (uint32_t turns = 1; session->finished < LISTS + 1; turns++) {
         uint32_t before = session->requests;
 
@@ -168,9 +150,9 @@ TEST(few_lists_of_many_lines_are_decoded_in_a_turn)
         http2_write32(text[i] + 5, 2 * i + 1);
         memset(text[i] + 15, 0x8f, TIMES);
     }
-    open_http2();
+    client_open_http2(&client);
     session = &only_conn()->session;
-    say(&client, text[0], sizeof(text));
+    client_send_bytes(&client, text[0], sizeof(text));
     for (uint32_t turns = 1; session->finished < LISTS; turns++) {
         uint32_t before = session->requests;
 
@@ -189,15 +171,15 @@ TEST(short_pieces_of_bodies_are_read_by_turns)
     const struct h2 *h2;
     int32_t window;
 
-    open_http2();
+    client_open_http2(&client);
     h2 = h2_of(&only_conn()->session);
-    SAY("\0\0\x0d\1\4\0\0\0\1"
-        "\x83\x86\x04\6/small\x41\1h");
+    CLIENT_SEND(&client, "\0\0\x0d\1\4\0\0\0\1"
+                         "\x83\x86\x04\6/small\x41\1h");
     settle(&client);
     window = h2->receive_window;
     for (size_t i = 0; i < PIECES; i++)
         memcpy(text[i], "\0\0\1\0\0\0\0\0\1x", BYTES);
-    say(&client, text[0], sizeof(text));
+    client_send_bytes(&client, text[0], sizeof(text));
     for (int turns = 1; h2->receive_window > window - PIECES; turns++) {
         assert_true(turns < PIECES);
         turn();
@@ -215,7 +197,7 @@ TEST(many_new_clients_that_ask_for_much_are_all_answered)
     set.shared.context.limits.prior_knowledge = true;
     for (size_t i = 0; i < CLIENTS; i++) {
         client_open(&clients[i]);
-        say(&clients[i], PREFACE "\0\0\0\4\0\0\0\0\0", 33);
+        client_send_bytes(&clients[i], HTTP2_PREFACE "\0\0\0\4\0\0\0\0\0", 33);
         ask(&clients[i], 1, EACH);
     }
     for (unsigned i = 0; i < TURNS; i++)
@@ -242,8 +224,8 @@ WRAP(ssize_t, sendfile, int to, int from, off_t *at, size_t count)
 /* Windows of a byte over many streams of a large file. */
 TEST(short_frames_of_a_file_take_no_call_each)
 {
-    open_http2();
-    SAY("\0\0\6\4\0\0\0\0\0\0\4\0\0\0\1");
+    client_open_http2(&client);
+    CLIENT_SEND(&client, "\0\0\6\4\0\0\0\0\0\0\4\0\0\0\1");
     ask_for(&client, "/large", 1, BEGUN_AT_ONCE);
     sendfiles = 0;
     make_turns(5);
@@ -252,7 +234,7 @@ TEST(short_frames_of_a_file_take_no_call_each)
                           "a",
                           10));
     assert_int_equal(sendfiles, 0);
-    SAY("\0\0\4\x8\0\0\0\0\1\0\0\x3f\xff");
+    CLIENT_SEND(&client, "\0\0\4\x8\0\0\0\0\1\0\0\x3f\xff");
     make_turns(5);
     assert_int_equal(sendfiles, 1);
     client_close(&client);
@@ -290,7 +272,7 @@ static void begin_late(void)
     files = set.shared.context.handler;
     set.shared.context.handler.answer = answer_late;
     is_late = true;
-    open_http2();
+    client_open_http2(&client);
 }
 
 /* Whoever waits for an answer may listen on for a while. */
@@ -340,8 +322,8 @@ TEST(all_connections_have_so_much_room_for_that_and_no_more)
     assert_int_equal(h2->live_count, H2_LIVE_MAX + 1);
     assert_int_equal(context->extra_count, H2_EXTRA_MAX);
     context->extra_count = 1; /* those are gone */
-    SAY("\0\0\x8\6\0\0\0\0\0"
-        "a change");
+    CLIENT_SEND(&client, "\0\0\x8\6\0\0\0\0\0"
+                         "a change");
     make_turns(H2_STREAMS_MAX / PENDING_AT_ONCE + 1);
     assert_int_equal(h2->live_count, H2_STREAMS_MAX);
     leave();

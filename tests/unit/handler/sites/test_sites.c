@@ -3,6 +3,7 @@
 #include "http/http1/http1.h"
 #include "unit/handler/sent.h"
 #include "unit/place.h"
+#include "unit/small_cache.h"
 
 enum { SITES_MAX = 4, LOCATIONS_MAX = 4, ANSWER_MAX = 4096 };
 
@@ -57,13 +58,7 @@ static int set_up(void **state)
     options = (struct sites_options){.sites = site,
                                      .location = &location,
                                      .roots = &roots,
-                                     .cache = {.mime = mime,
-                                               .defaults = {.now = &now},
-                                               .policy = EVICT_SIEVE,
-                                               .bytes_max = 1 << 20,
-                                               .entries_max = 100,
-                                               .descriptors_max = 10,
-                                               .snapshot_bytes = 16384},
+                                     .cache = small_cache(mime, &now),
                                      .on_gone = on_gone,
                                      .context = &gone};
     return 0;

@@ -223,17 +223,24 @@ static void put_and_delete(void)
     assert_int_equal(gone.op.outcome, KV_DELETED);
 }
 
-/* A file need not have pages that were given back before they were written. */
-TEST(pages_that_were_never_written_are_not_missing)
+/* Closes a store whose file lacks pages that were given back before they were
+ * written. */
+static void leave_unwritten_pages(void)
 {
-    off_t bytes;
-
     options.sync = KV_SYNC_FULL;
     reopen_store();
     fill();
     put("first", "value");
     put_and_delete();
     close_store();
+}
+
+/* A file need not have pages that were given back before they were written. */
+TEST(pages_that_were_never_written_are_not_missing)
+{
+    off_t bytes;
+
+    leave_unwritten_pages();
     bytes = file_bytes();
     open_store();
     assert_true((off_t)count().used_bytes > bytes);
@@ -248,12 +255,7 @@ TEST(a_limit_on_files_refuses_no_store_that_keeps_it)
 {
     struct rlimit whole_limit, limit;
 
-    options.sync = KV_SYNC_FULL;
-    reopen_store();
-    fill();
-    put("first", "value");
-    put_and_delete();
-    close_store();
+    leave_unwritten_pages();
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &whole_limit), 0);
     limit = whole_limit;
@@ -297,12 +299,7 @@ TEST(nothing_behind_a_list_of_free_pages_counts)
 {
     struct kv_lmdb *cut = NULL;
 
-    options.sync = KV_SYNC_FULL;
-    reopen_store();
-    fill();
-    put("first", "value");
-    put_and_delete();
-    close_store();
+    leave_unwritten_pages();
     keep_whole();
     empty_lists();
     put_back(whole_bytes);
