@@ -44,6 +44,7 @@ struct landlock_domain {
     struct path_rule *rules;
     size_t rule_count;
     size_t rules_max;
+    bool refuses_tcp; /* connections over TCP are refused */
     bool is_entered;
 };
 

@@ -32,10 +32,10 @@ enum range_verdict {
  * Satisfiable ranges are put into `out` in the order asked for. Ranges that
  * overlap or touch are joined, at the place of the one that was asked for first
  * (RFC 9110 15.3.7.2). A last-pos or suffix that is too large is cut to the
- * end. A suffix of 0 is unsatisfiable, and so is "bytes=0-" of an empty
- * representation. RANGE_IGNORE is the verdict on:
- *   - units other than "bytes" (in any case), and syntax errors;
- *   - a first-pos over 2^64 - 1;
+ * end. A suffix of 0 is unsatisfiable, and so are "bytes=0-" of an empty
+ * representation and a first-pos above 2^64 - 1. RANGE_IGNORE is the verdict on:
+ *   - units other than "bytes" (in any case), and syntax errors, such as a
+ *     last-pos below its first-pos;
  *   - more than RANGE_COUNT_MAX ranges, satisfiable or not, which are an attack
  *     or a mistake;
  *   - a suffix of an empty representation: it can be satisfied (14.1.2), but no

@@ -93,6 +93,7 @@ int landlock_domain_open(struct landlock_domain *landlock,
     }
     landlock->abi = (int)abi;
     landlock->handled = ruleset.handled_access_fs;
+    landlock->refuses_tcp = ruleset.handled_access_net != 0;
     return 0;
 }
 

@@ -135,7 +135,8 @@ int sandbox_enter(struct sandbox *sandbox,
     tzset(); /* reads the time zone's file, which will be out of reach */
     landlock_err = enter_landlock(&sandbox->landlock, options);
     sandbox->has_landlock = landlock_err == 0;
-    sandbox->connects_tcp = options->connects_tcp || !sandbox->has_landlock;
+    sandbox->connects_tcp = !(sandbox->has_landlock &&
+                              sandbox->landlock.refuses_tcp);
     if (is_strict && !sandbox->has_landlock)
         return refuse("Landlock", landlock_err);
     filter_err = seccomp_filter_enter(is_strict, options->sends_udp);

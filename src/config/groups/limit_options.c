@@ -32,7 +32,9 @@ static const struct option_row rows[] = {
     {NULL, "header-timeout", 0, OPTION_TIME, AT(header_ms), "TIME", "10s", 1,
      HOURS_24_MS, NULL, "time in which a whole request head must arrive"},
     {NULL, "body-timeout", 0, OPTION_TIME, AT(body_ms), "TIME", "30s", 1,
-     HOURS_24_MS, NULL, "time in which a whole request body must arrive"},
+     HOURS_24_MS, NULL,
+     "time in which a whole request body must arrive,\n"
+     "and a second more for each --send-rate-min bytes"},
     {NULL, "send-timeout", 0, OPTION_TIME, AT(send_ms), "TIME", "30s", 1,
      HOURS_24_MS, NULL,
      "longest time in which a client takes no byte of\n"

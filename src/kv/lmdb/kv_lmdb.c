@@ -12,7 +12,7 @@ enum {
     QUEUE_WRITES = 1 << 16,
     QUEUE_BYTES = 1 << 28,
     DEFAULT_MS = 1000,
-    EVENTS_BYTES = 4 << 20 /* about the last 60,000 changes */
+    EVENTS_BYTES = 4 << 20 /* the last 60,000 changes of short keys */
 };
 
 static void fill_in(struct kv_lmdb_options *options)

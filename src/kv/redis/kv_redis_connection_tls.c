@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <ev.h>
 #include <hiredis/async.h>
 #include <hiredis/sds.h>
@@ -173,8 +174,9 @@ static bool begin(struct kv_connection_tls *tls)
     int fd = tls->context->c.fd;
     int error = 0;
 
-    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == -1 ||
-        error != 0) {
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == -1)
+        error = errno;
+    if (error != 0) {
         lose(tls, strerrordesc_np(error));
         return false;
     }

@@ -408,6 +408,7 @@ TEST(each_older_kernel_gets_what_it_knows)
         older_abi = abi;
         assert_int_equal(landlock_domain_open(&landlock, &plain), 0);
         assert_int_equal(landlock.abi, abi);
+        assert_int_equal(landlock.refuses_tcp, abi >= 4);
         permit("root", PATH_READ);
         permit("other", PATH_WRITE);
         assert_int_equal(inside(write_around), 0);
