@@ -1,5 +1,6 @@
 /*
- * watchdog - checks for the service manager that every worker makes progress.
+ * watchdog - checks that every worker makes progress, and reports it to the
+ * service manager.
  *
  * Each worker notes once a second how long it has been running. A worker whose
  * note does not change is stuck. While a worker is stuck, the service manager
@@ -7,7 +8,7 @@
  * sends no messages, either.
  *
  *   notes     .  .  .  .  .  x  the worker is stuck
- *   messages  |     |     |     |  the last message, within stale_ms
+ *   messages  |     |     |     |  the last message, before that is noticed
  *                               |------ period ------|  the service restarts
  *
  * While the server drains, workers end one by one, and the watchdog is not

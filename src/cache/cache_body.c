@@ -236,7 +236,8 @@ struct part cache_body_part(const struct cache_body *body, uint64_t at,
 {
     int fd;
 
-    if (len == 0) /* the body may not have its file yet */
+    /* Without bytes to send no file is needed, and there may be none yet. */
+    if (len == 0)
         return part_of_memory(BYTES(""));
     if (at < body->memory_bytes) {
         if (len > body->memory_bytes - at)

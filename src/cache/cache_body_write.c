@@ -75,7 +75,8 @@ static bool write_all(int fd, const char *data, size_t len, uint64_t at)
     return true;
 }
 
-/* Publishes that more of the body is there, and tells the waits of readers. */
+/* Publishes that the body now has `filled` bytes, and wakes those who wait for
+ * more of it. */
 static void publish(struct cache_body *body, uint64_t filled)
 {
     atomic_store_explicit(&body->filled, filled, memory_order_release);

@@ -15,7 +15,7 @@ static const struct form {
              {{"Fastly-SSL", 10}, {"1"}, false},
              {{"WL-Proxy-SSL", 12}, {"true"}, false},
              {{"RSC", 3}, {"1"}, false},
-             /* Forms that ask for a part of the page, or for JSON. */
+             /* By these a request asks for a part of the page, or JSON. */
              {{"X-Requested-With", 16}, {"XMLHttpRequest"}, true},
              {{"HX-Request", 10}, {"true"}, true},
              {{"HX-Boosted", 10}, {NULL}, true},

@@ -11,17 +11,18 @@
  * Hegde, "FAST TCP", 2006.)
  *
  * The least round trip is kept for each client: with one least round trip for
- * all, every far client's path would be taken for a queue. And the window is a
- * rate: bytes in flight count as flight / span, where span is the least round
- * trip plus the time for which the target queue lasts. A window in bytes would
- * fit only one mix of paths: bytes that fill a path of 4 ms leave a path of
- * 60 ms empty.
+ * all, every far client's path would be taken for a queue. The window is kept
+ * as a rate, not as bytes, since a window in bytes would fit only one mix of
+ * paths: bytes that fill a path of 4 ms leave a path of 60 ms empty. A flow
+ * counts with its bytes in flight / span, where span is its least round trip
+ * plus the time that the target queue takes to drain.
  *
  * Held-back bytes leave at ticks, as many as were acknowledged since the last
  * tick. So the queue has to last for a tick, even a late one, and need not be
  * longer. Measuring costs system calls and is not done at each tick. Between
- * two measurements, acknowledgements are supposed to come evenly; otherwise all
- * bytes acknowledged meanwhile would be replaced at once.
+ * two measurements, acknowledgements are assumed to come evenly. Without this
+ * assumption, all bytes acknowledged since the last measurement would be
+ * replaced at once.
  *
  * A window begins when several flows in a row are delayed alike, so that they
  * seem to share the cause of the delay. The window ends when nothing was held

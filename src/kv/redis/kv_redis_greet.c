@@ -122,9 +122,9 @@ static bool listen_to(struct kv_connection *connection)
     return is_sent;
 }
 
-/* Handles the reply to the question which events the engine sends for keys. If
- * the engine sends too few kinds, the connection never comes up, but does not
- * count as failed. */
+/* Handles the reply that says for which changes of keys Redis sends events. If
+ * there are too few kinds, the connection never comes up, but does not count as
+ * failed. */
 static void on_flags(redisAsyncContext *context, void *reply, void *about)
 {
     struct kv_connection *connection = context->data;
@@ -151,7 +151,7 @@ static void on_flags(redisAsyncContext *context, void *reply, void *about)
 /* --- All of it ------------------------------------------------------------ */
 
 /* Sends several commands at once: AUTH and SELECT if needed, then the scripts
- * or, for a listener, the question which events the engine sends. */
+ * or, for a listener, asks Redis which events it sends. */
 bool kv_connection_greet(struct kv_connection *connection)
 {
     const struct kv_redis_url *url = connection->options.url;
