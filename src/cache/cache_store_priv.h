@@ -52,9 +52,9 @@ struct cache_shard {
 
 enum { CACHE_PURGES_KEPT = 64 };
 
-/* The latest purges. If a purge happens between the request for an entry and the
- * moment the entry is put, the entry may be outdated. So each entry is compared
- * on put with the purges since its request. */
+/* The latest purges. If a purge happens between the request for an entry and
+ * the moment the entry is put, the entry may be outdated. So each entry is
+ * compared on put with the purges since its request. */
 struct cache_purges {
     pthread_mutex_t mutex; /* locked after a shard's, never before it */
     _Atomic uint32_t count;

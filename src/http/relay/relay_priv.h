@@ -15,8 +15,8 @@ struct nominated {
     struct bytes names[RELAY_NOMINATED_MAX];
 };
 
-/* Reads the Connection field. Returns false when it names too many fields, or an
- * end-to-end field such as Cache-Control (RFC 9110 7.6.1), or contains
+/* Reads the Connection field. Returns false when it names too many fields, or
+ * an end-to-end field such as Cache-Control (RFC 9110 7.6.1), or contains
  * something that is no field name. */
 MUST_USE bool relay_read_nominated(struct nominated *nominated,
                                    const struct field *fields, unsigned count);
