@@ -196,12 +196,22 @@ static bool serve_by(struct server *server, struct generation *generation,
 
 /* Whether managed certificates stay in the same folder. The program that
  * obtains certificates was started with the server, and still uses the folder
- * that the options named then. */
+ * that the options named then. A server that started without managed
+ * certificates has no such program. */
 static bool keeps_managed(const struct server *server,
                           const struct options *options, FILE *errors)
 {
-    const char *folder = server->options->acme_folder;
+    const struct options *first = server->options;
+    const char *folder = first->acme_folder;
 
+    if (options->managed_count > 0 && first->managed_count == 0 && folder &&
+        first->acme_start) {
+        fputs("sprintd: certificates of authorities: this process has been "
+              "started without the program that gets them: restart, or let "
+              "'sprintd ctl upgrade' start one that has it\n",
+              errors);
+        return false;
+    }
     if (!options->acme_folder ||
         (folder && strcmp(folder, options->acme_folder) == 0))
         return true;

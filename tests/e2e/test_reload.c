@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 enum { RELOADS = 100, REQUESTS = 1000000, LARGE = 20 * 1048576, SEED = 9 };
 
@@ -333,6 +334,31 @@ TEST(what_the_sandbox_does_not_reach_is_refused)
         assert_non_null(strstr(outcome.err, "upgrade"));
     }
     expect_body(get(one, "/canary"), "other\n");
+}
+
+/* The program that gets certificates starts with the server, where there are
+ * names of authorities: those of this machine need none. */
+TEST(certificates_of_authorities_are_not_waited_for_in_vain)
+{
+    static const char listen[] = "listen = {\"http://127.0.0.1:0\", "
+                                 "\"https://127.0.0.1:0\"}\n";
+    const char *kept = printed("%s/state", folder());
+    struct outcome outcome;
+    struct server *one;
+
+    assert_int_equal(mkdir(kept, 0700), 0);
+    configure("%sstate-directory = \"%s\"\n"
+              "site a { hosts = {a.localhost} respond = a }\n",
+              listen, kept);
+    one = start_configured();
+    configure("%sstate-directory = \"%s\"\n"
+              "site a { hosts = {a.localhost} respond = a }\n"
+              "site b { hosts = {b.sprintd.example.net} respond = b }\n",
+              listen, kept);
+    assert_int_equal(ctl("reload", &outcome), EXIT_FAILURE);
+    assert_non_null(strstr(outcome.err, "without the program that gets them"));
+    assert_non_null(strstr(outcome.err, "upgrade"));
+    expect_body(get(one, "/"), "a");
 }
 
 /* --- Under load ---------------------------------------------------------- */
