@@ -56,7 +56,8 @@ static enum acme_result judge(const char *url, struct acme_reply *reply,
     if (!has_read)
         json_fini(&reply->json);
     if (answer->status >= 200 && answer->status < 300) {
-        if (!is_json(answer->type) || has_read)
+        /* A type may be told although there is no body, as of a revocation. */
+        if (!is_json(answer->type) || has_read || answer->body.len == 0)
             return ACME_DONE;
         return acme_tell(problem, ACME_FAILED,
                          "%.200s: the answer is no JSON that can be read", url);
