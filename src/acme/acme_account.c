@@ -107,6 +107,25 @@ static bool read_url(const struct acme_account *account,
     return client->account[0] != '\0';
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Returns the key in a file's text, without white space around it and padding
+ * behind it. */
+static struct bytes find_secret(struct bytes text)
+{
+    while (text.len > 0 && is_blank(*text.data)) {
+        text.data++;
+        text.len--;
+    }
+    while (text.len > 0 && (is_blank(text.data[text.len - 1]) ||
+                            text.data[text.len - 1] == '='))
+        text.len--;
+    return text;
+}
+
 /* Appends the external account binding. Its secret is read from a file, where
  * white space around it is ignored. Returns false if the secret is invalid. */
 static bool put_binding(const struct acme_account *account,
@@ -114,15 +133,16 @@ static bool put_binding(const struct acme_account *account,
                         const struct acme_settings *settings, struct buf *json)
 {
     struct small_file file;
+    struct bytes text;
     char secret[SECRET_MAX];
     size_t len = 0;
     bool is_done = false;
 
     if (small_file_read(&file, settings->eab_key) != 0)
         return false;
-    file.len = strcspn(file.text, " \t\r\n=");
-    if (file.len < SECRET_MAX &&
-        base64_decode_url((struct bytes){file.text, file.len}, secret, &len)) {
+    text = find_secret((struct bytes){file.text, file.len});
+    if (text.len > 0 && text.len < SECRET_MAX &&
+        base64_decode_url(text, secret, &len)) {
         buf_put_literal(json, ",\"externalAccountBinding\":");
         is_done = acme_jws_put_binding(account->key, settings->eab_id,
                                        (struct bytes){secret, len},
@@ -185,7 +205,8 @@ static enum acme_result make_account(struct acme_account *account,
                 ? acme_client_post(client, client->places[ACME_NEW_ACCOUNT],
                                    json.data, true, &reply, problem)
                 : acme_tell(problem, ACME_FAILED,
-                            "acme-eab-key cannot be read, or is no base64url");
+                            "acme-eab-key cannot be read, is empty, or is no "
+                            "base64url");
     buf_fini(&json);
     if (result == ACME_DONE && reply.answer.location[0] == '\0')
         result = acme_tell(problem, ACME_FAILED,

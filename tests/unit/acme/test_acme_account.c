@@ -21,6 +21,7 @@ static bool is_busy;
 static const char *stranger;    /* what a key is that it does not know */
 static bool loses_answer;       /* of a change, once that is done */
 static void (*meanwhile)(void); /* another process, before the change */
+static char payload_seen[4096]; /* of the last account that was asked for */
 
 static void put_thumbprint(const struct acme_key *key, char to[THUMBPRINT_MAX])
 {
@@ -101,6 +102,7 @@ WRAP(enum acme_result, acme_client_post, struct acme_client *asker,
         return is_known(asker->key) ? change() : refuse("unauthorized");
     assert_string_equal(url, "account");
     assert_true(as_key);
+    snprintf(payload_seen, sizeof(payload_seen), "%s", payload);
     if (!strstr(payload, "onlyReturnExisting"))
         put_thumbprint(asker->key, known);
     else if (!is_known(asker->key))
@@ -239,6 +241,53 @@ TEST(a_key_that_was_set_aside_too_soon_is_not_lost)
     assert_int_equal(roll(), ACME_DONE);
     assert_true(is_known_in("key.pem"));
     assert_int_equal(come_again(), ACME_DONE);
+}
+
+/* --- Accounts bound to another ------------------------------------------- */
+
+/* Asks for an account that is bound by a key in such a file. */
+static enum acme_result bind_by(const char *text)
+{
+    const struct acme_settings bound = {.key = ACME_KEY_P256,
+                                        .eab_id = "kid-1",
+                                        .eab_key = place_path(&test_place,
+                                                              "secret")};
+    enum acme_result result;
+
+    assert_int_equal(place_write(&test_place, "secret", text), 0);
+    acme_state_set_aside(&kept, id, "url");
+    payload_seen[0] = '\0';
+    result = acme_account_open(&account, &client, &kept, &bound, &problem);
+    acme_account_close(&account);
+    return result;
+}
+
+TEST(white_space_around_a_binding_key_is_none_of_it)
+{
+    static const char *const texts[] = {
+        "c2VjcmV0LWtleQ\n", "c2VjcmV0LWtleQ\r\n", "\nc2VjcmV0LWtleQ\n",
+        " \tc2VjcmV0LWtleQ \n\n", "\r\nc2VjcmV0LWtleQ==\r\n"};
+    char expected[sizeof(payload_seen)];
+
+    assert_int_equal(bind_by("c2VjcmV0LWtleQ"), ACME_DONE);
+    memcpy(expected, payload_seen, sizeof(expected));
+    assert_non_null(strstr(expected, "externalAccountBinding"));
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        assert_int_equal(bind_by(texts[i]), ACME_DONE);
+        assert_string_equal(payload_seen, expected);
+    }
+}
+
+TEST(a_file_without_one_binding_key_is_refused)
+{
+    static const char *const texts[] = {"",    "\n",          " \r\n",
+                                        "=\n", "c2Vj cmV0\n", "c2Vj\ncmV0\n"};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        assert_int_equal(bind_by(texts[i]), ACME_FAILED);
+        assert_non_null(strstr(problem.text, "acme-eab-key"));
+        assert_string_equal(payload_seen, "");
+    }
 }
 
 SUITE(.each_begin = begin, .each_end = end);
