@@ -117,7 +117,8 @@ static bool is_shown(const struct acme_state *state, size_t folder)
            (folder == ACME_FOLDER_LIVE || folder == ACME_FOLDER_CHALLENGES);
 }
 
-/* Gives the group its rights to a folder, which the umask may have removed. */
+/* Gives the group its rights to a folder, which the umask may have removed.
+ * S_ISGID stays where it is, because it gives new files to the group. */
 static int let_group_in(int fd)
 {
     struct stat st;
@@ -125,7 +126,7 @@ static int let_group_in(int fd)
     if (fstat(fd, &st) == -1)
         return -errno;
     return (st.st_mode & ACCESSPERMS) == SHARED_FOLDER_MODE ||
-                   fchmod(fd, SHARED_FOLDER_MODE) == 0
+                   fchmod(fd, SHARED_FOLDER_MODE | (st.st_mode & S_ISGID)) == 0
                ? 0
                : -errno;
 }
