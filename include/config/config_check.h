@@ -17,7 +17,10 @@
 typedef void (*config_check_fn)(const struct options *options,
                                 struct faults *faults);
 
-void config_check(const struct options *options, struct faults *faults);
+/* Runs all checks. What the user who runs them may not look at goes to
+ * `warnings`. */
+void config_check(const struct options *options, struct faults *faults,
+                  struct faults *warnings);
 
 /* Returns the origin (options.h) of a global option's value. */
 int config_origin(const struct options *options, const char *name);

@@ -245,6 +245,8 @@ static const char *try_address(const char *address)
     return why;
 }
 
+/* A folder where this check's user may not write is no fault: the server may be
+ * another user. */
 static const char *try_unix(const char *path)
 {
     struct sockaddr_un address;
@@ -253,7 +255,7 @@ static const char *try_unix(const char *path)
     if (*path == '\0' || strlen(path) >= sizeof(address.sun_path))
         return "has a path that is empty or too long";
     err = try_folder(path);
-    return err == 0 ? NULL : strerror(err);
+    return err == 0 || err == EACCES ? NULL : strerror(err);
 }
 
 static const char *try_place(const char *where)
@@ -294,7 +296,18 @@ static bool is_said_before(const struct texts *listen, size_t number)
     return false;
 }
 
-static void check_listen(const struct options *options, struct faults *faults)
+/* Whether the place is a unix socket in a folder where this check's user may
+ * not write. */
+static bool is_for_others(const char *where)
+{
+    struct listen_address place;
+
+    return listen_address_read(&place, where) && place.path &&
+           try_folder(place.path) == EACCES;
+}
+
+static void check_listen(const struct options *options, struct faults *faults,
+                         struct faults *warnings)
 {
     const char *why;
 
@@ -304,6 +317,11 @@ static void check_listen(const struct options *options, struct faults *faults)
         why = try_place(where);
         if (!why && is_said_before(&options->listen, i))
             why = "is in the list already";
+        if (!why && is_for_others(where))
+            faults_add(warnings, config_origin(options, "listen"),
+                       "listen '%.200s': you may not write there: whether the "
+                       "server may is not checked",
+                       where);
         if (why)
             faults_add(faults, config_origin(options, "listen"),
                        "listen '%.200s': %s", where, why);
@@ -336,13 +354,14 @@ static void check_stores(const struct options *options, struct faults *faults)
 
 /* --- All checks ----------------------------------------------------------- */
 
-void config_check(const struct options *options, struct faults *faults)
+void config_check(const struct options *options, struct faults *faults,
+                  struct faults *warnings)
 {
     static const config_check_fn checks[] = {check_places,  check_upstreams,
                                              check_stores,  check_log,
-                                             check_folders, check_identity,
-                                             check_listen};
+                                             check_folders, check_identity};
 
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
         checks[i](options, faults);
+    check_listen(options, faults, warnings);
 }

@@ -197,24 +197,33 @@ static void check_all_written(const struct options *options,
 /* Checks the certificates. Problems that only clients notice, and that do not
  * stop the server from starting, are printed as warnings. */
 static void check_certificates(const struct options *options,
-                               struct faults *faults, FILE *errors)
+                               struct faults *faults, struct faults *warnings)
 {
-    struct faults warnings = {
-        .file = options->config, .files = &options->files, .kind = "warning: "};
     struct tls_tickets *tickets = tls_tickets_create(0);
     struct certificates *certificates = NULL;
     int err = tickets ? certificates_create(&certificates, options, tickets,
-                                            NULL, faults, &warnings)
+                                            NULL, faults, warnings)
                       : -ENOMEM;
 
     if (certificates)
-        certificates_check(certificates, time(NULL), &warnings);
+        certificates_check(certificates, time(NULL), warnings);
     if (err == -ENOMEM)
         faults_add(faults, 0, "out of memory");
-    faults_print(&warnings, errors);
-    faults_fini(&warnings);
     certificates_destroy(certificates);
     tls_tickets_release(&tickets);
+}
+
+/* Looks at what the options name, as --test does. */
+static void check_all_named(const struct options *options,
+                            struct faults *faults, FILE *errors)
+{
+    struct faults warnings = {
+        .file = options->config, .files = &options->files, .kind = "warning: "};
+
+    config_check(options, faults, &warnings);
+    check_certificates(options, faults, &warnings);
+    faults_print(&warnings, errors);
+    faults_fini(&warnings);
 }
 
 /* --- The root ------------------------------------------------------------ */
@@ -252,10 +261,8 @@ int configuration_read(struct options *options, int argc, char **argv,
     check_stores(options, &faults);
     check_locations(options, &faults);
     check_all_written(options, &faults);
-    if (options->wants_test) {
-        config_check(options, &faults);
-        check_certificates(options, &faults, errors);
-    }
+    if (options->wants_test)
+        check_all_named(options, &faults, errors);
     faults_print(&faults, errors);
     is_sound = faults.count == 0;
     faults_fini(&faults);

@@ -262,6 +262,23 @@ TEST(nobody_may_test)
     expect(&outcome, 0, "sprintd: well-formed, 0 sites, 0 locations\n", "");
 }
 
+/* The server is started by somebody else, who may. */
+TEST(where_the_tester_may_not_write_the_server_may)
+{
+    struct outcome outcome;
+    const char *place = printed("unix:%s/closed/socket", folder());
+
+    site_folder("../closed");
+    site_mode("../closed", 0500);
+    server_run(&(struct launch){.root = "", .as_nobody = true, .is_bare = true},
+               (const char *const[]){"-t", "--listen", place, "/", NULL},
+               &outcome);
+    expect(&outcome, 0, "sprintd: well-formed, 0 sites, 0 locations\n",
+           printed("sprintd: warning: listen '%s': you may not write there: "
+                   "whether the server may is not checked\n",
+                   place));
+}
+
 /* --- What is in force ----------------------------------------------------- */
 
 static void expect_line(const char *text, const char *begin, const char *origin)

@@ -4,11 +4,13 @@
 
 static void check(const char *text)
 {
+    struct faults warnings = {.kind = "warning: "};
     size_t len;
     FILE *to;
 
     read_text(text);
-    config_check(&options, &faults);
+    config_check(&options, &faults, &warnings);
+    faults_fini(&warnings);
     free(said);
     to = open_memstream(&said, &len);
     faults_print(&faults, to);
