@@ -259,6 +259,28 @@ TEST(what_is_revoked_is_replaced)
     server_stop(server);
 }
 
+/* The answer to the first time was lost. */
+TEST(what_is_revoked_already_is_revoked)
+{
+    const char *root = acme_pebble_begin(&(struct pebble_options){0});
+    const char *copy = printed("%s/copy.pem", folder());
+    struct server *server = ACME_SERVE(&place, "--https", ACME_NAMES);
+    struct outcome outcome;
+
+    assert_true(is_trusted(root));
+    server_stop(server);
+    assert_int_equal(system(printed("cp -p '%s' '%s'", acme_live(), copy)), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(acme_run(&place, "revoke", "sprintd.example.net",
+                                  &outcome),
+                         0);
+        assert_non_null(strstr(outcome.out, "revoked"));
+        assert_int_not_equal(access(acme_live(), F_OK), 0);
+        assert_int_equal(system(printed("cp -p '%s' '%s'", copy, acme_live())),
+                         0);
+    }
+}
+
 /* As the certificate's key shows whose it is. */
 TEST(what_another_account_ordered_can_be_revoked)
 {
