@@ -45,9 +45,10 @@ enum {
     REQUEST_HTTP2 = 2        /* value of `minor` for a request of HTTP/2 */
 };
 
-/* The scheme that a target in absolute form names. */
+/* The scheme that a target in absolute form names, or ":scheme" if that is
+ * https. */
 enum target_scheme {
-    TARGET_SCHEME_NONE, /* the target is in another form */
+    TARGET_SCHEME_NONE, /* the request names no scheme that counts */
     TARGET_SCHEME_HTTP,
     TARGET_SCHEME_HTTPS
 };

@@ -227,6 +227,32 @@ TEST(a_site_is_chosen_by_authority)
                    "b\n");
 }
 
+static unsigned ask_scheme(const struct server *server, const char *scheme)
+{
+    struct h2 *h2 = h2_open(server);
+    uint32_t stream = h2_ask_fields(h2,
+                                    H2_WITH(":method", "GET", ":scheme", scheme,
+                                            ":path", "/f", ":authority", "a"),
+                                    false);
+    struct h2_reply *reply = h2_wait(h2, stream);
+
+    h2_expect_usable(h2);
+    return reply->status;
+}
+
+/* RFC 9110 7.4: what is asked for by https comes by a connection that is
+ * secure, or of somebody who is trusted with that. */
+TEST(https_in_clear_text_is_misdirected)
+{
+    struct server *server = H2_START(NULL);
+
+    assert_int_equal(ask_scheme(server, "http"), 200);
+    assert_int_equal(ask_scheme(server, "https"), server->is_tls ? 200 : 421);
+    server = H2_START("--trusted-proxies=127.0.0.1");
+    assert_int_equal(ask_scheme(server, "http"), 200);
+    assert_int_equal(ask_scheme(server, "https"), 200);
+}
+
 /* --- Keys ---------------------------------------------------------------- */
 
 TEST(keys_are_put_and_got)

@@ -56,14 +56,19 @@ static bool is_unasked(const struct sites *sites,
 }
 
 /* Whether the target names another scheme than the scheme of the connection
- * (RFC 9110 7.4). */
+ * (RFC 9110 7.4). In HTTP/2 only https counts, and a trusted proxy may name the
+ * scheme of its client's connection. */
 static bool is_of_another_scheme(const struct sites *sites,
                                  const struct exchange *exchange)
 {
+    const struct forwarded_trust *trust = &sites->options.trust;
     const struct request *request = &exchange->request;
-    struct bytes scheme = scheme_of(request, exchange_is_secure(exchange),
-                                    exchange->neighbour, &sites->options.trust);
+    bool is_secure = exchange_is_secure(exchange);
+    struct bytes scheme;
 
+    if (request->minor == REQUEST_HTTP2)
+        return !is_secure && !forwarded_is_trusted(trust, exchange->neighbour);
+    scheme = scheme_of(request, is_secure, exchange->neighbour, trust);
     return bytes_eq(scheme, BYTES("https")) !=
            (request->scheme == TARGET_SCHEME_HTTPS);
 }

@@ -13,6 +13,7 @@ struct text_front {
     uint16_t line_len;
     uint16_t method_len;
     uint16_t field_count;
+    uint16_t is_https; /* ":scheme" is https */
 };
 
 struct record_front {
@@ -369,7 +370,8 @@ void http2_head_store(const struct http2_head *head, char *to)
         .line_len = (uint16_t)line_bytes(head),
         .method_len = (uint16_t)cut(head->method).len,
         .field_count = (uint16_t)(head->field_count +
-                                  (head->authority.data ? 1 : 0))};
+                                  (head->authority.data ? 1 : 0)),
+        .is_https = bytes_ieq(head->scheme, BYTES("https"))};
     struct record_front host = {4, (uint16_t)head->authority.len};
 
     to = copy(to, (struct bytes){(const char *)&front, sizeof(front)});
@@ -444,6 +446,8 @@ enum reason http2_request_read(struct request *request, const char *text)
     if (!http1_find_method(request->method_name, &request->method))
         request->method = METHOD_OTHER;
     reason = http1_read_meaning(request);
+    if (front.is_https)
+        request->scheme = TARGET_SCHEME_HTTPS;
     request->keep_alive = true;
     return reason;
 }

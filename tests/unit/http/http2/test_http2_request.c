@@ -76,6 +76,19 @@ TEST(a_request_is_what_it_would_be_over_http1)
     assert_int_equal(request.field_count, 4);
 }
 
+TEST(a_scheme_counts_that_is_https)
+{
+#define OF_SCHEME(scheme) \
+    ":method=GET|:scheme=" scheme "|:path=/|:authority=h.example"
+    assert_int_equal(read_request(OF_SCHEME("https"), true), REASON_NONE);
+    assert_int_equal(request.scheme, TARGET_SCHEME_HTTPS);
+    assert_int_equal(read_request(OF_SCHEME("HTTPS"), true), REASON_NONE);
+    assert_int_equal(request.scheme, TARGET_SCHEME_HTTPS);
+    assert_int_equal(read_request(OF_SCHEME("http"), true), REASON_NONE);
+    assert_int_equal(request.scheme, TARGET_SCHEME_NONE);
+#undef OF_SCHEME
+}
+
 TEST(a_host_may_stand_in_a_field)
 {
     assert_int_equal(read_request(":method=GET|:scheme=http|:path=/|a=b|host=h",
