@@ -38,6 +38,8 @@ enum reason {
     REASON_EXPECTATION,
     /* The request names another host than its connection was made for. */
     REASON_MISDIRECTED,
+    /* The client's certificate no longer says who it is. */
+    REASON_CLIENT_EXPIRED,
     /* Faults of the request's body. */
     REASON_CHUNK,
     REASON_BODY_TOO_LARGE,

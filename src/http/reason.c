@@ -73,6 +73,10 @@ static const struct {
         ROW("misdirected", 421,
             "The connection was made for another name, and this one wants one "
             "of its own; or the target names another scheme than it has."),
+    [REASON_CLIENT_EXPIRED] =
+        ROW("client-expired", 403,
+            "The client's certificate has expired since the connection was "
+            "made."),
     [REASON_CHUNK] = ROW("chunk", 400,
                          "The body has a malformed chunk or trailer."),
     [REASON_BODY_TOO_LARGE] = ROW("body-too-large", 413,

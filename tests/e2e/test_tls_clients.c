@@ -114,6 +114,30 @@ TEST(who_shows_a_certificate_gets_there)
     expect_body(ask_as(server, "open.example", "unknown.example", "/"), "open");
 }
 
+TEST(a_connection_ends_with_its_clients_certificate)
+{
+    struct server *server = serve_guarded();
+    long s = (long)patience(3000) / 1000;
+    struct client *client;
+    struct reply *reply;
+
+    secure_show(certify("brief", &(struct making){.subject = "brief",
+                                                  .issuer = &clients,
+                                                  .begins_s = -60,
+                                                  .ends_s = s}));
+    client = come_as(server, "closed.example");
+    secure_show(NULL);
+    assert_non_null(client);
+    client_say(client, "GET / HTTP/1.1\r\nHost: closed.example\r\n\r\n");
+    expect_body(client_reply(client), "secret");
+    pause_ms((unsigned)s * 1000 + 1000);
+    client_say(client, "GET / HTTP/1.1\r\nHost: closed.example\r\n\r\n");
+    reply = client_reply(client);
+    expect_status(reply, 403);
+    expect_field(reply, "Connection", "close");
+    assert_non_null(strstr(reply->body, "client-expired"));
+}
+
 /* --- What servers behind are told ---------------------------------------- */
 
 #define SUBJECT "X-Forwarded-Tls-Client-Subject: "

@@ -119,6 +119,10 @@ MUST_USE bool tls_tell_client(const struct tls *tls,
 /* Whether the client has shown a certificate that was found to be good. */
 MUST_USE bool tls_knows_client(const struct tls *tls);
 
+/* Whether the client has shown a certificate that was found to be good, and
+ * that has expired since. */
+MUST_USE bool tls_client_has_expired(const struct tls *tls);
+
 /* Returns the set of certificates that the client was shown (tls_context.h). */
 const struct tls_set *tls_chosen(const struct tls *tls);
 
@@ -156,9 +160,10 @@ MUST_USE bool tls_has_kept(const struct tls *tls);
 /* Whether the client has sent a byte yet. */
 MUST_USE bool tls_has_heard(const struct tls *tls);
 
-/* Whether the connection should end with the answer to the next request: its
- * key is nearly used up, and cannot change. Once the key is used up, the
- * connection sends nothing any more. */
+/* Whether the connection should end with the answer to the next request: the
+ * client's certificate has expired, or the connection's key is nearly used up
+ * and cannot change. Once the key is used up, the connection sends nothing any
+ * more. */
 MUST_USE bool tls_is_worn(const struct tls *tls);
 
 /* Whether bytes are owed: encrypted, but not reported as sent. */

@@ -97,6 +97,14 @@ static bool is_misdirected(const struct sites *sites,
     return sites->options.tls && is_of_another_name(sites, exchange);
 }
 
+/* Whether the client's certificate has expired since the handshake. */
+static bool is_of_expired_client(const struct sites *sites,
+                                 const struct exchange *exchange)
+{
+    return sites->asks_clients && exchange->tls &&
+           tls_client_has_expired(exchange->tls);
+}
+
 /* Redirects to https, if the place demands https. This happens before a
  * password is asked for, so that no password is sent in clear text. */
 static bool answer_by_https(const struct place *place,
@@ -414,6 +422,9 @@ static void answer(void *self, struct exchange *exchange, struct bytes rest)
         answer_all(sites, exchange);
     else if (is_misdirected(sites, exchange))
         bad_request_answer(exchange, REASON_MISDIRECTED, sites_defaults(sites));
+    else if (is_of_expired_client(sites, exchange))
+        bad_request_answer(exchange, REASON_CLIENT_EXPIRED,
+                           sites_defaults(sites));
     else
         answer_path(sites, exchange);
 }

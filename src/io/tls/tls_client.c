@@ -42,6 +42,13 @@ bool tls_knows_client(const struct tls *tls)
     return find_certificate(tls);
 }
 
+bool tls_client_has_expired(const struct tls *tls)
+{
+    const X509 *x509 = find_certificate(tls);
+
+    return x509 && X509_cmp_current_time(X509_get0_notAfter(x509)) <= 0;
+}
+
 bool tls_tell_client(const struct tls *tls, char subject_out[TLS_SUBJECT_MAX],
                      char fingerprint_out[TLS_FINGERPRINT_MAX + 1])
 {

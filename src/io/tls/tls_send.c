@@ -408,8 +408,9 @@ static enum io_result send_payload(struct tls *tls, struct payload *payload,
 
 bool tls_is_worn(const struct tls *tls)
 {
-    return tls->taken && tls->taken->by_kernel &&
-           tls->taken->out.sequence >= TLS_RECORDS_DUE;
+    return (tls->taken && tls->taken->by_kernel &&
+            tls->taken->out.sequence >= TLS_RECORDS_DUE) ||
+           tls_client_has_expired(tls);
 }
 
 void tls_limit_unsent(struct tls *tls, uint32_t bytes)

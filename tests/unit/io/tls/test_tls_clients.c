@@ -327,6 +327,29 @@ TEST(no_ticket_outlives_the_clients_certificate)
     made_free(&client);
 }
 
+TEST(no_connection_outlives_the_clients_certificate)
+{
+    struct made client = make_certificate(&(struct making){.subject = "client",
+                                                           .issuer = &authority,
+                                                           .begins_s = -3600,
+                                                           .ends_s = 3 * 3600});
+
+    for (size_t i = 0; i < 2; i++) {
+        struct wish wish = {.version = versions[i], .certificate = &client};
+        struct talk talk = talk_as(&wish);
+
+        assert_int_equal(talk.result, IO_DONE);
+        assert_false(tls_client_has_expired(talk.tls));
+        assert_false(tls_is_worn(talk.tls));
+        ahead_s = 4 * 3600;
+        assert_true(tls_client_has_expired(talk.tls));
+        assert_true(tls_is_worn(talk.tls));
+        ahead_s = 0;
+        hang_up(&talk);
+    }
+    made_free(&client);
+}
+
 /* Each visit gives it a newer ticket. */
 TEST(who_comes_back_shows_a_certificate_once_a_day)
 {
