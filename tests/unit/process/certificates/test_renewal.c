@@ -136,4 +136,12 @@ TEST(what_could_not_be_read_is_tried_again)
     assert_int_equal(tries, 1);
 }
 
+TEST(the_pause_between_tries_has_an_end)
+{
+    pass(4 * (uint64_t)DAY_MS);
+    tries = 0;
+    pass(20 * (uint64_t)DAY_MS);
+    assert_in_range(tries, 19, 20); /* once a day */
+}
+
 SUITE(.each_begin = set_up);
