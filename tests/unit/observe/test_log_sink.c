@@ -1,10 +1,11 @@
-/* link: -Wl,--wrap=write */
+/* link: -Wl,--wrap=write,--wrap=nanosleep */
 #include "observe/log_sink.h"
 
 #include <limits.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 
 #include "suite.h"
 #include "unit/place.h"
@@ -36,6 +37,23 @@ WRAP(ssize_t, write, int fd, const void *data, size_t len)
 
 static struct place place;
 
+/* --- Others who write ---------------------------------------------------- */
+
+static const char *meanwhile; /* is added to "log" as the sink waits; NULL */
+
+WRAP(int, nanosleep, const struct timespec *time, struct timespec *left)
+{
+    int fd;
+
+    if (!meanwhile)
+        return __real_nanosleep(time, left);
+    fd = openat(place.fd, "log", O_WRONLY | O_APPEND | O_CLOEXEC);
+    assert_int_equal(__real_write(fd, meanwhile, strlen(meanwhile)),
+                     (ssize_t)strlen(meanwhile));
+    close(fd);
+    return 0;
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -43,6 +61,7 @@ static int set_up(void **state)
     write_most = SIZE_MAX;
     good_writes = failures = writes = 0;
     sink = (struct log_sink){.fd = -1};
+    meanwhile = NULL;
     return place_open(&place);
 }
 
@@ -123,6 +142,24 @@ TEST(half_a_line_is_ended_before_others_follow)
         assert_file("log", cases[i].after);
         log_sink_close(&sink);
         assert_int_equal(place_count_fds(), fds);
+    }
+}
+
+/* The server before this one writes its last lines. */
+TEST(a_line_that_grows_is_not_ended)
+{
+    static const struct {
+        const char *meanwhile, *after;
+    } cases[] = {{"f\n", "whole\nhalf\n"},
+                 {"f a li", "whole\nhalf a li"},
+                 {"f\nand half", "whole\nhalf\nand half"}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        assert_int_equal(place_write(&place, "log", "whole\nhal"), 0);
+        meanwhile = cases[i].meanwhile;
+        open_at("", "log");
+        assert_file("log", cases[i].after);
+        log_sink_close(&sink);
     }
 }
 
