@@ -1,6 +1,7 @@
 #include "process/companion/broker.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <sysexits.h>
@@ -195,6 +196,25 @@ TEST(faults_are_told)
     assert_int_equal(mkdirat(place.fd, "log", 0755), 0);
     assert_int_equal(ask(FILE_APPEND, "log"), -EISDIR);
     assert_int_equal(ask(FILE_REMOVE, "run/control"), -ENOENT);
+}
+
+/* The answer then comes without the descriptor, and 0 would be another file. */
+TEST(a_descriptor_without_room_is_told)
+{
+    struct rlimit before, now;
+    int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int result;
+
+    assert_true(next != -1);
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    now = before;
+    now.rlim_cur = (rlim_t)next;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &now), 0);
+    result = ask(FILE_READ, "conf");
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(result, -EMFILE);
+    assert_opens(FILE_READ, "conf");
 }
 
 /* --- What it does not ---------------------------------------------------- */
