@@ -1,4 +1,7 @@
 #include "tools/kv_transfer.h"
+
+#include <malloc.h>
+
 #include "unit/kv/store_fixture.h"
 
 /* --- Text in, text out ---------------------------------------------------- */
@@ -206,6 +209,67 @@ TEST(an_import_without_room_says_so)
     open_store();
     assert_int_equal(count().keys, 0);
     free(text);
+}
+
+/* The same line again and again, and how much memory there was meanwhile. */
+struct feed {
+    const char *line;
+    size_t len;
+    size_t at;
+    unsigned lines_left;
+    size_t bytes_most;
+};
+
+static size_t count_bytes(void)
+{
+    struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
+static ssize_t feed_bytes(void *context, char *out, size_t size)
+{
+    struct feed *feed = context;
+    size_t bytes = count_bytes();
+    size_t len = feed->len - feed->at;
+
+    if (bytes > feed->bytes_most)
+        feed->bytes_most = bytes;
+    if (feed->lines_left == 0)
+        return 0;
+    len = len < size ? len : size;
+    memcpy(out, feed->line + feed->at, len);
+    feed->at += len;
+    if (feed->at == feed->len) {
+        feed->at = 0;
+        feed->lines_left--;
+    }
+    return (ssize_t)len;
+}
+
+TEST(lines_that_have_expired_take_no_memory)
+{
+    enum { LINES = 64, VALUE_BYTES = 500000, BYTES_MAX = 16 << 20 };
+    char *line = malloc(VALUE_BYTES + 64);
+    struct feed feed = {.line = line, .lines_left = LINES};
+    size_t before = count_bytes();
+    uint64_t lines;
+    FILE *in;
+
+    assert_non_null(line);
+    feed.len = (size_t)snprintf(line, VALUE_BYTES + 64,
+                                "{\"key\":\"a\",\"value\":\"%0*d\","
+                                "\"expires\":1700000000000}\n",
+                                VALUE_BYTES, 0);
+    in = fopencookie(&feed, "r", (cookie_io_functions_t){.read = feed_bytes});
+    assert_non_null(in);
+    close_store();
+    assert_int_equal(kv_transfer_import(&options, in, &lines), 0);
+    fclose(in);
+    assert_true(feed.bytes_most < before + BYTES_MAX);
+    open_store();
+    assert_int_equal(count().keys, 0);
+    free(line);
 }
 
 TEST(an_open_store_is_not_imported_into)
