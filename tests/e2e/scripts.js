@@ -63,7 +63,58 @@ function ofDashboard(expression) {
   return vm.runInContext(expression, context);
 }
 
+/* The script of a listing, as it stands in the source, on a page of these rows:
+ * {name, size, time}, a directory without a size. Returns what clicks on a
+ * column's head, and the names from then on. */
+function openListing(rows, groupSize) {
+  const lines = fs.readFileSync("src/handler/listing_page.c", "utf8")
+    .split("\n");
+  const from = lines.findIndex(line => line.includes(" char script[] =")) + 1;
+  const count = lines.slice(from).findIndex(line => line.endsWith('";')) + 1;
+  const script = lines.slice(from, from + count)
+    .map(line => JSON.parse(line.trim().replace(/;$/, ""))).join("");
+  const head = () => ({childNodes: [], attributes: {},
+    append(child) { this.button = child; },
+    getAttribute(name) { return this.attributes[name] ?? null; },
+    setAttribute(name, value) { this.attributes[name] = value; },
+    removeAttribute(name) { delete this.attributes[name]; }});
+  const row = ({name, size, time}) => ({
+    className: size === undefined ? "d" : "",
+    cells: [{textContent: name},
+            {firstChild: size === undefined ? null : {value: String(size)}},
+            {textContent: time}]});
+  const heads = [head(), head(), head()];
+  const groups = [];
+
+  for (let at = 0; at < rows.length; at += groupSize)
+    groups.push({rows: rows.slice(at, at + groupSize).map(row),
+      replaceChildren(...children) { this.rows = children; }});
+  vm.runInContext(script, vm.createContext({document: {
+    querySelectorAll: what => what === "th" ? heads : groups,
+    createElement: () => ({append() {}})}}));
+  return column => {
+    heads[column].button.onclick();
+    return groups.flatMap(group => group.rows)
+      .map(one => one.cells[0].textContent).join(" ");
+  };
+}
+
 const tests = {
+  /* Directories stay first, numbers in names count as such, and what is equal
+   * stays in the order it was in. */
+  a_listing_is_sorted_by_the_column_that_was_clicked() {
+    const click = openListing([
+      {name: "d10", time: "3"}, {name: "d2", time: "4"},
+      {name: "a1", size: 5, time: "3"}, {name: "a10", size: 5, time: "1"},
+      {name: "a2", size: 9, time: "2"}], 3);
+
+    assert.equal(click(0), "d2 d10 a1 a2 a10");
+    assert.equal(click(0), "d10 d2 a10 a2 a1");
+    assert.equal(click(1), "d10 d2 a2 a10 a1");
+    assert.equal(click(1), "d10 d2 a10 a1 a2");
+    assert.equal(click(2), "d2 d10 a1 a2 a10");
+    assert.equal(click(2), "d10 d2 a10 a2 a1");
+  },
   async a_get_that_fails_leaves_no_old_value() {
     for (const failed of [answer(404, [], '{"detail":"there is none"}'),
                           new Error("gone")]) {
