@@ -5,7 +5,8 @@
  *   $path.html         "/about" answered by "/about.html"
  *   $path/index.html
  *   /app.html          a page for all paths without a file
- *   =404               an error; only at the end, by default 404
+ *   =404               an error; only at the end, by default 404; none of the
+ *                      few that need fields of their own (401, 405)
  *
  * A page answers only navigation, not requests for parts of a page. Navigation
  * is GET and HEAD of a client that names text/html in Accept, for a path whose

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#define ALLOW_LINE "Allow: GET, HEAD, OPTIONS, POST, PUT, DELETE, PATCH\r\n"
+
 struct respond {
     struct respond_options options;
 };
@@ -25,6 +27,7 @@ const char *respond_check(const struct respond_options *options)
     case 401: /* a 401 needs a challenge */
     case 407:
     case 416:
+    case 426: /* a 426 needs Upgrade */
         return "has a status that needs more than a text";
     default:
         break;
@@ -40,13 +43,33 @@ const char *respond_check(const struct respond_options *options)
     return NULL;
 }
 
+struct bytes respond_fields(unsigned status)
+{
+    return status == 405 ? BYTES("Allow: \r\n") : BYTES("");
+}
+
+/* Whether the text would be taken for something else: behind a 2xx to CONNECT
+ * come the bytes of a tunnel, and a 2xx to TRACE contains the request (RFC 9110
+ * 9.3.6, 9.3.8). */
+static bool is_mistakable(enum method method, unsigned status)
+{
+    return (method == METHOD_CONNECT || method == METHOD_TRACE) &&
+           status / 100 == 2;
+}
+
 static void answer(void *self, struct exchange *exchange, struct bytes rest)
 {
     const struct respond_options *options = &((struct respond *)self)->options;
     struct response *response = &exchange->response;
 
     (void)rest;
+    if (is_mistakable(exchange->request.method, options->status)) {
+        response_make_error(response, 405, BYTES(ALLOW_LINE),
+                            &options->defaults);
+        return;
+    }
     response_begin(response, options->status, &options->defaults);
+    buf_put(&response->head, respond_fields(options->status));
     if (has_body(options->status)) {
         head_field(&response->head, BYTES("Content-Type"), options->type);
         head_number(&response->head, BYTES("Content-Length"),

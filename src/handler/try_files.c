@@ -13,6 +13,14 @@ static const struct head_edits vary_edits = {
 
 /* --- Reading ------------------------------------------------------------- */
 
+/* Whether an answer of that status must have a field that no missing file has:
+ * a challenge, Allow, Content-Range or Upgrade (RFC 9110 15.5). */
+static bool needs_fields(unsigned status)
+{
+    return status == 401 || status == 405 || status == 407 || status == 416 ||
+           status == 426;
+}
+
 static const char *read_status(struct try_files *tries, struct bytes text)
 {
     unsigned status = 0;
@@ -24,6 +32,8 @@ static const char *read_status(struct try_files *tries, struct bytes text)
     }
     if (status < 400 || status > 599)
         return "is no status from 400 to 599";
+    if (needs_fields(status))
+        return "has a status that needs more than a page";
     tries->status = status;
     return NULL;
 }

@@ -336,6 +336,22 @@ TEST(a_text_is_told_to_all)
     expect_body(reply, "gone");
 }
 
+/* To CONNECT a 200 would be a tunnel, of whose bytes the text would be some. */
+TEST(a_text_is_no_tunnel)
+{
+    struct client *client = client_open(server);
+    struct reply *reply;
+
+    client_say(client, "CONNECT texts.example:80 HTTP/1.1\r\n"
+                       "Host: texts.example:80\r\n\r\n");
+    reply = client_reply(client);
+    expect_status(reply, 405);
+    assert_true(reply_lists(reply, "Allow", "GET"));
+    reply = ask_host(server, "TRACE", "texts.example", "/", NULL);
+    expect_status(reply, 405);
+    assert_false(reply_lists(reply, "Allow", "TRACE"));
+}
+
 TEST(no_content_has_none)
 {
     struct client *client = client_open(server);

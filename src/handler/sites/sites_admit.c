@@ -163,7 +163,7 @@ static bool admits(void *context, struct exchange *exchange, struct bytes path)
         return false;
     if (is_closed(other)) {
         fail(other, exchange, (unsigned)other->options->respond_status,
-             BYTES(""));
+             respond_fields((unsigned)other->options->respond_status));
         return false;
     }
     if (other->options->htpasswd == place->options->htpasswd)

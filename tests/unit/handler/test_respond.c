@@ -38,6 +38,36 @@ TEST(everybody_gets_the_text)
     assert_has("\r\n\r\nhello");
 }
 
+/* Behind a 2xx to CONNECT the client sends what is for somebody else, and a 2xx
+ * to TRACE contains what was asked. */
+TEST(what_would_be_taken_for_something_else_is_405)
+{
+    static const char *const lines[] = {"CONNECT h:443", "TRACE /any/path"};
+
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        options.status = 200;
+        get(lines[i]);
+        assert_has("HTTP/1.1 405 Method Not Allowed\r\n");
+        assert_has("\r\nAllow: GET, HEAD, OPTIONS, POST, PUT, DELETE, PATCH"
+                   "\r\n");
+        assert_has_not("hello");
+        options.status = 403;
+        get(lines[i]);
+        assert_has("HTTP/1.1 403 Forbidden\r\n");
+        assert_has("\r\n\r\nhello");
+    }
+}
+
+TEST(where_no_method_is_allowed_the_answer_says_so)
+{
+    options.status = 405;
+    get("GET /");
+    assert_has("\r\nAllow: \r\n");
+    options.status = 404;
+    get("GET /");
+    assert_has_not("Allow");
+}
+
 TEST(head_gets_the_length_and_no_body)
 {
     options.type = BYTES("application/json");
@@ -72,8 +102,9 @@ TEST(some_statuses_have_neither_body_nor_length)
 
 TEST(what_could_not_be_sent_is_refused)
 {
-    static const unsigned faulty[] = {0,   100, 101, 199, 205, 206, 301, 302,
-                                      303, 307, 308, 401, 407, 416, 600, 999};
+    static const unsigned faulty[] = {0,   100, 101, 199, 205, 206,
+                                      301, 302, 303, 307, 308, 401,
+                                      407, 416, 426, 600, 999};
     static const unsigned good[] = {200, 201, 299, 400, 403, 404,
                                     410, 451, 429, 500, 503, 599};
     static char text[RESPOND_TEXT_MAX + 1];

@@ -191,7 +191,8 @@ TEST(what_is_no_candidate_is_refused)
         "/%61",     "/..",    "$path/../x", "$path//x", "$path/.x",
         "$path\n",  "=",      "=200",       "=399",     "=600",
         "=4040",    "=40x",   "=-404",      "=404 ",    "/a/../b$path",
-        "$path/..", "./x",    "/\x7F"};
+        "$path/..", "./x",    "/\x7F",      "=401",     "=405",
+        "=407",     "=416",   "=426"};
     char text[TRY_FILES_TEXT_MAX + 2] = "/";
 
     for (size_t i = 0; i < sizeof(faulty) / sizeof(*faulty); i++)
