@@ -40,6 +40,17 @@ static void set_origin(struct response *response, struct file_entry *entry)
         .object = entry};
 }
 
+/* Whether the client may have a part of another form that has the same date. A
+ * client that takes codings may have a coded form even if it gets the plain one
+ * now: forms come and go (RFC 9110 8.8.1). */
+static bool is_date_shared(const struct exchange *exchange,
+                           const struct file_entry *entry)
+{
+    return entry->coding != CODING_IDENTITY ||
+           ((entry->siblings | entry->codable) != 0 &&
+            request_find(&exchange->request, FIELD_ACCEPT_ENCODING));
+}
+
 /* Makes the representation of a file. Pages of the file's mapping can
  * disappear, so only the kernel may read them. */
 static struct representation represent(const struct static_files *files,
@@ -51,7 +62,7 @@ static struct representation represent(const struct static_files *files,
     return (struct representation){
         .validators = {.etag = entry->etag,
                        .modified = entry->modified_s,
-                       .is_date_shared = entry->coding != CODING_IDENTITY},
+                       .is_date_shared = is_date_shared(exchange, entry)},
         .length = entry->stamp.bytes,
         .type = entry->type,
         .encoding = coding_token(entry->coding),
@@ -125,7 +136,8 @@ static void send_whole(const struct static_files *files,
 }
 
 /* Answers 304 to a client that names a coded form of this version. `entry` is
- * the plain form. Returns false if the client names no such form. */
+ * the plain form, of the same date. Returns false if the client names no such
+ * form, or if another condition is not true. */
 static bool answer_named(struct static_files *files, struct exchange *exchange,
                          const struct file_entry *entry)
 {
@@ -134,6 +146,7 @@ static bool answer_named(struct static_files *files, struct exchange *exchange,
     const char *end = fields.data + fields.len;
     struct response *response = &exchange->response;
     struct coding_taste taste;
+    struct validators validators = {.modified = entry->modified_s};
     struct bytes named = {NULL, 0};
     const char *etag = NULL;
 
@@ -143,9 +156,8 @@ static bool answer_named(struct static_files *files, struct exchange *exchange,
     if (named.len > 0)
         etag = memmem(fields.data, fields.len, entry->etag.data,
                       entry->etag.len);
-    if (!etag || condition_evaluate(request,
-                                    &(struct validators){.etag = named,
-                                                         .modified = INT64_MIN},
+    validators.etag = named;
+    if (!etag || condition_evaluate(request, &validators,
                                     files->options.defaults->now->wall_s) !=
                      CONDITION_NOT_MODIFIED)
         return false;

@@ -284,6 +284,12 @@ TEST(a_variant_has_conditions_and_ranges_of_its_own)
     expect_field(reply, "Content-Encoding", "gzip");
     expect_field(reply, "Content-Range", printed("bytes 100-199/%zu", len));
     assert_memory_equal(reply->body, whole + 100, 100);
+    /* RFC 9110 13.2.2: 412 comes before 304. */
+    reply = client_ask(client, "GET", "/large.css",
+                       printed("%sIf-None-Match: %s\r\nIf-Unmodified-Since: "
+                               "Sun, 06 Nov 1994 08:49:37 GMT\r\n",
+                               accepts("gzip"), etag));
+    expect_status(reply, 412);
 }
 
 /* Whoever began with the file itself goes on with it. */

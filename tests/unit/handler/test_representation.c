@@ -148,6 +148,26 @@ TEST(a_range_of_another_version_is_answered_whole)
     assert_int_equal(answer.status, 206);
 }
 
+/* A client that takes codings may have a part of the other form. */
+TEST(a_date_joins_no_part_to_a_file_with_another_form)
+{
+    static const char part[] = "Range: bytes=0-1\r\n"
+                               "If-Range: " MODIFIED_TEXT "\r\n";
+    char fields[200];
+
+    write_file("page.css", "plain");
+    write_file("page.css.gz", "zipped");
+    snprintf(fields, sizeof(fields), "Accept-Encoding: br\r\n%s", part);
+    get("/page.css", fields);
+    assert_int_equal(answer.status, 200);
+    assert_body("plain");
+    get("/page.css", part);
+    assert_int_equal(answer.status, 206);
+    assert_body("pl");
+    get("/file.txt", fields);
+    assert_int_equal(answer.status, 206);
+}
+
 TEST(a_range_of_a_coded_file_is_of_its_coded_bytes)
 {
     write_file("page.css", "plain");
