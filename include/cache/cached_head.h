@@ -65,8 +65,8 @@ void cached_head_put_validity(struct bytes fresh, struct buf *out);
 /* Puts only the lines that belong in a 304 (RFC 9110 15.4.5). */
 void cached_head_put_not_modified(struct bytes lines, struct buf *out);
 
-/* Puts all lines except those with that name. */
-void cached_head_put_but(struct bytes lines, struct bytes name,
-                         struct buf *out);
+/* Puts the lines of an answer that a part of it has, too, or that an answer has
+ * of which it is a part: all but those about the bytes of this one answer. */
+void cached_head_put_for_part(struct bytes lines, struct buf *out);
 
 #endif

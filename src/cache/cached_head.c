@@ -100,6 +100,16 @@ static bool is_of_body(struct bytes name)
     return IS_AMONG(name, names);
 }
 
+/* Whether a field describes the bytes of one answer, be they all or a part (RFC
+ * 9110 14.4, RFC 9530 2). Repr-Digest and Digest are of all bytes always. */
+static bool is_of_content(struct bytes name)
+{
+    static const struct bytes names[] = {
+        NAMED("Content-Range"), NAMED("Content-Digest"), NAMED("Content-MD5")};
+
+    return IS_AMONG(name, names);
+}
+
 /* Whether a field is only for the client that asked. When a new answer updates
  * a stored one (as a 304 does), such a field goes to that client, and is not
  * stored. */
@@ -268,11 +278,11 @@ void cached_head_put_not_modified(struct bytes lines, struct buf *out)
             buf_put(out, line.line);
 }
 
-void cached_head_put_but(struct bytes lines, struct bytes name, struct buf *out)
+void cached_head_put_for_part(struct bytes lines, struct buf *out)
 {
     struct cached_line line;
 
     while (cached_head_next(&lines, &line))
-        if (!bytes_ieq(line.name, name))
+        if (!is_of_content(line.name))
             buf_put(out, line.line);
 }

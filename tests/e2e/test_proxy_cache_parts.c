@@ -197,6 +197,42 @@ TEST(long_parts_are_joined_and_completed)
     assert_false(upstream_hears(upstream, 30));
 }
 
+/* RFC 9530 2: of the bytes of one answer, and of all bytes. */
+TEST(a_digest_of_one_answers_bytes_goes_with_no_others)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+    struct reply *reply;
+
+    fetch(server, upstream, NULL,
+          WHOLE(V1 LEN(10) "Content-Digest: sha-256=:a:\r\n"
+                           "Repr-Digest: sha-256=:b:\r\n",
+                "0123456789"));
+    expect_field(ask_for(server, NULL), "Content-Digest", "sha-256=:a:");
+    reply = ask_for(server, "2-3");
+    expect_status(reply, 206);
+    expect_no_field(reply, "Content-Digest");
+    expect_field(reply, "Repr-Digest", "sha-256=:b:");
+    assert_false(upstream_hears(upstream, 30));
+}
+
+TEST(the_digest_of_a_part_is_not_that_of_the_whole)
+{
+    struct upstream *upstream = upstream_open();
+    struct server *server = START_CACHE(upstream, NULL);
+
+    fetch(server, upstream, "0-4",
+          PART(V1 AT("0-4/10") LEN(5) "Content-Digest: sha-256=:a:\r\n",
+               "01234"));
+    expect_no_field(ask_for(server, "1-2"), "Content-Digest");
+    fetch(server, upstream, "5-9",
+          PART(V1 AT("5-9/10") LEN(5) "Content-MD5: b\r\n", "56789"));
+    expect_hit(server, NULL, 200, "0123456789");
+    expect_no_field(ask_for(server, NULL), "Content-Digest");
+    expect_no_field(ask_for(server, NULL), "Content-MD5");
+    assert_false(upstream_hears(upstream, 30));
+}
+
 TEST(a_part_that_is_all_is_kept_as_the_whole)
 {
     struct upstream *upstream = upstream_open();

@@ -128,8 +128,7 @@ static void answer_range(struct cached *cached, struct exchange *exchange,
     const struct cache_entry *entry = found->entry;
 
     begin(response, entry, 206, BYTES("Partial Content"));
-    /* Content-Range has no meaning in a whole answer (RFC 9110 14.4). */
-    cached_head_put_but(entry->lines, BYTES("Content-Range"), &response->head);
+    cached_head_put_for_part(entry->lines, &response->head);
     buf_put(&response->head, note->own);
     note_codings(exchange, entry);
     put_content_range(&response->head, range, cache_body_length(found->body));

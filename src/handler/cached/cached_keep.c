@@ -93,7 +93,7 @@ static bool read_part(struct fetch *fetch, struct keeping *kept,
 {
     if (!fetch_read_part(fetch, &kept->range, &kept->length))
         return false;
-    cached_head_put_but(kept->lines, BYTES("Content-Range"), out);
+    cached_head_put_for_part(kept->lines, out);
     kept->lines = buf_bytes(out);
     if (out->failed)
         return false;
