@@ -235,8 +235,9 @@ struct h2_update {
 };
 
 struct h2_settings {
-    int32_t window; /* the window with which new streams begin */
-    uint32_t frame_bytes;
+    int32_t window;     /* the window with which new streams begin */
+    bool is_said;       /* the first SETTINGS frame has come */
+    bool no_priorities; /* what that frame says of the priorities of RFC 7540 */
 };
 
 /* A connection that speaks HTTP/2. */

@@ -185,7 +185,8 @@ static bool begin_data(struct h2 *h2, const struct http2_frame *frame)
         if (frame->len > 0)
             h2->padding = (unsigned char)data.data[HTTP2_FRAME_HEAD];
         if (frame->len == 0 || h2->padding > frame->len - 1) {
-            h2_fail(h2, HTTP2_PROTOCOL_ERROR);
+            h2_fail(h2, frame->len == 0 ? HTTP2_FRAME_SIZE_ERROR
+                                        : HTTP2_PROTOCOL_ERROR);
             return false;
         }
     }

@@ -39,9 +39,15 @@ static void apply(struct h2 *h2, unsigned setting, uint32_t value,
 {
     switch (setting) {
     case HTTP2_SETTING_ENABLE_PUSH:
-    case HTTP2_SETTING_NO_RFC7540_PRIORITIES:
         if (value > 1)
             h2_fail(h2, HTTP2_PROTOCOL_ERROR);
+        break;
+    case HTTP2_SETTING_NO_RFC7540_PRIORITIES:
+        /* Only the first frame may change it (RFC 9218 2.1). */
+        if (value > 1 ||
+            (h2->client.is_said && value != h2->client.no_priorities))
+            h2_fail(h2, HTTP2_PROTOCOL_ERROR);
+        h2->client.no_priorities = value == 1;
         break;
     case HTTP2_SETTING_INITIAL_WINDOW_SIZE:
         if (value > HTTP2_WINDOW_MAX) {
@@ -84,6 +90,7 @@ void h2_take_settings(struct h2 *h2, const struct http2_frame *frame,
               (unsigned)(unsigned char)payload.data[at] << 8 |
                   (unsigned char)payload.data[at + 1],
               http2_read32(payload.data + at + 2), &said);
+    h2->client.is_said = true;
     if (said.is_said && !h2->is_over)
         move_windows(h2, said);
     if (!h2->is_over)
