@@ -43,6 +43,7 @@
 #include "engine/sched.h"
 #include "engine/sender.h"
 #include "handler/handler.h"
+#include "http/forwarded.h"
 #include "io/transport.h"
 #include "observe/access_log.h"
 #include "observe/stats.h"
@@ -109,7 +110,8 @@ struct session_context {
     struct server_defaults defaults;
     struct handler handler; /* answers all requests; may change between turns */
     struct access_log_buffer *access_log;
-    struct stats *stats; /* the worker's statistics */
+    struct stats *stats;          /* the worker's statistics */
+    struct forwarded_trust trust; /* proxies that tell the client's address */
     const struct session_hooks *hooks;
     struct sender sender;
     struct pool inputs;

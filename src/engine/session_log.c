@@ -7,6 +7,21 @@
 #include "base/units.h"
 #include "engine/exchange_log.h"
 
+/* Returns the address of the client. The handler, which looks for the address
+ * that a trusted proxy tells, is not asked about a request that is refused
+ * before. Such a request must not count as the proxy's own: whoever bans by the
+ * log would ban the proxy, and so all of its clients. */
+static struct address find_client(const struct session *session,
+                                  const struct exchange *exchange)
+{
+    const struct forwarded_trust *trust = &session->context->trust;
+
+    return trust->field != FORWARDED_NONE &&
+                   exchange->peer == exchange->neighbour
+               ? forwarded_client(&exchange->request, exchange->peer, trust)
+               : *exchange->peer;
+}
+
 /* --- The access log ------------------------------------------------------ */
 
 static struct bytes field_value(const struct request *request, enum field_id id)
@@ -40,11 +55,12 @@ void session_log_exchange(const struct session *session,
     const struct response *response = &exchange->response;
     struct exchange_times times = exchange->times;
     const struct access_log_buffer *log = session->context->access_log;
+    struct address client = find_client(session, exchange);
     struct log_upstream upstream;
     struct log_tls tls;
     struct log_entry entry = {
         .event = LOG_EVENT_REQUEST,
-        .peer = exchange->peer,
+        .peer = &client,
         .connection = session->number,
         .requests = session->finished,
         .request_line = request->line,
@@ -97,7 +113,8 @@ void session_tell_refusal(const struct session *session,
     struct bytes word = reason_word((enum reason)response->reason);
     struct bytes text = reason_text((enum reason)response->reason);
     struct bytes line = exchange->request.line;
-    char peer[ADDRESS_TEXT_MAX];
+    struct address client;
+    char name[ADDRESS_TEXT_MAX];
     char more[LOG_HELD_BACK_BYTES];
     uint64_t held_back;
 
@@ -106,8 +123,9 @@ void session_tell_refusal(const struct session *session,
         return;
     if (line.len > TOLD_LINE_BYTES_MAX)
         line.len = TOLD_LINE_BYTES_MAX;
+    client = find_client(session, exchange);
     log_info("refused %.*s: %u %.*s: %.*s '%.*s'%s",
-             (int)address_format(exchange->peer, peer), peer, response->status,
+             (int)address_format(&client, name), name, response->status,
              (int)word.len, word.data, (int)text.len, text.data, (int)line.len,
              line.len > 0 ? line.data : "", log_held_back(held_back, more));
 }
@@ -120,6 +138,7 @@ void session_count_exchange(const struct session *session,
     const struct request *request = &exchange->request;
     const struct response *response = &exchange->response;
     const struct exchange_times *times = &exchange->times;
+    struct address client = find_client(session, exchange);
     struct stats_exchange sum = {
         .method = request->method,
         .status = response->bytes_sent > 0 ? response->status : 0,
@@ -128,7 +147,7 @@ void session_count_exchange(const struct session *session,
         .body_bytes = body_bytes(response),
         .wall_ns = session->context->now->wall_ns,
         .target = request->target,
-        .peer = exchange->peer,
+        .peer = &client,
         .is_complete = times->last_ns != 0,
         /* A response that had no length and waited for its next piece, such as
          * a stream of events, may have lasted until client or server ended it.

@@ -221,6 +221,7 @@ static int take(struct worker *worker, struct worker_change *change)
      * start. */
     conns->shared.context.limits = service->limits;
     conns->shared.context.limits.connections_max = connections_max;
+    conns->shared.context.trust = service->sites.trust;
     conns->proxies = service->proxies;
     conns->proxies_introduce = service->proxies_introduce;
     tls_context_destroy(conns->shared

@@ -334,15 +334,25 @@ TEST(the_log_has_the_address_of_the_client)
     client_ask(client, "GET", "/canary", NULL);
     client_ask(client, "GET", "/only/f", "X-Forwarded-For: 192.0.2.1\r\n");
     client_ask(client, "GET", "/canary", "X-Forwarded-For: 2001:db8::5\r\n");
-    /* Who is refused before anything is looked at is who connected. */
+    /* Of a request that cannot be read, nobody knows who has sent it: it counts
+     * neither as the proxy's nor as that of an address in it. */
     client_say(client, "GET /canary HTTP/1.1\r\nHost: a\r\n"
                        "X-Forwarded-For: 203.0.113.1\r\nbad line\r\n\r\n");
+    expect_status(client_reply(client), 400);
+    /* This one can be read, and is refused before anything is looked at. */
+    assert_int_equal(
+        status_from(one, "127.0.0.3", "/canary",
+                    "X-Forwarded-For: 203.0.113.7\r\nExpect: x\r\n"),
+        417);
+    client = client_open_from(one, "127.0.0.2");
+    client_say(client, "GET /canary HTTP/1.1\r\nbad line\r\n\r\n");
     expect_status(client_reply(client), 400);
     status_from(one, "127.0.0.2", "/canary",
                 "X-Forwarded-For: 203.0.113.1\r\n");
     server_stop(one);
     expect_lines(path, "203.0.113.1 200\nunknown 200\n192.0.2.1 403\n"
-                       "2001:db8::5 200\n127.0.0.3 400\n127.0.0.2 200\n");
+                       "2001:db8::5 200\nunknown 400\n203.0.113.7 417\n"
+                       "127.0.0.2 400\n127.0.0.2 200\n");
 }
 
 TEST(statistics_have_the_address_of_the_client)
