@@ -287,12 +287,15 @@ static void answer_entry(struct static_files *files, struct exchange *exchange,
                          struct bytes asked, struct bytes name,
                          struct file_entry *entry)
 {
+    bool may_be_told = entry->kind == FILE_REGULAR ||
+                       entry->kind == FILE_DIRECTORY;
+
+    if (may_be_told && files->options.judge.admits &&
+        !static_files_admit(files, exchange, asked, name, entry->kind)) {
+        file_entry_release(entry);
+        return;
+    }
     if (entry->kind == FILE_REGULAR) {
-        if (files->options.judge.admits &&
-            !static_files_admit(files, exchange, asked, name)) {
-            file_entry_release(entry);
-            return;
-        }
         if (entry->dictionary_made)
             file_cache_note_dictionary(files->options.cache, entry);
         if ((entry->siblings | entry->codable) != 0 &&

@@ -67,12 +67,22 @@ struct file_entry *static_files_acquire(struct static_files *files,
  * to 255 bytes, or for the suffix of a sibling, which has fewer. */
 enum { OWN_PATH_MAX = HTTP1_LINE_BYTES_MAX + TRY_FILES_TEXT_MAX + 300 };
 
-/* Returns the path that `name` has in its site. `name` is below the root, and
- * was found for the path `asked`. */
-static struct bytes own_path(const struct static_files *files,
-                             const struct exchange *exchange,
+/* Returns the name of the file that answers for a directory; empty for `name`
+ * without a final slash. */
+static struct bytes index_of(const struct static_files *files,
+                             struct bytes name)
+{
+    return name.data[name.len - 1] == '/' ? bytes_of(files->options.space.index)
+                                          : BYTES("");
+}
+
+/* Returns the path that `name` has in its site, with index and the coding's
+ * suffix behind it. `name` is below the root, and was found for the path
+ * `asked`. */
+static struct bytes own_path(const struct exchange *exchange,
                              struct bytes asked, struct bytes name,
-                             enum coding coding, char storage[OWN_PATH_MAX])
+                             struct bytes index, enum coding coding,
+                             char storage[OWN_PATH_MAX])
 {
     struct bytes clean = exchange->path.clean;
     struct buf path;
@@ -80,8 +90,7 @@ static struct bytes own_path(const struct static_files *files,
     buf_init(&path, storage, OWN_PATH_MAX, OWN_PATH_MAX);
     buf_put(&path, (struct bytes){clean.data, clean.len - asked.len});
     buf_put(&path, name);
-    if (name.data[name.len - 1] == '/')
-        buf_put(&path, bytes_of(files->options.space.index));
+    buf_put(&path, index);
     buf_put(&path, coding_suffix(coding));
     assert(!path.failed);
     return buf_bytes(&path);
@@ -89,16 +98,17 @@ static struct bytes own_path(const struct static_files *files,
 
 bool static_files_admit(const struct static_files *files,
                         struct exchange *exchange, struct bytes asked,
-                        struct bytes name)
+                        struct bytes name, enum file_kind kind)
 {
     const struct file_judge *judge = &files->options.judge;
+    struct bytes index = kind == FILE_REGULAR ? index_of(files, name)
+                                              : BYTES("");
     char storage[OWN_PATH_MAX];
 
-    if (!judge->admits ||
-        (bytes_eq(name, asked) && name.data[name.len - 1] != '/'))
+    if (!judge->admits || (bytes_eq(name, asked) && index.len == 0))
         return true;
     return judge->admits(judge->context, exchange,
-                         own_path(files, exchange, asked, name, CODING_IDENTITY,
+                         own_path(exchange, asked, name, index, CODING_IDENTITY,
                                   storage));
 }
 
@@ -109,9 +119,10 @@ static bool is_free(const struct static_files *files,
     const struct file_judge *judge = &files->options.judge;
     char storage[OWN_PATH_MAX];
 
-    return !judge->is_free || judge->is_free(judge->context, exchange,
-                                             own_path(files, exchange, asked,
-                                                      name, coding, storage));
+    return !judge->is_free ||
+           judge->is_free(judge->context, exchange,
+                          own_path(exchange, asked, name, index_of(files, name),
+                                   coding, storage));
 }
 
 /* Returns the sibling that the client likes best, or NULL if there is none.

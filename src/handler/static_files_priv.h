@@ -45,11 +45,12 @@ struct file_entry *static_files_acquire(struct static_files *files,
                                         const struct request *request,
                                         struct bytes name);
 
-/* Returns whether the file at `name` may answer a request for the path `asked`.
- * If it may not, the exchange was answered, or waits. */
+/* Returns whether what is at `name`, a file or the list of a directory, may
+ * answer a request for the path `asked`. If it may not, the exchange was
+ * answered, or waits. */
 bool static_files_admit(const struct static_files *files,
                         struct exchange *exchange, struct bytes asked,
-                        struct bytes name);
+                        struct bytes name, enum file_kind kind);
 
 /* Looks in If-None-Match for an ETag of a coded form of the entry's version, in
  * a coding that the client accepts. Returns the ETag, or an empty text if there

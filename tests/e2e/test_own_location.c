@@ -108,6 +108,29 @@ TEST(what_is_tried_is_judged_by_its_own_location)
     expect_status(ask(one, "GET", "/any.js", html), 404);
 }
 
+TEST(a_list_of_a_directory_that_is_found_is_judged_by_the_directory)
+{
+    struct server *one;
+    struct reply *reply;
+
+    site_text("../www/home/ann/diary", "dear\n");
+    one = start_site("autoindex = yes\n"
+                     "try-files = {\"$path\", \"/home$path/\"}\n"
+                     "location /home { auth-file = users }\n");
+    expect_status(get(one, "/home/ann/"), 401);
+    expect_status(get(one, "/home/ann/diary"), 401);
+    expect_status(get(one, "/ann"), 401);
+    reply = ask(one, "GET", "/ann", credentials("joe", "sesame"));
+    expect_status(reply, 200);
+    assert_non_null(strstr(reply->body, "diary"));
+    server_stop(one);
+    one = start_site("autoindex = yes\n"
+                     "try-files = {\"$path\", \"$path/\"}\n"
+                     "location \"= /home/ann/\" { deny = " NOBODY " }\n");
+    expect_status(get(one, "/home/ann"), 403);
+    expect_status(get(one, "/home/"), 200);
+}
+
 /* --- Siblings ------------------------------------------------------------ */
 
 TEST(a_sibling_that_may_not_be_had_is_not_there)
