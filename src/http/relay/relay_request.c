@@ -91,20 +91,20 @@ static unsigned count_rounds(const struct relay *relay,
 /* --- The request line ---------------------------------------------------- */
 
 /* Whether servers read a segment as "." or "..". The dots may be encoded, and
- * some servers leave out all that follows a ';'. */
+ * some servers leave out all that follows a ';', which may be encoded, too. */
 static bool is_dot_segment(struct bytes segment)
 {
+    const char *end = segment.data + segment.len;
     unsigned dots = 0;
 
-    for (size_t i = 0; i < segment.len && segment.data[i] != ';'; dots++) {
-        if (segment.data[i] == '.')
-            i++;
-        else if (segment.len - i >= 3 && segment.data[i] == '%' &&
-                 segment.data[i + 1] == '2' &&
-                 byte_lower(segment.data[i + 2]) == 'e')
-            i += 3;
-        else
+    for (const char *at = segment.data; at < end; dots++) {
+        int byte = *at == '%' ? percent_value(at + 1, end) : *at;
+
+        if (byte == ';')
+            break;
+        if (byte != '.')
             return false;
+        at += *at == '%' ? 3 : 1;
     }
     return dots == 1 || dots == 2;
 }
