@@ -34,6 +34,7 @@ struct sandbox_options {
     size_t path_count;
     bool connects_tcp;      /* the server asks other servers */
     bool connects_abstract; /* NOTIFY_SOCKET names an abstract socket */
+    bool connects_unix;     /* unix sockets are opened */
     bool sends_udp;         /* names are looked up (io/resolver.h) */
 };
 
@@ -44,6 +45,7 @@ struct sandbox {
     bool has_landlock;
     bool has_filter;
     bool connects_tcp;                 /* TCP connections are allowed */
+    bool connects_unix;                /* unix sockets are allowed */
     bool sends_udp;                    /* sending UDP is allowed */
     char summary[SANDBOX_SUMMARY_MAX]; /* what is in force, in one line */
 };

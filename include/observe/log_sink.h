@@ -45,8 +45,10 @@ struct log_sink {
     char prefix[LOG_SINK_PREFIX_MAX]; /* "<134>Nov 21 10:04:00 sprintd[1]: " */
 };
 
-/* Whether `where` is the path of a file. */
+/* log_sink_is_file() says whether `where` is the path of a file,
+ * log_sink_is_syslog() whether it names a syslog daemon. */
 bool log_sink_is_file(const char *where);
+bool log_sink_is_syslog(const char *where);
 
 /* Opens the sink that `where` names; `where` must outlive the sink. If the file
  * ends with an incomplete line, which a killed server left, a newline is added.

@@ -30,9 +30,11 @@ MUST_USE bool allowed_paths_open(struct allowed_paths *allowed,
 void allowed_paths_close(struct allowed_paths *allowed);
 
 /* allowed_paths_connects() says whether proxies connect to TCP ports,
- * allowed_paths_looks_up() whether they look up names for these connections. */
+ * allowed_paths_looks_up() whether they look up names for these connections,
+ * allowed_paths_asks_sockets() whether they connect to unix sockets. */
 bool allowed_paths_connects(const struct options *options);
 bool allowed_paths_looks_up(const struct options *options);
+bool allowed_paths_asks_sockets(const struct options *options);
 
 /* Whether a location has --follow-symlinks. Symbolic links may lead anywhere,
  * so all files must be readable then. */

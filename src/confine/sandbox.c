@@ -121,8 +121,10 @@ int sandbox_enter(struct sandbox *sandbox,
     int landlock_err;
     int filter_err;
 
-    *sandbox = (struct sandbox){
-        .landlock = {.fd = -1}, .connects_tcp = true, .sends_udp = true};
+    *sandbox = (struct sandbox){.landlock = {.fd = -1},
+                                .connects_tcp = true,
+                                .connects_unix = true,
+                                .sends_udp = true};
     if (options->mode == SANDBOX_OFF || !sandbox_is_built_in()) {
         snprintf(sandbox->summary, sizeof(sandbox->summary), "%s",
                  options->mode == SANDBOX_OFF
@@ -139,8 +141,10 @@ int sandbox_enter(struct sandbox *sandbox,
                               sandbox->landlock.refuses_tcp);
     if (is_strict && !sandbox->has_landlock)
         return refuse("Landlock", landlock_err);
-    filter_err = seccomp_filter_enter(is_strict, options->sends_udp);
+    filter_err = seccomp_filter_enter(is_strict, options->sends_udp,
+                                      options->connects_unix);
     sandbox->has_filter = filter_err == 0;
+    sandbox->connects_unix = options->connects_unix || !sandbox->has_filter;
     sandbox->sends_udp = options->sends_udp || !sandbox->has_filter;
     if (is_strict && !sandbox->has_filter)
         return refuse("seccomp filter", filter_err);

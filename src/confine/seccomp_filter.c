@@ -124,8 +124,6 @@ static const struct argument arguments[] = {
     {SCMP_SYS(mmap2), 2, PROT_EXEC, 0},
     {SCMP_SYS(mprotect), 2, PROT_EXEC, 0},
     {SCMP_SYS(clone), 0, CLONE_THREAD | NEW_NAMESPACES, CLONE_THREAD},
-    {SCMP_SYS(socket), 0, ALL, AF_UNIX},
-    {SCMP_SYS(socketpair), 0, ALL, AF_UNIX},
     {SCMP_SYS(prlimit64), 0, ALL, 0},          /* this process's limits */
     {SCMP_SYS(setpriority), 1, ALL, 0},        /* this thread's priority */
     {SCMP_SYS(getpriority), 1, ALL, 0},        /* this thread's priority */
@@ -203,6 +201,23 @@ static int allow_sockets(scmp_filter_ctx filter, bool sends_udp)
     return err;
 }
 
+/* Allows unix sockets, or refuses them. A filter cannot see where a unix socket
+ * connects to, nor does Landlock: services such as the system's bus obey any
+ * process of root's that connects to them. */
+static int judge_unix_sockets(scmp_filter_ctx filter, bool kills,
+                              bool opens_unix)
+{
+    static const int calls[] = {SCMP_SYS(socket), SCMP_SYS(socketpair)};
+    int err = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(calls) && opens_unix && err == 0; i++)
+        err = allow_value(filter, (struct argument){calls[i], 0, ALL, AF_UNIX});
+    if (opens_unix || !kills) /* otherwise EPERM is the filter's default */
+        return err;
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
+                            SCMP_A0(SCMP_CMP_MASKED_EQ, ALL, AF_UNIX));
+}
+
 /* The sending calls are allowed only without MSG_FASTOPEN. This flag opens a
  * connection (TCP Fast Open), which Landlock does not control. The check slows
  * down each answer a little: for calls without argument checks, the kernel
@@ -222,7 +237,8 @@ static int allow_sends(scmp_filter_ctx filter, bool is_strict)
     return err;
 }
 
-static int allow_all(scmp_filter_ctx filter, bool is_strict, bool sends_udp)
+static int allow_all(scmp_filter_ctx filter, bool is_strict, bool sends_udp,
+                     bool opens_unix)
 {
     uint32_t pid = (uint32_t)getpid();
     int err = allow_sends(filter, is_strict);
@@ -242,6 +258,8 @@ static int allow_all(scmp_filter_ctx filter, bool is_strict, bool sends_udp)
     for (size_t i = 0; i < ARRAY_LEN(calls_with_pid) && err == 0; i++)
         err = allow_value(filter,
                           (struct argument){calls_with_pid[i], 0, ALL, pid});
+    if (err == 0)
+        err = judge_unix_sockets(filter, is_strict, opens_unix);
     return err != 0 ? err : allow_sockets(filter, sends_udp);
 }
 
@@ -268,7 +286,7 @@ static int configure(scmp_filter_ctx filter, bool kills)
     return 0;
 }
 
-int seccomp_filter_enter(bool kills, bool sends_udp)
+int seccomp_filter_enter(bool kills, bool sends_udp, bool opens_unix)
 {
     scmp_filter_ctx filter = seccomp_init(kills ? SCMP_ACT_KILL_PROCESS
                                                 : SCMP_ACT_ERRNO(EPERM));
@@ -279,7 +297,7 @@ int seccomp_filter_enter(bool kills, bool sends_udp)
     if ((err = configure(filter, kills)) == 0 &&
         (err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS),
                                 SCMP_SYS(clone3), 0)) == 0 &&
-        (err = allow_all(filter, kills, sends_udp)) == 0)
+        (err = allow_all(filter, kills, sends_udp, opens_unix)) == 0)
         err = seccomp_load(filter);
     seccomp_release(filter);
     return err;

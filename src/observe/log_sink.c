@@ -82,14 +82,14 @@ static int output_of(const char *where)
     return strcmp(where, "/dev/stderr") == 0 ? STDERR_FILENO : -1;
 }
 
-static bool is_syslog(const char *where)
+bool log_sink_is_syslog(const char *where)
 {
     return strncmp(where, SYSLOG, sizeof(SYSLOG) - 1) == 0;
 }
 
 bool log_sink_is_file(const char *where)
 {
-    return output_of(where) == -1 && !is_syslog(where);
+    return output_of(where) == -1 && !log_sink_is_syslog(where);
 }
 
 /* Whether the file ends in the middle of a line. The file is opened again for
@@ -137,7 +137,7 @@ int log_sink_open(struct log_sink *sink, const char *where)
     fd = output_of(where);
     if (fd != -1)
         return open_output(sink, fd);
-    sink->is_syslog = is_syslog(where);
+    sink->is_syslog = log_sink_is_syslog(where);
     sink->path = where;
     if (sink->is_syslog)
         sink->path = where[sizeof(SYSLOG) - 1] ? where + sizeof(SYSLOG) - 1

@@ -306,3 +306,13 @@ bool allowed_paths_looks_up(const struct options *options)
 {
     return has_server(options, has_name);
 }
+
+static bool has_socket(const struct proxy_rule_server *server)
+{
+    return !has_port(server);
+}
+
+bool allowed_paths_asks_sockets(const struct options *options)
+{
+    return has_server(options, has_socket);
+}

@@ -138,6 +138,16 @@ int privileges_begin(struct server *server)
 
 /* --- The sandbox --------------------------------------------------------- */
 
+/* Whether the server may open unix sockets. For root only where it needs them:
+ * whoever took the server over could else have a service, such as the system's
+ * bus, run a command for root. Stores on other machines may be at sockets. */
+static bool may_open_sockets(const struct options *options)
+{
+    return geteuid() != 0 || allowed_paths_asks_sockets(options) ||
+           store_rule_any_is_remote(options) ||
+           (options->access_log && log_sink_is_syslog(options->access_log));
+}
+
 static struct sandbox_options options_of_sandbox(
     const struct server *server, const struct allowed_paths *allowed)
 {
@@ -152,6 +162,7 @@ static struct sandbox_options options_of_sandbox(
         .connects_tcp = allowed_paths_connects(options) ||
                         store_rule_any_is_remote(options),
         .connects_abstract = server->notify.is_abstract,
+        .connects_unix = may_open_sockets(options),
         .sends_udp = allowed_paths_looks_up(options)};
 }
 

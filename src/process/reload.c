@@ -60,14 +60,18 @@ static bool may_ask(const struct server *server, const struct options *options,
     bool may_connect = sandbox->connects_tcp ||
                        !allowed_paths_connects(options);
     bool may_look_up = sandbox->sends_udp || !allowed_paths_looks_up(options);
+    bool may_ask_sockets = sandbox->connects_unix ||
+                           !allowed_paths_asks_sockets(options);
 
-    if (!may_connect || !may_look_up)
+    if (!may_connect || !may_look_up || !may_ask_sockets)
         fprintf(errors,
                 "sprintd: proxy: this process has been started without the "
                 "right to %s: restart, or let 'sprintd ctl upgrade' start one "
                 "that has it\n",
-                may_connect ? "look names up" : "connect to servers");
-    return may_connect && may_look_up;
+                !may_connect       ? "connect to servers"
+                : !may_ask_sockets ? "connect to unix sockets"
+                                   : "look names up");
+    return may_connect && may_look_up && may_ask_sockets;
 }
 
 static bool is_in_reach(const struct server *server,

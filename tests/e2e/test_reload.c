@@ -361,6 +361,22 @@ TEST(certificates_of_authorities_are_not_waited_for_in_vain)
     expect_body(get(one, "/"), "a");
 }
 
+/* A service at a unix socket takes a server of root's for root. */
+TEST(a_server_of_roots_opens_no_unix_sockets_but_those_of_its_start)
+{
+    struct outcome outcome;
+    struct server *one;
+
+    configure("listen = {\"127.0.0.1:0\"}\nroot = \"%s/other\"\n", site());
+    one = start_configured();
+    if (geteuid() != 0 || !strstr(ctl_ok("status"), ", seccomp"))
+        skip();
+    configure("listen = {\"127.0.0.1:0\"}\nproxy = \"unix:/nowhere\"\n");
+    assert_int_equal(ctl("reload", &outcome), EXIT_FAILURE);
+    assert_non_null(strstr(outcome.err, "connect to unix sockets"));
+    expect_body(get(one, "/canary"), "other\n");
+}
+
 /* --- Under load ---------------------------------------------------------- */
 
 TEST(no_request_fails_under_a_hundred_reloads)

@@ -34,10 +34,11 @@ WRAP(int, landlock_domain_enter, struct landlock_domain *landlock)
                             : __real_landlock_domain_enter(landlock);
 }
 
-WRAP(int, seccomp_filter_enter, bool kills, bool sends_udp)
+WRAP(int, seccomp_filter_enter, bool kills, bool sends_udp, bool opens_unix)
 {
-    return filter_error != 0 ? filter_error
-                             : __real_seccomp_filter_enter(kills, sends_udp);
+    return filter_error != 0
+               ? filter_error
+               : __real_seccomp_filter_enter(kills, sends_udp, opens_unix);
 }
 
 /* --- Helpers ------------------------------------------------------------- */

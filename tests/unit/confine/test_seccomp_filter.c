@@ -309,14 +309,14 @@ static size_t number; /* the refusal that a child tries */
 
 static int try_refusal(void)
 {
-    if (seccomp_filter_enter(false, false) != 0)
+    if (seccomp_filter_enter(false, false, true) != 0)
         return 1;
     return refused(refusals[number].act()) ? 0 : 2;
 }
 
 static int die_of_refusal(void)
 {
-    if (seccomp_filter_enter(true, false) != 0)
+    if (seccomp_filter_enter(true, false, true) != 0)
         return 1;
     refusals[number].act();
     return 2;
@@ -340,7 +340,7 @@ TEST(strictly_it_kills)
 
 static int die_of_sending(void)
 {
-    if (seccomp_filter_enter(true, false) != 0)
+    if (seccomp_filter_enter(true, false, true) != 0)
         return 1;
     connect_by_sending();
     return 2;
@@ -364,7 +364,7 @@ static int start_threads(void)
 {
     int count = 0;
 
-    if (seccomp_filter_enter(true, false) != 0)
+    if (seccomp_filter_enter(true, false, true) != 0)
         return 1;
     for (int i = 0; i < 8; i++) {
         pthread_t thread;
@@ -387,7 +387,7 @@ static int open_sockets(void)
     int families[] = {AF_INET, AF_INET6};
     int ends[2];
 
-    if (seccomp_filter_enter(true, false) != 0)
+    if (seccomp_filter_enter(true, false, true) != 0)
         return 1;
     for (int i = 0; i < 2; i++) {
         int flags = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
@@ -410,9 +410,31 @@ TEST(unix_and_tcp_sockets_open_under_a_strict_filter)
     assert_int_equal(enclosed(open_sockets), 0);
 }
 
+static bool is_strict;
+
+static int open_no_unix_sockets(void)
+{
+    if (seccomp_filter_enter(is_strict, false, false) != 0)
+        return 1;
+    return refused(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) &&
+                   refused(socket(AF_UNIX, SOCK_DGRAM, 0)) &&
+                   socket(AF_INET, SOCK_STREAM, 0) != -1
+               ? 0
+               : 2;
+}
+
+TEST(unix_sockets_that_are_not_needed_fail_and_do_not_kill)
+{
+    want_filters();
+    for (int i = 0; i < 2; i++) {
+        is_strict = i;
+        assert_int_equal(enclosed(open_no_unix_sockets), 0);
+    }
+}
+
 static int open_udp_sockets(void)
 {
-    if (seccomp_filter_enter(false, true) != 0)
+    if (seccomp_filter_enter(false, true, true) != 0)
         return 1;
     if (socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0) == -1 ||
         (socket(AF_INET6, SOCK_DGRAM, 0) == -1 && errno != EAFNOSUPPORT) ||
@@ -443,7 +465,7 @@ static int wait_for_events(void)
 
     sigemptyset(&signals);
     sigaddset(&signals, SIGUSR1);
-    if (seccomp_filter_enter(true, false) != 0)
+    if (seccomp_filter_enter(true, false, true) != 0)
         return 1;
     epoll = epoll_create1(EPOLL_CLOEXEC);
     if (epoll == -1 || eventfd(0, EFD_CLOEXEC) == -1 ||
@@ -478,7 +500,7 @@ static int keep_pages(void)
     int fd = file ? fileno(file) : -1;
     void *map;
 
-    if (fd == -1 || seccomp_filter_enter(true, false) != 0)
+    if (fd == -1 || seccomp_filter_enter(true, false, true) != 0)
         return 1;
     if (ftruncate(fd, 2 * sizeof(page)) != 0 ||
         pwrite(fd, page, sizeof(page), sizeof(page)) != sizeof(page) ||
@@ -508,7 +530,7 @@ static int make_files(void)
     int fd;
 
     if (!mkdtemp(folder) || chdir(folder) != 0 ||
-        seccomp_filter_enter(true, false) != 0)
+        seccomp_filter_enter(true, false, true) != 0)
         return 1;
     fd = open("file", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd == -1 || fchmod(fd, 0644) != 0 || fchmod(fd, 0777) != 0)
@@ -529,7 +551,7 @@ TEST(files_with_usual_modes_are_made_under_a_strict_filter)
 
 static int print_and_abort(void)
 {
-    if (seccomp_filter_enter(true, false) != 0)
+    if (seccomp_filter_enter(true, false, true) != 0)
         return 1;
     if (printf("%s", "") < 0 || fflush(stdout) != 0)
         return 2;
@@ -547,10 +569,10 @@ TEST(a_failed_assertion_still_aborts)
 TEST(a_kernel_without_filters_is_told)
 {
     load_error = -ENOSYS;
-    assert_int_equal(seccomp_filter_enter(false, false), -ENOSYS);
+    assert_int_equal(seccomp_filter_enter(false, false, true), -ENOSYS);
     load_error = 0;
     init_fails = 1;
-    assert_int_equal(seccomp_filter_enter(true, false), -EOPNOTSUPP);
+    assert_int_equal(seccomp_filter_enter(true, false, true), -EOPNOTSUPP);
 }
 
 SUITE(.each_begin = set_up);

@@ -52,6 +52,7 @@ TEST(sockets_of_servers_need_nothing)
     assert_int_equal(allowed.count, 1);
     assert_false(allowed_paths_connects(&options));
     assert_false(allowed_paths_looks_up(&options));
+    assert_true(allowed_paths_asks_sockets(&options));
 }
 
 TEST(servers_at_addresses_are_connected_to)
@@ -68,6 +69,7 @@ TEST(servers_at_addresses_are_connected_to)
 TEST(servers_with_names_are_looked_up)
 {
     tell_proxy("/=http://127.0.0.1:9000,http://app");
+    assert_false(allowed_paths_asks_sockets(&options));
     assert_true(allowed_paths_connects(&options));
     assert_true(allowed_paths_looks_up(&options));
 }
