@@ -3,9 +3,10 @@
  * for a process that only connects to others.
  *
  * The process cannot listen, accept, start a program, inspect other processes,
- * change its user, or mount. It is unknown which calls the libraries need to
- * connect and to look up names. So this filter lists refused calls, unlike the
- * server's filter (seccomp_filter.h), which lists allowed ones.
+ * change its user, or mount; as root it opens no unix sockets, either. It is
+ * unknown which calls the libraries need to connect and to look up names. So
+ * this filter lists refused calls, unlike the server's filter
+ * (seccomp_filter.h), which lists allowed ones.
  *
  * Thread: the main thread's; enter before there is a second one.
  */

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <seccomp.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 static const int refused_calls[] = {
     /* accepting connections */
@@ -25,6 +27,16 @@ static const int refused_calls[] = {
     SCMP_SYS(kexec_load), SCMP_SYS(reboot), SCMP_SYS(swapon), SCMP_SYS(swapoff),
     SCMP_SYS(settimeofday), SCMP_SYS(clock_settime), SCMP_SYS(adjtimex)};
 
+/* Refuses unix sockets to a process of root's: services such as the system's
+ * bus obey it. Libraries that look names up go on without their daemons. */
+static int refuse_unix_sockets(scmp_filter_ctx filter)
+{
+    if (geteuid() != 0)
+        return 0;
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
+                            SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, AF_UNIX));
+}
+
 int outgoing_filter_enter(void)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
@@ -37,6 +49,8 @@ int outgoing_filter_enter(void)
         if (refused_calls[i] >= 0) /* below 0: this machine has no such call */
             err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM),
                                    refused_calls[i], 0);
+    if (err == 0)
+        err = refuse_unix_sockets(filter);
     if (err == 0)
         err = seccomp_load(filter);
     seccomp_release(filter);
