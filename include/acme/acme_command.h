@@ -1,8 +1,8 @@
 /*
  * acme_command - the command line of sprintd-acme.
  *
- *   run OPTIONS     obtains and renews the certificates for these options, until
- *                   it is killed
+ *   run OPTIONS     obtains and renews the certificates for these options,
+ *                   until it is killed
  *   once OPTIONS    does the work that is due, and ends; a timer may run it
  *   status, revoke NAME, rollover, deactivate
  *                   see acme_report.h and acme_errand.h

@@ -33,7 +33,8 @@ enum range_verdict {
  * overlap or touch are joined, at the place of the one that was asked for first
  * (RFC 9110 15.3.7.2). A last-pos or suffix that is too large is cut to the
  * end. A suffix of 0 is unsatisfiable, and so are "bytes=0-" of an empty
- * representation and a first-pos above 2^64 - 1. RANGE_IGNORE is the verdict on:
+ * representation and a first-pos above 2^64 - 1. The verdict is RANGE_IGNORE
+ * for:
  *   - units other than "bytes" (in any case), and syntax errors, such as a
  *     last-pos below its first-pos;
  *   - more than RANGE_COUNT_MAX ranges, satisfiable or not, which are an attack
