@@ -131,6 +131,9 @@ for set in "$@"; do
         have iproute2 command -v tc
         have gnuplot-nox command -v gnuplot
         have python3 command -v python3
+        # Who else compresses replies.
+        like lighttpd-mod-deflate test -e /usr/lib/lighttpd/mod_deflate.so
+        like caddy command -v caddy
         # What the reverse proxy is measured against, and with.
         like haproxy test -x /usr/sbin/haproxy
         like apache2-utils command -v ab
