@@ -182,29 +182,6 @@ TEST(inherited_rules_are_no_stricter)
     expect_status(get(front, "/admin;a/x"), 404);
 }
 
-/* The server behind may read such a Host as that of the other site. */
-TEST(a_host_that_may_be_read_as_another_sites_is_refused)
-{
-    struct server *behind = START(NULL);
-
-    site_text("../www/file", "file\n");
-    front = start_configured(printed("root = www\n"
-                                     "proxy = \"/=http://127.0.0.1:%u\"\n"
-                                     "site all {\n"
-                                     "    location /file { proxy = {} }\n"
-                                     "}\n"
-                                     "site admin.example {\n"
-                                     "    deny = {\"0.0.0.0/0\"}\n"
-                                     "}\n",
-                                     behind->port));
-    expect_status(get_host(front, "admin.example", "/canary"), 403);
-    expect_status(get_host(front, "x.example", "/canary"), 200);
-    expect_status(get_host(front, "x.example,admin.example", "/canary"), 400);
-    expect_status(get_host(front, "x;host=admin.example", "/canary"), 400);
-    expect_status(get_host(front, "admin%2eexample", "/canary"), 400);
-    expect_status(get_host(front, "admin%2eexample", "/file"), 200);
-}
-
 /* Nobody reads a file's name in another way. */
 TEST(files_may_have_such_names)
 {

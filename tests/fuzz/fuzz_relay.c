@@ -197,9 +197,6 @@ static void relay_one(const struct request *request, unsigned choice)
               memchr(request->path.data, '.', request->path.len) ||
               memchr(request->path.data, '%', request->path.len));
         break;
-    case RELAY_BAD_HOST:
-        CHECK(request->host.len > 0);
-        break;
     case RELAY_BAD_COUNT:
     case RELAY_LAST:
         CHECK(request_find(request, FIELD_MAX_FORWARDS));

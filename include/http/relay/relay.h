@@ -82,8 +82,6 @@ enum relay_verdict {
     RELAY_BAD_CONNECTION, /* Connection names too many fields, or a field that
                              is not about one connection */
     RELAY_BAD_TARGET,     /* the path has dot segments, or lacks `strip` */
-    RELAY_BAD_HOST,       /* Host has bytes that some servers read as an end of
-                             the name, or as other bytes */
     RELAY_BAD_COUNT,      /* Max-Forwards is no number */
     RELAY_BAD_SWITCH,     /* the reply is a 101 that nobody asked for */
     RELAY_LOOP,           /* the request has passed here too often */

@@ -11,8 +11,6 @@ enum reason relay_reason(enum relay_verdict verdict)
         return REASON_CONNECTION_FIELD;
     case RELAY_BAD_TARGET:
         return REASON_PATH_UNCLEAR;
-    case RELAY_BAD_HOST:
-        return REASON_HOST_INVALID;
     case RELAY_BAD_COUNT:
         return REASON_MAX_FORWARDS;
     case RELAY_TOO_LARGE:

@@ -192,20 +192,6 @@ static enum relay_verdict put_line(const struct relay *relay,
 
 /* --- The fields ---------------------------------------------------------- */
 
-/* Whether all servers read the same name in Host. Many applications take
- * X-Forwarded-Host for a list ("a,b"), some end a member of Forwarded at any
- * ';', and some decode "%2e". They would then serve another site than the one
- * whose rules this server has followed. */
-static bool is_clear_host(struct bytes host)
-{
-    for (size_t i = 0; i < host.len; i++) {
-        if (field_byte_of_cgi(host.data[i]) == '_' &&
-            !memchr("-._~:[]", host.data[i], 7))
-            return false;
-    }
-    return true;
-}
-
 /* Whether CGI has a variable of that name (RFC 3875 4.1). Gunicorn believes the
  * SCRIPT_NAME of a trusted client: it tells the path where the application
  * begins. With "/public" as SCRIPT_NAME, the path /public/admin would be the
@@ -374,8 +360,6 @@ enum relay_verdict relay_request(const struct relay *relay,
         !relay_read_nominated(&nominated, request->fields,
                               request->field_count))
         return RELAY_BAD_CONNECTION;
-    if (!is_clear_host(request->host))
-        return RELAY_BAD_HOST;
     if (count_rounds(relay, request) >= RELAY_ROUNDS_MAX)
         return RELAY_LOOP;
     verdict = put_line(relay, request, out);

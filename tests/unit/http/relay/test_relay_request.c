@@ -149,35 +149,6 @@ TEST(host_is_the_clients_or_the_upstreams)
     }
 }
 
-/* Applications read several hosts, or decode one. */
-TEST(a_host_that_may_be_read_as_another_is_refused)
-{
-    static const char *unclear[] = {"a,b",     "b,a", "a;host=b", "a%2eb",
-                                    "a%2Cb:1", "a+b", "a!",       "(a)",
-                                    "a=b",     "a&b", "$a",       "a*",
-                                    "'a'"};
-    static const char *clear[] = {"a",     "A-b.C:80",       "[::1]:80",
-                                  "a_b.c", "xn--a.example.", "~a"};
-    char text[100];
-
-    for (size_t i = 0; i < COUNT(unclear); i++)
-        for (int keeps = 0; keeps <= 1; keeps++) {
-            relay.keeps_host = keeps;
-            snprintf(text, sizeof(text), "GET / HTTP/1.1\r\nHost: %s\r\n\r\n",
-                     unclear[i]);
-            assert_int_equal(relay_text(bytes_of(text)), RELAY_BAD_HOST);
-            snprintf(text, sizeof(text),
-                     "GET http://%s/ HTTP/1.1\r\nHost: %s\r\n\r\n", unclear[i],
-                     unclear[i]);
-            assert_int_equal(relay_text(bytes_of(text)), RELAY_BAD_HOST);
-        }
-    for (size_t i = 0; i < COUNT(clear); i++) {
-        snprintf(text, sizeof(text), "GET / HTTP/1.1\r\nHost: %s\r\n\r\n",
-                 clear[i]);
-        assert_int_equal(relay_text(bytes_of(text)), RELAY_DONE);
-    }
-}
-
 /* --- One connection, and the next ---------------------------------------- */
 
 TEST(what_belongs_to_one_connection_stays_there)
@@ -415,7 +386,6 @@ TEST(the_largest_head_there_may_be_has_room)
 TEST(every_verdict_has_its_reason)
 {
     assert_int_equal(relay_reason(RELAY_BAD_TARGET), REASON_PATH_UNCLEAR);
-    assert_int_equal(relay_reason(RELAY_BAD_HOST), REASON_HOST_INVALID);
     assert_int_equal(relay_reason(RELAY_BAD_COUNT), REASON_MAX_FORWARDS);
     assert_int_equal(relay_reason(RELAY_BAD_SWITCH), REASON_NONE);
     assert_int_equal(relay_reason(RELAY_LAST), REASON_NONE);
