@@ -1,4 +1,4 @@
-"""Why sendfile, which costs the server least, does not move most over loopback:
+"""What sendfile, which does not move most over loopback, costs either side:
 bench/receiver.c takes the same files once as any client does and once without
 copying them, and tells what that costs and in how many packets they came."""
 
@@ -13,7 +13,6 @@ READ, SENDFILE = "read 512KB", "sendfile"
 WAYS = {READ: ("--send-method=read", "--chunk-size=512K"),
         SENDFILE: ("--send-method=sendfile",)}
 FEW, FEW_BYTES = "few.bin", site.MIB  # that stay in the CPU's cache
-DEARER = 1.3  # times as much: what passes for dear
 CONNECTIONS = 4
 ROUNDS, SECONDS, QUICK_SECONDS = 12, 0.4, 0.1
 
@@ -70,18 +69,15 @@ def _copy_us(found, name, way):
     return whole - without
 
 
-def is_dear(large_read, large_sent, few_sent):
-    """Whether what sendfile hands over is dear for the client for where it
-    lies, by what a MiB costs it: more of the large file than after reads, and
-    than of a file that stays in the CPU's cache."""
-    return large_sent > DEARER * max(large_read, few_sent)
+def _client_us(found, name, way):
+    return _middle(found[name, way, COPY], "client_us")
 
 
 def _tell_client(found, large):
     """What a MiB costs the client, and of it the copy."""
     told = []
     for name in (large, FEW):
-        costs = [_middle(found[name, way, COPY], "client_us") for way in WAYS]
+        costs = [_client_us(found, name, way) for way in WAYS]
         copies = [_copy_us(found, name, way) for way in WAYS]
         told += [*costs, *copies]
     return ("A MiB of the large file takes the client {:.0f} µs of CPU by "
@@ -92,35 +88,39 @@ def _tell_client(found, large):
                 *told[:4], FEW_BYTES // site.MIB, *told[4:]))
 
 
-def _tell_server(server, few):
-    """What it costs the server, and what follows."""
-    text = ("A client elsewhere never sees these pages, and the server's own "
-            f"CPU time is {server[SENDFILE]:.0f} µs/MiB after "
-            f"{server[READ]:.0f} by reads, of the file of "
-            f"{FEW_BYTES // site.MIB} MiB {few[SENDFILE]:.0f} after "
-            f"{few[READ]:.0f}")
-    less = [costs[SENDFILE] < costs[READ] for costs in (server, few)]
-    if all(less):
-        return f"{text}: so auto stays with sendfile."
-    ways = ["less" if each else "no less" for each in less]
-    return (f"{text}: by sendfile {ways[0]} of the large file, {ways[1]} of "
-            "the other.")
+def _tell_dearer(found, large):
+    """By how much more the client pays for what sendfile hands over."""
+    more, copy = (cost(found, large, SENDFILE) - cost(found, large, READ)
+                  for cost in (_client_us, _copy_us))
+    if more <= 0:
+        return ""
+    return (f"So a MiB of the large file is dearer to the client by sendfile "
+            f"by {more:.0f} µs, of which copying makes {copy:.0f}; what makes "
+            "the rest is not shown here. ")
+
+
+def _tell_server(found, large):
+    """What it costs the server, where the client copies and where it does
+    not."""
+    costs, less = [], []
+    for name in (large, FEW):
+        pairs = [[_middle(found[name, way, how], "server_us")
+                  for way in (SENDFILE, READ)] for how in (COPY, DISCARD)]
+        costs.append("{:.0f} µs/MiB after {:.0f} by reads ({:.0f} after {:.0f} "
+                     "where the client drops it)".format(*pairs[0], *pairs[1]))
+        less.append({sent < read for sent, read in pairs})
+    ways = ["less" if each == {True} else "more" if each == {False} else
+            "now less and now more" for each in less]
+    return (f"The server's own CPU time is {costs[0]}, of the file of "
+            f"{FEW_BYTES // site.MIB} MiB {costs[1]}: by sendfile {ways[0]} of "
+            f"the large file, {ways[1]} of the other.")
 
 
 def read(found, large):
-    packets, server = (
-        {way: _middle(found[large, way, COPY], what) for way in WAYS}
-        for what in ("packet_bytes", "server_us"))
-    few = {way: _middle(found[FEW, way, COPY], "server_us") for way in WAYS}
-    text = ("By a client that only receives (bench/receiver.c) a packet has "
+    packets = {way: _middle(found[large, way, COPY], "packet_bytes")
+               for way in WAYS}
+    return ["By a client that only receives (bench/receiver.c) a packet has "
             f"{packets[READ] / 1e3:.0f} kB by reads and "
             f"{packets[SENDFILE] / 1e3:.0f} by sendfile. "
-            + _tell_client(found, large))
-    if is_dear(*(_middle(found[name, way, COPY], "client_us")
-                 for name, way in ((large, READ), (large, SENDFILE),
-                                   (FEW, SENDFILE)))):
-        text += ("Over loopback sendfile hands the client the file's own "
-                 "pages, which no cache of a CPU holds when the file is "
-                 "large: the client waits for memory in the server's stead. A "
-                 "read has just brought them there. ")
-    return [text + _tell_server(server, few)]
+            + _tell_client(found, large) + _tell_dearer(found, large)
+            + _tell_server(found, large)]

@@ -84,8 +84,8 @@ def _tables(cells, made, grid):
         Table("CPUs that the server used", columns, rows("busy"),
               "httperf always uses one. Where the server used less than it "
               "might, httperf was the limit, or what was asked for: of one "
-              f"call each {AT_ONCE:,} a second, and one by one a request "
-              "behind the other."),
+              f"call each {AT_ONCE:,} a second, of five {5 * AT_ONCE:,}, and one "
+              "by one a request behind the other."),
     ]
 
 
@@ -124,7 +124,7 @@ def _claim_single_calls(cells, made, grid):
     """The least of all with one call a connection, all begun at once."""
     rates = _rates(cells, made, grid,
                    lambda cell: cell[1] == 1 and cell[2] == AT_ONCE)
-    text = (f"one call a connection still gets more "
+    text = (f"one call a connection, all begun at once, still gets more "
             f"than the original's best, {ORIGINAL_PER_SECOND:,} replies/s")
     if not rates:
         return Claim(text, None, "not measured")
@@ -148,8 +148,9 @@ def _claim_workers(cells, made, grid):
     return Claim(
         f"{many} answer at no less than {MANY_KEEP:.0%} of the rate of {few}, "
         "in every cell of the grid", None,
-        "the least: " + ", ".join(f"{_title(cell)}: {paired.say(told[cell])}"
-                                  for cell in worst),
+        "by the lower ends of their intervals the least: "
+        + ", ".join(f"{_title(cell)}: {paired.say(told[cell])}"
+                    for cell in worst),
         paired.together(paired.at_least(values, MANY_KEEP)
                         for values in found.values()))
 
@@ -241,7 +242,8 @@ EXPERIMENT = Experiment(
     "they decrease throughput, and of few connections with many calls that "
     "they are not favourable, either.",
     f"httperf --num-conns x --num-calls, the connections begun at {AT_ONCE:,} "
-    "a second, so that all are there at once, or one by one; a file with "
+    "a second, so that with many calls all are there at once, or one by one; "
+    "a file with "
     "which request and reply have about the bytes of theirs (8,966.6 KB/s by "
     "4,687.7/s: httperf counts both). One worker has a CPU of its own; the "
     "others may use both and share one with httperf: so CPU time per reply "

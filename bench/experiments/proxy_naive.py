@@ -36,9 +36,10 @@ FORGOTTEN = (
     "if they are of this kind their kernel forgot sooner, which cannot be "
     "seen from here.")
 AVOIDED = (
-    " sprintd does not wait for the kernel: to a server on the same machine "
-    "it begins connecting anew whenever another connection has ended, the "
-    "longest waiting first.")
+    " sprintd does not leave that to the kernel: to a server on the same "
+    "machine it begins connecting anew whenever another connection has ended, "
+    "the longest waiting first. How long its longest request took stands "
+    "above; what made one of a second or more is not shown.")
 
 
 class Naive(proxy.Proxy, servers.Server):
