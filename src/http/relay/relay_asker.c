@@ -34,10 +34,24 @@ static void put_list(const struct request *request, enum field_id id,
     }
 }
 
+/* Returns the host that X-Forwarded-Host and Forwarded tell: that of the
+ * request, or none if it has ',', ';' or '%'. Many applications take the fields
+ * for lists or decode them, and would read the name of another site, whose
+ * rules this server has not followed. Host itself goes on as it is. */
+static struct bytes host_to_tell(const struct request *request)
+{
+    for (size_t i = 0; i < request->host.len; i++)
+        if (memchr(",;%", request->host.data[i], 3))
+            return BYTES("");
+    return request->host;
+}
+
 static void put_x_forwarded(const struct request *request,
                             const struct relay_from *from, struct bytes peer,
                             bool goes_on, struct buf *out)
 {
+    struct bytes host = host_to_tell(request);
+
     buf_put_literal(out, "X-Forwarded-For: ");
     if (goes_on)
         put_list(request, FIELD_X_FORWARDED_FOR, out);
@@ -45,9 +59,9 @@ static void put_x_forwarded(const struct request *request,
     buf_put_literal(out, "\r\n");
     if (!goes_on || !request_find(request, FIELD_X_FORWARDED_PROTO))
         head_field(out, BYTES("X-Forwarded-Proto"), from->scheme);
-    if (request->host.len > 0 &&
+    if (host.len > 0 &&
         (!goes_on || !request_find(request, FIELD_X_FORWARDED_HOST)))
-        head_field(out, BYTES("X-Forwarded-Host"), request->host);
+        head_field(out, BYTES("X-Forwarded-Host"), host);
 }
 
 /* Puts Forwarded (RFC 7239 4 and 6): a text that is no token stands in quotes,
@@ -57,7 +71,8 @@ static void put_forwarded(const struct request *request,
                           const struct relay_from *from, struct bytes peer,
                           bool goes_on, struct buf *out)
 {
-    struct bytes quote = head_is_token(request->host) ? BYTES("") : BYTES("\"");
+    struct bytes host = host_to_tell(request);
+    struct bytes quote = head_is_token(host) ? BYTES("") : BYTES("\"");
 
     buf_put_literal(out, "Forwarded: ");
     if (goes_on)
@@ -70,10 +85,10 @@ static void put_forwarded(const struct request *request,
         buf_put_literal(out, "]\"");
     buf_put_literal(out, ";proto=");
     buf_put(out, from->scheme);
-    if (request->host.len > 0) {
+    if (host.len > 0) {
         buf_put_literal(out, ";host=");
         buf_put(out, quote);
-        buf_put(out, request->host);
+        buf_put(out, host);
         buf_put(out, quote);
     }
     buf_put_literal(out, "\r\n");

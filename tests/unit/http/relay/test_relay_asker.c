@@ -71,6 +71,25 @@ TEST(addresses_and_hosts_are_quoted_where_they_must_be)
                                     "Forwarded: for=unknown;proto=https\r\n"));
 }
 
+/* Applications take the fields for lists, or decode them; Host is Host. */
+TEST(a_host_that_may_be_read_as_another_is_told_by_host_alone)
+{
+    static const char *const hosts[] = {"x,b", "x;host=b", "b%2ec", "a%2Cb:1"};
+    char text[100];
+
+    for (size_t i = 0; i < COUNT(hosts); i++) {
+        snprintf(text, sizeof(text), "GET / HTTP/1.1\r\nHost: %s\r\n\r\n",
+                 hosts[i]);
+        assert_int_equal(relay_text(bytes_of(text)), RELAY_DONE);
+        storage[out.len] = '\0';
+        snprintf(text, sizeof(text), "\r\nHost: %s\r\n", hosts[i]);
+        assert_non_null(strstr(storage, text));
+        assert_non_null(strstr(storage, "\r\nForwarded: for=192.0.2.1;"
+                                        "proto=http\r\n"));
+        assert_null(strstr(storage, "X-Forwarded-Host"));
+    }
+}
+
 /* --- Certificates -------------------------------------------------------- */
 
 #define SHOWN                                            \
