@@ -40,9 +40,12 @@ static void put_list(const struct request *request, enum field_id id,
  * rules this server has not followed. Host itself goes on as it is. */
 static struct bytes host_to_tell(const struct request *request)
 {
-    for (size_t i = 0; i < request->host.len; i++)
-        if (memchr(",;%", request->host.data[i], 3))
+    for (size_t i = 0; i < request->host.len; i++) {
+        char byte = request->host.data[i];
+
+        if (byte == ',' || byte == ';' || byte == '%')
             return BYTES("");
+    }
     return request->host;
 }
 
