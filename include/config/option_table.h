@@ -70,9 +70,9 @@ struct option_row {
     const char *preset; /* default, as a user would write it; NULL: none */
     uint64_t min;
     uint64_t max;
-    /* Words that stand for a value. For a choice, one of them is the value. For
-     * a text or path, they cancel an inherited value; for networks, they stand
-     * for all networks. */
+    /* Words that can be written in place of a value, by `kind`. OPTION_CHOICE:
+     * nothing but one of them can be written. Texts and paths: they cancel an
+     * inherited value. Networks: they stand for all networks. */
     const struct option_choice *choices;
     /* The help text. It may have several lines; --help indents all but the
      * first. */

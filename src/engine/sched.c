@@ -63,9 +63,9 @@ static uint64_t part_of_level(const struct sched_item *item, uint64_t level,
     return level / LEVEL_TIMES < bytes ? level : LEVEL_TIMES * bytes;
 }
 
-/* Moves an item whose client's level has changed. The order of the client's own
- * items stays the same, because a longer item has at least as much of the level
- * in its key as a shorter one. */
+/* Moves an item whose client's level has changed. The client's items are moved
+ * one after the other, and keep their order among themselves: part_of_level()
+ * never adds less to a longer item than to a shorter one. */
 static void on_level(struct client_share *share, struct client_place *place,
                      uint64_t before, uint64_t after)
 {
@@ -243,8 +243,9 @@ static bool renew(struct sched *sched, const struct heap_item *first)
     return true;
 }
 
-/* Takes the next item: the item of a client with something due, if there is
- * such a client; otherwise the first item of the queue. */
+/* Takes the next item. If several clients wait, and something of one of them is
+ * due, that client's item comes first. Otherwise the first item of the queue
+ * does. */
 static struct sched_item *take_of_clients(struct sched *sched)
 {
     struct client_place *place = client_share_first_due(&sched->clients);

@@ -32,8 +32,8 @@ enum compressor_answer file_cache_order(struct file_cache *cache,
     order->fd = entry->fd;
     if (entry->is_snapshot && entry->stamp.bytes <= COMPRESSOR_TEXT_BYTES_MAX)
         order->text = file_entry_body(entry);
-    else if (entry->fd < 0)
-        return COMPRESSOR_HOPELESS; /* the snapshot is too long to be copied */
+    else if (entry->fd < 0) /* a snapshot that is too long to be copied */
+        return COMPRESSOR_HOPELESS;
     return compressor_ask(cache->options.compressor, order, cache->now->mono_ms,
                           body_out);
 }

@@ -23,7 +23,7 @@ struct coded_source {
     struct bytes in;
     char *read; /* memory for pieces from files; NULL before the first one */
     struct bytes trailer;
-    enum piece_state state; /* state of `inner` behind the bytes in `in` */
+    enum piece_state state; /* what `inner` has to give after the bytes `in` */
     bool has_ended;         /* the compressor has put out everything */
     char out[OUT_BYTES];
 };

@@ -46,10 +46,15 @@ static const struct {
     const char *name;
     unsigned places;
 } units[] = {
-    [STATS_UNIT_BYTES] = {"bytes", 0},    [STATS_UNIT_NS] = {"seconds", 9},
-    [STATS_UNIT_US] = {"seconds", 6},     [STATS_UNIT_MS] = {"seconds", 3},
-    [STATS_UNIT_MOMENT] = {"seconds", 9}, [STATS_UNIT_SHARE] = {"ratio", 4},
-    [STATS_UNIT_RATE] = {NULL, 0}}; /* the last unit: the array has all units */
+    [STATS_UNIT_BYTES] = {"bytes", 0},
+    [STATS_UNIT_NS] = {"seconds", 9},
+    [STATS_UNIT_US] = {"seconds", 6},
+    [STATS_UNIT_MS] = {"seconds", 3},
+    [STATS_UNIT_MOMENT] = {"seconds", 9},
+    [STATS_UNIT_SHARE] = {"ratio", 4},
+    /* The last unit is named for the array's length. Units that are not named
+     * have no end and no decimal places, either. */
+    [STATS_UNIT_RATE] = {NULL, 0}};
 
 /* --- Lines ---------------------------------------------------------------- */
 

@@ -46,14 +46,15 @@ static uint64_t rank_of(const struct link *link, uint64_t key)
     return link->base - key < middle ? middle - (link->base - key) : 0;
 }
 
-/* Whether another worker has found that the line's worker has no byte left in
- * the local queue. */
+/* Whether another worker has found that none of the line's bytes are in the
+ * local queue any more. */
 static bool is_gone(const struct link_line *line)
 {
     return link_load(&line->gone) == link_load(&line->news);
 }
 
-/* Returns the bytes that had left when the line's worker last looked. */
+/* Returns how many of the line's bytes have gone out of the local queue, as far
+ * as is known. */
 static uint64_t count_left(const struct link_line *line)
 {
     return link_load(&line->handed) -
