@@ -23,6 +23,7 @@ kv_runs        sessions of a store, for kv_threads
 kv_client_report   what httperf says of such sessions, for kv_threads
 kv_locks       a store under locks, and the original's comparison, for kv_cache
 proxy_ab       ab through proxies, for proxy
+proxy_reports  what ab prints, beside what the originals' has printed
 peers_latency  an open loop, for peers
 stacks         perf's samples by phase, for where_time_goes
 versus         claims against peers, for proxy and peers

@@ -2,26 +2,14 @@
 
 from lab import classic, processes, proxy
 
-from . import proxy_ab, proxy_naive, versus
+from . import proxy_ab, proxy_naive, proxy_reports, versus
 from .bench import median
 from .model import BARS, Claim, Experiment, Figure, Result, Series, Table
 
 # Each proxy of the originals as its report has it: requests a second, 99 % in
 # ms, the longest in s, and how many failed.
-ORIGINALS = (("original, single-thread", "622.31", "1034", "7.447", "7"),
-             ("original, multi-threads", "649.21", "1017", "15.044", "3"))
-# What ab reports of them besides, and where that is found of ours.
-REPORTS = (("time taken, s", "80.346", "77.017", "seconds"),
-           ("mean, ms", "80.346", "77.017", "mean_ms"),
-           ("50 %, ms", "15", "10", "median_ms"),
-           ("66 %, ms", "17", "11", "p66_ms"),
-           ("75 %, ms", "19", "13", "p75_ms"),
-           ("80 %, ms", "20", "14", "p80_ms"),
-           ("90 %, ms", "25", "17", "p90_ms"),
-           ("95 %, ms", "224", "207", "p95_ms"),
-           ("98 %, ms", "1018", "1010", "p98_ms"),
-           ("99 %, ms", "1034", "1017", "p99_ms"),
-           ("100 %, ms", "7447", "15044", "longest_ms"))
+ORIGINALS = ((proxy_reports.ORIGINALS[0], "622.31", "1034", "7.447", "7"),
+             (proxy_reports.ORIGINALS[1], "649.21", "1017", "15.044", "3"))
 ORIGINAL_REQUESTS = 50_000
 ALONE = f"{classic.Python.name} alone"
 BACKLOG = 5  # of http.server's queue
@@ -309,19 +297,11 @@ def _ab(bench):
     full = proxy_ab.overflows() - before
     rows = {name: Row(name, found) for name, found in runs.items()}
     return rows, Result(
-        tables=[_ab_table(rows, turns, requests, connections)],
+        tables=[_ab_table(rows, turns, requests, connections),
+                proxy_reports.of_turns(
+                    runs, f"{turns} times {requests:,} requests")],
         claims=_ab_claims(rows), left_out=left_out,
         reading=_ab_reading(rows, full, turns * requests, connections))
-
-
-def _reports(runs, requests):
-    """ab's own list of how long requests took. runs: one by each name."""
-    return Table(
-        f"ab's report of these {requests:,} requests",
-        ["ab says", *(name for name, *_told in ORIGINALS), *runs],
-        [[what, *then, *(run.get(key) for run, in runs.values())]
-         for what, *then, key in REPORTS],
-        "So many in a hundred requests took no longer; mean: of all, by ab.")
 
 
 def _whole(bench):
@@ -342,7 +322,9 @@ def _whole(bench):
             "The originals' document has 658 bytes, the one here 1 KiB. "
             "http.server has had a thread for each connection since Python "
             "3.7; whether theirs had is not told."),
-                _reports(runs, requests)],
+                *proxy_reports.tables(
+                    {name: run for name, (run,) in runs.items()},
+                    f"these {requests:,} requests")],
         claims=[*(_longest_claim(row, f"{requests:,} requests, ")
                   for row in rows if row.longest_s is not None),
                 *(Claim(f"ab before http.server, {requests:,} requests, "
@@ -358,9 +340,10 @@ def measure(bench):
         whole = _whole(bench)
         naive = proxy_naive.measure(
             bench, ORIGINAL_REQUESTS, bench.pick(classic.CONNECTIONS, 4))
-        for part in (whole, naive):
-            result.tables += part.tables
-            result.claims += part.claims
+        # The originals' numbers are among the first that are seen.
+        result.tables[1:1] = whole.tables
+        result.tables += naive.tables
+        result.claims += whole.claims + naive.claims
         # Whose the waiting is comes first: it was asked.
         result.reading = [*naive.reading, *result.reading]
         result.left_out += naive.left_out

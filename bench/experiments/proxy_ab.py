@@ -68,6 +68,7 @@ class Attempt:
                 timeout=max(0.1, end - time.monotonic()))[0]
             if self.child.returncode == 0:
                 row = tools.read(output, tools.AB)
+                row["software"] = tools.ab_software(output)
                 row["trouble"] = classic.trouble_of(row, self.requests)
             else:
                 row = {"trouble": "ab gave up: status "

@@ -15,11 +15,12 @@ import time
 from lab import compiled, processes, proxy, servers
 from link import network
 
-from . import proxy_ab
+from . import proxy_ab, proxy_reports
 from .bench import median
 from .model import Claim, Result, Table
 
 LINEAR = "/proc/sys/net/ipv4/tcp_syn_linear_timeouts"
+OLD_KERNEL = "where first packets are sent again after 1, 3, 7 and 15 s"
 LATE = 0.06      # of a wait: by so much the kernel's timers may be late
 SYN_S = 1.0      # before the kernel sends it again, at first
 DATA_S = 0.2     # the same of what follows it, at least
@@ -157,8 +158,7 @@ def _by_more(told):
 
 def _rows_table(rows, requests, connections):
     return Table(
-        f"ab -c {connections} -n {requests:,} where first packets are sent "
-        "again after 1, 3, 7 and 15 s",
+        f"ab -c {connections} -n {requests:,} {OLD_KERNEL}",
         ["before http.server", "a second, in all", "median ms", "99 % ms",
          "longest s", "failed", "invalid"],
         [[name, row.get("per_second"), row.get("median_ms"),
@@ -236,6 +236,8 @@ def measure(bench, full_requests, connections):
         return Result(left_out=[f"a naive proxy as on an old kernel: "
                                 f"{failure}"])
     return Result(
-        tables=[_rows_table(rows, requests, connections), _by_first(told),
-                _by_more(told)],
+        tables=[_rows_table(rows, requests, connections),
+                *proxy_reports.tables(
+                    rows, f"{requests:,} requests {OLD_KERNEL}"),
+                _by_first(told), _by_more(told)],
         claims=_claims(told, rows), reading=_reading(told, rows))

@@ -16,11 +16,23 @@ AB = {
     "length": r"^Document Length:\s+(\d+)",
     "per_second": r"^Requests per second:\s+([\d.]+)",
     "mean_ms": r"^Time per request:\s+([\d.]+) \[ms\] \(mean\)",
+    "mean_all_ms": r"^Time per request:\s+([\d.]+) \[ms\] \(mean, across",
+    "kib_per_second": r"^Transfer rate:\s+([\d.]+)",
+    "transferred": r"^Total transferred:\s+(\d+)",
+    "html": r"^HTML transferred:\s+(\d+)",
+    # It says so only where some have failed.
+    **{f"failed_{why.lower()}": rf"^ +\(.*\b{why}: (\d+)"
+       for why in ("Connect", "Receive", "Length", "Exceptions")},
     "seconds": r"^Time taken for tests:\s+([\d.]+)",
     "median_ms": r"^ +50% +(\d+)",
     **{f"p{share}_ms": rf"^ +{share}% +(\d+)"
        for share in (66, 75, 80, 90, 95, 98, 99)},
     "longest_ms": r"^ +100% +(\d+)",
+    # Connection Times (ms): a line for each part, of five numbers.
+    **{f"{part.lower()}_{what}_ms":
+       rf"^{part}:(?: +[\d.]+){{{at}}} +([\d.]+)"
+       for part in ("Connect", "Processing", "Waiting", "Total")
+       for at, what in enumerate(("min", "mean", "sd", "median", "max"))},
 }
 # Times are in ms. connection_*: from opening to closing it; response: from the
 # request to the first byte; transfer: from there to the last.
@@ -104,6 +116,13 @@ def ab(lab, port, path, requests, connections, *options, timeout=PLENTY_S):
     return read(run(lab, ["ab", "-q", "-c", connections, "-n", requests,
                           *options, f"http://{servers.HOST}:{port}{path}"],
                     timeout), AB)
+
+
+def ab_software(output):
+    """Whom the first answer was from, by its own word: nothing when it did
+    not say so."""
+    found = re.search(r"^Server Software:[ \t]*(\S*)", output, re.MULTILINE)
+    return found.group(1) if found else ""
 
 
 def httperf(lab, port, connections, *options, calls=1, rate=0, timeout_s=10,

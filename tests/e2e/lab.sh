@@ -324,6 +324,66 @@ assert not os.path.exists(folder)
 END
 }
 
+# All that ab says is found: a proxy's failures and times stand beside the
+# originals', and what is not found would stand there as 0.
+every_number_of_ab_is_read()
+{
+    PYTHONPATH=bench python3 - <<'END'
+from experiments import proxy_reports
+from lab import tools
+
+said = """
+Server Software:        SimpleHTTP/0.6
+
+Document Length:        658 bytes
+
+Time taken for tests:   77.017 seconds
+Complete requests:      50000
+Failed requests:        10
+   (Connect: 1, Receive: 2, Length: 3, Exceptions: 4)
+Non-2xx responses:      3
+Total transferred:      40597840 bytes
+HTML transferred:       32898026 bytes
+Requests per second:    649.21 [#/sec] (mean)
+Time per request:       77.017 [ms] (mean)
+Time per request:       1.540 [ms] (mean, across all concurrent requests)
+Transfer rate:          514.77 [Kbytes/sec] received
+
+Connection Times (ms)
+              min  mean[+/-sd] median   max
+Connect:        1    2   0.1      3       4
+Processing:     5   71 398.4      9   15044
+Waiting:        6   72 398.3     10   15043
+Total:          7   73 398.5     11   15045
+
+  50%     10
+  66%     11
+  75%     13
+  80%     14
+  90%     17
+  95%    207
+  98%   1010
+  99%   1017
+ 100%  15044 (longest request)
+"""
+row = {**tools.read(said, tools.AB), "software": tools.ab_software(said)}
+report, times = proxy_reports.tables({"ours": row}, "one run")
+assert [line[-1] for line in report.rows] == [
+    "SimpleHTTP/0.6", 658, 77.017, 50000, 10, 1, 2, 3, 4, 3, 40597840,
+    32898026, 649.21, 77.017, 1.54, 514.77, 10, 11, 13, 14, 17, 207, 1010,
+    1017, 15044], report.rows
+assert [line[2:] for line in times.rows if line[1] == "ours"] == [
+    [1, 2, 0.1, 3, 4], [5, 71, 398.4, 9, 15044], [6, 72, 398.3, 10, 15043],
+    [7, 73, 398.5, 11, 15045]], times.rows
+row["trouble"] = ""
+late = {**row, "trouble": "3 failed", "total_max_ms": 20000.0}
+turns = proxy_reports.of_turns({"ours": [row, late], "none": [
+    {"trouble": "ab gave up: status 1"}]}, "two turns")
+assert turns.rows[-2:] == [["Total", "ours", 7, 73, 398.5, 11, 20000],
+                           ["Total", "none", *[None] * 5]], turns.rows
+END
+}
+
 # In browsers, in librsvg, which refuses what has no size, and on phones, which
 # need to know what to shrink.
 figures_can_be_drawn_anywhere()
@@ -405,6 +465,7 @@ else
 fi
 ok verdicts_take_twelve_rounds_and_share_their_doubt
 ok parts_that_are_whole_are_not_measured_again
+ok every_number_of_ab_is_read
 ok phases_are_found_in_the_source
 ok what_is_asked_besides_is_measured_too
 ok a_run_that_is_broken_off_says_so_and_ends_all
