@@ -46,13 +46,22 @@ SAID = (
     ("CPU of the client, user s", "0.56", r"^CPU time .*: user ([\d.]+)"),
     ("CPU of the client, system s", "1.65",
      r"^CPU time .*: user [\d.]+ system ([\d.]+)"),
+    ("CPU of the client, user %", "23.3", r"^CPU time .*\(user ([\d.]+)%"),
+    ("CPU of the client, system %", "69.1",
+     r"^CPU time .*\(user [\d.]+% system ([\d.]+)%"),
     ("CPU of the client, %", "92.4", r"^CPU time .*total ([\d.]+)%"),
     ("Net I/O, KB/s", "242.7", r"^Net I/O: ([\d.]+)"),
     ("errors", "0", r"^Errors: total (\d+)"),
     ("sessions a second", "4.18", r"^Session rate .* avg ([\d.]+)"),
 )
-SERVER_ROW = ("by the server: mean request time ms", "25.2494")
-SUM_ROW = ("by the server: sum of all ms", "25249.4")
+# Of the server's own report, and how ours follows from its log.
+BY_SERVER = (
+    ("by the server: mean request time ms", "25.2494", statistics.fmean),
+    ("by the server: sum of all ms", "25249.4", sum),
+    ("by the server: longest ms", "62.493", max),
+    ("by the server: least ms", "0.17", min),
+    ("by the server: median ms", "24.0075", statistics.median),
+)
 
 
 def _lines(rng, are_there):
@@ -101,9 +110,7 @@ def _ask(bench, template, disk, are_there, turn):
         took_ms = [int(line.split()[-1]) / 1e3 for line in file]
     told = {name: float(found.group(1)) for name, _then, pattern in SAID
             for found in [re.search(pattern, output, re.MULTILINE)] if found}
-    told[SERVER_ROW[0]] = statistics.fmean(took_ms)
-    told[SUM_ROW[0]] = sum(took_ms)
-    return told
+    return {**told, **{name: of(took_ms) for name, _then, of in BY_SERVER}}
 
 
 def _check(told, are_there):
@@ -131,8 +138,7 @@ def measure(bench):
             found[title] = turns
     rows = [[name, then, *(statistics.median(told[name] for told in turns)
                            for turns in found.values())]
-            for name, then in (*((name, then) for name, then, _at in SAID),
-                               SERVER_ROW, SUM_ROW)]
+            for name, then, _how in (*SAID, *BY_SERVER)]
     by_call = statistics.median(
         told["connection time, avg ms"] / CALLS for told in found[THERE])
     response = statistics.median(told["response ms"] for told in found[THERE])
