@@ -6,6 +6,8 @@ figures    gnuplot's scripts for figures
 results    files of what came out; how far a run has come
 parts      what is measured of an experiment that was broken off
 writing    the report
+derived    what the report computes of tables
+originals  the originals' tables and questions, and where ours are
 catalog    all experiments, in the order of the report
 
 Each module that the catalog names has a constant EXPERIMENT. What some of them

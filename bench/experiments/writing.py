@@ -5,7 +5,7 @@ import os
 import re
 import textwrap
 
-from . import answers, figures, paired, results
+from . import answers, derived, figures, originals, paired, results
 
 HEAD = """\
 # Every experiment repeated
@@ -217,7 +217,7 @@ def section(folder, experiment, record, result):
     lines += _answer(experiment, record, result)
     if record.get("rounds_min", 0) < paired.ROUNDS_MIN:
         lines += [*_wrap(OLDER), ""]
-    lines += _tables(result.tables)
+    lines += _tables(derived.tables(experiment, result))
     for figure in result.figures:
         name = f"{figures.name_of(experiment.name, figure)}.svg"
         if os.path.exists(os.path.join(folder, name)):
@@ -336,6 +336,10 @@ def write(path, folder, experiments):
         lines += [*_wrap("Not measured yet: " + ", ".join(
             _title(experiment) for experiment in missing) + "."), ""]
     lines += [*METHOD.splitlines(), "", *_machines(known)]
+    lines += originals.lines(
+        [(experiment, result) for experiment, _record, result in known],
+        {experiment.name: _link(experiment)
+         for experiment, _record, _result in known})
     for experiment, record, result in known:
         lines += section(folder, experiment, record, result)
     results.write(path, "\n".join(lines).rstrip() + "\n")

@@ -431,6 +431,26 @@ assert any("lost**" in row for row in rows)
 END
 }
 
+# Each table and question of the originals stands in the report with what of
+# ours is beside it, and what is computed for that is there.
+the_originals_have_ours_beside_them()
+{
+    PYTHONPATH=bench python3 - "$place/again/lab/REPORT.md" <<'END'
+import sys
+from experiments import catalog, derived, originals, results
+known = {experiment.name: experiment for experiment in catalog.all_known()}
+report = open(sys.argv[1]).read()
+for title, asked in originals.ORIGINALS:
+    assert f"**{title}**" in report, title
+    for each in asked:
+        assert set(each.where) <= set(known), each
+        assert f"| {each.what} | " in report, each
+for name in derived.DERIVED:
+    result = results.load("bench/results", known[name])[1]
+    assert derived.tables(known[name], result) != result.tables, name
+END
+}
+
 # Each loss that a result knows of stands in the report before the first
 # experiment does.
 losses_stand_first()
@@ -458,9 +478,11 @@ ok real_results_are_not_overwritten_by_a_miniature
 ok the_report_is_made_again_from_what_is_kept
 if command -v gnuplot >/dev/null; then
     ok the_first_page_has_a_line_for_every_question
+    ok the_originals_have_ours_beside_them
     ok figures_can_be_drawn_anywhere
 else
     skip the_first_page_has_a_line_for_every_question "gnuplot is missing"
+    skip the_originals_have_ours_beside_them "gnuplot is missing"
     skip figures_can_be_drawn_anywhere "gnuplot is missing"
 fi
 ok verdicts_take_twelve_rounds_and_share_their_doubt
