@@ -88,15 +88,16 @@ def _chunk_size(numbers):
 
 def _why_less(numbers):
     """What another client than wrk gets by sendfile."""
-    title = "Where sendfile's time goes"
+    title = chunk_why.TITLE
     try:
         rates = numbers.rows(title, "MiB/s")
     except (StopIteration, LookupError):
         return ""
     large = next(iter(rates)).partition(",")[0]
     got = [rates[f"{large}, {way}, copy"] for way in chunk_why.WAYS]
+    size = chunk_why.READ.removeprefix("read ")
     return (f" to wrk, to a client that only receives {got[1]:,.0f} (by "
-            f"reads {got[0]:,.0f})")
+            f"reads of {size} {got[0]:,.0f})")
 
 
 def _concurrency(numbers):
@@ -114,6 +115,7 @@ def _concurrency(numbers):
             f"{costs[most]:.1f} µs")
     try:
         cold = numbers.rows("Reads that block", "median ms")
+        tail = numbers.rows("Reads that block", "p99 ms")
         told = numbers.rows("Reads that block", "median, × one worker's")
     except (StopIteration, LookupError):
         return text
@@ -124,7 +126,8 @@ def _concurrency(numbers):
         return f"{text}, and with no other number less for sure"
     best = min(less, key=cold.get)
     return (f"{text} and {cold[best]:.1f} with {best}, the best of those that "
-            "have less for sure")
+            f"have less for sure (the 99th percentile {tail[1]:.0f} and "
+            f"{tail[best]:.0f} ms)")
 
 
 def _slow_link(numbers):
@@ -142,8 +145,8 @@ def _slow_link(numbers):
             + f"{where} the mean is "
             f"{means['srpt']:.1f} ms, first come first served "
             f"{means['fifo']:.1f}, shared fairly {means['fair']:.1f}; over "
-            f"loopback {at['0.9', 'srpt']:.2f}, {at['0.9', 'fifo']:.2f} and "
-            f"{at['0.9', 'fair']:.2f}")
+            f"loopback, in one short draw, {at['0.9', 'srpt']:.2f}, "
+            f"{at['0.9', 'fifo']:.2f} and {at['0.9', 'fair']:.2f}")
 
 
 def _cache_bound(numbers):
@@ -163,7 +166,8 @@ def _kv_threads(numbers):
     server = numbers.rows(title, "mean, server ms")
     few, most = min(means), max(means)
     best = min(means, key=means.get)
-    which = (f"{few} on one CPU, as a thread here waits for no session"
+    which = (f"{few} is enough on one CPU, as a thread here waits for no "
+             "session"
              if means[few] <= ALIKE * means[best] else f"{best} on one CPU")
     return (f"{which}: a durable request takes "
             f"{means[few]:.2f} ms with {few} and {means[most]:.2f} with "
@@ -176,9 +180,10 @@ def _kv_cache(numbers):
     costs = numbers.pairs("Cache and disk against disk alone: GET", "CPU µs")
     with_it, without = (costs[1, way]
                         for way in ("all, 16 groups", "disk alone"))
-    text = (("a cache changes little where the store is in memory"
+    text = (("GETs: a cache changes little where the store is in memory"
              if max(with_it, without) <= LITTLE * min(with_it, without)
-             else "of a store in memory a cache changes what a reply costs")
+             else "GETs: of a store in memory a cache changes what a reply "
+             "costs")
             + f" ({with_it:.1f} with it, {without:.1f} µs of CPU without)")
     try:
         scarce = numbers.rows(SCARCE, "mean ms")
@@ -194,11 +199,10 @@ def _kv_cache(numbers):
         if all(cost <= LITTLE * costs[workers, "all, 16 groups"]
                for (workers, store), cost in costs.items()
                if store == "all, one lock"):
-            text += "; of GETs one lock of the cache is as good as 16"
-        return (f"{text}; of a store's locks, without a server: GETs by 4 "
-                "threads get "
-                f"{table['GET, one lock']:,.0f} operations a second under one "
-                f"lock, {table['GET, 64 groups']:,.0f} under 64, "
+            text += "; one lock of the cache is as good as 16"
+        return (f"{text}; without a server 4 threads get "
+                f"{table['GET, one lock']:,.0f} a second under one lock of "
+                f"the store, {table['GET, 64 groups']:,.0f} under 64, "
                 f"{table['GET, without a lock']:,.0f} with none")
     except (StopIteration, LookupError):
         return text
@@ -215,7 +219,7 @@ def _file_size(numbers):
     faster = [what for what, low in told if low > 1]
     which = (f"of {len(told)} comparisons {len(faster)} "
              f"{'is' if len(faster) == 1 else 'are'} above one worker's rate "
-             f"by 1 % or more with the whole 95 % interval "
+             f"by 0.5 % or more with the whole 95 % interval "
              f"({'; '.join(faster)}), where chance alone makes it about "
              f"{len(told) / 40:.0f} at most"
              if faster else

@@ -294,15 +294,16 @@ def _read_rest(read):
     quick, slow = (choose(read, key=lambda row: row.p99)
                    for choose in (min, max))
     memory = [row.memory_mib for row in read]
-    text = ("A small request beside the downloads had a 99th percentile from "
-            f"{quick.p99:.2f} ms ({quick.way.name}) to {slow.p99:.2f} "
+    most = max(read, key=lambda row: row.memory_mib)
+    text = ("A small request beside these had a 99th percentile from "
+            f"{quick.p99:.2f} ms ({quick.way.name}) to {slow.p99:,.2f} "
             f"({slow.way.name}). The process held {min(memory):,.1f} to "
-            f"{max(memory):,.1f} MiB")
+            f"{max(memory):,.1f} MiB, most with {most.way.name}")
     return text + (
         ", less than the largest chunks: of a buffer only pages that were "
         "written to count."
         if max(memory) < read[-1].way.chunk_bytes / site.MIB else
-        f", {read[-1].memory_mib:,.1f} with {read[-1].way.name}.")
+        ".")
 
 
 def _read(rows):

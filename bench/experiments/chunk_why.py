@@ -13,6 +13,7 @@ READ, SENDFILE = "read 512KB", "sendfile"
 WAYS = {READ: ("--send-method=read", "--chunk-size=512K"),
         SENDFILE: ("--send-method=sendfile",)}
 FEW, FEW_BYTES = "few.bin", site.MIB  # that stay in the CPU's cache
+TITLE = "What sendfile and reads cost either side, and their packets"
 CONNECTIONS = 4
 ROUNDS, SECONDS, QUICK_SECONDS = 12, 0.4, 0.1
 
@@ -48,7 +49,7 @@ def _middle(samples, what):
 def table(found, titles):
     """titles: of the files, by name."""
     return Table(
-        "Where sendfile's time goes: packets, copies, and from which pages",
+        TITLE,
         ["file, way, what the client does", "MiB/s", "server's CPU µs/MiB",
          "client's CPU µs/MiB", "bytes a packet", "bytes a read"],
         [[f"{titles[name]}, {way}, {how}",
@@ -119,8 +120,8 @@ def _tell_server(found, large):
 def read(found, large):
     packets = {way: _middle(found[large, way, COPY], "packet_bytes")
                for way in WAYS}
-    return ["By a client that only receives (bench/receiver.c) a packet has "
-            f"{packets[READ] / 1e3:.0f} kB by reads and "
+    return ["By a client that only receives (bench/receiver.c) a packet of "
+            f"the large file has {packets[READ] / 1e3:.0f} kB by reads and "
             f"{packets[SENDFILE] / 1e3:.0f} by sendfile. "
             + _tell_client(found, large) + _tell_dearer(found, large)
             + _tell_server(found, large)]

@@ -229,10 +229,10 @@ def _read_switches(cells, size):
             + ", ".join(f"{times:.2f} times with {way.name}"
                         for way, times in found.items()) + ".")
     if found[ONE] < found[MANY]:
-        text += (f" So one that serves all connections answers "
-                 f"{1 / found[ONE]:.1f} requests each time, and one of "
-                 f"{WORKERS} {1 / found[MANY]:.1f}: it finds fewer waiting, "
-                 "and is woken for them.")
+        text += (f" The accepting thread's included, that is once for "
+                 f"{1 / found[ONE]:.1f} replies with 1 worker, and for "
+                 f"{1 / found[MANY]:.1f} with {WORKERS}: each of these finds "
+                 "fewer waiting, and is woken for them.")
     return [text]
 
 

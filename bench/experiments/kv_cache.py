@@ -149,9 +149,8 @@ def _read_cache(cells):
     return ("By that of disk alone the CPU time of a reply is "
             f"{told} (the intervals stand in the tables). The original's mean "
             f"request time with its cache was {ORIGINAL_RATIO:.3f} times that "
-            "without. In these tables \"disk\" is LMDB's pages, which stay in "
-            "memory: a cache saves a search in a tree, and no read of the "
-            "disk.")
+            "without. All this is with LMDB's pages in memory: a cache saves "
+            "a search in a tree, and no read of the disk.")
 
 
 def _read_scarce(cells, faults):

@@ -27,12 +27,12 @@ CONTROL = "(fifo, held back)"
 UNCACHED = "(no cache, auto)"
 CHOSEN = (
     "Disk, memory and link were chosen until every step of the ladder fell: "
-    "it says what a step can be worth, not what it is worth elsewhere. Where "
-    "one did not fall, or hardly, in trials before: chunked reads with round "
-    "robin instead of fifo (once × 0.71, else × 1.14 to 1.47); five workers "
-    "with large files asked for twice (× 0.85 to 0.93), and with larger small "
-    "files (× 0.86, 0.77 to 1.02). Links of 200, 300 and 400 Mbit/s and disks "
-    "of 16 to 40 MB/s were tried, too.")
+    "it says what a step can be worth, not what it is worth elsewhere. Trials "
+    "before, of which no results are kept, had × 0.71 to 1.47 by chunked reads "
+    "with round robin instead of fifo, × 0.85 to 0.93 by five workers with "
+    "large files asked for twice, and × 0.77 to 1.02 with larger small files. "
+    "Links of 200, 300 and 400 Mbit/s and disks of 16 to 40 MB/s were tried, "
+    "too.")
 RESETS = (
     "Of the connections that were reset in earlier runs two were traced: the "
     "kernel had reset both, and not the server. The request and the "
@@ -213,7 +213,7 @@ def _table(found, sizes):
          "trouble"],
         [_row(step, found) for step in STEPS],
         f"{sum(sizes) / 1e6:,.0f} MB in all; the largest file has "
-        f"{max(sizes) / 1e6:,.1f} MB, half have less than "
+        f"{max(sizes) / 1e6:,.1f} MB, half of the replies no more than "
         f"{bench.median(sizes) / 1e3:.1f} KB. The original ran on another "
         "machine with other files: compare the ratios of steps. Its columns "
         "are the duration of a test and the mean response in it. Below the "

@@ -164,7 +164,7 @@ def read(found):
     if not then or not ours:
         return []
     return [f"A server that serves a session to its end, as the original's "
-            f"serial one did, {size}: half of the requests take less than "
+            f"serial one did, {size}: the median of a request is "
             f"{then[0]:.2g} ms, but who has to wait for other sessions up to "
             f"{then[1]:.1f} ms, and behind one that goes on asking "
             f"{then[3]:,.0f} ms, as long as it does. Here {ours[0]:.2g}, "

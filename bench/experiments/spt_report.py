@@ -140,10 +140,11 @@ def narrow_reading(study):
     texts = "; ".join(_gains_text(study, over) for over in ORDERS[1:])
     nearest = here["srpt"]["all mean"] / here["ideal SRPT"]["all mean"]
     shared = here["srpt"]["all mean"] / here["ideal PS"]["all mean"]
-    return (f"On the narrow link, by mean response, srpt pays {texts}. At load "
-            f"{CLOSE_LOAD:g} srpt's mean is {nearest:.2f} × that of the best "
-            "order there is, computed for a link without a byte in any "
-            f"queue, and {shared:.2f} × that of an ideally shared link.")
+    return ("In the short draws on the narrow link, by mean response, srpt "
+            f"pays {texts}. At load {CLOSE_LOAD:g} its mean is there "
+            f"{nearest:.2f} × that of the best order there is, computed for a "
+            f"link without a byte in any queue, and {shared:.2f} × that of an "
+            "ideally shared link.")
 
 
 def large_reading(study):
@@ -160,9 +161,9 @@ def large_reading(study):
             "that they pay is neither certain nor excluded")
     by_fifo = study.ratios(CLOSE_LOAD, "large mean", "fifo")
     return ("What the largest 1 % pay, as a share of their mean under fair: "
-            f"{span}, by load; so {text}. By their mean under fifo, where nobody "
-            f"passes them, it is {paired.say(by_fifo)} at load "
-            f"{CLOSE_LOAD:g}.")
+            f"{span}, by load; so against fair {text}. By their mean under "
+            f"fifo, where nobody passes them, it is {paired.say(by_fifo)} at "
+            f"load {CLOSE_LOAD:g}.")
 
 
 def loopback_reading(study):
@@ -178,8 +179,8 @@ def loopback_reading(study):
             "the median of all these draws, most of them of the last; on the "
             f"link, at load {CLOSE_LOAD:g}, it is {there:.2g}. ")
     return text + (
-        "The order pays where replies wait for something that it can be kept "
-        "for: the link has to be what is scarce." if 2 * there < here else
+        "So the order pays here where the link is scarce."
+        if 2 * there < here else
         "So the order gains hardly more on the link than without one.")
 
 

@@ -13,7 +13,7 @@ HEAD = """\
 <!-- `make lab` makes this file of the results beside it. -->
 
 sprintd descends from five small servers, whose reports asked good questions and
-left many of them open. Here each is asked again by one command: with the
+left many of them open. Here they are asked again by one command: with the
 standard tools of the field where they can tell, with small programs of its own
 where they cannot, and beside what people run today where that is compared.
 
@@ -35,13 +35,13 @@ METHOD = """\
   one of twenty such experiments (Holm's correction). What is not judged tells
   how many rounds more it needs, if they came out as the others did: `make lab
   EXP=name ROUNDS=40` buys them with time. Of what wrk asks for in memory (3, 5,
-  7, 9, 11, 14) rounds in which others used the server's CPU do not count, where
-  twelve without are left. "0.93 (0.90 to 0.97)" is the median of such ratios
-  and its own 95 % interval. What is compared with no other's rounds, or is the
-  same whenever it is looked at, is judged as it is: whether anything failed,
-  how much memory is taken, which of two caches hits more of one list, the
-  longest of many requests (11), and medians beside a number that stands in the
-  claim (10, 12).
+  7, 9, 11, 14) rounds in which others used the server's CPU do not count: in
+  ratios where twelve without are left, in medians where two are. "0.93 (0.90 to
+  0.97)" is the median of ratios and its own 95 % interval. What is compared
+  with no other's rounds, or is the same whenever it is looked at, is judged as
+  it is: whether anything failed, how much memory is taken, which of two caches
+  hits more of one list, the longest of many requests (11), and medians beside a
+  number that stands in the claim (10, 12).
 - A threshold stands in its claim: "not above" another's, or 3 % more where
   nobody is meant to win, 5 to 10 % and more where the client takes part in it
   or runs differ by as much; others are what would matter, as their claims say.
