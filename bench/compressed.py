@@ -11,7 +11,7 @@ the client has another.
     nginx           gzip 6, anew for each reply
     nginx-static    the same, of .gz files made beforehand by gzip 6
     lighttpd        gzip 6, kept in its folder on disk
-    h2o             gzip 6 and brotli 5 (compress: ON), anew for each reply
+    h2o             gzip 1 and brotli 1 (compress: ON), anew for each reply
     caddy           zstd and gzip 5 (encode zstd gzip), anew for each reply
     sprintd         as it is by itself
 """

@@ -236,9 +236,9 @@ def _session_length(numbers):
     costs = numbers.rows("CPU µs per reply", "1 worker")
     logged = numbers.rows("CPU µs per reply", "1 worker, log")
     most = max(costs)
-    return (f"a reply takes {costs[1]:.1f} µs of CPU time alone on its "
-            f"connection, {costs[most]:.1f} among {most:,}; with a log "
-            f"{logged[1]:.1f} and {logged[most]:.1f}")
+    return (f"with one worker a reply takes {costs[1]:.1f} µs of CPU time "
+            f"alone on its connection, {costs[most]:.1f} among {most:,}; with "
+            f"a log {logged[1]:.1f} and {logged[most]:.1f}")
 
 
 def _parallel(numbers):
@@ -274,7 +274,7 @@ def _proxy(numbers):
         pass
     ours = sum(failed for who, failed in numbers.rows(WHOLE, "failed").items()
                if who.startswith("sprintd"))
-    return (text + f"sprintd {ours:,.0f}, and the longest takes "
+    return (text + f"sprintd {ours:,.0f}, and its longest takes "
             f"{whole['sprintd, 1 worker']:.2f} s with one worker, "
             f"{whole['sprintd, 4 workers']:.2f} with four")
 
@@ -285,10 +285,11 @@ def _connections(numbers):
     costs = numbers.rows("CPU µs per reply", "1 worker, 1 CPU")
     few, many = "1000 x 1", "1000 x 50"
     alone = [rates[f"100 x {calls}, one by one"] for calls in (1, 50)]
-    text = (f"few calls a connection cost CPU time ({costs[few]:.1f} µs a "
-            f"reply of one call each, {costs[many]:.1f} of 50) and, where "
-            f"connections follow one another, throughput ({alone[0]:,.0f} "
-            f"replies/s, {alone[1]:,.0f} of 50)")
+    text = ("with one worker few calls a connection cost CPU time "
+            f"({costs[few]:.1f} µs a reply of one call each, "
+            f"{costs[many]:.1f} of 50) and, where connections follow one "
+            f"another, throughput ({alone[0]:,.0f} replies/s, "
+            f"{alone[1]:,.0f} of 50)")
     if rates[few] < FULL * connections_calls.AT_ONCE:
         text += (f"; all at once {rates[few]:,.0f} replies/s, "
                  f"{rates[many]:,.0f} of 50")
@@ -319,7 +320,7 @@ def _phases(numbers):
 def _peers(numbers):
     costs = numbers.pairs("Files, keep-alive", "CPU µs")
     row = "1 KiB, 64 connections"
-    return ("CPU for a reply of 1 KiB: " + ", ".join(
+    return ("CPU for a reply of 1 KiB over 64 connections: " + ", ".join(
         f"{who} {costs[row, who]:.1f} µs" for who in
         ("floor", "sprintd", "lighttpd", "h2o", "nginx")
         if (row, who) in costs))

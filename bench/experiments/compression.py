@@ -137,7 +137,7 @@ def _tables(study):
         f"{REQUESTS:,} replies in turns. The CPU time of a server is all that "
         "it took since its round before. By gzip 6: nginx each reply, lighttpd "
         "each file once, and nginx-static has files made by it. h2o compresses "
-        "each reply by brotli 5, Caddy by zstd; sprintd each file once, and "
+        "each reply by brotli 1, Caddy by zstd; sprintd each file once, and "
         "some anew with more effort.")
     if study.link:
         yield Table(

@@ -82,10 +82,10 @@ def _tables(cells, made, grid):
               "Requests and replies together, as httperf counts them."),
         Table("CPU µs per reply", columns, rows("cpu_us")),
         Table("CPUs that the server used", columns, rows("busy"),
-              "httperf always uses one. Where the server used less than it "
-              "might, httperf was the limit, or what was asked for: of one "
-              f"call each {AT_ONCE:,} a second, of five {5 * AT_ONCE:,}, and one "
-              "by one a request behind the other."),
+              "httperf always uses one. Where one worker used less than its "
+              "CPU, httperf was the limit, or what was asked for: of one "
+              f"call each {AT_ONCE:,} a second, of five {5 * AT_ONCE:,}, and "
+              "one by one a request behind the other."),
     ]
 
 
@@ -124,8 +124,9 @@ def _claim_single_calls(cells, made, grid):
     """The least of all with one call a connection, all begun at once."""
     rates = _rates(cells, made, grid,
                    lambda cell: cell[1] == 1 and cell[2] == AT_ONCE)
-    text = (f"one call a connection, all begun at once, still gets more "
-            f"than the original's best, {ORIGINAL_PER_SECOND:,} replies/s")
+    text = (f"one call a connection, begun at {AT_ONCE:,} a second, still gets "
+            f"more than the original's best, {ORIGINAL_PER_SECOND:,} "
+            "replies/s")
     if not rates:
         return Claim(text, None, "not measured")
     low = [key for key, rate in rates.items() if rate <= ORIGINAL_PER_SECOND]

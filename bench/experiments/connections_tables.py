@@ -116,13 +116,12 @@ def _fast_table(found, by_link):
         "The original's 9,621.0 KB/s, of requests and replies, are 78.8 "
         "Mbit/s, as httperf's KB have 1,024 bytes; "
         f"a link of {LINK_MBIT} carries the heads of packets, too, "
-        f"here of both directions ({LINK_CALLS} calls a connection, enough to "
-        "fill it). A link alone would give the same rate in all rows, "
-        "whatever the "
-        "workers: the original's last one has 22 % fewer KB/s than its "
-        "second, so that something else limits there. Without a "
-        "link, at this rate at most 80,000 or 160,000 replies a second are "
-        "asked for.")
+        "here of both directions (one run by each number of workers, of "
+        f"{LINK_CALLS} calls a connection, enough to fill it). A link "
+        "alone would give the same rate in all rows, whatever the workers: "
+        "the original's last one has 22 % fewer KB/s than its second, so that "
+        "something else limits there. Without a link, at this rate at most "
+        "80,000 or 160,000 replies a second are asked for.")
 
 
 def _slow_table(found):

@@ -281,8 +281,8 @@ def _claims(cells, told, counts):
                lambda count: cells[SRPT, count].median("fairness"),
                lambda number: number >= FAIR),
         _claim(f"a parallel download takes at most {CLIENT_BYTES_MAX:,} "
-               "bytes of memory (a buffer and what is known of a connection), "
-               "where whole files would take 1 MB",
+               "bytes of the process's memory (a buffer and what is known of a "
+               "connection), where whole files would take 1 MB",
                cells, counts[-1:],
                lambda count: _grown_per_client(told, SRPT, count),
                lambda number: number <= CLIENT_BYTES_MAX),
@@ -327,8 +327,9 @@ def _read_limit(over_link, less):
         least, most = (choose(row[1] for row in rows) for choose in (min, max))
         cpus = max(row[4] for row in rows)
         texts.append(
-            "Is it the link or the engine? Over a link as wide as the "
-            f"original's, {rows[0][0]} to {rows[-1][0]} clients of "
+            f"Is it the link or the engine? Over {LINK_MBIT:,} Mbit/s (the "
+            "original has \"Gigabyte Ethernet\", by which Gigabit will be "
+            f"meant) {rows[0][0]} to {rows[-1][0]} clients of "
             f"{LINK_EACH} requests each get "
             + " to ".join(dict.fromkeys((f"{least:.0f}", f"{most:.0f}")))
             + f" MB/s of the {LINK_MBIT / 8:.0f} that it carries, and the "
@@ -363,15 +364,21 @@ def _reading(cells, told, counts):
             f"{_relative(cells, way, last, counts, 'mean_ms'):.1f} times that "
             f"of {counts[0]} at {last / counts[0]:.0f} times the clients.")
     texts += _read_link(cells, told, counts)
-    apart = loops.ratios(cells[FAIR_ORDER, counts[-1]],
-                         cells[SRPT, counts[-1]], "mean_ms")
-    if apart:
-        texts.append(
-            "With files of one size there is no shortest one, and srpt "
-            "finishes what it has begun: at "
-            f"{counts[-1]:,} clients the mean response of fair sharing is "
-            f"{median(apart):.2f} times srpt's.")
-    return texts
+    return [*texts, *_read_orders(cells, counts)]
+
+
+def _read_orders(cells, counts):
+    """Fair sharing beside srpt, with the fewest clients and the most."""
+    few, most = (
+        fair / srpt if fair and srpt else None for count in
+        (counts[0], counts[-1]) for fair, srpt in
+        [[cells[way, count].median("mean_ms") for way in (FAIR_ORDER, SRPT)]])
+    if not few or not most:
+        return []
+    return ["All files are of one size, so none is shorter than another: the "
+            f"mean response of fair sharing is {few:.2f} times srpt's with "
+            f"{counts[0]} clients, and {most:.2f} times with "
+            f"{counts[-1]:,}."]
 
 
 def measure(bench):
@@ -402,11 +409,12 @@ EXPERIMENT = Experiment(
     "The original's curve went flat for hundreds: by the link, or by the "
     "engine?",
     f"h2load: so many clients ask for a file of 1 MB again and again, "
-    f"{REQUESTS_MIN} times in all and each of them at least {EACH_MIN} times. "
-    "One worker on its own CPU, a fresh process for each run; in the order of "
-    "shortest first, of fair sharing, and without finding out the link's "
-    "rate. Fairness is Jain's index of the clients' rates (1: all are equal), "
-    "memory the growth of the process's peak. Whether a link or the engine "
-    f"is the limit is asked over one of {LINK_MBIT:,} Mbit/s, and whether the "
-    "client is, by one that looks at less (bench/receiver.c).",
+    f"{REQUESTS_MIN} times in all, or each of them {EACH_MIN} times where that "
+    "is more. One worker on its own CPU, a fresh process for each of these "
+    "runs; in the order of shortest first, of fair sharing, and without "
+    "finding out the link's rate. Fairness is Jain's index of the clients' "
+    "rates (1: all are equal), memory the growth of the process's peak. "
+    "Whether a link or the engine is the limit is asked over one of "
+    f"{LINK_MBIT:,} Mbit/s, and whether the client is, by one that looks at "
+    "less (bench/receiver.c).",
     265, measure)

@@ -297,8 +297,8 @@ def _reading(cells, claims):
     if limited:
         text.append(
             f"sprintd's CPU is busy less than {FULL_BUSY:.0%} of the time in "
-            "the rows " + ", ".join(limited) + ": what limits its pace there "
-            "is the client, or the way, and only CPU per reply compares.")
+            "the rows " + ", ".join(limited) + ": something else limits "
+            "its pace there, and only CPU per reply compares.")
     return text
 
 
@@ -354,7 +354,7 @@ def measure(bench):
             _table("Files, keep-alive", cells, SIZES,
                    "CPU µs per reply, least and most of all samples. CPU %: "
                    "of the server's; where it is not full something else "
-                   "limits, the client most of the time. 99 % is of a closed "
+                   "limits, such as the client. 99 % is of a closed "
                    "loop, which asks less when it has to wait; the tables of "
                    "an open loop stand below."),
             _table("Connections, pipelining, many files", cells,
@@ -379,9 +379,9 @@ EXPERIMENT = Experiment(
     "wrk in turns on one server after the other, each with one worker on a "
     "CPU of its own and set up as who knows it would (no log, descriptors "
     "cached): sizes, new connections, 1,000 and 10,000 connections, "
-    "pipelining, 10,000 files. floor.c does nothing but to wait and send. The "
+    "pipelining, 10,000 files. floor.c only waits, reads and sends. The "
     "99th percentile is from an open loop at a fixed rate, "
     f"{peers_latency.SHARE:.0%} of what the slowest can do and "
     f"{peers_latency.RATE_MAX:,} a second at most, counted from when each "
-    "request was meant to begin.",
+    "request was meant to begin, the first tenth of a run aside.",
     1200, measure)

@@ -102,8 +102,9 @@ def _ab_table(rows, turns, requests, connections):
         f"ab -c {connections} before python3 -m http.server, 1 KiB",
         AB_COLUMNS, [row.cells() for row in rows.values()],
         f"{turns} times {requests:,} requests, failures added up, the longest "
-        "of all. Under load: until http.server is idle; in all: as ab says "
-        "it, to the end of the longest.")
+        "of all. Under load: until http.server is idle, which is looked at "
+        f"every {proxy_ab.LOOK_S:g} s; in all: as ab says it, to the end of "
+        "the longest.")
 
 
 def _longest_claim(row, what):
@@ -170,7 +171,8 @@ def _ab_reading(rows, full, requests, connections):
                 "in turns, as far as it told."]
     text.append("Requests failed: " + "; ".join(
         f"{row.name} {row.failed}, {row.errors} of them by an answer that is "
-        f"an error, the longest took {row.longest_s or 0:.1f} s"
+        f"an error, the longest of all its requests took "
+        f"{row.longest_s or 0:.1f} s"
         for row in hurt) + ".")
     if any(row.errors and (row.longest_s or 0) >= PROXY_TIMEOUT_S
            for row in hurt if row.name in [kind.name for kind in OURS]):
@@ -211,7 +213,8 @@ def _fast_table(groups):
         "wrk before floor.c, a server that does next to nothing",
         ["load", "proxy", "CPU µs", "least", "most", "a second", "invalid"],
         rows, "One worker on one CPU; wrk and what is behind the proxy share "
-        "the other one. CPU µs per reply are the proxy's.")
+        "the other one. CPU µs per reply are the proxy's. nginx buffers "
+        "replies, as it does by default.")
 
 
 def _fast_claims(groups):
@@ -379,7 +382,7 @@ EXPERIMENT = Experiment(
     "connections upstream as it has clients; it tells of each request how "
     "often the kernel had to send its packets again, on a loopback where that "
     "is after 1, 3, 7 and 15 s, as on the originals' kernel. A run begins "
-    "when the one before it only waits for the kernel to try again. Then wrk "
-    "before a fast upstream, in turns: CPU per reply of 1 KiB and 10 MiB, and "
-    "per POST of 1 MiB.",
+    "when the one before it has ended, or only waits for the kernel to try "
+    "again. Then wrk before a fast upstream, in turns: CPU per reply of 1 KiB "
+    "and 10 MiB, and per POST of 1 MiB.",
     520.0, measure)

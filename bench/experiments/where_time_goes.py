@@ -297,8 +297,8 @@ def _spent_reading(study):
                         for phase in order)
             + (f" of {seen.cpu_us:,.1f} µs a reply" if seen.cpu_us else "")
             + (f", {kernel:.0f} % of it in the kernel" if kernel else ""))
-    return "Where most of the time goes, by the server: " + "; ".join(
-        parts) + "."
+    return ("Where most of the time goes, by the server, and how much of it is "
+            "the kernel's, by perf: " + "; ".join(parts) + ".")
 
 
 def _agreement_reading(study):
@@ -315,9 +315,9 @@ def _agreement_reading(study):
             f"{abs(apart[0][2]):.1f} at most. ")
     text += (f"In {len(beyond)} of them the difference is more than "
              f"{SIGMAS} standard errors, where chance alone would make it "
-             f"about {0.05 * len(apart):.0f}: " + ", ".join(
-                 f"{phase} of {name} {points:+.1f}"
-                 for name, phase, points, _error in beyond[:6]) + ". "
+             f"about {0.05 * len(apart):.0f} at most: " + ", ".join(
+                 f"{phase} of {name} {points:+.1f} ± {error:.1f}"
+                 for name, phase, points, error in beyond[:6]) + ". "
              if beyond else
              f"None of these is more than {SIGMAS} standard errors. ")
     return text + (
