@@ -43,7 +43,7 @@ def _skew(known):
                       for what in ("mean", "median"))
     above = sum(means[threads] > medians[threads] for threads in means)
     return (f"of ours {above} of {len(means)} means are above the median: the "
-            "few writes wait for the disk, the many reads for nothing")
+            "few writes wait for the disk, the many reads do not")
 
 
 ORIGINALS = (
@@ -81,7 +81,7 @@ ORIGINALS = (
               "that wait for I/O, busy waiting?",
               {"kv-cache": ["A store in memory"],
                "concurrency": ["Reads that block"]},
-              "busy waiting is not measured: nothing here waits so"))),
+              "busy waiting is not measured: sprintd never waits so"))),
     ("2. Server thread pool design (a key-value store)", (
         Asked("A thread stays with a connection to its end, and others may "
               "wait unfairly.", {"file-size": [SERIAL]},
@@ -109,7 +109,7 @@ ORIGINALS = (
         Asked("Figure: speed-up by file size, without and with a log",
               {"file-size": ["Speed-up", SERIAL]},
               "over one worker at six sizes; over a server that takes a "
-              "session to its end, as theirs, at two"),
+              "session to its end, as theirs, at two, and without a log"),
         Asked("Figure: response time by file size, as the duration of a test "
               "by its requests", {"file-size": ["Mean response", SERIAL]}),
         Asked("One session after the other: responses from milliseconds to "
@@ -135,8 +135,7 @@ ORIGINALS = (
               {"proxy": ["ab's report of these", "ab -c 50 -n 50,000: "]}),
         Asked("Its Connection Times",
               {"proxy": ["ab's Connection Times of these"]}),
-        Asked("Whose are the 7 and 3 requests that failed, and the 7.4 and 15 "
-              "seconds?",
+        Asked("7 and 3 requests failed, and the longest took 7.4 and 15 s.",
               {"proxy": ["ab -c 50 before", "A naive proxy: how long conn",
                          "A naive proxy: how long the reply"]}))),
     ("5. Lab 4", (
