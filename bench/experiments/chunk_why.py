@@ -57,8 +57,7 @@ def table(found, titles):
             ("mib_per_second", "server_us", "client_us", "packet_bytes",
              "read_bytes"))]
          for (name, way, how), samples in found.items()],
-        "Discard: the client's kernel drops the body without copying it; by "
-        "so much less CPU time of the client the copy is told.")
+        "Discard: the client's kernel drops the body without copying it.")
 
 
 def _copy_us(found, name, way):

@@ -135,11 +135,11 @@ def _read(found, threads, request_us):
         f"get {ratio} times as many operations a second under 64 groups as "
         "under one lock, and "
         f"{paired.say(_ratios(found, gets, 0, 1, most))} times with no lock. "
-        f"An operation takes {cost:.2f} µs of CPU")
+        f"By one thread, under one lock, one takes {cost:.2f} µs of CPU")
     if not request_us:
         return [f"{text}."]
     share = cost / request_us
-    return [f"{text}, a GET's whole request {request_us:.1f}: behind a server "
+    return [f"{text}, as a whole request {request_us:.1f}: behind a server "
             f"one lock would be held for about {share:.0%} of the time a CPU "
             f"works, so that it would take about {1 / share:.0f} CPUs to fill it. "
             + ("With two the difference can hardly show through a server. "
