@@ -352,7 +352,7 @@ def measure(bench):
     return Result(
         tables=[
             _table("Files, keep-alive", cells, SIZES,
-                   "CPU µs per reply, least and most of all samples. CPU %: "
+                   "CPU µs per reply, least and most of what counts. CPU %: "
                    "of the server's; where it is not full something else "
                    "limits, such as the client. 99 % is of a closed "
                    "loop, which asks less when it has to wait; the tables of "

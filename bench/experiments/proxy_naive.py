@@ -148,7 +148,7 @@ def _by_more(told):
                          DATA_S * 2 ** (again - 1) if again else 0.0,
                          min(found), median(found), max(found)])
     return Table(
-        "A naive proxy: how long until the reply began, once connected",
+        "A naive proxy: how long the reply took to begin, once connected",
         ["request sent again, times", "requests", "due after s", "least s",
          "median s", "most s"], rows,
         "A connection that the client takes for open has no place in the full "
