@@ -263,10 +263,11 @@ def _parallel(numbers):
 
 def _proxy(numbers):
     whole = numbers.rows(WHOLE, "longest s")
-    text = ("the upstream's queue is short (a backlog of five): who finds no "
-            "place is tried again by the kernel after 1, 3, 7 and 15 s, which "
-            "theirs fit, and is reset when it forgets him, which may be how "
-            "theirs failed; ")
+    text = ("the upstream's queue is short (a backlog of five): a first packet "
+            "that finds no place is sent again by a kernel as old as theirs "
+            "after 1, 3, 7 and 15 s, which their times fit; a connection whose "
+            "third packet finds none is reset when the kernel forgets it, "
+            "which may be how theirs failed; ")
     try:
         failed = numbers.rows("ab -c 50 -n 50,000 where", "failed")
         text += f"a naive proxy loses {failed['a naive proxy']:,} of 50,000, "

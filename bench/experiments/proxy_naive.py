@@ -38,8 +38,8 @@ FORGOTTEN = (
     "forgot sooner, which cannot be seen from here.")
 AVOIDED = (
     " sprintd does not leave that to the kernel: to a server on the same "
-    "machine it begins connecting anew whenever another connection has ended, "
-    "the longest waiting first. How long its longest request took stands "
+    "machine it begins connecting anew every 10 ms, less often the longer it "
+    "waits, the longest waiting first. How long its longest request took stands "
     "above; what made one of a second or more is not shown.")
 
 
