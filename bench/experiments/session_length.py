@@ -194,8 +194,8 @@ def _doubt(cells, lengths):
     if not all(low <= 1 <= high for low, high in
                map(paired.interval, filter(None, found))):
         return ""
-    return (" That is by the shortest and the longest sessions, too, of which "
-            "the rounds do not tell a log from none.")
+    return (" That is by the shortest and the longest sessions, of which the "
+            "rounds do not tell a log from none.")
 
 
 def _reading(cells, lengths):
