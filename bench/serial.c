@@ -2,11 +2,11 @@
  * serial - a server that serves a session to its end before it takes the next:
  *          what the serial version of one of the originals did.
  *
- *     serial PORT FILE
+ *     serial PORT FILE [CALLS]
  *
  * One thread accepts a connection on 127.0.0.1:PORT, answers each request on it
- * with FILE until the client closes, and then accepts the next. A request ends
- * at its empty line; nothing of it is looked at.
+ * with FILE until the client closes, or after CALLS of them, and then accepts
+ * the next. A request ends at its empty line; nothing of it is looked at.
  *
  * A measuring stick, not a server: HTTP/1.1 only, no limits, no timeouts: one
  * client that stays stops all others, which is what it is there to show.
@@ -14,6 +14,7 @@
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -49,12 +50,13 @@ static int listen_on(const char *port)
 }
 
 /* False: the client is gone. */
-static bool send_file(int fd, int file_fd, off_t bytes)
+static bool send_file(int fd, int file_fd, off_t bytes, bool is_last)
 {
     char head[128];
-    int head_bytes = snprintf(head, sizeof(head),
-                              "HTTP/1.1 200 OK\r\nContent-Length: %lld\r\n\r\n",
-                              (long long)bytes);
+    int head_bytes =
+        snprintf(head, sizeof(head),
+                 "HTTP/1.1 200 OK\r\nContent-Length: %lld\r\n%s\r\n",
+                 (long long)bytes, is_last ? "Connection: close\r\n" : "");
 
     if (send(fd, head, (size_t)head_bytes, MSG_MORE) != head_bytes)
         return false;
@@ -64,8 +66,8 @@ static bool send_file(int fd, int file_fd, off_t bytes)
     return true;
 }
 
-/* Answers until the client closes. */
-static void serve(int fd, int file_fd, off_t bytes)
+/* Answers until the client closes, or has asked so often. */
+static void serve(int fd, int file_fd, off_t bytes, unsigned long calls)
 {
     char read_bytes[READ_BYTES];
     size_t matched = 0; /* of the empty line */
@@ -79,7 +81,8 @@ static void serve(int fd, int file_fd, off_t bytes)
             if (matched < sizeof(empty_line) - 1)
                 continue;
             matched = 0;
-            if (!send_file(fd, file_fd, bytes))
+            calls--;
+            if (!send_file(fd, file_fd, bytes, calls == 0) || calls == 0)
                 return;
         }
 }
@@ -88,10 +91,12 @@ int main(int argc, char **argv)
 {
     struct stat status;
     int on = 1;
-    int file_fd = argc == 3 ? open(argv[2], O_RDONLY | O_CLOEXEC) : -1;
+    unsigned long calls = argc == 4 ? strtoul(argv[3], NULL, 10) : ULONG_MAX;
+    int file_fd = argc == 3 || argc == 4 ? open(argv[2], O_RDONLY | O_CLOEXEC)
+                                         : -1;
 
     if (file_fd < 0 || fstat(file_fd, &status) != 0)
-        die("serial PORT FILE");
+        die("serial PORT FILE [CALLS]");
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     for (int listener = listen_on(argv[1]);;) {
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -99,7 +104,7 @@ int main(int argc, char **argv)
         if (fd < 0)
             die("accept4");
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-        serve(fd, file_fd, status.st_size);
+        serve(fd, file_fd, status.st_size, calls);
         close(fd);
     }
 }

@@ -262,9 +262,8 @@ def measure(bench):
     finally:
         for server in made:
             server.stop()  # and its log is complete
-    session_at_a_time = serial.table(bench, {size: SIZES[size]
-                                             for size in (sizes[0], sizes[-1])},
-                                     _file)
+    session_at_a_time = serial.table(
+        bench, {size: SIZES[size] for size in sizes}, _file)
     return Result(tables=[*_tables(cells, sizes), session_at_a_time],
                   figures=_figures(cells, sizes),
                   claims=_claims(cells, sizes, logs, asked),
@@ -289,4 +288,4 @@ EXPERIMENT = Experiment(
     "The original's serial server took a session to its end before the next: "
     "bench/serial.c does that, beside one worker as it is by default, timed "
     "at the client request by request.",
-    135, measure)
+    165, measure)

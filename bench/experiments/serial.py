@@ -1,5 +1,6 @@
-"""What file_size's original compares with: a server that serves a session to
-its end before it takes the next, and what its clients wait for."""
+"""What the original of file_size and session_length compares with: a server
+that serves a session to its end before it takes the next, and what its clients
+wait for."""
 
 import os
 import socket
@@ -21,15 +22,18 @@ TIMES = 5         # medians of so many
 
 
 class Serial(servers.Floor):
-    """bench/serial.c."""
+    """bench/serial.c. calls: of a session, which it ends then; 0: its client
+    does."""
 
     name = "a session at a time"
+    calls = 0
 
     def command(self, folder, port, file_name):
         binary = compiled.build(
             os.path.join(self.lab.site.folder, "serial"),
             os.path.join(servers.BENCH, "serial.c"))
-        return [binary, port, self.lab.site.path(file_name)]
+        calls = (self.calls,) if self.calls else ()
+        return [binary, port, self.lab.site.path(file_name), *calls]
 
 
 def _ask(client, path, body_bytes):

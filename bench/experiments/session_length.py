@@ -6,7 +6,7 @@ import socket
 from lab import loads, processes, rounds, servers
 
 from . import closed_loops as loops
-from . import paired, verdicts
+from . import paired, serial, verdicts
 from .model import Claim, Experiment, Figure, Result, Series, Table
 
 LENGTHS = (1, 2, 5, 10, 100, 1000)
@@ -21,6 +21,8 @@ TIMEOUT_S = 5
 ONE, ONE_LOG = "1 worker", "1 worker, log"
 MANY, MANY_LOG = f"{WORKERS} workers", f"{WORKERS} workers, log"
 WAYS = (ONE, ONE_LOG, MANY, MANY_LOG)
+SERIAL = serial.Serial.name
+SERIAL_ROUNDS, SERIAL_SECONDS = 9, 0.3  # some of its longest sessions
 
 
 def _name(way, length):
@@ -42,6 +44,31 @@ def _make(bench, lengths):
                 workers=1 if way in (ONE, ONE_LOG) else WORKERS,
                 both_cpus=True)
     return made, logs
+
+
+def _measure_serial(bench, lengths):
+    """Cells of the original's serial server: in rounds of its own, which are
+    few however many are wanted, as no claim needs them."""
+    made = []
+    for length in lengths:
+        server = serial.Serial(bench.lab)
+        server.name, server.calls = _name(SERIAL, length), length
+        server.cpus = f"{bench.lab.server_cpu},{bench.lab.client_cpu}"
+        made.append(server)
+    options = bench.options(SERIAL_ROUNDS, SERIAL_SECONDS)
+    options.rounds = min(options.rounds, SERIAL_ROUNDS)
+    try:
+        for server in made:
+            _check_session(server, server.calls)
+        return rounds.measure(loads.Runner(bench.lab), [LOAD], made, options,
+                              bench)
+    except (processes.Failure, OSError) as failure:
+        lacking = loads.Sample(trouble=str(failure))
+        return {(LOAD.name, server.name): rounds.Cell([lacking])
+                for server in made}
+    finally:
+        for server in made:
+            server.stop()
 
 
 def _check_session(server, length):
@@ -77,21 +104,22 @@ def _ratio(cells, what, pair, base):
 
 
 def _tables(cells, lengths):
-    def rows(what):
-        return [[length, *(cell.median(what) if cell else None
-                           for way in WAYS
-                           for cell in [_sound(cells, way, length)])]
-                for length in lengths]
+    def table(title, what, ways, note=""):
+        return Table(title, ["requests per connection", *ways],
+                     [[length, *(cell.median(what) if cell else None
+                                 for way in ways
+                                 for cell in [_sound(cells, way, length)])]
+                      for length in lengths], note)
 
-    columns = ["requests per connection", *WAYS]
     return [
-        Table("Replies per second", columns, rows("per_second"),
+        table("Replies per second", "per_second", (*WAYS, SERIAL),
               "Original: no numbers have come down; with a log it did not "
               "perform well, and it says that this was as each request had to "
-              "wait for the one logger."),
-        Table("CPU µs per reply, all threads, the log's too", columns,
-              rows("cpu_us")),
-        Table("p99 of the response, µs", columns, rows("p99_us")),
+              f"wait for the one logger. {SERIAL.capitalize()}: as its serial "
+              "server, in rounds of its own."),
+        table("CPU µs per reply, all threads, the log's too", "cpu_us",
+              (*WAYS, SERIAL)),
+        table("p99 of the response, µs", "p99_us", WAYS),
     ]
 
 
@@ -99,7 +127,7 @@ def _figures(cells, lengths):
     def lines(what):
         return [Series(way, [[length, cell.median(what)] for length in lengths
                              for cell in [_sound(cells, way, length)] if cell])
-                for way in WAYS]
+                for way in (*WAYS, SERIAL)]
 
     return [Figure(name, title, "requests per connection", unit, lines(what),
                    log_x=True, log_y=what == "cpu_us")
@@ -198,8 +226,21 @@ def _doubt(cells, lengths):
             "rounds do not tell a log from none.")
 
 
+def _read_serial(cells, lengths):
+    """How many times its replies the others give."""
+    told = [f"in sessions of {length:,} one worker gives {one:.2f} and "
+            f"{WORKERS} with a log {many:.2f}"
+            for length in (lengths[0], lengths[-1])
+            for one, many in [[_ratio(cells, "per_second", (way, length),
+                                      (SERIAL, length))
+                               for way in (ONE, MANY_LOG)]] if one and many]
+    return ["Times the replies of a server that takes a session at a time, as "
+            f"the original's serial one did: {'; '.join(told)}."] \
+        if told else []
+
+
 def _reading(cells, lengths):
-    texts = []
+    texts = _read_serial(cells, lengths)
     parts = {way: _split(cells, lengths, way) for way in (ONE, ONE_LOG)}
     if parts[ONE] and min(parts[ONE]) > 0:
         request, connection = parts[ONE]
@@ -237,6 +278,7 @@ def measure(bench):
     finally:
         for server in made.values():
             server.stop()
+    cells.update(_measure_serial(bench, lengths))
     return Result(
         tables=_tables(cells, lengths), figures=_figures(cells, lengths),
         claims=[_claim_log(cells, lengths), _claim_serial(cells, lengths),
@@ -256,5 +298,8 @@ EXPERIMENT = Experiment(
     "requests (--max-requests-per-connection, which is checked before), and "
     "wrk opens the next one. Logs are complete (--log-overflow=wait), and "
     "the thread that writes them counts in the CPU time. All may use both "
-    "CPUs, of which the client has one.",
-    80, measure)
+    "CPUs, of which the client has one. The original's serial server took a "
+    "session to its end before the next: bench/serial.c does that, and ends "
+    "each after as many requests. It is measured behind the others, in "
+    f"{SERIAL_ROUNDS} rounds of {SERIAL_SECONDS:g} s.",
+    120, measure)

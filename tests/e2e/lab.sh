@@ -451,6 +451,50 @@ for name in derived.DERIVED:
 END
 }
 
+# The speed-up by session length is over the server that takes a session at a
+# time where that was measured, as the original's, and else over one worker.
+speed_ups_are_over_the_serial_server_where_it_was_measured()
+{
+    PYTHONPATH=bench python3 - <<'END'
+from experiments import catalog, derived, model, session_length
+
+known = {each.name: each for each in catalog.all_known()}["session-length"]
+
+def over(columns, *row):
+    tables = [model.Table(title, ["length", *columns], [[1, *row]])
+              for title in ("Replies per second", "CPU µs per reply")]
+    table = derived.tables(known, model.Result(tables=tables))[2]
+    return table.title.partition(" over ")[2], table.rows[0]
+
+ways = (derived.ONE, session_length.MANY, session_length.SERIAL)
+assert derived.SERIAL == session_length.SERIAL
+assert over(ways, 30, 40, 20) == (
+    "a server that takes a session at a time", [1, "1.50", "2.00", "1.00"])
+for found in over(ways, 30, 45, None), over(ways[:2], 30, 45):
+    assert found[0] == "one worker without a log", found
+    assert found[1][:3] == [1, "1.00", "1.50"], found
+END
+}
+
+# A miniature of it: what the original compares with has numbers.
+the_serial_server_is_measured()
+{
+    PYTHONPATH=bench python3 - "$out" <<'END'
+import json, sys
+for name, title, column in (
+        ("session-length", "Replies per second", "a session at a time"),
+        ("file-size", "A session at a time", "duration / requests ms")):
+    with open(f"{sys.argv[1]}/results/{name}.json") as file:
+        result = json.load(file)["result"]
+    if not result:
+        continue
+    table = next(each for each in result["tables"]
+                 if each["title"].startswith(title))
+    at = table["columns"].index(column)
+    assert all(row[at] for row in table["rows"]), table
+END
+}
+
 # Each loss that a result knows of stands in the report before the first
 # experiment does.
 losses_stand_first()
@@ -488,6 +532,7 @@ fi
 ok verdicts_take_twelve_rounds_and_share_their_doubt
 ok parts_that_are_whole_are_not_measured_again
 ok every_number_of_ab_is_read
+ok speed_ups_are_over_the_serial_server_where_it_was_measured
 ok phases_are_found_in_the_source
 ok what_is_asked_besides_is_measured_too
 ok a_run_that_is_broken_off_says_so_and_ends_all
@@ -510,6 +555,7 @@ for file in "$out"/results/*.json; do
         ;;
     esac
 done
+ok the_serial_server_is_measured
 ok what_a_killed_run_leaves_goes_with_the_next
 ok a_compiler_that_is_killed_leaves_nothing
 ok a_result_that_is_broken_is_none
