@@ -227,16 +227,14 @@ def _doubt(cells, lengths):
 
 
 def _read_serial(cells, lengths):
-    """How many times its replies the others give."""
-    told = [f"in sessions of {length:,} one worker gives {one:.2f} and "
-            f"{WORKERS} with a log {many:.2f}"
+    told = [f"in sessions of {length:,} one worker gives {one:.2f} times its "
+            f"replies, and {WORKERS} with a log {many:.2f} times"
             for length in (lengths[0], lengths[-1])
             for one, many in [[_ratio(cells, "per_second", (way, length),
                                       (SERIAL, length))
                                for way in (ONE, MANY_LOG)]] if one and many]
-    return ["Times the replies of a server that takes a session at a time, as "
-            f"the original's serial one did: {'; '.join(told)}."] \
-        if told else []
+    return ["Compared with a server that takes a session at a time, as the "
+            f"original's serial one did: {'; '.join(told)}."] if told else []
 
 
 def _reading(cells, lengths):
