@@ -297,7 +297,8 @@ EXPERIMENT = Experiment(
     "wrk opens the next one. Logs are complete (--log-overflow=wait), and "
     "the thread that writes them counts in the CPU time. All may use both "
     "CPUs, of which the client has one. The original's serial server took a "
-    "session to its end before the next: bench/serial.c does that, and ends "
-    "each after as many requests. It is measured behind the others, in "
+    "session to its end before the next: bench/serial.c does that, ends each "
+    "after as many requests, and looks at nothing of what is asked, so it has "
+    "less to do for a reply. It is measured behind the others, in "
     f"{SERIAL_ROUNDS} rounds of {SERIAL_SECONDS:g} s.",
     120, measure)
