@@ -266,8 +266,8 @@ def _proxy(numbers):
     text = ("the upstream's queue is short (a backlog of five): a first packet "
             "that finds no place is sent again by a kernel as old as theirs "
             "after 1, 3, 7 and 15 s, which their times fit; a connection whose "
-            "third packet finds none is reset when the kernel forgets it, "
-            "which may be how theirs failed; ")
+            "third packet finds none may be reset in the end, as theirs may "
+            "have been; ")
     try:
         failed = numbers.rows("ab -c 50 -n 50,000 where", "failed")
         text += f"a naive proxy loses {failed['a naive proxy']:,} of 50,000, "

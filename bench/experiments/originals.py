@@ -87,7 +87,11 @@ ORIGINALS = (
               {"parallel-clients": ["srpt, a client that looks at less"]},
               _loopback),
         Asked("Caching by the kernel, on a disk in memory, in the server: for "
-              "and against", {"cache-bound": ["What a reply"]}),
+              "and against", {"cache-bound": ["What a reply", "Hit ratio"]},
+              "what each costs, and what the server's own hits by the rule "
+              "that it drops files by; that other programs change what the "
+              "kernel keeps, and that a disk in memory takes root, is not "
+              "measured"),
         Asked("Why did the cache make it worse?",
               {"cache-bound": ["What a cache made"], "ladder": ["Responses"]},
               "answered there: it blocked those who answer; here a cache that "

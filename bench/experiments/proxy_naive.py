@@ -27,20 +27,21 @@ DATA_S = 0.2     # the same of what follows it, at least
 END_S = 115      # for what the kernel still repeats
 END_QUICK_S = 5
 QUICK_REQUESTS = 100
+FORGET_S = 63    # 1, 2, 4 s and so on, of tcp_synack_retries as it comes
 FORGOTTEN = (
     "A connection whose third packet found no place is open for the proxy and "
-    "not for http.server; when the kernel has answered its SYN for the last "
-    "time it forgets it, and the request that is sent again then is reset. A "
-    "naive proxy makes an error of that, which ab counts as another length "
-    "and as non-2xx. Linux forgets after a minute by default "
-    "(tcp_synack_retries). The originals' failures came within the 7.447 and "
-    "15.044 s of their longest requests: if they are of this kind their kernel "
-    "forgot sooner, which cannot be seen from here.")
+    "not for http.server; a kernel that has answered its SYN for the last "
+    "time, after a minute by default (tcp_synack_retries), may forget it, and "
+    "reset the request that is sent again then. A naive proxy makes an error "
+    "of that, which ab counts as another length and as non-2xx. The "
+    "originals' failures came within the 7.447 and 15.044 s of their longest "
+    "requests: if they are of this kind their kernel forgot sooner, which "
+    "cannot be seen from here.")
 AVOIDED = (
     " sprintd does not leave that to the kernel: to a server on the same "
     "machine it begins connecting anew every 10 ms, less often the longer it "
     "waits, the longest waiting first. How long its longest request took stands "
-    "above; what made one of a second or more is not shown.")
+    "above.")
 
 
 class Naive(proxy.Proxy, servers.Server):
@@ -151,9 +152,9 @@ def _by_more(told):
         "A naive proxy: how long the reply took to begin, once connected",
         ["request sent again, times", "requests", "due after s", "least s",
          "median s", "most s"], rows,
-        "A connection that the client takes for open has no place in the full "
-        "queue either: its request is dropped, and sent again, first after "
-        "0.2 s.")
+        "A connection that the client takes for open may have found no place "
+        "in the queue either: its request is dropped, and sent again, first "
+        "after 0.2 s. Why some have to be sent so often is not shown.")
 
 
 def _rows_table(rows, requests, connections):
@@ -194,6 +195,18 @@ def _claims(told, rows):
     return claims
 
 
+def _outlived(told):
+    """That some were answered which a kernel may have forgotten by then."""
+    waits = [one.reply_s - one.connect_s for one in told
+             if one.more_again and not one.failure]
+    long = [wait for wait in waits if wait > FORGET_S]
+    if not long:
+        return ""
+    return (f" Here {len(long)} waited longer than that minute once they were "
+            f"connected, up to {max(long):.0f} s, and were answered all the "
+            "same: what decides is not shown.")
+
+
 def _reading(told, rows):
     late = [one for one in told if one.first_again or one.more_again]
     if not late:
@@ -213,13 +226,13 @@ def _reading(told, rows):
             f"and four times.{AVOIDED}")
     if not failed:
         return [text, "No request failed through the naive proxy in this "
-                f"run. {FORGOTTEN}"]
+                f"run. {FORGOTTEN}{_outlived(told)}"]
     why = [one.failure for one in failed]
     return [text, f"{len(failed)} requests failed through it, where the "
             "originals lost 7 and 3: " + ", ".join(
                 f"{why.count(each)} {each}" for each in dict.fromkeys(why))
             + f", {min(one.reply_s for one in failed):.0f} s and more after "
-            f"they had begun. {FORGOTTEN}"]
+            f"they had begun. {FORGOTTEN}{_outlived(told)}"]
 
 
 def measure(bench, full_requests, connections):
