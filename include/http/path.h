@@ -53,6 +53,11 @@ bool path_is_ambiguous(struct bytes raw);
 /* Returns the flags under which raw may be read as another path. */
 unsigned path_find_readings(struct bytes raw);
 
+/* Returns the next combination of the flags in `found` behind `reading`, or 0
+ * behind the last one. A combination that comes to the same path as one with
+ * fewer flags, whatever the path, is left out. */
+unsigned path_next_reading(unsigned found, unsigned reading);
+
 /* Whether a reader may find an authority in raw, because raw has an empty
  * segment. The segment may stand anywhere in raw, since all before it may be a
  * prefix that is cut off. */

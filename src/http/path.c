@@ -228,6 +228,29 @@ unsigned path_find_readings(struct bytes raw)
                : 0;
 }
 
+/* Whether no combination with fewer flags says the same about every path. */
+static bool is_distinct(unsigned reading)
+{
+    const unsigned removals = PATH_WITHOUT_PARAMETERS | PATH_WITHOUT_AUTHORITY;
+    const unsigned both = PATH_BACKSLASHES_LAST | removals;
+
+    if (reading & PATH_BACKSLASHES_LAST &&
+        !(reading & PATH_WITH_BACKSLASHES && reading & removals))
+        return false; /* nothing comes before the backslashes */
+    if (reading & PATH_AUTHORITY_LAST && (reading & both) != both)
+        return false; /* nothing comes between them and the authority */
+    return !(reading & PATH_LITERALLY) ||
+           reading & (PATH_WITHOUT_PARAMETERS | PATH_WITH_BACKSLASHES);
+}
+
+unsigned path_next_reading(unsigned found, unsigned reading)
+{
+    do
+        reading = (reading - found) & found; /* counts in these bits only */
+    while (reading != 0 && !is_distinct(reading));
+    return reading;
+}
+
 /*
  * Takes the first authority out of a path, and returns the new end of the path.
  * To some readers a path that begins with two slashes or more refers to another

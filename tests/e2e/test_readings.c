@@ -130,6 +130,33 @@ TEST(rules_of_every_kind_count)
     }
 }
 
+/* No rule has admitted such a request when its path is looked at. */
+TEST(a_long_path_with_many_readings_is_refused)
+{
+    static const struct {
+        const char *begin;
+        int len;
+        unsigned status;
+    } cases[] = {
+        {"/a;b/", 4000, 404},       {"/a%5cb/", 4000, 404},
+        {"/a//b/", 4000, 404},      {"/a;b\\c%5cd/", 300, 404},
+        {"/a;b\\c%5cd/", 500, 400}, {"/a;b\\c/", 1000, 400},
+        {"/a;b%3bc/", 2000, 400},   {"/a\\b//c/", 4000, 400},
+    };
+    char rest[4001];
+
+    for (size_t i = 0; i + 1 < sizeof(rest); i++)
+        rest[i] = i % 2 ? '/' : 'x';
+    rest[sizeof(rest) - 1] = '\0';
+    start_front("    location /admin { deny = {\"0.0.0.0/0\"} }\n");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        going_on("%s and %d bytes", cases[i].begin, cases[i].len);
+        expect_status(get(front, printed("%s%.*s", cases[i].begin, cases[i].len,
+                                         rest)),
+                      cases[i].status);
+    }
+}
+
 /* What answers there is a rule of its own. */
 TEST(what_another_place_answers_is_not_read_here)
 {

@@ -215,18 +215,24 @@ static bool is_same_proxy(const struct place *other, const struct place *place)
     return other->is_proxied && other->handler.self == place->handler.self;
 }
 
+/* A path whose readings are more bytes than this is too much work for what no
+ * rule has admitted yet. Such a path is refused, unless it has few readings: a
+ * path with parameters has three, and may be as long as any. */
+enum { READ_BYTES_MAX = 8192, FEW_READINGS = 3 };
+
 static bool is_read_otherwise(const struct place *place, struct bytes raw)
 {
     char storage[HTTP1_LINE_BYTES_MAX];
-    unsigned readings = path_find_readings(raw);
+    unsigned found = path_find_readings(raw);
+    unsigned reading = 0, count = 0;
 
-    for (unsigned reading = 1; reading < PATH_READINGS; reading++) {
+    while ((reading = path_next_reading(found, reading)) != 0) {
         const struct place *other;
         struct path path;
         struct bytes rest;
 
-        if (reading & ~readings)
-            continue; /* the path is the same as with fewer flags */
+        if (++count > FEW_READINGS && count * raw.len > READ_BYTES_MAX)
+            return true;
         if (!path_clean_as(raw, reading, storage, &path) ||
             sites_find_raw(place->sites, path.clean))
             return true;

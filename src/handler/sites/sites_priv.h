@@ -166,7 +166,8 @@ bool place_shows(const struct place *place, const struct exchange *exchange,
                  struct bytes path);
 
 /* Returns true if the server behind `place` may read the path as another path.
- * The other path leads out of `place`, or to a place with stricter rules. */
+ * The other path leads out of `place`, or to a place with stricter rules. Also
+ * returns true for a long path that can be read in many ways. */
 bool place_is_misread(const struct place *place, struct bytes raw,
                       struct bytes clean);
 

@@ -164,6 +164,64 @@ TEST(no_path_is_missed)
     }
 }
 
+/* What is left out comes to the path of a combination that is not. */
+TEST(the_next_readings_come_to_all_paths)
+{
+    static const char *const pieces[] = {"/", "a",   ";",   "%3b", "\\",
+                                         "/", "%5c", "%2e", ".",   "/\\h/"};
+
+    draw_seed = 6572;
+    for (int round = 0; round < 3000; round++) {
+        char raw[80] = "/";
+        char paths[PATH_READINGS][80];
+        bool is_next[PATH_READINGS] = {true};
+        unsigned reading = 0, same;
+
+        for (unsigned i = draw(10); i > 0; i--)
+            strncat(raw, pieces[draw(10)], sizeof(raw) - strlen(raw) - 1);
+        while ((reading = path_next_reading(PATH_READINGS - 1, reading)) != 0)
+            is_next[reading] = true;
+        for (reading = 0; reading < PATH_READINGS; reading++) {
+            const char *path = read_as(raw, reading);
+
+            snprintf(paths[reading], sizeof(paths[reading]), "%s",
+                     path ? path : "");
+        }
+        for (reading = 0; reading < PATH_READINGS; reading++) {
+            for (same = 0; same < PATH_READINGS; same++)
+                if (is_next[same] && !(same & ~reading) &&
+                    strcmp(paths[same], paths[reading]) == 0)
+                    break;
+            if (same == PATH_READINGS)
+                fail_msg("%s to %u", raw, reading);
+        }
+    }
+}
+
+TEST(a_path_has_few_readings)
+{
+    static const struct {
+        const char *raw;
+        unsigned count;
+    } cases[] = {
+        {"/", 0},        {"//", 1},    {"/;", 3},
+        {"/\\", 3},      {"/\\//", 4}, {"/;%3b", 5},
+        {"/\\%5c//", 7}, {"/;\\", 11}, {"/;%5c", 21},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        unsigned found = path_find_readings(bytes_of(cases[i].raw));
+        unsigned reading = 0, count = 0;
+
+        while ((reading = path_next_reading(found, reading)) != 0) {
+            assert_int_equal(reading & ~found, 0);
+            count++;
+        }
+        if (count != cases[i].count)
+            fail_msg("%s: %u", cases[i].raw, count);
+    }
+}
+
 TEST(an_empty_segment_may_be_before_an_authority)
 {
     assert_true(path_may_have_authority(bytes_of("//a")));
