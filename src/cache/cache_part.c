@@ -324,6 +324,7 @@ enum { WHOLE_QUERY_BYTES = 1500 };
 void cache_parts_put_query(const struct cache_parts *parts, struct bytes query,
                            struct buf *out)
 {
+    bool has_last = query.len > 0 && query.data[query.len - 1] == '&';
     bool is_first = true;
     struct bytes pair;
 
@@ -341,6 +342,9 @@ void cache_parts_put_query(const struct cache_parts *parts, struct bytes query,
         buf_put(out, pair);
         is_first = false;
     }
+    /* An empty pair at the end is a pair to some origins. */
+    if (has_last && !is_left_out(parts, BYTES("")))
+        buf_put(out, is_first ? BYTES("?") : BYTES("&"));
 }
 
 void cache_parts_put(const struct cache_parts *parts,

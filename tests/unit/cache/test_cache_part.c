@@ -36,6 +36,10 @@ TEST(what_is_left_out_of_a_query_leaves_nothing_behind)
     expect_query(&parts, "sid", "");
     expect_query(&parts, "sid=1&utm_=2&utm_x", "");
     expect_query(&parts, "a=1&sid=1&b=2&utm_x=3", "?a=1&b=2");
+    expect_query(&parts, "a=1&", "?a=1&");
+    expect_query(&parts, "sid=1&a=1&", "?a=1&");
+    expect_query(&parts, "&", "?&");
+    expect_query(&parts, "sid=1&", "?");
     expect_query(&parts, "utm_x=1;a=2&sid=1", "?utm_x=1;a=2");
     /* Node and Gunicorn see no 'a'. */
     expect_query(&parts, "utm_x=1#&a=2&sid=1", "?utm_x=1#&a=2");
