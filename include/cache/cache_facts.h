@@ -85,11 +85,6 @@ struct cache_asked {
 enum cache_refusal cache_facts_judge(const struct cache_facts *facts,
                                      const struct cache_asked *asked);
 
-/* Whether an answer is perhaps for one client only: it or its request has a
- * cookie, and the origin has not said that the answer is for all. */
-bool cache_facts_is_of_one(const struct cache_facts *facts,
-                           const struct cache_asked *asked);
-
 /* Whether an answer to a request with Authorization may be used for other
  * requests (RFC 9111 3.5). */
 bool cache_facts_is_shared(const struct cache_facts *facts);

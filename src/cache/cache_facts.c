@@ -258,13 +258,15 @@ static bool is_for_a_while(const struct cache_facts *facts)
            !cache_control_says(&facts->control, CACHE_NO_CACHE);
 }
 
-/* A cookie that is set belongs to one client, and a 304 for another client does
- * not take it back. So the origin has to say for how long all may have the
- * answer. For an answer to a client that has cookies, asking the origin each
- * time is not enough, either: if the page has not changed, it may still be
- * another client's page. */
-bool cache_facts_is_of_one(const struct cache_facts *facts,
-                           const struct cache_asked *asked)
+/* Whether an answer is perhaps for one client only: it or its request has a
+ * cookie, and the origin has not said that the answer is for all. A cookie that
+ * is set belongs to one client, and a 304 for another client does not take it
+ * back. So the origin has to say for how long all may have the answer. For an
+ * answer to a client that has cookies, asking the origin each time is not
+ * enough, either: if the page has not changed, it may still be another client's
+ * page. */
+static bool is_of_one(const struct cache_facts *facts,
+                      const struct cache_asked *asked)
 {
     if (is_for_a_while(facts))
         return facts->has_cookie && !facts->is_explicit;
@@ -297,7 +299,7 @@ enum cache_refusal cache_facts_judge(const struct cache_facts *facts,
         return CACHE_REFUSED_PRIVATE;
     if (asked->is_authorized && !cache_facts_is_shared(facts))
         return CACHE_REFUSED_AUTHORIZED;
-    if (cache_facts_is_of_one(facts, asked))
+    if (is_of_one(facts, asked))
         return CACHE_REFUSED_COOKIE;
     if (facts->varies_by_all)
         return CACHE_REFUSED_VARY;

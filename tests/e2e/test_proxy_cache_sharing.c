@@ -112,6 +112,33 @@ TEST(what_a_304_says_to_one_is_for_others_only_if_it_says_so)
     expect_field(reply, "B", "4");
 }
 
+/* That others may have the page says nothing of what comes with a 304. */
+TEST(what_a_304_says_to_one_is_not_for_others_because_the_page_is)
+{
+    static const char *const asked[] = {GET("/a", "Cookie: id=1\r\n"),
+                                        GET("/a",
+                                            "Authorization: Basic YQ\r\n")};
+
+    for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
+        struct upstream *upstream = upstream_open();
+        struct server *server = START_CACHE(upstream, NULL);
+        struct reply *reply;
+
+        fetch_a(server, upstream,
+                REPLY("Cache-Control: public, max-age=60\r\n"
+                      "ETag: \"a\"\r\nB: 1\r\n" LEN(3),
+                      "one"));
+        reply = confirm(server, upstream, asked[i], "B: 2\r\nX-Name: joe\r\n");
+        expect_body(reply, "one");
+        expect_field(reply, "B", "2");
+        expect_field(reply, "X-Name", "joe");
+        reply = get_a(server);
+        expect_cache_status(reply, "hit");
+        expect_field(reply, "B", "1");
+        expect_no_field(reply, "X-Name");
+    }
+}
+
 TEST(what_one_with_cookies_gets_is_for_others_only_if_it_says_so)
 {
     static const char asked[] = GET("/a", "Cookie: id=1\r\n");

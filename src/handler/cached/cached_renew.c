@@ -52,21 +52,39 @@ static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
     return true;
 }
 
+/* Returns true if a 304 or an answer to HEAD is for its asker only, by the rules
+ * for an answer to GET (cached_keep.c). It counts what this answer says itself,
+ * and not what the stored answer says. Cookies in the answer do not count,
+ * since they go only to the asker in any case. */
+static bool is_of_asker(const struct fetch *fetch, struct bytes lines,
+                        const struct cache_circumstances *circumstances)
+{
+    struct cache_asked asked = {.is_authorized = fetch->is_authorized,
+                                .has_user = fetch->has_user};
+    enum cache_refusal refusal;
+    struct cache_facts facts;
+
+    cache_facts_read(&facts, 200, lines, circumstances);
+    facts.has_cookie = false;
+    refusal = cache_facts_judge(&facts, &asked);
+    return refusal == CACHE_REFUSED_AUTHORIZED ||
+           refusal == CACHE_REFUSED_COOKIE;
+}
+
 /* Returns the entry that replaces the stored one for all clients after a 304;
  * `entry` has all fields of the 304, for the asker. If the asker told who it
  * is, these fields may be about the asker. Then the returned entry gets only
- * the fields that tell how long the stored answer is valid, unless the 304 is
- * for all clients. Returns NULL when there is no memory. */
+ * the fields that tell how long the stored answer is valid, unless the 304 says
+ * that it is for all clients. Returns NULL when there is no memory. */
 static struct cache_entry *make_shared(const struct fetch *fetch,
                                        struct cache_entry *entry,
                                        struct bytes lines)
 {
     struct cache_circumstances circumstances = fetch_circumstances(fetch);
-    struct cache_asked asked = {.has_user = fetch->has_user};
     struct cache_entry *shared = NULL;
     struct buf validity;
 
-    if (!fetch->has_user || !cache_facts_is_of_one(&entry->facts, &asked))
+    if (!is_of_asker(fetch, lines, &circumstances))
         return cache_entry_acquire(entry);
     buf_init(&validity, NULL, 0, RESPONSE_HEAD_BYTES_MAX);
     cached_head_put_validity(lines, &validity);
@@ -142,25 +160,6 @@ static bool is_as_long(const struct fetch *fetch, struct bytes lines)
     if (!text.data || length >= (uint64_t)CACHE_SECONDS_MAX)
         return true;
     return cache_seconds_read(text, &told) && (uint64_t)told == length;
-}
-
-/* Returns true if the answer to HEAD is for its asker only, by the rules for an
- * answer to GET (cached_keep.c). Such an answer says nothing about the answer
- * stored for all clients. Cookies in the answer do not count, since they go
- * only to the asker in any case. */
-static bool is_of_asker(const struct fetch *fetch, struct bytes lines,
-                        const struct cache_circumstances *circumstances)
-{
-    struct cache_asked asked = {.is_authorized = fetch->is_authorized,
-                                .has_user = fetch->has_user};
-    enum cache_refusal refusal;
-    struct cache_facts facts;
-
-    cache_facts_read(&facts, 200, lines, circumstances);
-    facts.has_cookie = false;
-    refusal = cache_facts_judge(&facts, &asked);
-    return refusal == CACHE_REFUSED_AUTHORIZED ||
-           refusal == CACHE_REFUSED_COOKIE;
 }
 
 /* Updates the stored answer, or removes it if the answer to HEAD differs from
