@@ -182,7 +182,10 @@ TEST(what_one_with_a_key_or_token_gets_is_for_others_only_if_it_says_so)
                                          "iv-user: joe\r\n",
                                          "SM_USER: joe\r\n",
                                          "X-User: joe\r\n",
-                                         "Tailscale-User-Login: joe\r\n"};
+                                         "Tailscale-User-Login: joe\r\n",
+                                         "X-2345678901234567890123456789012345"
+                                         "678901234567890123456789012345: 1"
+                                         "\r\n"};
     static const char guessed[] =
         "HTTP/1.1 200 OK\r\nConnection: close\r\nETag: \"1\"\r\n"
         "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n" LEN(4) "\r\nmine";

@@ -74,6 +74,8 @@ static void init_exchange(struct fetch *fetch, const struct fetch_order *order)
         exchange->response.errors = from->response.errors;
 }
 
+enum { SEARCHED_BYTES_MAX = 64 /* longest name that is searched for words */ };
+
 static bool begins_with(struct bytes text, const char *word)
 {
     size_t i = 0;
@@ -85,8 +87,9 @@ static bool begins_with(struct bytes text, const char *word)
 }
 
 /* Returns true if a field of this name may tell the origin who has sent the
- * request, such as Cookie, "X-API-Key" or "Private-Token". Authorization has
- * rules of its own. */
+ * request, such as Cookie, "X-API-Key" or "Private-Token". A very long name
+ * may, too: it is not searched, since a client could make that expensive.
+ * Authorization has rules of its own. */
 static bool tells_user(struct bytes name)
 {
     static const char *const words['z' - 'a' + 1][8] = {
@@ -105,7 +108,7 @@ static bool tells_user(struct bytes name)
         ['t' - 'a'] = {"tenant", "token"},
         ['u' - 'a'] = {"user"}};
 
-    if (bytes_ieq(name, BYTES("Cookie")))
+    if (bytes_ieq(name, BYTES("Cookie")) || name.len > SEARCHED_BYTES_MAX)
         return true;
     /* Sec-Fetch-User says that somebody has clicked, not who. */
     if (bytes_ieq(name, BYTES("Sec-Fetch-User")))
@@ -113,11 +116,13 @@ static bool tells_user(struct bytes name)
     for (size_t at = 0; at < name.len; at++) {
         struct bytes rest = {name.data + at, name.len - at};
         char first = byte_lower(*rest.data);
+        char second = rest.len > 1 ? byte_lower(rest.data[1]) : '\0';
 
-        if (first < 'a' || first > 'z' || begins_with(rest, "user-agent"))
+        if (first < 'a' || first > 'z' ||
+            (first == 'u' && begins_with(rest, "user-agent")))
             continue;
         for (const char *const *word = words[first - 'a']; *word; word++)
-            if (begins_with(rest, *word))
+            if ((*word)[1] == second && begins_with(rest, *word))
                 return true;
     }
     return false;
