@@ -78,12 +78,13 @@ static enum acme_result find_key(struct acme_account *account,
                     "kept as " KEY_FILE ".damaged, and a new account is made",
                     state->path, account->id);
         acme_state_set_aside(state, account->id, KEY_FILE);
-        acme_state_set_aside(state, account->id, URL_FILE);
     } else if (err != -ENOENT) {
         return acme_tell(problem, ACME_FAILED,
                          "the account's key cannot be read: %s",
                          strerror(-err));
     }
+    /* Another key cannot act for the account, if there was one. */
+    acme_state_set_aside(state, account->id, URL_FILE);
     return make_key(account, state, problem);
 }
 

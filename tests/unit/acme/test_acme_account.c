@@ -243,6 +243,15 @@ TEST(a_key_that_was_set_aside_too_soon_is_not_lost)
     assert_int_equal(come_again(), ACME_DONE);
 }
 
+/* As by a backup without the key, or when the machine stopped while a damaged
+ * key was set aside. */
+TEST(an_account_without_its_key_is_replaced)
+{
+    acme_state_set_aside(&kept, id, "key.pem");
+    assert_int_equal(come_again(), ACME_DONE);
+    assert_true(is_known_in("key.pem"));
+}
+
 /* --- Accounts bound to another ------------------------------------------- */
 
 /* Asks for an account that is bound by a key in such a file. */
