@@ -46,7 +46,7 @@ LIBRARIES = {
     "curl/": r"acme/acme_http",
     "ev.h": r"(io|engine|process|tools)/\w+|upstream/\w+|kv/redis/kv_redis_connection\w*",
     "hiredis/hiredis.h": r"kv/redis/kv_redis_reply",
-    "hiredis/async.h": r"kv/redis/kv_redis_(greet|wire|connection_tls)",
+    "hiredis/async.h": r"kv/redis/kv_redis_(greet|guard|wire|connection_tls)",
     "hiredis/adapters/libev.h": r"kv/redis/kv_redis_connection",
     "http_parser.h": r"http/http1/\w+",
     "libdeflate.h": r"codec/codec_gzip",

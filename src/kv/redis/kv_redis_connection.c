@@ -35,6 +35,16 @@ static void on_connected(const redisAsyncContext *context, int status)
     (void)kv_connection_greet(connection);
 }
 
+static const char *find_why(const struct kv_connection *connection,
+                            const redisAsyncContext *context)
+{
+    if (connection->why)
+        return connection->why;
+    return context->errstr && context->errstr[0] != '\0'
+               ? context->errstr
+               : "the connection was closed";
+}
+
 /* Ends the connection. hiredis has already called the callbacks of all
  * commands. */
 static void on_disconnected(const redisAsyncContext *context, int status)
@@ -43,10 +53,7 @@ static void on_disconnected(const redisAsyncContext *context, int status)
 
     (void)status;
     if (connection)
-        kv_connection_end(connection,
-                          context->errstr && context->errstr[0] != '\0'
-                              ? context->errstr
-                              : "the connection was closed");
+        kv_connection_end(connection, find_why(connection, context));
 }
 
 static void on_timer(struct ev_loop *loop, ev_timer *timer, int events)
@@ -69,6 +76,7 @@ static void open_connection(struct kv_connection *connection)
     host[address_format(&connection->address, host)] = '\0';
     connection->stage = KV_CONNECTION_CONNECTING;
     connection->bytes_given = 0;
+    connection->why = NULL;
     context = redisAsyncConnect(host, connection->address.port);
     if (!context || context->err != 0) {
         char why[sizeof(context->c.errstr)] = "out of memory";
@@ -84,14 +92,15 @@ static void open_connection(struct kv_connection *connection)
     context->data = connection;
     (void)fcntl(context->c.fd, F_SETFD, FD_CLOEXEC);
     (void)redisEnableKeepAlive(&context->c);
-    /* hiredis watches the socket from redisAsyncSetConnectCallback() on, so
-     * the loop is attached before. */
-    if (!connection->target) {
-        (void)redisLibevAttach(connection->options.loop, context);
-    } else if (!kv_connection_encrypt(connection)) {
+    if (!kv_connection_guard(context) ||
+        (connection->target && !kv_connection_encrypt(connection))) {
         kv_connection_lose(connection, "out of memory");
         return;
     }
+    /* hiredis watches the socket from redisAsyncSetConnectCallback() on, so
+     * the loop is attached before. */
+    if (!connection->target)
+        (void)redisLibevAttach(connection->options.loop, context);
     (void)redisAsyncSetDisconnectCallback(context, on_disconnected);
     (void)redisAsyncSetConnectCallback(context, on_connected);
     kv_connection_set_timer(connection, OPEN_MS);

@@ -6,6 +6,7 @@
  *                              accepts requests
  *   kv_redis_connection_tls.c  encrypts the connection's bytes
  *   kv_redis_greet.c           sets the connection up, and subscribes
+ *   kv_redis_guard.c           refuses replies that nobody has asked for
  *   kv_redis_wire.c            sends commands, and ends the connection
  */
 #ifndef KV_REDIS_KV_REDIS_CONNECTION_PRIV_H
@@ -41,9 +42,11 @@ struct kv_connection {
     enum kv_connection_stage stage;
     struct redisAsyncContext *context; /* NULL while RESTING */
     struct tls_target *target;         /* NULL without TLS */
-    struct list requests;              /* in the order of their answers */
-    uint64_t bytes_given;              /* bytes written for this connection */
-    unsigned failures;                 /* consecutive failures to connect */
+    /* why hiredis ends the connection, if hiredis's own text does not say */
+    const char *why;
+    struct list requests; /* in the order of their answers */
+    uint64_t bytes_given; /* bytes written for this connection */
+    unsigned failures;    /* consecutive failures to connect */
     /* how many times in a row the connection was up only briefly */
     unsigned short_lives;
     unsigned greetings_left;
@@ -66,6 +69,11 @@ void kv_connection_end(struct kv_connection *connection, const char *why);
 MUST_USE bool kv_connection_give(struct kv_connection *connection,
                                  kv_connection_reply_fn on_reply, void *about,
                                  struct bytes command);
+
+/* Makes hiredis end a connection whose node says what nobody has asked for. To
+ * be called after the context was created. Returns false if there is no
+ * memory. */
+MUST_USE bool kv_connection_guard(struct redisAsyncContext *context);
 
 /* Makes the connection use TLS from the first byte on. To be called after the
  * context was created, before the loop runs again. Returns false if there is no

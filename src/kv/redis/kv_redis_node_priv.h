@@ -5,6 +5,7 @@
  *   kv_redis_connection      makes a connection, again and again if it is lost
  *   kv_redis_connection_tls  encrypts the connection's bytes
  *   kv_redis_greet           sets a connection up, and subscribes
+ *   kv_redis_guard           refuses replies that nobody has asked for
  *   kv_redis_wire            sends commands on a connection, and ends the
  *                            connection
  *   kv_redis_script          holds the text of the scripts

@@ -50,6 +50,14 @@ static void open_client(const char *url)
     assert_non_null(client);
 }
 
+static void close_client(void)
+{
+    kv_client_destroy(client);
+    kv_redis_close(store);
+    client = NULL;
+    store = NULL;
+}
+
 static const char *url_of(const struct fake *fake)
 {
     static char url[64];
@@ -159,10 +167,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    kv_client_destroy(client);
-    kv_redis_close(store);
-    client = NULL;
-    store = NULL;
+    close_client();
     fake_close(&one);
     fake_close(&two);
     ev_loop_destroy(loop);
@@ -424,6 +429,83 @@ TEST(what_is_under_way_at_the_end_is_forgotten)
     kv_client_destroy(client);
     client = NULL;
     assert_int_equal(answered, 0);
+}
+
+/* --- What nobody has asked for ------------------------------------------- */
+
+TEST(an_answer_too_many_ends_the_connection)
+{
+    static const char *const cases[] = {
+        FOUND "+OK\r\n", FOUND ":1\r\n", FOUND "$-1\r\n",
+        FOUND "*-1\r\n", FOUND "*0\r\n", FOUND "*3\r\n:1\r\n:2\r\n:3\r\n"};
+
+    one.answer = say_fault;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        unsigned accepted = one.accepted;
+
+        fault = cases[i];
+        open_client(url_of(&one));
+        assert_int_equal(get("a"), KV_FOUND);
+        assert_int_equal(get("a"), KV_FOUND);
+        assert_int_equal(one.accepted, accepted + 2);
+        close_client();
+    }
+}
+
+static const char *event; /* what a listener hears */
+
+static const char *let_listen(struct fake *fake, const char *command,
+                              const char *last)
+{
+    static char reply[256];
+
+    (void)fake;
+    if (strcmp(command, "CONFIG") == 0)
+        return "*2\r\n$22\r\nnotify-keyspace-events\r\n$2\r\nKA\r\n";
+    snprintf(reply, sizeof(reply),
+             "*3\r\n$10\r\npsubscribe\r\n$%zu\r\n%s\r\n:1\r\n%s", strlen(last),
+             last, event);
+    return reply;
+}
+
+static void on_watch(struct kv_watch *watch)
+{
+    (void)watch;
+    answered++;
+}
+
+static void wait_for_accepted(unsigned count)
+{
+    for (unsigned turn = 0; one.accepted < count; turn++) {
+        assert_true(turn < PATIENCE_TURNS);
+        ev_run(loop, EVRUN_ONCE);
+    }
+}
+
+/* The third connection is the listener's second one. */
+TEST(what_is_no_event_ends_the_connection)
+{
+    static const char *const cases[] = {
+        "*0\r\n", "*1\r\n$8\r\npmessage\r\n", "*3\r\n:1\r\n:2\r\n:3\r\n",
+        "*3\r\n$8\r\npmessage\r\n:1\r\n:1\r\n",
+        "*3\r\n$8\r\npmessage\r\n$-1\r\n:1\r\n"};
+
+    one.answer = let_listen;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct kv_watch watch = {
+            .prefix = BYTES(""), .on_done = on_watch, .on_change = on_watch};
+        unsigned accepted = one.accepted;
+
+        event = cases[i];
+        answered = 0;
+        open_client(url_of(&one));
+        if (!kv_client_watch(client, &watch))
+            wait_for(1);
+        assert_int_equal(watch.outcome, KV_FOUND);
+        wait_for_accepted(accepted + 3);
+        kv_client_unwatch(client, &watch);
+        close_client();
+    }
 }
 
 /* --- A cluster ----------------------------------------------------------- */
