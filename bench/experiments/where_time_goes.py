@@ -321,11 +321,12 @@ def _agreement_reading(study):
              if beyond else
              f"None of these is more than {SIGMAS} standard errors. ")
     return text + (
-        "Why the two may differ: both count at steps of CPU time, but the server "
-        "when the kernel's tick finds its timer due "
-        f"({own_rate:.0f} samples a CPU second here), perf by a timer of its "
-        f"own (up to {stacks.HZ}), which is started anew each time the thread "
-        "is switched in. Of perf's samples "
+        "Why the two may differ: both count at steps of CPU time, but the "
+        "server when the kernel's tick finds its timer due "
+        f"({own_rate:.0f} samples here for each CPU second of the workers, the "
+        "acceptor's samples among them), perf by a timer of its own (up to "
+        f"{stacks.HZ} a CPU second), which is started anew each time the "
+        "thread is switched in. Of perf's samples "
         + ", ".join(f"{seen.switched_share():.0f} % of {name}"
                     for name, seen in study.seen.items()
                     if seen.switched_share() is not None)
