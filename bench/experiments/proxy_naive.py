@@ -30,10 +30,11 @@ QUICK_REQUESTS = 100
 FORGET_S = 63    # 1, 2, 4 s and so on, of tcp_synack_retries as it comes
 FORGOTTEN = (
     "A connection whose third packet found no place is open for the proxy and "
-    "not for http.server; a kernel that has answered its SYN for the last "
-    "time, after a minute by default (tcp_synack_retries), may forget it, and "
-    "reset the request that is sent again then. A naive proxy makes an error "
-    "of that, which ab counts as another length and as non-2xx. The "
+    "not for http.server; a kernel that has answered its SYN in vain as often "
+    "as it does may forget it, after a minute by default "
+    "(tcp_synack_retries), and reset the request that is sent again then. A "
+    "naive proxy makes an error of that, which ab counts as another length "
+    "and as non-2xx. The "
     "originals' failures came within the 7.447 and 15.044 s of their longest "
     "requests: if they are of this kind their kernel forgot sooner, which "
     "cannot be seen from here.")
