@@ -213,7 +213,8 @@ def _read_memory(made, counts):
     if first is None or last is None:
         return []
     each = (last - first) / (counts[-1] - counts[0]) * site.KIB
-    return [f"After the loads the process held {first:.1f} MiB with "
+    return ["On one CPU, after the loads, the process held "
+            f"{first:.1f} MiB with "
             f"{counts[0]} worker and {last:.1f} MiB with {counts[-1]:,}: "
             f"{each:.0f} KiB for each further one."]
 

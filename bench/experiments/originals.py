@@ -148,7 +148,7 @@ ORIGINALS = (
               "of a server in C"))),
     ("4. Toy proxy (in Rust)", (
         Asked("The machine, by uname and lscpu", {},
-              "ours stands above this, with the versions of all programs"),
+              "ours stands above this, with the versions of most programs"),
         Asked("ab's report, with one thread and with several",
               {"proxy": ["ab's report of these", "ab -c 50 -n 50,000: "]}),
         Asked("Its Connection Times",
