@@ -4,6 +4,7 @@ that ends in a NUL, on descriptors 3 and 4 of the browser."""
 import json
 import os
 import select
+import subprocess
 import sys
 import time
 
@@ -45,6 +46,15 @@ JSON.stringify({
 def find():
     """The browser's path, or None."""
     return next(filter(None, map(servers.find, PROGRAMS)), None)
+
+
+def has_font():
+    """Without any, the browser tells the first paint for the largest."""
+    try:
+        found = subprocess.run(["fc-list"], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return True  # nobody knows
+    return bool(found.stdout.strip())
 
 
 class Browser:

@@ -31,6 +31,8 @@ def missing():
     """Why nothing can be measured here, or nothing."""
     if not browser.find():
         return "chromium is missing: apt-get install chromium"
+    if not browser.has_font():
+        return "no font is installed: apt-get install fonts-liberation"
     for tool, package in (("nghttp", "nghttp2-client"),
                           ("openssl", "openssl")):
         if not network.servers.find(tool):
