@@ -366,8 +366,8 @@ e2e-strict: deps-test ## the same, of servers under --sandbox strict
 E2E_OVER_TLS := $(addprefix $(BUILD)/release/e2e/test_,bodies cache conditions \
                 changing_files directories encodings methods multipart paths \
                 pipelining ranges sites site_fields timeouts tls \
-                h2 h2_abuse h2_end h2_fields h2_memory h2_order h2_proxy \
-                h2_parked h2_smuggling h2_timeouts h2_websocket \
+                h2 h2_abuse h2_downloads h2_end h2_fields h2_memory h2_order \
+                h2_parked h2_proxy h2_smuggling h2_timeouts h2_websocket \
                 h2_windows)
 
 e2e-tls: deps-test ## end-to-end tests again, of clients that come over TLS

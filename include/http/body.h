@@ -8,7 +8,7 @@
  * Sources can be stacked. To frame chunks, HTTP/1.1 puts a source of its own on
  * top of another source: whoever pulls the upper source makes it pull the lower
  * one. A piece is borrowed from its source until the source is pulled again or
- * destroyed.
+ * destroyed; where its session settles it, until then.
  *
  * Thread: the worker whose connection the body is for.
  * Owns:   a source owns what lies in its pieces, and the source below it.
@@ -70,6 +70,9 @@ struct source {
      * bytes. */
     struct piece (*next)(struct source *source, uint64_t at_most);
     void (*destroy)(struct source *source);
+    /* Called by sessions that want memory back early: all bytes of the pieces
+     * so far have been sent. NULL: the source has no use for that. */
+    void (*settle)(struct source *source);
     /* The exchange may rest (exchange.h) while the source has nothing. */
     bool rests;
 };

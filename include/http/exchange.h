@@ -122,6 +122,39 @@ struct exchange_upstream {
                            given up; 0: not yet */
 };
 
+/* The least room of a stock for which it pays to read ahead. */
+enum { EXCHANGE_STOCK_LEAST = 16384 };
+
+/*
+ * What the answers of one connection hold, all together, of the bytes that
+ * other servers have sent and the client has not taken. While there is no room
+ * for more, a handler holds its exchange back: it leaves further bytes in the
+ * other server's socket, sets is_held_back, and wakes the exchange. It reads
+ * them when the answer has its turn: when its pending is looked at, or its
+ * source is pulled. So whatever the client takes next can be read, whoever
+ * holds the stock.
+ */
+struct exchange;
+struct exchange_stock {
+    size_t bytes; /* bytes of memory that the answers hold */
+    size_t bytes_max;
+    /* The most bytes that a handler reads in the turn of its answer; 0: as many
+     * as the stock has room for. */
+    size_t at_most;
+    /* The last exchange that has read by at_most, while it holds bytes. */
+    struct exchange *holder;
+    /* Ends the rest of an exchange of the connection (exchange_rouse()). */
+    bool (*on_rouse)(struct exchange *exchange);
+};
+
+/* Returns how many bytes may be read ahead. */
+static inline size_t exchange_stock_room(const struct exchange_stock *stock)
+{
+    return stock->bytes + EXCHANGE_STOCK_LEAST <= stock->bytes_max
+               ? stock->bytes_max - stock->bytes
+               : 0;
+}
+
 /* The part of an exchange that a resting exchange does without. */
 struct exchange_room {
     struct response_room response;
@@ -135,12 +168,12 @@ struct exchange {
     struct address client; /* the client that a proxy has named; see `peer` */
     struct priority_said priority; /* set by the place's rules; read when the
                                       answer begins to wait for its turn */
-    void (*on_wake)(struct exchange *exchange);  /* private */
-    bool (*on_rouse)(struct exchange *exchange); /* private */
-    void *session;                               /* private */
+    void (*on_wake)(struct exchange *exchange); /* private */
+    void *session;                              /* private */
     const struct tls
         *tls; /* the connection's TLS (io/tls/tls); NULL: the exchange comes in
                  clear text */
+    struct exchange_stock *stock; /* of its connection; may be NULL */
     /* --- All members from here to `pending` begin as zero. */
     struct exchange_times times;
     uint64_t bytes_in;   /* bytes of the request, as read */
@@ -166,7 +199,8 @@ struct exchange {
      * has ended. */
     bool is_tunnel;
     /* The response has ended, but the client may go on sending. */
-    bool is_half_closed;
+    bool is_half_closed : 1;
+    bool is_held_back : 1;   /* see struct exchange_stock */
     struct sink *sink;       /* takes the body; NULL: the body is thrown away */
     struct pending *pending; /* makes the answer later; NULL: it is made now */
     /* --- */
@@ -191,11 +225,11 @@ struct exchange_side {
     bool wants_head;            /* response.head_copy gets the head */
     struct exchange_room *room; /* lent; NULL: the exchange has its own */
     void (*on_wake)(struct exchange *exchange);
-    /* Ends the rest of an exchange (exchange_rouse()). NULL: the exchanges of
-     * this side never rest. */
-    bool (*on_rouse)(struct exchange *exchange);
     void *session;
     const struct tls *tls;
+    /* What the exchanges of this connection share. NULL: they never rest, and
+     * handlers never hold them back. */
+    struct exchange_stock *stock;
 };
 
 /* Makes a table for request.many, to be freed by free(3). Returns NULL when
@@ -214,9 +248,9 @@ static inline void exchange_init(struct exchange *exchange,
     list_init(&exchange->list_node);
     exchange->peer = exchange->neighbour = side->peer;
     exchange->on_wake = side->on_wake;
-    exchange->on_rouse = side->on_rouse;
     exchange->session = side->session;
     exchange->tls = side->tls;
+    exchange->stock = side->stock;
     memset(&exchange->times, 0,
            offsetof(struct exchange, path) - offsetof(struct exchange, times));
     exchange->priority = (struct priority_said){.has_urgency = false};
@@ -251,7 +285,8 @@ static inline bool exchange_is_resting(const struct exchange *exchange)
  * false when memory is short; the exchange still rests then. */
 MUST_USE static inline bool exchange_rouse(struct exchange *exchange)
 {
-    return !exchange_is_resting(exchange) || exchange->on_rouse(exchange);
+    return !exchange_is_resting(exchange) ||
+           exchange->stock->on_rouse(exchange);
 }
 
 static inline bool exchange_is_done(const struct exchange *exchange)
@@ -276,6 +311,28 @@ static inline bool exchange_can_splice(const struct exchange *exchange)
 static inline struct bytes exchange_request_id(const struct exchange *exchange)
 {
     return (struct bytes){exchange->id_line + EXCHANGE_ID_AT, exchange->id_len};
+}
+
+/* Whether a handler may read ahead of the answer's turn. */
+static inline bool exchange_reads_ahead(const struct exchange *exchange)
+{
+    return !exchange->stock || exchange_stock_room(exchange->stock) > 0;
+}
+
+/* Notes that the exchange's answer holds `after` bytes of memory now, and no
+ * longer `before`. */
+static inline void exchange_note_stock(struct exchange *exchange, size_t before,
+                                       size_t after)
+{
+    struct exchange_stock *stock = exchange->stock;
+
+    if (!stock)
+        return;
+    stock->bytes += after - before;
+    if (after > before && stock->at_most > 0)
+        stock->holder = exchange;
+    else if (after == 0 && stock->holder == exchange)
+        stock->holder = NULL;
 }
 
 /* Tells the session that serves the exchange that there may be more of the

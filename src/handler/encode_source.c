@@ -214,6 +214,17 @@ static struct piece next(struct source *source, uint64_t at_most)
 
 /* --- Coming and going ---------------------------------------------------- */
 
+/* The bytes of the last piece of `inner` may not be compressed yet, although
+ * all that has come out is sent. */
+static void settle(struct source *source)
+{
+    struct coded_source *coded = (struct coded_source *)source;
+    struct source *inner = coded->inner;
+
+    if (inner && inner->settle && coded->in.len == 0)
+        inner->settle(inner);
+}
+
 static void destroy(struct source *source)
 {
     struct coded_source *coded = (struct coded_source *)source;
@@ -238,7 +249,8 @@ struct coded_source *coded_source_create(struct encoder *encoder,
     if (coded) {
         coded->codec = codecs[coding](&encoder->meter);
         if (coded->codec) {
-            coded->source = (struct source){.next = next, .destroy = destroy};
+            coded->source = (struct source){
+                .next = next, .destroy = destroy, .settle = settle};
             coded->encoder = encoder;
             coded->cost = coding == CODING_GZIP ? ENCODER_GZIP_COST : 1;
             coded->exchange = exchange;

@@ -83,6 +83,7 @@ static bool begin(struct session *session, struct h2 *h2)
     h2->receive_window = H2_CONN_WINDOW;
     h2->receive_size = H2_CONN_WINDOW;
     h2->body_window = H2_STREAM_WINDOW;
+    h2->stock.on_rouse = h2_rouse;
     h2->until_ms = h2_now_ms(h2) + session->context->limits.header_ms;
     h2->decoder = hpack_decoder_create();
     return h2->decoder;
@@ -178,6 +179,7 @@ static void parse(struct h2 *h2)
     if (h2->is_over)
         (void)h2_give_up_all(h2);
     h2_begin_parked(h2);
+    h2_stream_offer_stock(h2);
     h2->is_at_work = false;
     profile_leave(before);
     if (h2->control.len >= H2_CONTROL_BYTES_REST)
@@ -333,6 +335,7 @@ static enum session_step expire(struct session *session)
     h2->is_at_work = true;
     h2_look_at_streams(h2);
     h2_begin_parked(h2);
+    h2_stream_offer_stock(h2);
     h2->is_at_work = false;
     return go_on(h2);
 }

@@ -219,9 +219,9 @@ static void init_exchange(struct h2_stream *stream)
                                        .wants_head = needs->head,
                                        .room = stream->room,
                                        .on_wake = on_wake,
-                                       .on_rouse = h2_rouse,
                                        .session = stream,
-                                       .tls = session->transport.tls};
+                                       .tls = session->transport.tls,
+                                       .stock = &stream->h2->stock};
 
     exchange_init(exchange, &side);
     exchange->times.read_ns = exchange->times.ready_ns = stream->read_ns;

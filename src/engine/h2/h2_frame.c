@@ -434,6 +434,7 @@ bool h2_frame_body(struct h2_stream *stream, uint64_t room)
         http2_write_frame(plan->text + head_at, &frame);
         stream->is_framed = true;
     }
+    stream->has_data = true;
     h2_stream_note_turn(stream, len);
     if (h2->bidder && !h2_stream_candidate(stream).is_stream)
         h2_bid_spend(h2, len);

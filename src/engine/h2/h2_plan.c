@@ -53,7 +53,8 @@ static bool frame_pulled(struct h2_stream *stream)
     enum stats_phase before;
     bool is_well;
 
-    if (stream->unsent > 0) /* earlier bytes of the source are unsent */
+    /* The source has lent earlier bytes that are unsent. */
+    if (stream->unsent > 0 && stream->has_data)
         return false;
     before = profile_enter(STATS_PHASE_LOOKUP);
     is_well = exchange_rouse(stream->exchange) &&
@@ -91,6 +92,24 @@ static bool frame_last(struct h2_stream *stream)
     return true;
 }
 
+/* Lets the stream's handler read what it has held back. If the stock has no
+ * room, the handler reads no more than the windows take, and the stream goes
+ * before all others until that is sent. So only one stream at a time holds more
+ * than the stock allows. */
+static void begin_reading(struct h2_stream *stream)
+{
+    struct h2 *h2 = stream->h2;
+    int64_t most = H2_PLAN_BYTES;
+
+    if (h2_reads_ahead(h2))
+        return;
+    if (most > stream->window)
+        most = stream->window;
+    if (most > h2->window)
+        most = h2->window;
+    h2->stock.at_most = (size_t)most;
+}
+
 /* Frames the head, a piece of the body, or the end of a stream's answer.
  * Returns false when nothing more can be framed for now. */
 static bool frame_next(struct h2_stream *stream, uint64_t room)
@@ -98,6 +117,8 @@ static bool frame_next(struct h2_stream *stream, uint64_t room)
     const struct response *response = &stream->exchange->response;
     bool is_there;
 
+    if (stream->exchange->is_held_back && response->bytes_left == 0)
+        begin_reading(stream);
     if (stream->exchange->pending) {
         if (stream->unsent > 0)
             return false;
@@ -140,6 +161,16 @@ static bool has_room(const struct h2_plan *plan)
            H2_PLAN_TEXT - plan->text_len >= RESPONSE_HEAD_BYTES_MAX + HEADS;
 }
 
+/* Chooses the stream whose turn is next: before all others the one that still
+ * holds bytes which it has read in its turn. */
+static struct h2_stream *choose(const struct h2 *h2)
+{
+    const struct exchange *holder = h2->stock.holder;
+    struct h2_stream *stream = holder ? holder->session : NULL;
+
+    return stream && heap_has(&stream->ready) ? stream : h2_stream_first(h2);
+}
+
 void h2_plan_fill(struct h2 *h2, uint64_t budget)
 {
     struct h2_plan *plan = &h2->context->plan;
@@ -150,14 +181,19 @@ void h2_plan_fill(struct h2 *h2, uint64_t budget)
     plan->ahead.stream = NULL;
     take_control(h2);
     while (plan->bytes < most && has_room(plan) && !h2->is_over) {
-        struct h2_stream *stream = h2_stream_first(h2);
+        struct h2_stream *stream = choose(h2);
+        bool has_framed;
 
         if (!stream)
             break;
-        if (h2_stream_is_shut(stream)) /* other streams have used up the
-                                          window */
+        if (h2_stream_is_shut(stream)) { /* other streams have used up the
+                                            window */
             h2_stream_ready(stream);
-        else if (!frame_next(stream, most - plan->bytes))
+            continue;
+        }
+        has_framed = frame_next(stream, most - plan->bytes);
+        h2->stock.at_most = 0;
+        if (!has_framed)
             break;
     }
 }

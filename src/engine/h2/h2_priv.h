@@ -65,6 +65,12 @@ enum {
      * allocated singly. */
     H2_TEXT_STEP = 64,
     H2_TEXT_POOLS = 8,
+    /* Most bytes of other servers that the answers of a connection hold before
+     * their turns: as many as two answers are read at once by default
+     * (--proxy-buffer). With one of them two long downloads cost more CPU time
+     * than without any bound. A connection with more than H2_LIVE_MAX streams
+     * reads nothing ahead. */
+    H2_STOCK_BYTES_MAX = 147456,
     H2_STREAM_WINDOW = HTTP2_WINDOW_DEFAULT, /* the window for a body */
     /* The first window for all bodies of a connection. It bounds their
      * memory. */
@@ -153,6 +159,7 @@ struct h2_stream {
     bool is_put;         /* it has an answer, complete or pending */
     bool is_waiting;     /* its handler has nothing more to send for now */
     bool has_head;       /* HEADERS are framed */
+    bool has_data;       /* so are bytes of the body */
     bool has_half_ended; /* the server has sent END_STREAM, the client has
                             not */
     bool is_framed;      /* all of the answer is framed, END_STREAM too */
@@ -250,6 +257,7 @@ struct h2 {
     struct list parked;  /* streams that wait for an exchange, by wait_node */
     struct list shut;    /* streams that wait for a window, by wait_node */
     struct heap ready;
+    struct exchange_stock stock;
     struct h2_stream *bidder; /* the stream with the smallest bid: h2_bid.c */
     uint64_t page_bytes;      /* the sum of the page's bids: h2_bid.c */
     uint32_t page_files;      /* files of the page, complete ones included */
@@ -272,6 +280,7 @@ struct h2 {
     bool is_at_work;    /* a call from the connection is running */
     bool is_ready;      /* an exchange was woken after the last h2_send() */
     bool has_room;      /* some sink has room again */
+    bool wants_stock;   /* a stream in `shut` waits for room in the stock */
     bool has_ended;     /* the client sends no more, but may still receive */
     bool is_over;       /* no input is taken; remaining output is sent */
     bool says_goodbye;  /* the first GOAWAY was sent */
@@ -366,6 +375,12 @@ static inline void h2_stream_set_idle(struct h2_stream *stream, bool is_idle)
 static inline uint64_t h2_now_ms(const struct h2 *h2)
 {
     return h2->session->context->now->mono_ms;
+}
+
+/* Whether answers of other servers may be read before their turns. */
+static inline bool h2_reads_ahead(const struct h2 *h2)
+{
+    return exchange_stock_room(&h2->stock) > 0;
 }
 
 /* --- h2_abuse.c ---------------------------------------------------------- */
@@ -491,6 +506,10 @@ bool h2_stream_is_shut(const struct h2_stream *stream);
 /* Puts streams back into h2->ready after a window has opened. */
 void h2_stream_reopen_all(struct h2 *h2);
 
+/* Does the same for streams that wait for room in the stock, if there is
+ * some. */
+void h2_stream_offer_stock(struct h2 *h2);
+
 /* --- h2_rest.c ----------------------------------------------------------- */
 
 /* Takes memory for the text of a head. Returns NULL when there is none. */
@@ -510,6 +529,10 @@ uint32_t h2_count_tables(const struct h2 *h2);
  * exchange rest if more than H2_LIVE_MAX exchanges wait, or if a stream is
  * parked. When just H2_LIVE_MAX wait, lets all of them rest. */
 void h2_save_room(struct h2_stream *stream);
+
+/* Called when all that was framed of a stream has been sent, and its window is
+ * shut. Lets the exchange rest if the connection has many streams. */
+void h2_save_shut_room(struct h2_stream *stream);
 
 /* Lets all waiting exchanges rest. Called when other streams need the
  * memory. */

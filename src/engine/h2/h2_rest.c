@@ -7,8 +7,9 @@
  * request's fields, which can be made again from the text, nor room for a
  * response. These two are most of an exchange's memory. So where many exchanges
  * of a connection wait, they give both back, which is called to rest: a hundred
- * streams are to cost no more than 256 KiB. Where few exchanges wait, they keep
- * both, which is quicker.
+ * streams are to cost no more than 256 KiB. So do exchanges of many streams
+ * whose windows are shut. Where few exchanges wait, they keep both, which is
+ * quicker.
  */
 
 /* --- Texts --------------------------------------------------------------- */
@@ -174,6 +175,18 @@ void h2_save_room(struct h2_stream *stream)
         h2_save_all_rooms(h2);
     else if (h2->idle_count > H2_LIVE_MAX || !list_is_empty(&h2->parked))
         rest(stream);
+}
+
+void h2_save_shut_room(struct h2_stream *stream)
+{
+    struct response *response = &stream->exchange->response;
+
+    if (stream->h2->stream_count <= H2_LIVE_MAX || response->bytes_left > 0 ||
+        !response_has_more(response))
+        return;
+    /* The source is not pulled before the window opens. */
+    response->is_waiting = true;
+    rest(stream);
 }
 
 bool h2_rouse(struct exchange *exchange)

@@ -35,6 +35,20 @@ struct row {
 
 /* --- What goes ----------------------------------------------------------- */
 
+/* Gives memory back: nothing of the answer is unsent for now. */
+static void settle(struct h2_stream *stream)
+{
+    const struct response *response = &stream->exchange->response;
+    struct source *source = response->source;
+
+    if (source && source->settle && response->bytes_left == 0)
+        source->settle(source);
+    if (stream->is_waiting)
+        h2_save_room(stream);
+    else if (h2_stream_is_shut(stream))
+        h2_save_shut_room(stream);
+}
+
 static void note_sent(struct h2 *h2, struct h2_segment *segment, uint32_t len)
 {
     struct h2_stream *stream = segment->stream;
@@ -59,6 +73,8 @@ static void note_sent(struct h2 *h2, struct h2_segment *segment, uint32_t len)
         h2_give_up(stream);
     else if (stream->is_framed)
         h2_finish(stream);
+    else if (exchange)
+        settle(stream);
 }
 
 static void note_all_sent(struct h2 *h2, struct row *row, size_t sent)
@@ -388,6 +404,7 @@ enum sender_result h2_send(struct session *session, uint64_t budget,
     result = step(h2, budget, sent_out);
     h2_settle_windows(h2);
     h2_begin_parked(h2);
+    h2_stream_offer_stock(h2);
     if (session->beside != SESSION_TAKES && !h2->has_ended &&
         h2->control.len < H2_CONTROL_BYTES_REST) {
         session->beside = SESSION_TAKES;

@@ -114,7 +114,7 @@ static void open_connection(struct h2 *h2, uint32_t increment)
     h2->window += increment;
     if (h2->window > HTTP2_WINDOW_MAX)
         h2_fail(h2, HTTP2_FLOW_CONTROL_ERROR);
-    else if (was_shut) /* streams also wait for this window */
+    else if (was_shut || h2->wants_stock) /* streams wait for this window */
         h2_stream_reopen_all(h2);
 }
 

@@ -11,6 +11,14 @@ static uint64_t order_of(uint32_t id, bool is_behind)
 
 /* --- The table ----------------------------------------------------------- */
 
+/* Sets the stock of the connection. When it has more streams than may have an
+ * exchange each, the streams themselves take its memory. */
+static void bound_stock(struct h2 *h2)
+{
+    h2->stock.bytes_max = h2->stream_count > H2_LIVE_MAX ? 0
+                                                         : H2_STOCK_BYTES_MAX;
+}
+
 struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id)
 {
     struct h2_stream *stream;
@@ -31,6 +39,7 @@ struct h2_stream *h2_stream_open(struct h2 *h2, uint32_t id)
     stream->receive_size = H2_STREAM_WINDOW;
     stream->priority = PRIORITY_DEFAULT;
     h2->stream_count++;
+    bound_stock(h2);
     return stream;
 }
 
@@ -59,6 +68,7 @@ void h2_stream_free(struct h2_stream *stream)
     list_drop(&stream->wait_node);
     list_drop(&stream->list_node);
     h2->stream_count--;
+    bound_stock(h2);
     if (stream->is_extra_text)
         h2->context->extra_text_bytes -= stream->text_len;
     *(stream->is_extra_text ? &h2->extra_text_bytes
@@ -163,18 +173,31 @@ void h2_stream_note_turn(struct h2_stream *stream, uint32_t bytes)
     stream->order = order_of(h2->last_id, true);
 }
 
+/* Whether the stream waits for its window, or for room in the stock, before its
+ * answer is read: the body that comes with the head could not be sent. */
+static bool waits_for_stock(const struct h2_stream *stream)
+{
+    const struct h2 *h2 = stream->h2;
+
+    return stream->exchange->is_held_back && !h2_reads_ahead(h2) &&
+           (stream->window < H2_FRAME_MIN || h2->window < H2_FRAME_MIN);
+}
+
 bool h2_stream_is_shut(const struct h2_stream *stream)
 {
     const struct response *response = &stream->exchange->response;
 
+    if (stream->exchange->pending)
+        return waits_for_stock(stream);
     return (stream->window <= 0 || stream->h2->window <= 0) &&
-           stream->has_head && !stream->exchange->pending &&
+           stream->has_head &&
            (response->bytes_left > 0 || response_has_more(response));
 }
 
 /* Puts the stream into h2->shut, and notes since when its window is shut. */
 static void shut(struct h2_stream *stream)
 {
+    stream->h2->wants_stock |= stream->exchange->pending != NULL;
     if (stream->shut_at_ms == 0)
         stream->shut_at_ms = h2_now_ms(stream->h2);
     if (list_is_empty(&stream->wait_node))
@@ -228,4 +251,12 @@ void h2_stream_reopen_all(struct h2 *h2)
     list_init(&h2->shut);
     while (!list_is_empty(&shut))
         h2_stream_ready(OWNER_OF(shut.next, struct h2_stream, wait_node));
+}
+
+void h2_stream_offer_stock(struct h2 *h2)
+{
+    if (!h2->wants_stock || !h2_reads_ahead(h2))
+        return;
+    h2->wants_stock = false;
+    h2_stream_reopen_all(h2);
 }

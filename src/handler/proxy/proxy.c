@@ -101,8 +101,10 @@ static struct transfer *make_transfer(struct proxy *proxy,
     name_request(transfer);
     transfer->pending = (struct pending){
         .look = proxy_look, .destroy = destroy_pending, .rest = proxy_rest};
-    transfer->source = (struct source){
-        .next = proxy_next, .destroy = destroy_source, .rests = true};
+    transfer->source = (struct source){.next = proxy_next,
+                                       .destroy = destroy_source,
+                                       .settle = proxy_settle,
+                                       .rests = true};
     transfer->sink = (struct sink){.take = proxy_take_body,
                                    .destroy = destroy_sink,
                                    .end = proxy_end_body,

@@ -41,8 +41,33 @@ static void reclaim(struct transfer *transfer)
         if (transfer->in && transfer->in->end == 0)
             proxy_buffer_give(transfer->proxy, &transfer->in);
     }
-    if (has_room)
+    transfer_note_stock(transfer);
+    if (has_room && !transfer->exchange->is_held_back)
         resume(transfer);
+}
+
+static bool is_empty(const struct transfer *transfer)
+{
+    const struct proxy_buffer *in = transfer->in;
+
+    return transfer->piped == 0 && (!in || in->begin == in->end);
+}
+
+/* Reads what was held back, since it is the response's turn: up to `at_most`
+ * bytes, if the read is bounded at all. */
+static void read_held_back(struct transfer *transfer, uint64_t at_most)
+{
+    struct exchange *exchange = transfer->exchange;
+
+    if (!exchange->is_held_back)
+        return;
+    exchange->is_held_back = false;
+    if (exchange->stock->at_most > at_most)
+        exchange->stock->at_most = (size_t)at_most;
+    resume(transfer);
+    transfer_read(transfer);
+    if (transfer->in && transfer->in->end == 0) /* there was nothing */
+        transfer_give_in(transfer);
 }
 
 /* --- The body ------------------------------------------------------------ */
@@ -84,6 +109,8 @@ static struct piece next_piece(struct transfer *transfer, uint64_t at_most)
     const struct proxy_buffer *in;
 
     reclaim(transfer);
+    if (is_empty(transfer))
+        read_held_back(transfer, at_most);
     in = transfer->in;
     if (in && in->begin < in->end)
         return memory_piece(transfer, at_most);
@@ -91,8 +118,7 @@ static struct piece next_piece(struct transfer *transfer, uint64_t at_most)
         return piped_piece(transfer, at_most);
     if (transfer->is_broken)
         return (struct piece){.state = PIECE_FAILED};
-    if (in) /* the buffer is empty, and more bytes may not come for hours */
-        proxy_buffer_give(transfer->proxy, &transfer->in);
+    transfer_give_in(transfer); /* more bytes may not come for hours */
     transfer->exchange->is_half_closed = transfer->has_peer_ended;
     return (struct piece){.state = transfer->is_reply_done ? PIECE_END
                                                            : PIECE_LATER};
@@ -122,6 +148,15 @@ struct piece proxy_next(struct source *source, uint64_t at_most)
     return piece;
 }
 
+void proxy_settle(struct source *source)
+{
+    struct transfer *transfer = OWNER_OF(source, struct transfer, source);
+
+    reclaim(transfer);
+    if (transfer->in && transfer->in->end == 0)
+        transfer_give_in(transfer);
+}
+
 /* --- The head ------------------------------------------------------------ */
 
 static void answer_fault(struct transfer *transfer)
@@ -130,6 +165,7 @@ static void answer_fault(struct transfer *transfer)
 
     assert(exchange->pending == &transfer->pending);
     exchange->pending = NULL;
+    transfer_give_in(transfer);
     if (!exchange_rouse(exchange))
         ; /* no memory for any answer */
     else if (transfer->fault == PROXY_FAULT_INTERCEPTED)
@@ -159,6 +195,8 @@ static struct answer look(struct transfer *transfer)
 {
     if (transfer->interim_status == 0 && !transfer->has_reply)
         resume(transfer); /* paused by an interim response, which was sent */
+    if (transfer->interim_status == 0)
+        read_held_back(transfer, UINT64_MAX);
     if (transfer->in)
         transfer_digest(transfer);
     if (transfer->interim_status != 0)

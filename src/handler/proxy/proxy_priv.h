@@ -38,7 +38,10 @@ enum {
     PROXY_TRANSFERS_KEPT = 256, /* most unused transfers that are kept */
     PROXY_HEADS_KEPT = 64,
     PROXY_BUFFERS_KEPT = 256,
-    PROXY_INTERIM_MAX = 8 /* most interim heads before the reply's head */
+    PROXY_INTERIM_MAX = 8, /* most interim heads before the reply's head */
+    /* What a buffer counts in the client's stock beside the bytes in it. Forty
+     * short replies find room. */
+    PROXY_STOCK_BYTES = 512
 };
 
 _Static_assert(PROXY_BUFFER_BYTES_MIN >= (int)REPLY_HEAD_BYTES_MAX,
@@ -156,7 +159,8 @@ struct transfer {
     /* The reply was read completely, or the tunnel has ended. */
     bool is_reply_done;
     bool is_broken;   /* the rest of the reply will never come */
-    bool is_paused;   /* do not read: `in` or `pipe` is full, or a head waits */
+    bool is_paused;   /* do not read: `in` or `pipe` is full, a head waits, or
+                         the exchange is held back */
     bool is_answered; /* the response has its head */
     bool is_tunnel;
     bool has_peer_ended;     /* the tunnel's upstream has ended */
@@ -166,8 +170,10 @@ struct transfer {
     uint16_t intercepted;    /* reply's status, if PROXY_FAULT_INTERCEPTED */
     struct proxy_buffer *in; /* decoded bytes, from `begin` to `end`; before
                                 there is a reply, bytes as received */
+    size_t stocked;          /* what `in` counts in the client's stock */
     size_t borrowed_end;     /* end of the bytes lent to the response */
     bool is_copied;          /* the rest is copied, since there was no pipe */
+    bool has_filled;         /* the last read into `in` had no room for more */
     struct pipe *pipe;       /* the bytes that follow those of `in`, or NULL */
     size_t piped;            /* bytes in `pipe` */
     size_t piped_borrowed;   /* bytes in `pipe` that are lent to the response */
@@ -258,11 +264,16 @@ void transfer_make_way(struct transfer *transfer);
 
 struct answer proxy_look(struct pending *pending);
 struct piece proxy_next(struct source *source, uint64_t at_most);
+void proxy_settle(struct source *source);
 
 /* --- proxy_reply.c ------------------------------------------------------- */
 
 /* Reads once, and handles the bytes that came. May free the transfer. */
 void transfer_read(struct transfer *transfer);
+
+/* The same when the socket has become readable. Holds the bytes back instead
+ * if the client's answers hold enough already. */
+void transfer_meet_bytes(struct transfer *transfer);
 
 /* Handles the reply's heads in the buffer, unless the response must send
  * something first. The caller holds a reference. */
@@ -297,6 +308,13 @@ bool transfer_reclaim_pipe(struct transfer *transfer);
 /* Takes an empty buffer. Returns NULL when there is no memory. */
 struct proxy_buffer *proxy_buffer_take(struct proxy *proxy);
 void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer);
+
+/* Counts `in` in the stock of the client's connection, after it was filled or
+ * emptied. */
+void transfer_note_stock(struct transfer *transfer);
+
+/* Gives `in` back, if there is one. */
+void transfer_give_in(struct transfer *transfer);
 
 /* Gives `head` its memory. */
 void transfer_lend_head(struct transfer *transfer);
@@ -339,6 +357,9 @@ bool transfer_has_read_all(const struct transfer *transfer);
 
 /* Stops reading until the buffers have room again. */
 void transfer_pause(struct transfer *transfer);
+
+/* Stops reading until the response has its turn (exchange_stock). */
+void transfer_hold_back(struct transfer *transfer);
 
 /* Gives up the upstream: the pool keeps its connection if `reusable` is true,
  * and else closes it. `result` tells the pool how the server has done. */

@@ -8,13 +8,13 @@ enum { KEPT_S_MAX = 86400 };
 
 /* --- Bodies -------------------------------------------------------------- */
 
-/* Decodes in place the bytes that were read, from position `from` on. If a read
- * has filled the buffer, bytes behind the reply may still be in the socket. */
+/* Decodes in place the bytes that were read, from position `from` on. If the
+ * last read has filled its room, bytes behind the reply may still be in the
+ * socket. */
 static void decode(struct transfer *transfer, size_t from)
 {
     struct proxy_buffer *in = transfer->in;
     struct bytes input = {in->data + from, in->end - from};
-    bool is_full = in->end == proxy_in_bytes(transfer->proxy);
     struct bytes data;
 
     if (transfer->is_tunnel)
@@ -30,9 +30,9 @@ static void decode(struct transfer *transfer, size_t from)
         case BODY_AGAIN:
             return;
         case BODY_END:
-            transfer_finish(transfer,
-                            input.len == 0 &&
-                                (!is_full || transfer_has_read_all(transfer)));
+            transfer_finish(transfer, input.len == 0 &&
+                                          (!transfer->has_filled ||
+                                           transfer_has_read_all(transfer)));
             return;
         case BODY_BAD:
             transfer->proxy->why = "frames its body wrongly";
@@ -222,15 +222,29 @@ void transfer_digest(struct transfer *transfer)
 
 /* --- Reading ------------------------------------------------------------- */
 
+/* Returns how many bytes may be read. */
+static size_t count_room(const struct transfer *transfer)
+{
+    const struct exchange_stock *stock = transfer->exchange->stock;
+    size_t room = proxy_in_bytes(transfer->proxy) - transfer->in->end;
+    size_t most;
+
+    if (!stock)
+        return room;
+    most = stock->at_most > 0 ? stock->at_most : exchange_stock_room(stock);
+    return 0 < most && most < room ? most : room;
+}
+
 static enum io_result receive(struct transfer *transfer, size_t *len_out)
 {
     enum stats_phase before = profile_enter(STATS_PHASE_READ);
     const struct transport *transport = transfer_transport(transfer);
     struct proxy_buffer *in = transfer->in;
-    enum io_result result =
-        transport_receive(transport, in->data + in->end,
-                          proxy_in_bytes(transfer->proxy) - in->end, len_out);
+    size_t room = count_room(transfer);
+    enum io_result result = transport_receive(transport, in->data + in->end,
+                                              room, len_out);
 
+    transfer->has_filled = result == IO_DONE && *len_out == room;
     if (transport_is_secure(transport) && tls_has_unread(transport->tls))
         upstream_read_again(&transfer->lease);
     profile_leave(before);
@@ -280,6 +294,7 @@ static void read_once(struct transfer *transfer)
         transfer_meet_end(transfer, false);
         break;
     }
+    transfer_note_stock(transfer);
     transfer_wake(transfer);
 }
 
@@ -291,4 +306,12 @@ void transfer_read(struct transfer *transfer)
     else
         read_once(transfer);
     transfer_release(transfer);
+}
+
+void transfer_meet_bytes(struct transfer *transfer)
+{
+    if (exchange_reads_ahead(transfer->exchange) || transfer_is_piped(transfer))
+        transfer_read(transfer);
+    else
+        transfer_hold_back(transfer);
 }

@@ -340,7 +340,7 @@ static void on_failed(struct upstream_lease *lease)
 
 static void on_readable(struct upstream_lease *lease)
 {
-    transfer_read(OWNER_OF(lease, struct transfer, lease));
+    transfer_meet_bytes(OWNER_OF(lease, struct transfer, lease));
 }
 
 static void on_writable(struct upstream_lease *lease)

@@ -20,6 +20,22 @@ void proxy_buffer_give(struct proxy *proxy, struct proxy_buffer **buffer_ref)
     *buffer_ref = NULL;
 }
 
+void transfer_note_stock(struct transfer *transfer)
+{
+    const struct proxy_buffer *in = transfer->in;
+    size_t bytes = in ? PROXY_STOCK_BYTES + in->end : 0;
+
+    if (transfer->exchange)
+        exchange_note_stock(transfer->exchange, transfer->stocked, bytes);
+    transfer->stocked = bytes;
+}
+
+void transfer_give_in(struct transfer *transfer)
+{
+    proxy_buffer_give(transfer->proxy, &transfer->in);
+    transfer_note_stock(transfer);
+}
+
 void transfer_lend_head(struct transfer *transfer)
 {
     transfer->head_room = pool_take(&transfer->proxy->heads);
@@ -162,7 +178,7 @@ bool proxy_rest(struct pending *pending)
         transfer->interim_status != 0 ||
         (transfer->in && transfer->in->begin < transfer->in->end))
         return false;
-    proxy_buffer_give(transfer->proxy, &transfer->in);
+    transfer_give_in(transfer);
     if (transfer->is_asking)
         transfer_drop_head(transfer);
     return true;
@@ -185,10 +201,20 @@ void transfer_pause(struct transfer *transfer)
     upstream_pause(&transfer->lease);
 }
 
+void transfer_hold_back(struct transfer *transfer)
+{
+    transfer->exchange->is_held_back = true;
+    transfer_pause(transfer);
+    transfer_watch(transfer);
+    transfer_wake(transfer);
+}
+
 void transfer_let_go(struct transfer *transfer, bool reusable,
                      enum balance_result result)
 {
     transfer_note_end(transfer);
+    if (transfer->exchange)
+        transfer->exchange->is_held_back = false;
     if (transfer->is_asking)
         upstream_lease_cancel(&transfer->lease);
     else if (transfer->is_open)
@@ -257,11 +283,13 @@ void transfer_abandon(struct transfer *transfer)
 {
     struct proxy *proxy = transfer->proxy;
 
+    transfer_give_in(transfer);
+    if (transfer->exchange)
+        transfer->exchange->is_held_back = false;
     transfer->exchange = NULL;
     transfer->lease.uri = transfer->lease.request_id = BYTES("");
     transfer_let_go(transfer, false, BALANCE_NEITHER);
     transfer_hold_none(transfer);
-    proxy_buffer_give(proxy, &transfer->in);
     if (transfer->pipe)
         transfer_give_pipe(transfer);
     proxy_buffer_give(proxy, &transfer->out);

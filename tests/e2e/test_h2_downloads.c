@@ -1,0 +1,351 @@
+/*
+ * HTTP/2 in front of other servers: what these send for a client that does not
+ * take it stays with them, beyond a little. None of it is lost, and a client
+ * gets what it does take, whatever it leaves.
+ */
+#include "h2_client.h"
+#include "origin.h"
+#include "upstream.h"
+
+enum {
+    SEED = 7,
+    MANY = 99,
+    BYTES = 60000, /* the kernel takes them from whoever sends them */
+    LONG = 1000000,
+    /* As requests that have begun to be answered may hold (test_h2_memory.c).
+     * With buffers for each it would be 7.5 MB. */
+    CONNECTION_BYTES_MAX = 384 << 10,
+    UNREAD_BYTES_MAX = 448 << 10 /* with what is framed, and was not sent */
+};
+
+static struct server *start_before(const char *at)
+{
+    return H2_START("--workers=1", printed("--proxy=/=%s", at));
+}
+
+/* What the seed stands for, in one chunk. */
+static const char *make_reply(size_t *len_out)
+{
+    static const char head[] = OK "Connection: close\r\n"
+                                  "Transfer-Encoding: chunked\r\n\r\n";
+    static const char end[] = "\r\n0\r\n\r\n";
+    size_t size = sizeof(head) + BYTES + 32;
+    char *reply = scratch(size);
+    size_t len = (size_t)snprintf(reply, size, "%s%x\r\n", head, BYTES);
+
+    seeded_fill(SEED, 0, reply + len, BYTES);
+    len += BYTES;
+    memcpy(reply + len, end, sizeof(end));
+    *len_out = len + sizeof(end) - 1;
+    return reply;
+}
+
+static struct client *peers[MANY]; /* of the upstream, as they have come */
+
+/* All have asked before the first is answered. */
+static struct h2 *ask_all(const struct server *server,
+                          const struct upstream *upstream, int window,
+                          size_t count)
+{
+    struct h2 *h2 = H2_OPEN_WITH(server, {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
+                                          (uint32_t)window});
+
+    h2->is_stingy = true;
+    h2_window(h2, 0, 1 << 30);
+    for (size_t i = 0; i < count; i++)
+        (void)h2_ask(h2, "GET", "/x", NULL, false);
+    for (size_t i = 0; i < count; i++) {
+        peers[i] = upstream_accept(upstream);
+        (void)hear_head(peers[i]);
+    }
+    return h2;
+}
+
+static void answer_all(size_t count)
+{
+    size_t len;
+    const char *reply = make_reply(&len);
+
+    for (size_t i = 0; i < count; i++)
+        assert_true(client_send(peers[i], reply, len));
+}
+
+static struct h2 *download(const struct server *server,
+                           const struct upstream *upstream, int window,
+                           size_t count)
+{
+    struct h2 *h2 = ask_all(server, upstream, window, count);
+
+    answer_all(count);
+    h2_settle(h2, patience(50));
+    h2_sync(h2);
+    return h2;
+}
+
+static uint32_t nth(size_t i)
+{
+    return (uint32_t)(2 * i + 1);
+}
+
+static void expect_all(struct h2 *h2, size_t count, size_t bytes)
+{
+    for (size_t i = 0; i < count; i++) {
+        going_on("stream %zu", i);
+        expect_h2_seeded(h2_wait(h2, nth(i)), SEED, 0, bytes);
+    }
+}
+
+static void open_all(struct h2 *h2)
+{
+    h2->is_stingy = false;
+    h2_settings(h2,
+                &(struct h2_setting){NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
+                                     LONG},
+                1);
+}
+
+/* --- What is not taken --------------------------------------------------- */
+
+static void take_nothing(int window)
+{
+    enum { CLIENTS = 6 };
+    struct upstream *upstream = upstream_open();
+    struct server *server = start_before(upstream->at);
+    struct h2 *h2 = NULL;
+    uint64_t bytes = 0;
+
+    for (int i = -1; i < CLIENTS; i++) {
+        h2 = download(server, upstream, window, MANY);
+        if (i == -1)
+            bytes = server_memory(server);
+    }
+    bytes = (server_memory(server) - bytes) / CLIENTS;
+    print_message("windows of %d: %llu bytes a connection\n", window,
+                  (unsigned long long)bytes);
+    assert_true(bytes < CONNECTION_BYTES_MAX || is_sanitized());
+    open_all(h2);
+    expect_all(h2, MANY, BYTES);
+}
+
+TEST(downloads_that_nobody_takes_hold_little)
+{
+    take_nothing(0);
+}
+
+/* Of each a piece is taken, and the rest could be read. */
+TEST(so_do_those_that_have_begun)
+{
+    take_nothing(600);
+    take_nothing(5000);
+}
+
+/* The windows are open, and the client reads nothing. */
+TEST(so_do_those_of_a_client_that_does_not_read)
+{
+    enum { CLIENTS = 6 };
+    struct origin *origin = origin_start("a");
+    struct server *server = start_before(origin->at);
+    uint64_t bytes = 0;
+
+    for (int i = -1; i < CLIENTS; i++) {
+        struct h2 *h2 = h2_open_narrow(server, 4096);
+
+        h2_say(h2, RAW(H2_PREFACE));
+        h2_settings(h2,
+                    &(struct h2_setting){NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
+                                         INT32_MAX},
+                    1);
+        h2_window(h2, 0, 1 << 30);
+        for (size_t stream = 0; stream < MANY; stream++)
+            (void)h2_ask(h2, "GET", printed("/chunks/%d/%d", SEED, LONG), NULL,
+                         false);
+        (void)h2_get(h2_open(server), "/canary");
+        pause_ms((unsigned)patience(200));
+        if (i == -1)
+            bytes = server_memory(server);
+    }
+    h2_expect_usable(h2_open(server));
+    bytes = (server_memory(server) - bytes) / CLIENTS;
+    print_message("%llu bytes a connection\n", (unsigned long long)bytes);
+    assert_true(bytes < UNREAD_BYTES_MAX || is_sanitized());
+}
+
+/* --- What is taken beside it --------------------------------------------- */
+
+/* As of films that stand still, while the page goes on. */
+static void take_beside(const char *const *arguments, const char *const *fields)
+{
+    enum { HELD = 20, TAKEN = 300000 };
+    static const char *const ways[] = {"bytes", "chunks", "close"};
+    struct origin *origin = origin_start("a");
+    struct server *server =
+        server_start(&(struct launch){.root = NULL},
+                     (const char *const[]){"--http2=all", "--workers=1",
+                                           printed("--proxy=/=%s", origin->at),
+                                           arguments[0], arguments[1], NULL});
+    struct h2 *h2 = h2_open(server);
+
+    h2->is_stingy = true;
+    h2_window(h2, 0, 1 << 30);
+    for (size_t i = 0; i < HELD; i++)
+        (void)h2_ask(h2, "GET", printed("/%s/%d/%d", ways[i % 3], SEED, LONG),
+                     fields, false);
+    h2_settle(h2, patience(100));
+    for (size_t i = 0; i < 6; i++) {
+        const char *path = printed("/%s/%d/%d", ways[i % 3], SEED, TAKEN);
+        uint32_t stream = h2_ask(h2, "GET", path, NULL, false);
+
+        h2_window(h2, stream, 1 << 20);
+        expect_h2_seeded(h2_wait(h2, stream), SEED, 0, TAKEN);
+        expect_h2(h2_get(h2, "/canary"), 200);
+    }
+    for (size_t i = 0; i < HELD; i++)
+        h2_window(h2, nth(i), 1 << 20);
+    for (size_t i = 0; i < HELD; i++) {
+        struct h2_reply *reply = h2_wait(h2, nth(i));
+
+        going_on("stream %zu", i);
+        if (fields)
+            expect_h2(reply, 200);
+        else
+            expect_h2_seeded(reply, SEED, 0, LONG);
+        assert_true(reply->has_ended);
+    }
+    h2_expect_usable(h2);
+    origin_check(origin);
+}
+
+TEST(a_client_gets_what_it_takes_beside_what_it_does_not)
+{
+    take_beside((const char *const[]){NULL, NULL}, NULL);
+}
+
+TEST(so_it_does_when_the_rest_is_compressed)
+{
+    take_beside((const char *const[]){"--compress-proxied",
+                                      "--compress-types=text/*"},
+                H2_WITH("accept-encoding", "gzip"));
+}
+
+/* All take turns. */
+static void take_all(int window, size_t bytes)
+{
+    enum { COUNT = 40 };
+    static const char *const ways[] = {"bytes", "chunks", "close"};
+    struct origin *origin = origin_start("a");
+    struct server *server = start_before(origin->at);
+    struct h2 *h2 = H2_OPEN_WITH(server, {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
+                                          (uint32_t)window});
+
+    for (size_t i = 0; i < COUNT; i++)
+        (void)h2_ask(h2, "GET", printed("/%s/%d/%zu", ways[i % 3], SEED, bytes),
+                     i % 2 ? H2_WITH("priority", "i") : NULL, false);
+    expect_all(h2, COUNT, bytes);
+    h2_expect_usable(h2);
+    origin_check(origin);
+}
+
+TEST(downloads_at_once_all_arrive)
+{
+    take_all(H2_WINDOW, 500000);
+    take_all(4 * H2_WINDOW, 150000);
+    take_all(600, 9000);
+}
+
+/* --- What waits for room ------------------------------------------------- */
+
+/* Of how many streams the head has come. Which of them are read first is
+ * nobody's promise. */
+static size_t count_begun(struct h2 *h2, size_t count)
+{
+    size_t begun = 0;
+
+    h2_settle(h2, patience(100));
+    for (size_t i = 0; i < count; i++)
+        begun += h2_reply(h2, nth(i))->status != 0;
+    return begun;
+}
+
+/* While others hold the room, the heads of the last do not come. */
+TEST(an_answer_is_read_when_another_is_given_up)
+{
+    enum { COUNT = 6 };
+    struct upstream *upstream = upstream_open();
+    struct server *server = start_before(upstream->at);
+    struct h2 *h2 = download(server, upstream, 0, COUNT);
+    size_t begun = count_begun(h2, COUNT);
+    size_t gone = 0;
+
+    assert_true(0 < begun && begun < COUNT - 1);
+    while (h2_reply(h2, nth(gone))->status == 0)
+        gone++;
+    h2_reset(h2, nth(gone), NGHTTP2_CANCEL);
+    assert_int_equal(count_begun(h2, COUNT), begun + 1);
+    for (size_t i = COUNT; i-- > 0;) {
+        if (i == gone)
+            continue;
+        h2_window(h2, nth(i), 2 * BYTES);
+        expect_h2_seeded(h2_wait(h2, nth(i)), SEED, 0, BYTES);
+    }
+}
+
+static void wait_bytes(struct h2 *h2, uint32_t stream, size_t bytes)
+{
+    struct h2_frame frame;
+
+    while (h2_reply(h2, stream)->body_len < bytes)
+        assert_true(h2_take(h2, &frame));
+}
+
+TEST(events_come_beside_what_is_not_taken)
+{
+    enum { HELD = 3, BEGUN = 20000 };
+    struct upstream *upstream = upstream_open();
+    struct server *server = start_before(upstream->at);
+    struct h2 *h2 = download(server, upstream, BEGUN, HELD);
+    uint32_t stream;
+    struct client *peer;
+
+    stream = h2_ask(h2, "GET", "/events", NULL, false);
+    peer = upstream_accept(upstream);
+    (void)hear_head(peer);
+    client_say(peer, OK "Transfer-Encoding: chunked\r\n\r\n");
+    expect_h2(h2_wait_head(h2, stream), 200);
+    for (size_t i = 1; i <= 20; i++) {
+        client_say(peer, "5\r\nevent\r\n");
+        wait_bytes(h2, stream, 5 * i);
+    }
+    client_say(peer, "0\r\n\r\n");
+    assert_true(h2_wait(h2, stream)->has_ended);
+}
+
+/* Behind a reply there must be nothing, wherever a read has ended. */
+TEST(bytes_behind_a_reply_are_no_other_reply)
+{
+    enum { WINDOW = 5000 };
+    static const char head[] = OK "Content-Length: 5000\r\n\r\n";
+    struct upstream *upstream = upstream_open();
+    struct h2 *h2 = download(start_before(upstream->at), upstream, 0, 4);
+    uint32_t stream = h2_ask(h2, "GET", "/y", NULL, false);
+    struct client *peer = upstream_accept(upstream);
+    char body[WINDOW];
+
+    (void)hear_head(peer);
+    seeded_fill(SEED, 0, body, WINDOW);
+    assert_true(client_send(peer, head, sizeof(head) - 1) &&
+                client_send(peer, body, WINDOW) &&
+                client_send(peer, HI, sizeof(HI) - 1));
+    h2_sync(h2);
+    /* The first read leaves as many bytes of the body as the head has, and the
+     * second has room for no more than these. */
+    h2_window(h2, stream, WINDOW);
+    expect_h2_seeded(h2_wait(h2, stream), SEED, 0, WINDOW);
+    stream = h2_ask(h2, "GET", "/z", NULL, false);
+    h2_window(h2, stream, WINDOW);
+    peer = upstream_accept(upstream);
+    (void)hear_head(peer);
+    client_say(peer, OK "Content-Length: 3\r\n\r\nyes");
+    expect_h2_body(h2_wait(h2, stream), "yes");
+}
+
+SUITE(.begin = h2_begin, .end = harness_end, .each_end = origins_after_test);
