@@ -289,6 +289,47 @@ TEST(an_answer_is_read_when_another_is_given_up)
     }
 }
 
+/* Sends as much of a body as the server takes. */
+static void fill(struct h2 *h2, uint32_t stream)
+{
+    static char data[H2_FRAME_MAX];
+    struct h2_reply *reply = h2_reply(h2, stream);
+    size_t step;
+
+    do {
+        h2_settle(h2, 20);
+        step = sizeof(data);
+        if (reply->send_window < (int64_t)step)
+            step = reply->send_window > 0 ? (size_t)reply->send_window : 0;
+        if (h2->send_window < (int64_t)step)
+            step = h2->send_window > 0 ? (size_t)h2->send_window : 0;
+        if (step > 0)
+            h2_body(h2, stream, data, step, true);
+    } while (step > 0 || h2_hears(h2, patience(200)));
+}
+
+/* The upstream has answered an upload that it does not take. Its reply waits
+ * for the client, so the upstream is not the one that is slow. */
+TEST(an_early_reply_that_waits_for_room_is_not_late)
+{
+    enum { COUNT = 6, IDLE_MS = 1000 };
+    struct upstream *upstream = upstream_open();
+    struct server *server =
+        H2_START("--workers=1", printed("--proxy=/=%s", upstream->at),
+                 printed("--proxy-idle-timeout=%dms", IDLE_MS));
+    struct h2 *h2 = download(server, upstream, 0, COUNT);
+    uint32_t stream = h2_ask(h2, "POST", "/upload", NULL, true);
+    struct client *peer;
+
+    fill(h2, stream);
+    peer = upstream_accept(upstream);
+    client_say(peer, "HTTP/1.1 403 Forbidden\r\nContent-Length: 4\r\n\r\nnone");
+    h2_settle(h2, 3 * IDLE_MS);
+    assert_int_equal(h2_reply(h2, stream)->status, 0);
+    h2_window(h2, stream, BYTES);
+    expect_h2(h2_wait_head(h2, stream), 403);
+}
+
 static void wait_bytes(struct h2 *h2, uint32_t stream, size_t bytes)
 {
     struct h2_frame frame;

@@ -154,6 +154,8 @@ void transfer_watch(struct transfer *transfer)
         limit(transfer, 0); /* connecting has a limit of its own */
     else if (transfer->is_tunnel)
         limit(transfer, tunnel_ms(transfer));
+    else if (transfer->exchange->is_held_back) /* the reply has come */
+        limit(transfer, 0);
     else if (!transfer_is_sent(transfer) && !transfer->is_send_over)
         limit(transfer, options->idle_ms);
     else if (transfer->is_paused) /* the client is slow */
