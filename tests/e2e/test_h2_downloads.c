@@ -389,4 +389,34 @@ TEST(bytes_behind_a_reply_are_no_other_reply)
     expect_h2_body(h2_wait(h2, stream), "yes");
 }
 
+/* While a reply waits, its server may end a connection that it takes for idle.
+ * A request that takes the stream's place does not get that connection. */
+TEST(a_connection_that_ended_while_its_reply_waited_is_not_used_again)
+{
+    enum { COUNT = 40 }; /* so many are answered at once */
+    struct upstream *upstream = upstream_open();
+    struct h2 *h2 = ask_all(start_before(upstream->at), upstream, 0, COUNT);
+    uint32_t stream;
+    struct client *peer;
+    size_t len;
+    const char *reply = make_reply(&len);
+
+    for (size_t i = 1; i < COUNT; i++)
+        assert_true(client_send(peers[i], reply, len));
+    h2_settle(h2, patience(50));
+    client_say(peers[0], OK "Content-Length: 5\r\n\r\nhello");
+    client_close(peers[0]);
+    stream = h2_ask(h2, "POST", "/", H2_WITH("content-length", "2"), true);
+    h2_body(h2, stream, "hi", 2, false);
+    h2_window(h2, stream, BYTES);
+    h2_settle(h2, patience(50));
+    assert_false(upstream_hears(upstream, 0));
+    h2_window(h2, nth(0), BYTES);
+    expect_h2_body(h2_wait(h2, nth(0)), "hello");
+    peer = upstream_accept(upstream);
+    (void)hear_head(peer);
+    client_say(peer, HI);
+    expect_h2(h2_wait(h2, stream), 200);
+}
+
 SUITE(.begin = h2_begin, .end = harness_end, .each_end = origins_after_test);

@@ -161,6 +161,7 @@ struct transfer {
     bool is_broken;   /* the rest of the reply will never come */
     bool is_paused;   /* do not read: `in` or `pipe` is full, a head waits, or
                          the exchange is held back */
+    bool has_paused;  /* bytes may have waited in the socket */
     bool is_answered; /* the response has its head */
     bool is_tunnel;
     bool has_peer_ended;     /* the tunnel's upstream has ended */

@@ -8,9 +8,17 @@ enum { KEPT_S_MAX = 86400 };
 
 /* --- Bodies -------------------------------------------------------------- */
 
-/* Decodes in place the bytes that were read, from position `from` on. If the
- * last read has filled its room, bytes behind the reply may still be in the
- * socket. */
+/* Whether nothing can lie in the socket behind the last read. If that read has
+ * filled its room, or if bytes have waited in the socket, there may be more:
+ * bytes behind the reply, or the end of a connection that was idle too long for
+ * the server. */
+static bool has_read_all(const struct transfer *transfer)
+{
+    return (!transfer->has_filled && !transfer->has_paused) ||
+           transfer_has_read_all(transfer);
+}
+
+/* Decodes in place the bytes that were read, from position `from` on. */
 static void decode(struct transfer *transfer, size_t from)
 {
     struct proxy_buffer *in = transfer->in;
@@ -30,9 +38,7 @@ static void decode(struct transfer *transfer, size_t from)
         case BODY_AGAIN:
             return;
         case BODY_END:
-            transfer_finish(transfer, input.len == 0 &&
-                                          (!transfer->has_filled ||
-                                           transfer_has_read_all(transfer)));
+            transfer_finish(transfer, input.len == 0 && has_read_all(transfer));
             return;
         case BODY_BAD:
             transfer->proxy->why = "frames its body wrongly";

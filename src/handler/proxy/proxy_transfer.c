@@ -199,7 +199,7 @@ bool transfer_has_read_all(const struct transfer *transfer)
 
 void transfer_pause(struct transfer *transfer)
 {
-    transfer->is_paused = true;
+    transfer->is_paused = transfer->has_paused = true;
     upstream_pause(&transfer->lease);
 }
 
