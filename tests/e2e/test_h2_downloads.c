@@ -312,11 +312,13 @@ static void fill(struct h2 *h2, uint32_t stream)
  * for the client, so the upstream is not the one that is slow. */
 TEST(an_early_reply_that_waits_for_room_is_not_late)
 {
-    enum { COUNT = 6, IDLE_MS = 1000 };
+    enum { COUNT = 6 };
+    uint64_t idle_ms = patience(1000);
     struct upstream *upstream = upstream_open();
-    struct server *server =
-        H2_START("--workers=1", printed("--proxy=/=%s", upstream->at),
-                 printed("--proxy-idle-timeout=%dms", IDLE_MS));
+    struct server *server = H2_START("--workers=1",
+                                     printed("--proxy=/=%s", upstream->at),
+                                     printed("--proxy-idle-timeout=%llums",
+                                             (unsigned long long)idle_ms));
     struct h2 *h2 = download(server, upstream, 0, COUNT);
     uint32_t stream = h2_ask(h2, "POST", "/upload", NULL, true);
     struct client *peer;
@@ -324,7 +326,7 @@ TEST(an_early_reply_that_waits_for_room_is_not_late)
     fill(h2, stream);
     peer = upstream_accept(upstream);
     client_say(peer, "HTTP/1.1 403 Forbidden\r\nContent-Length: 4\r\n\r\nnone");
-    h2_settle(h2, 3 * IDLE_MS);
+    h2_settle(h2, 2 * idle_ms);
     assert_int_equal(h2_reply(h2, stream)->status, 0);
     h2_window(h2, stream, BYTES);
     expect_h2(h2_wait_head(h2, stream), 403);
