@@ -93,9 +93,9 @@ static bool frame_last(struct h2_stream *stream)
 }
 
 /* Lets the stream's handler read what it has held back. If the stock has no
- * room, the handler reads no more than the windows take, and the stream goes
- * before all others until that is sent. So only one stream at a time holds more
- * than the stock allows. */
+ * room, the handler reads no more than the windows take (a head: at least
+ * H2_FRAME_MIN bytes), and the stream goes before all others until what can be
+ * sent of that is sent. */
 static void begin_reading(struct h2_stream *stream)
 {
     struct h2 *h2 = stream->h2;
@@ -107,6 +107,8 @@ static void begin_reading(struct h2_stream *stream)
         most = stream->window;
     if (most > h2->window)
         most = h2->window;
+    if (most < H2_FRAME_MIN && stream->exchange->pending)
+        most = H2_FRAME_MIN;
     h2->stock.at_most = (size_t)most;
 }
 

@@ -273,16 +273,16 @@ struct h2 {
     uint8_t continued_flags;
     bool has_preface;
     bool has_settings;
-    bool is_ordered;    /* streams go in the client's order: h2_stream.c */
-    bool in_frame;      /* a DATA frame has begun */
-    bool has_block;     /* a header block was framed before */
-    bool is_sending;    /* the connection has been told that it SENDS */
-    bool is_at_work;    /* a call from the connection is running */
-    bool is_ready;      /* an exchange was woken after the last h2_send() */
-    bool has_room;      /* some sink has room again */
-    bool wants_stock;   /* a stream in `shut` waits for room in the stock */
-    bool has_ended;     /* the client sends no more, but may still receive */
-    bool is_over;       /* no input is taken; remaining output is sent */
+    bool is_ordered;  /* streams go in the client's order: h2_stream.c */
+    bool in_frame;    /* a DATA frame has begun */
+    bool has_block;   /* a header block was framed before */
+    bool is_sending;  /* the connection has been told that it SENDS */
+    bool is_at_work;  /* a call from the connection is running */
+    bool is_ready;    /* an exchange was woken after the last h2_send() */
+    bool has_room;    /* some sink has room again */
+    bool wants_stock; /* a stream in `shut` waits with the head of its answer */
+    bool has_ended;   /* the client sends no more, but may still receive */
+    bool is_over;     /* no input is taken; remaining output is sent */
     bool says_goodbye;  /* the first GOAWAY was sent */
     bool has_said_last; /* the second GOAWAY was sent, with last_allowed */
     bool is_trusted;    /* the last stream began on trust: h2_abuse.c */
@@ -506,8 +506,8 @@ bool h2_stream_is_shut(const struct h2_stream *stream);
 /* Puts streams back into h2->ready after a window has opened. */
 void h2_stream_reopen_all(struct h2 *h2);
 
-/* Does the same for streams that wait for room in the stock, if there is
- * some. */
+/* Does the same for streams that wait with the heads of their answers, once the
+ * connection has no more than H2_LIVE_MAX streams. */
 void h2_stream_offer_stock(struct h2 *h2);
 
 /* --- h2_rest.c ----------------------------------------------------------- */

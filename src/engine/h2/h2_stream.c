@@ -173,13 +173,14 @@ void h2_stream_note_turn(struct h2_stream *stream, uint32_t bytes)
     stream->order = order_of(h2->last_id, true);
 }
 
-/* Whether the stream waits for its window, or for room in the stock, before its
- * answer is read: the body that comes with the head could not be sent. */
-static bool waits_for_stock(const struct h2_stream *stream)
+/* Whether the stream waits for its window before the head of its answer is read:
+ * what comes of the body with the head could not be sent. With few streams there
+ * is room for that, so that a client may wait for all heads first. */
+static bool waits_for_head(const struct h2_stream *stream)
 {
     const struct h2 *h2 = stream->h2;
 
-    return stream->exchange->is_held_back && !h2_reads_ahead(h2) &&
+    return stream->exchange->is_held_back && h2->stream_count > H2_LIVE_MAX &&
            (stream->window < H2_FRAME_MIN || h2->window < H2_FRAME_MIN);
 }
 
@@ -188,7 +189,7 @@ bool h2_stream_is_shut(const struct h2_stream *stream)
     const struct response *response = &stream->exchange->response;
 
     if (stream->exchange->pending)
-        return waits_for_stock(stream);
+        return waits_for_head(stream);
     return (stream->window <= 0 || stream->h2->window <= 0) &&
            stream->has_head &&
            (response->bytes_left > 0 || response_has_more(response));
@@ -255,7 +256,7 @@ void h2_stream_reopen_all(struct h2 *h2)
 
 void h2_stream_offer_stock(struct h2 *h2)
 {
-    if (!h2->wants_stock || !h2_reads_ahead(h2))
+    if (!h2->wants_stock || h2->stream_count > H2_LIVE_MAX)
         return;
     h2->wants_stock = false;
     h2_stream_reopen_all(h2);
