@@ -122,6 +122,8 @@ struct exchange_upstream {
                            given up; 0: not yet */
 };
 
+struct exchange;
+
 /* The least room of a stock for which it pays to read ahead. */
 enum { EXCHANGE_STOCK_LEAST = 16384 };
 
@@ -134,7 +136,6 @@ enum { EXCHANGE_STOCK_LEAST = 16384 };
  * source is pulled. So whatever the client takes next can be read, whoever
  * holds the stock.
  */
-struct exchange;
 struct exchange_stock {
     size_t bytes; /* bytes of memory that the answers hold */
     size_t bytes_max;

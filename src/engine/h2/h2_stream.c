@@ -173,9 +173,10 @@ void h2_stream_note_turn(struct h2_stream *stream, uint32_t bytes)
     stream->order = order_of(h2->last_id, true);
 }
 
-/* Whether the stream waits for its window before the head of its answer is read:
- * what comes of the body with the head could not be sent. With few streams there
- * is room for that, so that a client may wait for all heads first. */
+/* Whether the stream waits for its window before the head of its answer is
+ * read: what comes of the body with the head could not be sent. With few
+ * streams there is room for that, so that a client may wait for all heads
+ * first. */
 static bool waits_for_head(const struct h2_stream *stream)
 {
     const struct h2 *h2 = stream->h2;

@@ -52,10 +52,10 @@ static bool put_refreshed(struct fetch *fetch, struct cache_entry *entry,
     return true;
 }
 
-/* Returns true if a 304 or an answer to HEAD is for its asker only, by the rules
- * for an answer to GET (cached_keep.c). It counts what this answer says itself,
- * and not what the stored answer says. Cookies in the answer do not count,
- * since they go only to the asker in any case. */
+/* Returns true if a 304 or an answer to HEAD is for its asker only, by the
+ * rules for an answer to GET (cached_keep.c). It counts what this answer says
+ * itself, and not what the stored answer says. Cookies in the answer do not
+ * count, since they go only to the asker in any case. */
 static bool is_of_asker(const struct fetch *fetch, struct bytes lines,
                         const struct cache_circumstances *circumstances)
 {
