@@ -90,10 +90,11 @@ def _scarce_table(cells, faults):
     return Table(
         "Cache and disk against disk alone: GET, 1 worker, memory taken away",
         ["store", "mean ms", "p99 ms", "replies/s", "CPU µs",
-         "waits for the disk, of 1,000 replies", "mean, × disk alone"], rows,
-        f"Every {pressure.PERIOD_S * 1e3:.0f} ms the kernel takes all pages "
-        "of the store that are mapped, as it does where there is no swap and "
-        "others need memory; the cache is not in a file, and stays.")
+         "waits for the disk, by 1,000 replies", "mean, × disk alone"], rows,
+        f"Every {pressure.PERIOD_S * 1e3:.0f} ms the kernel is told to take "
+        "away all pages of the store that are mapped; the cache is not in a "
+        "file, and stays. Waits are those of the warm-up, too, replies are "
+        "not.")
 
 
 def _figure(cells, load):
@@ -149,8 +150,8 @@ def _read_cache(cells):
     return ("By that of disk alone the CPU time of a reply is "
             f"{told} (the intervals stand in the tables). The original's mean "
             f"request time with its cache was {ORIGINAL_RATIO:.3f} times that "
-            "without. All this is with LMDB's pages in memory: a cache saves "
-            "a search in a tree, and no read of the disk.")
+            "without. Ours is with LMDB's pages in memory: a cache saves a "
+            "search in a tree, and no read of the disk.")
 
 
 def _read_scarce(cells, faults):
@@ -164,8 +165,9 @@ def _read_scarce(cells, faults):
         for ratios in [cells.ratios(filled.SCARCE, 1, filled.NO_CACHE, way,
                                     "per_second")])
     return ["Where the pages are taken away again and again, disk alone waits "
-            f"for the disk {waits:,.0f} times in 1,000 replies. The mean "
-            f"response by that of disk alone is {told}."]
+            f"for the disk {waits:,.0f} times by 1,000 replies, where the "
+            "waits of the warm-up are counted, too. The mean response by that "
+            f"of disk alone is {told}."]
 
 
 def _read_locks(cells):
@@ -247,7 +249,7 @@ EXPERIMENT = Experiment(
     "connections (wrk), GET alone and with 10 % PUT, not synced (what a sync "
     "costs would hide the rest): CPU per reply without a cache, with one of "
     "all values, and of a tenth (sieve). One worker has a CPU of its own; "
-    "four have both CPUs, and share them with wrk. And GET while the store's "
+    "four have both CPUs, of which wrk has one. And GET while the store's "
     f"pages are taken away from the server all the time. {ROUNDS} rounds of "
     f"{SECONDS:g} s in turns (memory taken away: {SCARCE_ROUNDS} of "
     f"{SCARCE_SECONDS:g} s); ratios are of each round. bench/store_locks.c "

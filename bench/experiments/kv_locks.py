@@ -135,13 +135,14 @@ def _read(found, threads, request_us):
         f"get {ratio} times as many operations a second under 64 groups as "
         "under one lock, and "
         f"{paired.say(_ratios(found, gets, 0, 1, most))} times with no lock. "
-        f"By one thread, under one lock, one takes {cost:.2f} µs of CPU")
+        f"By one thread, under one lock, a GET takes {cost:.2f} µs of CPU")
     if not request_us:
         return [f"{text}."]
     share = cost / request_us
-    return [f"{text}, as a whole request {request_us:.1f}: behind a server "
-            f"one lock would be held for about {share:.0%} of the time a CPU "
-            f"works, so that it would take about {1 / share:.0f} CPUs to fill it. "
+    return [f"{text}; a whole request costs a server {request_us:.1f}. Behind "
+            f"it one lock would be held for about {share:.0%} of the time a "
+            "CPU works, so that it would take about "
+            f"{1 / share:.0f} CPUs to fill it. "
             + ("With two the difference can hardly show through a server. "
                if share <= SELDOM else "")
             + "The original found its store's own lock slightly better than "
@@ -201,9 +202,9 @@ def _then(bench, disk, cached):
         "Theirs: {:,} GET, {:,} POST, {:,} DELETE, by its server's count; "
         "ours: {:,} GET, {:,} PUT, {:,} DELETE in the first of {} turns, by "
         "the client's, durable (each write is on disk before its reply), "
-        "medians over the turns. In a mean is the disk's time for a fifth of "
-        "the requests; of cache and disk it is {} times that of disk alone, "
-        "turn by turn.".format(
+        "medians over the turns. A fifth of the requests are writes, which "
+        "wait for a commit; the mean of cache and disk is {} times that of "
+        "disk alone, turn by turn.".format(
             *ORIGINAL_ASKED, *asked, len(turns),
             paired.say(paired.ratios(*([five[-1] for five in told[title]]
                                        for title in told)))))
