@@ -149,11 +149,12 @@ def measure(bench):
         rows,
         f"httperf --wsesslog={sessions.SESSIONS},0: 803 GET, 105 POST of a "
         "value, which gets a key of its own, and 92 DELETE, durable; medians "
-        f"of {TIMES} runs. From one call to the next pass {by_call:.1f} ms "
-        f"here ({THERE}), of which the response is {response:.1f}: the rest "
-        "is httperf's own, as 1.6 of the original's 2.4 ms are. The "
-        "original's: ten connections of 239.4 ms on average in 2.394 s, so one at a time; its "
-        "client says 0.8 ms a response, its server 25.2 ms of the same "
-        "requests, and in all more than ten times as much as the test lasted. "
-        "So its server's figures cannot be times that clients waited, "
-        "whatever they are of.")
+        f"of {TIMES} runs, those of one column before the other's. From one "
+        f"call to the next pass {by_call:.1f} ms here ({THERE}), of which the "
+        f"response is {response:.1f}: the rest is httperf's own, as 1.6 of "
+        "the original's 2.4 ms are. The original's: ten connections of "
+        "239.4 ms on average in 2.394 s, so one at a time; its client says "
+        "0.8 ms a response, its server 25.2 ms of the same requests, and in "
+        "all more than ten times as much as the test lasted. So its "
+        "server's figures cannot be times that clients waited, whatever they "
+        "are of.")

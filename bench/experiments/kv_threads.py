@@ -173,9 +173,10 @@ def _claims(cells, threads):
                 for (mode, count), cell in cells.items() if cell.trouble]
     requests = sum(len(run.answers) for cell in cells.values()
                    for run in cell.runs)
-    return [Claim("key-value store: every reply is the right one, with any "
-                  "number of threads", not troubles, "; ".join(troubles)
-                  or f"{requests:,} requests, none failed"),
+    return [Claim("key-value store: every reply has the status and the length "
+                  "that it must have, with any number of threads",
+                  not troubles, "; ".join(troubles) or
+                  f"{requests:,} requests, none failed"),
             # What sprintd takes when it is not told, and far too many.
             *(_claim_count(mode, cells, threads, 2 if mode.both_cpus else 1,
                            "as many threads as CPUs")
@@ -220,10 +221,10 @@ def _read_disk(cells, threads):
         [cell.mean("server", methods) for cell in pair]
         for methods in (("GET",), WRITES))
     commit = pair[0].writes_a_commit
-    text = (f"The disk, threads {threads[0]}: in the server a write takes "
-            f"{writes:,.0f} µs when it is durable, {unsynced_writes:,.0f} "
-            f"when it is not synced; a GET {reads:,.0f} and "
-            f"{unsynced_reads:,.0f}")
+    text = (f"What durable writes cost, threads {threads[0]}: in the server a "
+            f"write takes {writes:,.0f} µs when it is durable, "
+            f"{unsynced_writes:,.0f} when it is not synced; a GET "
+            f"{reads:,.0f} and {unsynced_reads:,.0f}")
     if commit:
         text += f". {commit:.1f} writes share a commit and its sync"
     return text + "."
