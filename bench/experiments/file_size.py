@@ -231,8 +231,7 @@ def _read_switches(cells, size):
     if found[ONE] < found[MANY]:
         text += (f" The accepting thread's included, that is once for "
                  f"{1 / found[ONE]:.1f} replies with 1 worker, and for "
-                 f"{1 / found[MANY]:.1f} with {WORKERS}: each of these finds "
-                 "fewer waiting, and is woken for them.")
+                 f"{1 / found[MANY]:.1f} with {WORKERS}.")
     return [text]
 
 

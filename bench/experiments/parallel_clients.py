@@ -375,8 +375,7 @@ def _read_orders(cells, counts):
         [[cells[way, count].median("mean_ms") for way in (FAIR_ORDER, SRPT)]])
     if not few or not most:
         return []
-    return ["All files are of one size, so none is shorter than another: the "
-            f"mean response of fair sharing is {few:.2f} times srpt's with "
+    return [f"The mean response of fair sharing is {few:.2f} times srpt's with "
             f"{counts[0]} clients, and {most:.2f} times with "
             f"{counts[-1]:,}."]
 

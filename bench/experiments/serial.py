@@ -156,8 +156,9 @@ def table(bench, sizes, name_of):
         f"{ENDLESS_S} s, with {PAUSE_S * 1e3:.0f} ms between: where one is "
         "served at a time, whoever comes behind it waits that long, or for "
         f"ever if it never ends. Medians of {TIMES} runs, of the endless "
-        "session one; the client is a thread of Python for each session, and "
-        "its time is in all of these.")
+        "session one; the two servers do not take turns, and have no "
+        "warm-up; the client is a thread of Python for each session, and its "
+        "time is in all of these.")
 
 
 def read(found):
