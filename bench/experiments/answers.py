@@ -220,8 +220,8 @@ def _file_size(numbers):
     which = (f"of {len(told)} comparisons {len(faster)} "
              f"{'is' if len(faster) == 1 else 'are'} above one worker's rate "
              f"by 0.5 % or more with the whole 95 % interval "
-             f"({'; '.join(faster)}), where chance alone makes it about "
-             f"{len(told) / 40:.0f} at most"
+             f"({'; '.join(faster)}), where chance alone would make it "
+             f"{len(told) / 40:.2g} on average"
              if faster else
              "here from none (the client has its part of the two CPUs)")
     return (f"{which}; of CPU time a reply of {small} costs "

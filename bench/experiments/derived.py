@@ -9,8 +9,8 @@ from .model import Table
 ONE, SERIAL = "1 worker", "a session at a time"
 SPEED_UPS = {  # the first that was measured is what others are compared with
     SERIAL: ("Speed-up over a server that takes a session at a time",
-             "Of the medians of replies per second. That is what the "
-             "original's figure has, and no numbers of it have come down."),
+             "Of the medians of replies per second. The original's figure has "
+             "a speed-up, too, and no numbers of it have come down."),
     ONE: ("Speed-up over one worker without a log",
           "Of the medians of replies per second. The original's figure has "
           "this over its serial server, and no numbers of it have come down."),
@@ -103,7 +103,7 @@ def _kv_threads(tables):
         place = next(at for at, row in enumerate(rows)
                      if row[0] == behind) + 1
         rows.insert(place, [name, then, *map(compute, said)])
-    note = (f"{table.note} Computed of the others, of ours: "
+    note = (f"{table.note} Of ours computed, or as it was asked for: "
             + "; ".join(name for _behind, name, *_rest in HTTPERF) + ".")
     return [*tables[:at], dataclasses.replace(table, rows=rows, note=note),
             *tables[at + 1:]]

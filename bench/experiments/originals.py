@@ -43,7 +43,7 @@ def _skew(known):
                       for what in ("mean", "median"))
     above = sum(means[threads] > medians[threads] for threads in means)
     return (f"of ours {above} of {len(means)} means are above the median: the "
-            "few writes wait for the disk, the many reads do not")
+            "few durable writes take long, the many reads do not")
 
 
 def _sizes(known):
@@ -127,6 +127,8 @@ ORIGINALS = (
         Asked("Why does the client see more time than the server?",
               {"kv-threads": ["Where a request's mean time goes: durable"]}))),
     ("3. SCOOP web server (in Eiffel); its figures have not come down", (
+        Asked("Figure: the architecture of its server", {},
+              "a drawing, which measures nothing"),
         Asked("Figure: speed-up by file size, without and with a log",
               {"file-size": ["Speed-up", SERIAL]}, _sizes),
         Asked("Figure: response time by file size, as the duration of a test "

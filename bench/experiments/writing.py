@@ -26,9 +26,10 @@ METHOD = """\
 
 - Server and client run on separate CPUs (`taskset`); where a server has both,
   the experiment says so, and gives its CPU time beside what it reached.
-- What is compared takes turns (A B A B), behind a warm-up where runs are short
-  and the process is not meant to be a new one; shown are medians (of experiment
-  4 means over the draws), with the extremes where they matter.
+- What is compared takes turns (A B A B) where nothing else is said, as a rule
+  behind a warm-up where runs are short and the process is not meant to be a new
+  one; shown are medians (of experiment 4 means over the draws), with the
+  extremes where they matter.
 - A verdict compares round by round, as what slows the machine for a while
   slows both: it falls by the order of the ratios of at least twelve rounds,
   when all verdicts of an experiment together are wrong by chance in less than
@@ -52,7 +53,7 @@ METHOD = """\
   the small requests beside downloads (2, 15), the narrow link (4, 15), and
   where a table says so. httperf's connections (1, and 12 but for those that
   come one by one) begin so, too, and their times count from their opening. wrk,
-  h2load, ab and the sessions of 6 and 7 are closed loops, in which each
+  h2load, ab and the sessions of 6, 7 and 8 are closed loops, in which each
   connection asks when it has been answered: such times are of a load that waits
   for the server. To its times wrk adds, for a request that takes far longer
   than others, those of such as would have begun meanwhile.
