@@ -107,9 +107,7 @@ def _tables(chosen_loads, kinds, cells, made, idle):
         "all, or has yet to be opened, is in the mean only, which may be "
         "above the median, and even above the p99. Where a request took more "
         "than twice as long as a connection takes for one on average, wrk "
-        "counts those as well that would have begun meanwhile. A p99 of many "
-        "times the mean is of connections that starve while others are "
-        "answered.")
+        "counts those as well that would have begun meanwhile.")
         for load in chosen_loads
         for is_wide, where in ((False, "on one CPU"),
                                (True, "on both CPUs, the client's too"))

@@ -383,14 +383,16 @@ EXPERIMENT = model.Experiment(
     f"{old_disk.READS_PER_SECOND} reads a second of the disk; no file is in "
     "memory when a run begins, and the page cache forgets the small ones "
     f"every {old_disk.FORGET_S * 1e3:.0f} ms; a socket takes up to "
-    f"{old_disk.SOCKET_BYTES // 1024} KiB at once, in frames of "
-    f"{old_disk.FRAME_BYTES:,} bytes over {old_disk.LINK_MBIT} Mbit/s. All "
-    "workers share one CPU. (Experiment 2 asks for chunks where files are in "
-    "memory, 3 for workers.) A step's options: --send-method read, "
+    f"{old_disk.SOCKET_BYTES // 1024} KiB at once, over "
+    f"{old_disk.LINK_MBIT} Mbit/s with an MTU of {old_disk.FRAME_BYTES:,} "
+    "bytes. All workers share one CPU. (Experiment 2 asks for chunks where "
+    "files are in memory, 3 for workers.) A step's options: --send-method "
+    "read, "
     f"--schedule fifo, --cache-size 0 and chunks of 1 GiB; chunks of {CHUNK}; "
     "--workers 5; --schedule srpt and the link's rate, as what lies in the "
     "sockets of five workers has no order; the cache as it comes, with the "
     "way of sending that it is made for. A new process for each run, the "
     f"steps in turns, {ROUNDS} rounds, medians; ratios are of each round. "
-    "Response: from opening a connection to closing it, as httperf means it.",
+    "Response: from opening a connection to closing it, which httperf calls "
+    "connection time.",
     255, measure)

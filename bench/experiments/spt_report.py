@@ -97,8 +97,9 @@ def tables(study):
           table.figures[name].get("CPU")]
          for load, times_over, table in study.loopback
          for name in table.names],
-        "× 10: at ten times the rate. Requests a second: of the first draw; a "
-        "draw is as long as the bytes that it happens to ask for make it.")
+        "× 10: other arrivals, at ten times the rate. Requests a second: of "
+        "the first draw; a draw is as long as the bytes that it happens to "
+        "ask for make it.")
 
 
 def _curve(study, name, figure):
@@ -171,7 +172,7 @@ def loopback_reading(study):
         ratio for _load, _over, table in study.loopback
         for ratio in ratios_of(table, "all mean", "fifo"))
     there = benches.median(study.ratios(CLOSE_LOAD, "all mean", "fifo"))
-    text = ("Over loopback the same requests take "
+    text = ("Over loopback requests take "
             + ", ".join(f"{table.figures['srpt']['all mean']:.2f} ms at "
                         f"{load:g}" + (f" × {over}" if over > 1 else "")
                         for load, over, table in study.loopback)
