@@ -36,13 +36,14 @@ METHOD = """\
   one of twenty such experiments (Holm's correction). What is not judged tells
   how many rounds more it needs, if they came out as the others did: `make lab
   EXP=name ROUNDS=40` buys them with time. Of what wrk asks for in memory (3, 5,
-  7, 9, 11, 14) rounds in which others used the server's CPU do not count: in
-  ratios where twelve without are left, in medians where two are. "0.93 (0.90 to
-  0.97)" is the median of ratios and its own 95 % interval. What is compared
-  with no other's rounds, or is the same whenever it is looked at, is judged as
-  it is: whether anything failed, how much memory is taken, which of two caches
-  hits more of one list, the longest of many requests (11), and medians beside a
-  number that stands in the claim (10, 12).
+  7, 9, 11, 13, 14) rounds in which others used more than 5 % of the server's
+  CPU do not count: in ratios where twelve without are left, in medians where
+  two are. "0.93 (0.90 to 0.97)" is the median of ratios and its own 95 %
+  interval. What is compared with no other's rounds, or is the same whenever it
+  is looked at, is judged as it is, such as whether anything failed, how much
+  memory is taken, which of two caches hits more of one list, the longest of
+  many requests (11), and medians beside a number that stands in the claim (10,
+  12).
 - A threshold stands in its claim: "not above" another's, or 3 % more where
   nobody is meant to win, 5 to 10 % and more where the client takes part in it
   or runs differ by as much; others are what would matter, as their claims say.
@@ -62,7 +63,7 @@ METHOD = """\
 - A run in which a tool reports an error, a wrong length or a failed request is
   no number but a reason, unless failures are what is asked about (11).
 - The originals ran on other machines, years ago: compare the shapes of the
-  numbers, not the numbers. Theirs are as their reports print them.
+  numbers, not the numbers. Theirs are the numbers of their reports.
 """
 OLDER = ("The verdicts below are older than this report's rule: each was "
          "judged by itself, and by the rounds that were taken then. The next "
