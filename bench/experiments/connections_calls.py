@@ -83,9 +83,10 @@ def _tables(cells, made, grid):
         Table("CPU µs per reply", columns, rows("cpu_us")),
         Table("CPUs that the server used", columns, rows("busy"),
               "httperf always uses one. Where one worker used less than its "
-              "CPU, httperf was the limit, or what was asked for: of one "
-              f"call each {AT_ONCE:,} a second, of five {5 * AT_ONCE:,}, and "
-              "one by one a request behind the other."),
+              "CPU, httperf was the limit, or a run that is hardly begun when "
+              "it ends, or what was asked for: of one call each "
+              f"{AT_ONCE:,} a second, of five {5 * AT_ONCE:,}, and one by one "
+              "a request behind the other."),
     ]
 
 

@@ -175,7 +175,7 @@ def read(found):
             "1,000 calls at 42.5 replies a second, 23.5 ms a call. On a "
             "kept connection a server that writes head and body of a reply by "
             "two calls, without TCP_NODELAY, waits with the second for an "
-            "acknowledgement that the client delays by up to 40 ms; mixed "
+            "acknowledgement that the client delays by some 40 ms; mixed "
             "with replies that are acknowledged at once that makes a mean "
             "such as this. That fits, and cannot be proved without their "
             "machine." + ours]
