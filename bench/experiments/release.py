@@ -51,7 +51,8 @@ def run(bench):
                       ["coding", "bytes at first", "bytes later",
                        "% of the file, later"],
                       [[coding, first, later, 100 * later / whole]
-                       for coding, (first, later) in found.items()])],
+                       for coding, (first, later) in found.items()],
+                      "Of identity and dcz both are of the first time.")],
         figures=[Figure("bytes", "The new version", "coding", "bytes",
                         [Series("later", [[coding, later] for coding,
                                           (_first, later) in found.items()])],

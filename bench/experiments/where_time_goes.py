@@ -345,7 +345,8 @@ def notes(study):
         if total and seen.followed < FOLLOWED_MIN * total:
             yield (f"{title(name)}: of perf's stacks only "
                    f"{seen.followed / total:.0%} could be followed to their "
-                   "first function; the others count by system call")
+                   "first function; the others count by what was found of "
+                   "them, or by their system call")
 
 
 def run(bench):

@@ -54,10 +54,10 @@ METHOD = """\
   the small requests beside downloads (2, 15), the narrow link (4, 15), and
   where a table says so. httperf's connections (1, and 12 but for those that
   come one by one) begin so, too, and their times count from their opening. wrk,
-  h2load, ab and the sessions of 6, 7 and 8 are closed loops, in which each
-  connection asks when it has been answered: such times are of a load that waits
-  for the server. To its times wrk adds, for a request that takes far longer
-  than others, those of such as would have begun meanwhile.
+  h2load, ab, the sessions of 6, 7 and 8 and the one connection of 15 are closed
+  loops, in which each connection asks when it has been answered: such times are
+  of a load that waits for the server. To its times wrk adds, for a request that
+  takes far longer than others, those of such as would have begun meanwhile.
 - Seeds are fixed; so are all command lines, which stand with each experiment
   (`$LAB` is a temporary folder, PORT a free port).
 - A run in which a tool reports an error, a wrong length or a failed request is
